@@ -3,53 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from keepsake.archive.records import Memory
 from keepsake.errors import CompactionError
-from keepsake.events.types import Compaction, Guard, MemoryChange, Recall, Recalled
-from keepsake.memory.types import CompactionResult, CompactReason, MemoryContext, Undone
-from keepsake.recall.documents import DocumentKind, Hit
-
-
-@dataclass(frozen=True, slots=True)
-class Basis:
-    """What a prompt was made from; the fields are those of the event of its thought."""
-
-    longterm: int = 0  # last memory of the long-term summary, 0 for none
-    recent: int = 0  # last memory that the summaries covered, 0 for none
-    total: int = 0  # last memory of the window, 0 for none
-    compaction: int = 0  # number of the compaction whose summaries stood, 0 for none
-    recalled: Sequence[Recalled] = ()  # what was looked up and stood there
-
-
-NO_BASIS = Basis()
-
-
-def basis_of(context: MemoryContext, hits: Sequence[Hit], called_back: Sequence[int]) -> Basis:
-    """What a prompt of these is made from."""
-    longterm, recent, window = context.longterm, context.recent, context.window
-    summarised = max(longterm.last if longterm else 0, recent.last if recent else 0)
-    called = (Recalled(kind="called back", n=n) for n in called_back)
-    return Basis(
-        longterm=longterm.last if longterm else 0,
-        recent=summarised,
-        total=window[-1].number if window else summarised,
-        compaction=context.compaction,
-        recalled=(*map(recalled, hits), *called),
-    )
-
-
-def recalled(hit: Hit) -> Recalled:
-    """Something that a search found, as the log has it: without its words."""
-    document, score, why = hit.document, round(hit.score, 4), "; ".join(hit.reasons)
-    if document.kind is DocumentKind.MEMORY:
-        return Recalled(kind="memory", n=document.first, score=score, why=why)
-    if document.kind is DocumentKind.NOTE:
-        return Recalled(kind="note", title=document.title, score=score, why=why)
-    number = document.key.partition(":")[2]  # of the compaction that wrote it
-    n = int(number) if number.isdecimal() else 0
-    return Recalled(kind="summary", n=n, score=score, why=why)
+from keepsake.events.types import Compaction, Guard, MemoryChange, Recall
+from keepsake.memory.types import CompactionResult, CompactReason, Undone
+from keepsake.recall.documents import Hit
 
 
 def searched(

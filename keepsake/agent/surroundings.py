@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
-from keepsake.agent.attention import EventKind, PerceivedEvent
+from keepsake.agent.attention import EventKind, Impulse
 from keepsake.agent.body import Body
 from keepsake.language.words import pattern
 from keepsake.prompt.options import Options
@@ -154,9 +154,7 @@ def present(agent: Body) -> set[str]:
     return {person.key for person in here} | {identity_of(person) for person in here}
 
 
-def event_of(
-    agent: Any, speaker: Any, line: str, facts: Mapping[str, Any]
-) -> PerceivedEvent | None:
+def event_of(agent: Any, speaker: Any, line: str, facts: Mapping[str, Any]) -> Impulse | None:
     """What ``line`` from ``speaker`` asks of the agent's attention; None for nothing.
 
     ``facts``: The message's ``type`` and, for directed speech, ``to``: a database number.
@@ -179,7 +177,7 @@ def event_of(
     else:
         meant = EventKind.HEARD
     player = bool(getattr(speaker, "has_account", False))
-    return PerceivedEvent(meant, player, speaker.key, source_id=identity_of(speaker))
+    return Impulse(meant, player, speaker.key, source_id=identity_of(speaker))
 
 
 def words_of(line: str) -> str:

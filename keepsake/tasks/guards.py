@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+EMPTY = "The answer was empty. Say something, or write > wait"
 RECITED = 40
 """Letters and figures in a row that an answer may share with the instructions of its prompt."""
 SHORT = 20
@@ -29,7 +30,7 @@ def fault_of(words: str, *, instructions: str, own_lines: Sequence[str]) -> str:
     """
     said = bare(words)
     if not said:
-        return "The answer was empty. Say something, or write > wait"
+        return EMPTY
     if len(said) > SHORT and own_lines and said == bare(own_lines[-1]):
         return "You said exactly this a moment ago. Say something else, or write > wait"
     if recites(said, bare(instructions)):

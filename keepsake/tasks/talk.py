@@ -65,6 +65,9 @@ class Talk:
         act: The parts of ``act.md``.
         transcript: The template ``prompt.md``.
         count: Tokens of each of several texts.
+
+    Attributes:
+        answer: Reads the answer to the last prompt that was made.
     """
 
     scene: TalkScene
@@ -72,7 +75,11 @@ class Talk:
     act: Prompts
     transcript: Prompts
     count: Callable[[Sequence[str]], list[int]]
-    spoken: list[str] = field(default_factory=list)  # what was said of this answer so far
+    _instructions: str = ""  # the part of its prompt that says how to answer
+    _spoken: list[str] = field(default_factory=list)  # what was said last, and of this answer
+
+    def __post_init__(self) -> None:
+        self.answer = AnswerReader(self.scene.name)
 
     def prompt(self, target: TargetModel, refused: str = "") -> TalkPrompt:
         """The prompt for a model.
@@ -84,21 +91,16 @@ class Talk:
         Raises:
             ConfigError: A template fails on these values.
         """
-        if target.form == CHAT:
-            return self._chat(target, refused)
-        return self._text(target, refused)
+        self.answer = AnswerReader(self.scene.name, script=target.form == SCRIPT)
+        made = self._chat(target, refused) if target.form == CHAT else self._text(target, refused)
+        self._instructions, self._spoken = made.instructions, _last_said(self.scene.window)
+        return made
 
-    def reader(self, target: TargetModel) -> AnswerReader:
-        """What reads the answer of a model."""
-        self.spoken.clear()
-        return AnswerReader(self.scene.name, script=target.form == SCRIPT)
-
-    def fault(self, words: str, instructions: str) -> str:
-        """Why a spoken line is refused; empty if it is not."""
-        own = [*_last_said(self.scene.window), *self.spoken]
-        found = fault_of(words, instructions=instructions, own_lines=own)
-        if not found:
-            self.spoken.append(words)
+    def fault(self, words: str) -> str:
+        """Why a spoken line of the answer is refused; empty if it is not."""
+        instructions, own = self._instructions, self._spoken
+        if not (found := fault_of(words, instructions=instructions, own_lines=own)):
+            self._spoken.append(words)
         return found
 
     # -- a chat

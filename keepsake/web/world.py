@@ -17,8 +17,8 @@ from evennia.objects.models import ObjectDB
 
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
-from keepsake.agent.thinking.reports import Sent
 from keepsake.agent.thinking.thinker import AgentState
+from keepsake.agent.thinking.thought_log import DROPPED, FAILED, Sent
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Summary
 from keepsake.contrib.evennia.agents import AgentMixin
@@ -116,8 +116,8 @@ def _row(agent: AgentMixin, may_act: bool) -> AgentRow:
     if mind is None:
         return AgentRow(id=agent.id, name=agent.key, state="opening", place=place)
     memories, next_due, due, failure = _figures(mind)
-    thinker, tally, costs = mind.thinker, mind.thinker.tally, mind.thinker.turns.fitting.costs
-    problem = mind.memory.problem or mind.memory.no_room or tally.problem or failure
+    thinker, thoughts = mind.thinker, mind.thinker.log
+    problem = mind.memory.problem or mind.memory.no_room or thoughts.problem or failure
     return AgentRow(
         id=agent.id,
         name=agent.key,
@@ -126,19 +126,19 @@ def _row(agent: AgentMixin, may_act: bool) -> AgentRow:
         asleep=agent.is_asleep,
         going_home=mind.sleeper.going_home,
         place=place,
-        last_act=tally.act,
-        last_act_at=iso(tally.acted_at),
+        last_act=thoughts.act,
+        last_act_at=iso(thoughts.acted_at),
         waiting=thinker.waited,
         memories=memories,
         next_due=next_due,
-        used=costs.used if costs else tally.used,
+        used=thoughts.sent.costs.used if thoughts.sent else 0,
         budget=shared.compaction.current.budget,
         due=due,
         compacting=mind.memory.compacting,
-        ended=tally.came_to_an_end,
-        failed=tally.failed,
-        recent_ended=len(tally.recent),
-        recent_failed=tally.recent_failed,
+        ended=thoughts.outcomes.total() - thoughts.outcomes[DROPPED],
+        failed=sum(thoughts.outcomes[each] for each in FAILED),
+        recent_ended=len(thoughts.recent),
+        recent_failed=sum(each in FAILED for each in thoughts.recent),
         problem=_in_short(problem),
         may_act=may_act,
     )
@@ -185,7 +185,7 @@ def _servers() -> Iterator[ServerRow]:
 
 
 def _prompt(number: int) -> PromptView:
-    sent = mind_with(number).thinker.tally.sent
+    sent = mind_with(number).thinker.log.sent
     if sent is None:
         return PromptView(budget=runtime().compaction.current.budget)
     lines = groupby(sent.prompt.lines, lambda line: line.section)
@@ -199,7 +199,7 @@ def _prompt(number: int) -> PromptView:
         budget=sent.costs.budget,
         cached=answer.cached_tokens if answer else 0,
         server_tokens=answer.prompt_tokens if answer else 0,
-        trigger=f"{cause.trigger}: {cause.source}" if cause.source else cause.trigger,
+        trigger=f"{cause.kind}: {cause.source}" if cause.source else cause.kind,
         answer=answer.text if answer else "",
     )
 

@@ -110,10 +110,10 @@ def _in_the_world() -> list[Figure]:
             self._count("a recall", self._recall)
 
         def _ask(self) -> None:
-            thoughts = self.mind.thinker.tally.thoughts
+            thoughts = self.mind.thinker.log.answered
             self.char1.execute_cmd("talk Mira Where is my brother Edwin?")
             self.clock.advance(4.0)
-            self.settle(lambda: self.mind.thinker.tally.thoughts > thoughts)
+            self.settle(lambda: self.mind.thinker.log.answered > thoughts)
             self.settle(lambda: not self.thinking())
 
         def _compact(self) -> None:

@@ -121,7 +121,7 @@ def lived() -> Lived:  # noqa: C901 - a world of its own
             self.room1.key = "The Kettle"
             guests = {name: self.guest(10 + n, name) for n, name in enumerate(told["people"])}
             self.char1.location = self.char2.location = None
-            self.mind.thinker.preview.show(self.mira, guests["Jonas"], "Hello.")
+            self.mind.thinker.preview(self.mira, guests["Jonas"], "Hello.")
             self.mira.db.paused = True
             memory = self.mind.memory
             day = told["lines"][0]["day"]
@@ -184,7 +184,7 @@ def lived() -> Lived:  # noqa: C901 - a world of its own
             for other in everybody:
                 other.location = None
             guest.location = self.room1
-            found = self.mind.thinker.preview.show(self.mira, guest, words)
+            found = self.mind.thinker.preview(self.mira, guest, words)
             found.addCallback(lambda prompt: shown.append(prompt[0].text))
             self.settle(lambda: bool(shown))
             guest.location = None

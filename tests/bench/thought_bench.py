@@ -36,7 +36,7 @@ def main() -> None:
 
 
 def _in_the_world() -> list[Figure]:
-    from keepsake.agent.attention import EventKind, PerceivedEvent  # noqa: PLC0415 - with the world
+    from keepsake.agent.attention import EventKind, Impulse  # noqa: PLC0415 - with the world
     from keepsake.agent.runtime import REST  # noqa: PLC0415
     from keepsake.agent.thinking.thinker import AgentState  # noqa: PLC0415
     from keepsake.memory.config import CompactionConfig  # noqa: PLC0415
@@ -48,7 +48,7 @@ def _in_the_world() -> list[Figure]:
 
     class World(AgentsWorld):
         def measure(self) -> None:
-            self.set_thinking(gather=0.0, cooldown=0.0, jitter=0.0, idle_interval=86_400.0)
+            self.set_thinking(gather=0.0, cooldown=0.0, idle_interval=86_400.0)
             self.services.rest = REST
             evening, numbers = talk(Random(3)), itertools.count()
             self.fake.script = lambda _: f" say I have counted {next(numbers)} cups. | bored"
@@ -81,13 +81,13 @@ def _in_the_world() -> list[Figure]:
 
         def _thought(self) -> float:
             """Milliseconds of this thread that one thought takes, from its cause to its end."""
-            event = PerceivedEvent(EventKind.ADDRESSED, from_player=True, source="Tom")
-            before, thoughts = _cost(), self.mind.thinker.tally.thoughts
+            event = Impulse(EventKind.ADDRESSED, from_player=True, source="Tom")
+            before, thoughts = _cost(), self.mind.thinker.log.answered
             spent = _timed(lambda: self.mind.thinker.notice(event))
             spent += _timed(lambda: self.clock.advance(1.0))
             while self.mind.thinker.state is AgentState.WAITING:
                 spent += _timed(self.posted.get(timeout=10))
-            assert self.mind.thinker.tally.thoughts == thoughts + 1, "it was not one thought"
+            assert self.mind.thinker.log.answered == thoughts + 1, "it was not one thought"
             assert spent <= (_cost() - before) * 1000
             return spent
 

@@ -18,6 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 import evennia
 from evennia.server.serversession import ServerSession
@@ -39,6 +40,7 @@ from typeclasses.agents import Agent
 from typeclasses.characters import Character
 from typeclasses.exits import Exit
 from typeclasses.rooms import Room
+from world import days
 
 MOMENT = 2.0
 """Seconds for which a thread is waited for that hands nothing back."""
@@ -102,6 +104,9 @@ class AgentsWorld(PeopleWorld):
 
     def setUp(self) -> None:
         super().setUp()
+        self.scenes = patch.object(days, "scenes", lambda: ())  # agents who meet play none
+        self.scenes.start()
+        self.addCleanup(patch.stopall)
         self.scratch = Path(tempfile.mkdtemp(prefix="keepsake-agents-"))
         self.addCleanup(shutil.rmtree, self.scratch, ignore_errors=True)
         self.posted: queue.Queue[Callable[[], None]] = queue.Queue()

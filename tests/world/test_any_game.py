@@ -7,7 +7,7 @@ from typing import Any
 from evennia.objects.objects import DefaultCharacter, DefaultExit, DefaultRoom
 from evennia.utils import create
 
-from keepsake.agent.attention import EventKind, PerceivedEvent
+from keepsake.agent.attention import EventKind, Impulse
 from keepsake.contrib.evennia.creation import all_agents, find_agents
 from keepsake.prompt.verbs import Command
 from tests.world.agents_world import AgentsWorld
@@ -20,7 +20,7 @@ class TestAnyGame(AgentsWorld):
         self.cave = create.create_object(DefaultRoom, key="The Cave")
         self.rook = create.create_object("keepsake.contrib.evennia.AgentNPC", "Rook", self.limbo)
         self.visitor = create.create_object(DefaultCharacter, "Ilse", self.cave)
-        self.events: list[PerceivedEvent] = []
+        self.events: list[Impulse] = []
         self.rook.thinker.notice = self.events.append
 
     def lines_of(self, agent: Any) -> list[str]:
@@ -34,9 +34,7 @@ class TestAnyGame(AgentsWorld):
         self.visitor.move_to(self.cave)
         self.settle()
         assert 'Ilse says, "Good evening, Rook."' in self.lines_of(self.rook)
-        assert [each.kind for each in self.events] == [
-            *(EventKind.ARRIVAL, EventKind.ADDRESSED, EventKind.DEPARTURE)
-        ]
+        assert [each.kind for each in self.events] == [*(EventKind.ARRIVAL, EventKind.ADDRESSED)]
         assert {each.source for each in self.events} == {"Ilse"}
         assert all(each.memory for each in self.events)
         heard = self.hears(self.visitor)

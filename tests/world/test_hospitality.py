@@ -60,7 +60,7 @@ class TestTurns(Inn):
         self.char1.move_to(self.quay)
         gate.set()
         self.settle(lambda: not self.thinking())
-        assert self.mind.thinker.tally.outcomes == {"dropped": 1}
+        assert self.mind.thinker.log.outcomes == {"dropped": 1}
         assert not any("far away" in line for line in heard)
         assert self.calls() == 2
 
@@ -75,7 +75,7 @@ class TestTurns(Inn):
         gate.set()
         self.pass_time(3)
         assert self.mira.location == self.room1, "what it was about to do is not done any more"
-        assert self.mind.thinker.tally.outcomes["dropped"] == 1
+        assert self.mind.thinker.log.outcomes["dropped"] == 1
 
 
 class TestFromAfar(Inn):

@@ -40,7 +40,7 @@ class InjectionWorld(PrivateWorld):
     def setUp(self) -> None:
         super().setUp()
         self.enterContext(override_settings(LOG_DIR=tempfile.mkdtemp(dir=self.scratch)))
-        quick = replace(self.services.thinking.current, gather=0.0, cooldown=0.0, jitter=0.0)
+        quick = replace(self.services.thinking.current, gather=0.0, cooldown=0.0)
         self.services.thinking = FixedConfig(quick)
         self.learns()
         self.attack, self.turn = "", 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from unittest.mock import patch
 
 from evennia.utils.ansi import strip_ansi
 
@@ -11,7 +10,6 @@ from game.simulation.inhabitants import only
 from keepsake.ports import FixedClock
 from tests.world.agents_world import AgentsWorld
 from tests.world.built_world import shipped_world
-from world import days
 from world.almanac import almanac
 from world.build import build_world, find
 
@@ -72,9 +70,6 @@ class Offstage(AgentsWorld):
         self.set_thinking(idle_interval=1e9)
         self.time = FixedClock(MONDAY)
         self.services.clock = self.time
-        self.scenes = patch.object(days, "scenes", lambda: ())
-        self.scenes.start()
-        self.addCleanup(patch.stopall)
         self.char1.location = None
         self.quay, self.kitchen = self.room("The Quay"), self.room("The Kitchen")
         for start, name, end in (

@@ -60,7 +60,7 @@ class TestOpenedInTurn(OpeningWorld):
         assert unopened() == 0
         assert {each.memory.name for each in open_minds()} == {"Ada", "Bram", "Mira", "Zoe"}
         assert summary_of(self.zoe)["state"] == "idle"
-        self.set_thinking(idle_interval=60.0, idle_away_factor=1.0, jitter=0.0)
+        self.set_thinking(idle_interval=60.0, idle_away_factor=1.0)
         self.clock.advance(20_000)
         self.settle()
         assert any("You are Zoe." in prompt for prompt in self.fake.prompts())

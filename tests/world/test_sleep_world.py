@@ -22,7 +22,7 @@ class SleepWorld(AgentsWorld):
     def setUp(self) -> None:
         self.time = FixedClock(NOON)
         super().setUp()
-        self.set_thinking(gather=0.0, cooldown=0.0, jitter=0.0, idle_interval=1e9)
+        self.set_thinking(gather=0.0, cooldown=0.0, idle_interval=1e9)
         self.heard = self.hears(self.char1)
 
     def start_services(self):
@@ -205,7 +205,7 @@ class TestAsleep(SleepWorld):
         oswin.execute_cmd("talk mira Good evening.")
         assert "Mira is asleep, and does not hear you." in heard
         shown = []
-        found = oswin.mind.thinker.preview.show(oswin)
+        found = oswin.mind.thinker.preview(oswin)
         found.addCallback(lambda prompt: shown.append(prompt[0].text))
         self.settle(lambda: bool(shown))
         assert "Mira (asleep)" in shown[0]

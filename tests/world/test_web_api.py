@@ -167,7 +167,7 @@ class TestLooking(WebWorld):
         assert found["trigger"] == "addressed: Tom"
         assert found["answer"] == " say Good evening, Tom."
         assert found["tokens"] == sum(each["tokens"] for each in found["sections"])
-        assert found["tokens"] == self.mind.thinker.turns.fitting.costs.used
+        assert found["tokens"] == self.mind.thinker.log.sent.costs.used
         lines = [line for each in found["sections"] for line in each["text"].splitlines()]
         assert sorted(filter(None, lines)) == sorted(filter(None, sent.splitlines()))
         assert "who it is" in [each["name"] for each in found["sections"]]

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from keepsake.agent.agent_log import log
-from keepsake.agent.attention import EventKind, PerceivedEvent
+from keepsake.agent.attention import EventKind, Impulse
 from keepsake.agent.body import Body
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.runtime import Runtime
@@ -186,7 +186,7 @@ class Sleeper:
         """A thought has read and written so many tokens."""
         self.tiredness = self.tiredness.after(0.0, max(tokens, 0))
 
-    def noticed(self, event: PerceivedEvent) -> None:
+    def noticed(self, event: Impulse) -> None:
         """Something happened; while players turn to it, it does not go to bed."""
         if event.from_player and event.kind in (*_FOR_IT, EventKind.GIVEN):
             self._last_spoken = self._services.seconds()
@@ -220,7 +220,7 @@ class Sleeper:
         self._last_spoken = self._services.seconds()
         for guest in players_near(self.agent):
             who = identity_of(guest)
-            self._thinker.notice(PerceivedEvent(EventKind.ARRIVAL, True, guest.key, source_id=who))
+            self._thinker.notice(Impulse(EventKind.ARRIVAL, True, guest.key, source_id=who))
 
     def go_to_bed(self, why: str) -> None:
         """Go home and sleep; ``why`` is kept: ``16 hours awake``."""
@@ -281,7 +281,7 @@ class Sleeper:
         log(f"[Sleep] {agent.key} wakes after {_told(slept)}: {by}")
         self._last_spoken = self._services.seconds()
         self._thinker.start()
-        self._thinker.notice(PerceivedEvent(EventKind.OTHER, from_player=False, source=""))
+        self._thinker.notice(Impulse(EventKind.OTHER, from_player=False, source=""))
         return True
 
     def _remember(self, agent: Body, text: str) -> None:

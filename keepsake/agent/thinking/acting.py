@@ -38,19 +38,14 @@ class Act:
     memory: int = 0  # number of the memory of it; 0 if it is not remembered, or not yet
 
     @property
-    def verb(self) -> str:
-        """What was done; empty if nothing was."""
-        return self.command.verb if self.command is not None else ""
-
-    @property
     def spoke(self) -> bool:
         """Whether others heard something."""
-        return self.verb in ("say", "whisper")
+        return self.command is not None and self.command.verb in ("say", "whisper")
 
     @property
     def looked_up(self) -> bool:
         """Whether it brought something that the agent wants to use in the same turn."""
-        return self.verb in _LOOKUPS
+        return self.command is not None and self.command.verb in _LOOKUPS
 
 
 @dataclass

@@ -1,15 +1,14 @@
-"""What one turn of an agent is made from: its memory, and what is around it now."""
+"""What the turns of one agent are made from: what it remembers, and what is around it now."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
-from keepsake.agent.attention import ANSWERED, EventKind, Impulse
+from keepsake.agent.attention import ANSWERED, IDLE, EventKind, Impulse
 from keepsake.agent.body import Body
-from keepsake.agent.happenings import Basis, basis_of
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.remembering import Remembering
 from keepsake.agent.runtime import Runtime
@@ -26,7 +25,11 @@ from keepsake.agent.surroundings import (
 from keepsake.archive.privacy import NOBODY, Audience, in_confidence, is_private, outward
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.persona import open_lines
+from keepsake.errors import KeepsakeError
+from keepsake.events.types import Recalled
 from keepsake.language.heard import heard, spoken
+from keepsake.models.profiles import CHAT, SCRIPT, SHIPPED, ModelProfile
+from keepsake.prompt.marks import Rendered
 from keepsake.prompt.options import NAMING, Options
 from keepsake.prompt.script import day, daytime
 from keepsake.prompt.verbs import COMPACT, VERBS, Takes, Verb
@@ -38,6 +41,8 @@ from keepsake.tasks.fallback import FallbackLine, answer
 from keepsake.tasks.talk import Talk
 from keepsake.tasks.talk_scene import TalkScene
 
+PROFILE = "agent"
+"""The profile that agents think with."""
 _WRITES = frozenset({"note", "journal", "pin", "remember"})
 """Verbs whose result stands in prompts that others hear: not offered where the prompt holds what
 is for one person alone."""
@@ -48,10 +53,10 @@ class TurnContext:
     """Whom a turn answers, and who hears it."""
 
     impulse: Impulse
-    partner: str  # who is answered, by name; empty for nobody
-    whispered: bool  # whether they whispered, so that the answer is whispered too
-    audience: Audience  # who hears the answer: private words of others are left out
-    words: str  # what is asked of recall: what they said since the last answer
+    partner: str = ""  # who is answered, by name; empty for nobody
+    whispered: bool = False  # whether they whispered, so that the answer is whispered too
+    audience: Audience = NOBODY  # who hears the answer: private words of others are left out
+    words: str = ""  # what is asked of recall: what they said since the last answer
     answered: bool = False  # whether an answer of before knew of all this already
     seen: int = 0  # the newest memory that the prompt showed; 0 while there is none
 
@@ -62,10 +67,25 @@ class SceneMaker:
     def __init__(self, mind: Remembering, runtime: Runtime) -> None:
         self._mind, self._runtime = mind, runtime
 
+    def profile(self) -> ModelProfile:
+        """How the model is asked; what its prompts may have counts for the memory too.
+
+        Raises:
+            KeepsakeError: There is no model to ask.
+        """
+        profile = self._runtime.gateway.profile(PROFILE)
+        self._runtime.chat_tokens = profile.prompt_tokens if profile.form == CHAT else 0
+        return profile
+
+    def budget(self, profile: ModelProfile) -> int:
+        """Tokens that a prompt may have; ``memory_compaction.md`` limits those of a transcript."""
+        most = profile.prompt_tokens
+        return min(self._runtime.ladder.budget, most) if profile.form == SCRIPT else most
+
     def context_of(self, agent: Body, impulse: Impulse) -> TurnContext:
         """Whom a turn answers now, and who hears it."""
         if impulse.kind not in ANSWERED or not impulse.source:
-            return TurnContext(impulse, "", False, NOBODY, "")
+            return TurnContext(impulse)
         said, known_of = unanswered(self._mind.memory.context().window, impulse)
         whispered = any(map(is_private, said))
         alone = frozenset({impulse.source_id} - {""})
@@ -78,69 +98,19 @@ class SceneMaker:
 
         ``by``: Who asks, for the event log; empty for the agent itself.
         """
-        said = turn.words if turn.partner else ""
         here = [person.key for person in people_near(agent)]
         return await self._mind.keeper.recaller.search(
-            said or question(self._mind.memory.context(), place_of(agent), here),
-            scene=not (said or by),
-            by=by or ("talk" if said else "thought"),
+            turn.words or question(self._mind.memory.context(), place_of(agent), here),
+            scene=not (turn.words or by),
+            by=by or ("talk" if turn.words else "thought"),
             audience=turn.audience,
-            asker=turn.partner if said else "",
+            asker=turn.partner if turn.words else "",
         )
 
-    def is_whispered(self, agent: Body, turn: TurnContext, found: SearchResult | None) -> bool:
-        """Whether an answer is whispered: to a whisper, and if others have come in since."""
-        if turn.whispered or not turn.partner or not listeners(agent) - turn.audience:
-            return turn.whispered
-        private, window = self._mind.memory.private, self._mind.memory.context().window
-        numbers = [memory.number for memory in window]
-        numbers += [hit.document.first for hit in (found.memories if found else ())]
-        return any(
-            private.may_hear(n, turn.audience) and not private.may_hear(n, NOBODY) for n in numbers
-        )
-
-    def talk(
-        self,
-        agent: Body,
-        turn: TurnContext,
-        found: SearchResult | None,
-        extra: Memory | None = None,
-    ) -> tuple[Talk, Basis]:
-        """The turn as it is now, and what its prompt is made from.
-
-        Args:
-            agent: The agent.
-            turn: Whom it answers.
-            found: What recall brought.
-            extra: A memory that is shown as if it had just come, for builders.
-
-        Raises:
-            KeepsakeError: The memory or a template cannot be read.
-        """
-        runtime, keeper, memory = self._runtime, self._mind.keeper, self._mind.memory
-        related, context = keeper.related(found), memory.context()
-        # as those who hear the answer may know it
-        may_know = in_confidence if runtime.people.current.in_confidence else outward
-        window = memory.private.heard_by(context.shown, turn.audience, may_know)
-        window = (*window, *([extra] if extra is not None else []))
-        longterm, recent = context.longterm, context.recent
-        scene = replace(
-            self._around(agent, turn),
-            **self._kept(turn, related, found),
-            longterm=longterm.text if longterm else "",
-            longterm_span=f"{longterm.first} to {longterm.last}" if longterm else "",
-            recent=recent.text if recent else "",
-            recent_span=f"{recent.first} to {recent.last}" if recent else "",
-            window=window,
-            words=_still_waiting(window, turn),
-            whispered=turn.whispered,
-        )
-        shown = scene.recalled or scene.experiences or scene.notes
-        called = keeper.called_back if scene.called_back else ()
-        basis = basis_of(context, related.hits if shown else (), called)
-        prompts = runtime.prompts
-        parts = (prompts.of("talk"), prompts.of("act"), prompts.transcript)
-        return Talk(scene, *parts, runtime.tokens.each), basis
+    def is_whispered(self, agent: Body, turn: TurnContext) -> bool:
+        """Whether an answer is whispered: to a whisper, or as others have come in since."""
+        came_in = bool(turn.partner) and bool(listeners(agent) - turn.audience)
+        return turn.whispered or (came_in and self._mind.memory.private.shared_with(turn.audience))
 
     def choices(self, agent: Body, turn: TurnContext) -> tuple[tuple[Verb, ...], Options]:
         """What the agent may do in this turn, and with what.
@@ -153,32 +123,95 @@ class SceneMaker:
         verbs = tuple(verb for verb in VERBS if verb.name not in without)
         return verbs, options_of(agent, stays=hosts_guests(agent) if turn.partner else None)
 
-    def _kept(
-        self, turn: TurnContext, related: Related, found: SearchResult | None
-    ) -> dict[str, Any]:
-        """What it keeps beside summaries and window, and what was found for this turn."""
-        mind, summaries = self._mind, DocumentKind.SUMMARY
-        experiences = (hit.document for hit in related.hits if hit.document.kind is summaries)
-        kept: dict[str, Any] = {
-            "recalled": _recalled(related, found, mind.memory.name),
-            "experiences": tuple(map(line_of, experiences)),
-            "notes": related.notes,
-            "called_back": tuple(mind.keeper.remembered),
-            "pinned": tuple(mind.keeper.pinned.shown),
+    async def preview(self, agent: Body, partner: Any, words: str) -> tuple[Rendered, int]:
+        """The prompt of the next thought, were these words said now, and its most tokens."""
+        said, turn = None, TurnContext(IDLE)
+        if partner is not None:
+            memory, now = self._mind.memory, self._runtime.clock.now()
+            text, who = f'{partner.key} says to you, "{words}"', identity_of(partner)
+            perceived = MemoryKind.PERCEPTION
+            about = {"place": place_of(agent), "source": partner.key, "source_id": who}
+            said = Memory(memory.newest + 1, now, perceived, text, **about)
+            asked = Impulse(EventKind.ADDRESSED, True, partner.key, source_id=who)
+            turn = replace(self.context_of(agent, asked), words=words)
+        try:
+            profile = self.profile()
+        except KeepsakeError:  # no model can be asked: that is told when one is
+            profile = SHIPPED[PROFILE].suited(CHAT)
+        found = await self.relate(agent, turn, by="builder")
+        talk, _ = self.talk(agent, turn, found, said)
+        budget = self.budget(profile)
+        return talk.prompt(replace(profile, prompt_tokens=budget)).rendered, budget
+
+    def talk(
+        self,
+        agent: Body,
+        turn: TurnContext,
+        found: SearchResult | None,
+        extra: Memory | None = None,
+    ) -> tuple[Talk, Mapping[str, Any]]:
+        """The turn as it is now, and what its prompt is made from, for the event of its thought.
+
+        Args:
+            agent: The agent.
+            turn: Whom it answers.
+            found: What recall brought.
+            extra: A memory that is shown as if it had just come, for builders.
+
+        Raises:
+            KeepsakeError: The memory or a template cannot be read.
+        """
+        runtime, keeper, memory = self._runtime, self._mind.keeper, self._mind.memory
+        related, context = keeper.related(found), memory.context()
+        longterm, recent, other = context.longterm, context.recent, keeper.recaller.context
+        # as those who hear the answer may know it
+        may_know = in_confidence if runtime.people.current.in_confidence else outward
+        window = memory.private.heard_by(context.shown, turn.audience, may_know)
+        window = (*window, extra) if extra is not None else window
+        experiences = [hit for hit in related.hits if hit.document.kind is DocumentKind.SUMMARY]
+        scene = replace(
+            self._around(agent, turn),
+            longterm=longterm.text if longterm else "",
+            longterm_span=f"{longterm.first} to {longterm.last}" if longterm else "",
+            recent=recent.text if recent else "",
+            recent_span=f"{recent.first} to {recent.last}" if recent else "",
+            recalled=_recalled(related, found, memory.name),
+            experiences=tuple(line_of(hit.document) for hit in experiences),
+            notes=related.notes,
+            called_back=tuple(keeper.remembered),
+            pinned=tuple(keeper.pinned.shown),
+            window=window,
+            words=_still_waiting(window, turn),
+            whispered=turn.whispered,
+        )
+        if other is not None:  # another memory than ours tells of the rest
+            scene = replace(scene, context=other)
+        else:
+            first = context.window[0].number if context.window else None
+            about = turn.impulse.source_id if turn.partner else ""
+            scene = replace(
+                scene,
+                noticed=tuple(memory.noticed_for(turn.audience, first)),
+                journal=self._mind.diary.lines(about),
+                people=tuple(self._mind.acquaintances.lines(agent, turn.audience)),
+            )
+        covered = max((each.last for each in context.summaries), default=0)
+        called = [Recalled(kind="called back", n=n) for n in keeper.called_back]
+        basis = {
+            "longterm": longterm.last if longterm else 0,
+            "recent": covered,
+            "total": context.window[-1].number if context.window else covered,
+            "compaction": context.compaction,
+            "recalled": (*map(recalled, related.hits), *called),
         }
-        if (brought := mind.keeper.recaller.context) is not None:
-            return kept | {"context": brought}
-        window = mind.memory.context().window
-        about = turn.impulse.source_id if turn.partner else ""
-        noticed = mind.memory.noticed_for(turn.audience, window[0].number if window else None)
-        return kept | {"noticed": tuple(noticed), "journal": mind.diary.lines(about)}
+        parts = (runtime.prompts.of("talk"), runtime.prompts.of("act"), runtime.prompts.transcript)
+        return Talk(scene, *parts, runtime.tokens.each), basis
 
     def _around(self, agent: Body, turn: TurnContext) -> TalkScene:
         """Who the agent is, and what is around it."""
         now, place = self._runtime.clock.now().astimezone(), agent.location
         verbs, options = self.choices(agent, turn)
         deeds = [verb for verb in verbs if verb.takes is not Takes.TEXT]
-        naming = [verb for verb in deeds if verb.takes in NAMING]
         exits, ways = exits_of(agent), []
         for way in place.exits if place is not None else ():
             if way.key in exits:  # with where it leads: ``north to The Quay``
@@ -196,30 +229,14 @@ class SceneMaker:
             carried=_shown(agent.contents),
             exits=tuple(exits),
             ways=tuple(ways),
-            people=self._people(agent, turn),
-            options=options.usages(naming),
+            options=options.usages([verb for verb in deeds if verb.takes in NAMING]),
             partner=turn.partner,
-            trigger=turn.impulse.trigger,
+            trigger=turn.impulse.kind,
             # one example may have several lines
             examples=tuple(x for each in agent.db.examples or () for x in str(each).splitlines()),
             commands=tuple(f"{v.usage}: {v.help}" for v in verbs),
             tools=tools_of(deeds, options),
         )
-
-    def _people(self, agent: Body, turn: TurnContext) -> tuple[str, ...]:
-        """What it knows of those who are here, as far as they may all hear it."""
-        if self._mind.keeper.recaller.context is not None:  # another memory tells that
-            return ()
-        known, window = self._mind.acquaintances, self._mind.memory.context().window
-        spoke = {memory.source_id for memory in window if memory.source_id}
-        new = [
-            f"{person.key}, whom you met just now"
-            for person in people_near(agent)
-            if identity_of(person) in spoke and known.book.loaded(identity_of(person)) is None
-        ]
-        lines = known.lines(agent, turn.audience)
-        names = tuple(line.partition(",")[0] for line in new)
-        return (*(line for line in lines if not line.startswith(names or "\n")), *new)
 
 
 def unanswered(window: Sequence[Memory], impulse: Impulse) -> tuple[list[Memory], int]:
@@ -252,7 +269,19 @@ def listeners(agent: Body) -> Audience:
     return frozenset(identity_of(person) for person in people_near(agent))
 
 
-def memory_of(hit: Hit, name: str) -> Memory:
+def recalled(hit: Hit) -> Recalled:
+    """Something that a search found, as the event log has it: without its words."""
+    document, score, why = hit.document, round(hit.score, 4), "; ".join(hit.reasons)
+    if document.kind is DocumentKind.MEMORY:
+        return Recalled(kind="memory", n=document.first, score=score, why=why)
+    if document.kind is DocumentKind.NOTE:
+        return Recalled(kind="note", title=document.title, score=score, why=why)
+    number = document.key.partition(":")[2]  # of the compaction that wrote it
+    n = int(number) if number.isdecimal() else 0
+    return Recalled(kind="summary", n=n, score=score, why=why)
+
+
+def _memory_of(hit: Hit, name: str) -> Memory:
     """What the index knows of a memory that was found."""
     found = hit.document
     own = found.speaker == name
@@ -260,7 +289,7 @@ def memory_of(hit: Hit, name: str) -> Memory:
     return Memory(found.first, found.time, kind, found.text, place=found.place, source=source)
 
 
-def _words(said: Sequence[Memory]) -> str:
+def _words(said: Iterable[Memory]) -> str:
     return " ".join(each.words for each in map(heard, said) if each is not None)
 
 
@@ -284,12 +313,11 @@ def _recalled(
             continue
         near = [m for m in (n - 1, n, n + 1) if m in around and m not in told]
         told.update(near)
-        text = excerpt([around[m] for m in near] or [memory_of(hit, name)])
-        lines.append((n, text))
+        lines.append((n, excerpt([around[m] for m in near] or [_memory_of(hit, name)])))
     return tuple(lines)
 
 
-def _shown(objects: Sequence[Any]) -> tuple[str, ...]:
+def _shown(objects: Iterable[Any]) -> tuple[str, ...]:
     """The names of people or things, each once, and of sleepers that they sleep."""
     return tuple(
         dict.fromkeys(
@@ -311,7 +339,7 @@ def words_by_rule(
     hits = found.memories if found else ()
     scores = {hit.document.first: hit.score for hit in hits}
     lines = [FallbackLine(text) for text in open_lines(str(agent.db.profile or ""))]
-    for each in (*(memory_of(hit, agent.key) for hit in hits), *window):
+    for each in (*(_memory_of(hit, agent.key) for hit in hits), *window):
         told = heard(each) if each.number < turn.impulse.memory else None
         if told is not None:
             score = scores.get(each.number, 0.0)

@@ -8,19 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from enum import StrEnum
+from typing import Any
 
 from twisted.internet.defer import Deferred
-from twisted.python.failure import Failure
 
 from keepsake.agent.agent_log import log
-from keepsake.agent.attention import (
-    DIRECT,
-    Attention,
-    EventKind,
-    Impulse,
-    PerceivedEvent,
-    ThinkingConfig,
-)
+from keepsake.agent.attention import DIRECT, Attention, EventKind, Impulse
 from keepsake.agent.body import Body, Life
 from keepsake.agent.memory.remembering import Remembering
 from keepsake.agent.runtime import Runtime
@@ -32,10 +25,10 @@ from keepsake.agent.surroundings import (
     talkativeness,
 )
 from keepsake.agent.thinking.acting import Act, Actor
-from keepsake.agent.thinking.preview import PromptPreview
-from keepsake.agent.thinking.reports import ThoughtReports, ThoughtTally
-from keepsake.agent.thinking.turn import Turn, Turns, show_absent, show_people
+from keepsake.agent.thinking.thought_log import DROPPED, ThoughtLog, Turn
+from keepsake.agent.thinking.turn import Turns, show_absent, show_people
 from keepsake.agent.waiting import Alarm
+from keepsake.prompt.marks import Rendered
 
 SHORTEST_INTERVAL = 5
 """Seconds between two idle thoughts that a builder may set."""
@@ -64,8 +57,7 @@ class Thinker:
 
     Attributes:
         actor: Its hands and its voice.
-        turns: How its thoughts are thought.
-        preview: Its prompts, for builders.
+        log: What came of its thoughts, since the server started.
     """
 
     def __init__(
@@ -77,45 +69,29 @@ class Thinker:
         spent: Callable[[int], None],
         drowsy: Callable[[], bool],
     ) -> None:
-        memory = mind.memory
-        self.actor = Actor(memory, mind.keeper, runtime.seconds)
-        self._reports = ThoughtReports(memory.name, runtime, spent)
-        self._notice, self._wake_up = Alarm(runtime.timer), Alarm(runtime.timer)
-        self.turns = Turns(
-            life,
-            mind,
-            self.actor,
-            self._reports,
-            runtime,
+        self.actor = Actor(mind.memory, mind.keeper, runtime.seconds)
+        self.log = ThoughtLog(life.name, runtime, spent)
+        self._pause, self._wake_up = Alarm(runtime.timer), Alarm(runtime.timer)
+        self._attention = Attention(runtime.thinking.current, runtime.random, runtime.seconds())
+        self._turns = Turns(
+            *(life, mind, self.actor, self.log, runtime),
             still_wanted=self._still_wanted,
-            heard=self._notice.cancel,
+            heard=self._pause.cancel,
         )
-        self.preview = PromptPreview(self.turns, memory, runtime)
-        self._find, self._runtime, self._memory = life.body, runtime, memory
-        self._drowsy = drowsy
-        self._attention = Attention(runtime.thinking.current, runtime.random)
-        self._since: float | None = None  # since when its thought waits
-        self._closed = False
-
-    def take_over(self, other: Thinker) -> None:
-        """Go on with the counts of another: the same agent's, under its former name."""
-        self._reports.tally = other.tally
-        other._reports.tally = ThoughtTally()  # an answer that still comes there must not end ours
-
-    @property
-    def tally(self) -> ThoughtTally:
-        """What came of its thoughts, since the server started."""
-        return self._reports.tally
+        self._find, self._runtime, self._memory = life.body, runtime, mind.memory
+        self._drowsy, self._closed = drowsy, False
+        self._turn: Turn | None = None
+        self._since = 0.0  # since when it thinks
 
     @property
     def waited(self) -> float | None:
         """Seconds that its thought has waited; None if none is under way."""
-        return None if self._since is None else self._runtime.seconds() - self._since
+        return self._runtime.seconds() - self._since if self.thinking else None
 
     @property
     def thinking(self) -> bool:
         """Whether a thought is under way."""
-        return self.turns.current is not None
+        return self._turn is not None
 
     @property
     def agent(self) -> Body | None:
@@ -140,13 +116,29 @@ class Thinker:
             return AgentState.PAUSED
         if self._memory.problem is not None:
             return AgentState.TROUBLED
-        return AgentState.WAITING if self.turns.current is not None else AgentState.IDLE
+        return AgentState.WAITING if self.thinking else AgentState.IDLE
+
+    def preview(
+        self, agent: Body, partner: Any = None, words: str = ""
+    ) -> Deferred[tuple[Rendered, int]]:
+        """The prompt of the agent's next thought, and the tokens that it may have.
+
+        Args:
+            agent: The agent.
+            partner: Who says something to it; None for a thought of its own accord.
+            words: What they say.
+
+        Returns:
+            Both, once recall has answered. It fails with a KeepsakeError where the memory or a
+            template cannot be read.
+        """
+        return Deferred.fromCoroutine(self._turns.scenes.preview(agent, partner, words))
 
     # -- from the world
 
-    def notice(self, event: PerceivedEvent) -> None:
+    def notice(self, event: Impulse) -> None:
         """Something happened that may be worth a thought; to a sleeper nothing is."""
-        agent = self._find()
+        agent = self._look()
         if agent is None or agent.db.asleep:
             return
         if event.kind in DIRECT and event.source and event.who not in present(agent):
@@ -165,23 +157,14 @@ class Thinker:
 
     def model_is_back(self) -> None:
         """A model answers again: the last unanswered words of those who are still here count."""
-        agent, (missed, self.turns.missed) = self._find(), (self.turns.missed, {})
-        if agent is None or agent.db.asleep:
-            return
-        here = present(agent)
+        missed, self._turns.missed = self._turns.missed, {}
         for impulse in missed.values():
-            if impulse.who in here:
-                self._attention.notice(impulse, self._runtime.seconds())
-        self.schedule()
+            self.notice(impulse)
 
     @property
     def in_talk(self) -> bool:
         """Whether a player who is here talks with the agent: no moment to walk away."""
-        agent = self._find()
-        if agent is None:
-            return False
-        self._attention.only_here(present(agent))
-        return self._attention.in_talk(self._runtime.seconds())
+        return self._look() is not None and self._attention.in_talk(self._runtime.seconds())
 
     @property
     def stays(self) -> bool:
@@ -190,47 +173,55 @@ class Thinker:
         at_home = agent is not None and is_at_home(agent) and bool(players_near(agent))
         return self.in_talk or at_home
 
-    def _still_wanted(self, impulse: Impulse) -> Impulse | None:
+    def _look(self) -> Body | None:
+        """See who is here now; the agent itself, None if it has been deleted."""
+        if (agent := self._find()) is not None:
+            near, now = bool(players_near(agent)), self._runtime.seconds()
+            self._attention.look(present(agent), player_near=near, now=now)
+        return agent
+
+    def _still_wanted(self) -> Impulse | None:
         """The impulse as it is now that its turn has come; None if its cause is gone."""
-        agent = self._find()
-        return self._attention.still_wanted(present(agent)) if agent is not None else None
+        return self._attention.still_wanted() if self._look() is not None else None
 
     def start(self) -> None:
         """Begin to have idle thoughts."""
-        if self._attention.due(self._runtime.seconds()) is None:
-            self.schedule()
+        self.schedule()
 
     def close(self) -> None:
         """Stop thinking; an answer that still comes is dropped."""
         self._closed = True
+        self.break_off()
         self._wake_up.cancel()
-        self._notice.cancel()
-        self.turns.drop()
+        self._pause.cancel()
 
     # -- scheduling
 
     def schedule(self) -> None:
         """Set the clock for the next time that a thought may be due."""
-        self._wake_up.cancel()
-        at = self._attention.next_at()
-        if at is not None and not (self._closed or self.thinking):
+        agent, at = self._look(), self._attention.next_at()
+        if at is None or self._closed or agent is None:
+            self._wake_up.cancel()
+        else:
             self._wake_up.set(max(at - self._runtime.seconds(), 0.0), self._wake)
 
     def _wake(self) -> None:
-        agent, now = self._find(), self._runtime.seconds()
+        agent = self._look()
         if agent is None:
             return
-        self._attention.config = _config_for(agent, self._runtime.thinking.current)
-        self._attention.set_player_near(bool(players_near(agent)), now)
-        self._attention.only_here(present(agent))
-        impulse = self._attention.due(now)
+        config = self._runtime.thinking.current
+        usual = config.idle_interval * 2.0 ** (1.0 - 2.0 * talkativeness(agent))
+        own = agent.db.idle_interval
+        interval = max(number(own, usual), SHORTEST_INTERVAL) if own else usual
+        self._attention.config = replace(config, idle_interval=interval)
+        impulse = self._attention.due(self._runtime.seconds())
         if impulse is None:
             self.schedule()
             return
-        self._attention.thought_started(now)
+        self._attention.thought_started(impulse)
         may_think, state = impulse.priority == "player" or not self._drowsy(), self.state
         if may_think and state is AgentState.IDLE and agent.location is not None:
-            self._begin(impulse)
+            self._begin(Turn(impulse, agent))
             return
         # Paused, asleep, nowhere, or its memory cannot be written: the moment passes.
         if state is AgentState.TROUBLED:
@@ -241,45 +232,35 @@ class Thinker:
 
     def break_off(self) -> None:
         """Let go of the thought under way; an answer that still comes is dropped."""
-        if self.turns.drop():
+        if (turn := self._turn) is not None:
+            turn.dropped = True
+            if turn.ticket is not None:
+                turn.ticket.cancel()
+            self.log.ended(turn, DROPPED)
             self._over(None)
 
-    def _begin(self, impulse: Impulse) -> None:
+    def _begin(self, turn: Turn) -> None:
         """Think, now that the moment has come."""
-        self._since = self._runtime.seconds()
-        self.turns.current = turn = Turn(impulse)
+        self._turn, self._since = turn, self._runtime.seconds()
         pause = self._runtime.thinking.current.pause_notice
-        if impulse.priority == "player" and pause:
-            self._notice.set(pause, self._show_thinking)
+        if turn.impulse.priority == "player" and pause:
+            told = f"{turn.agent.key} pauses, thinking."
+            self._pause.set(pause, lambda: show_people(turn.agent, told))
+        Deferred.fromCoroutine(self._think(turn))
 
-        def broke_off(failure: Failure) -> None:
-            """Whatever breaks ends the thought: the agent must be able to think again."""
-            what = "The answer could not be acted out" if turn.answer else "The thought broke off"
-            log(f"[Error] {self._memory.name}: {what}: {failure.value!r}")
-            self._reports.ended(turn, "broke off", problem=repr(failure.value))
-
-        def finish(act: Act | None) -> None:
-            if self.turns.current is turn:  # else it was broken off
-                self._over(act)
-
-        Deferred.fromCoroutine(self.turns.take(turn)).addErrback(broke_off).addCallback(finish)
-
-    def _show_thinking(self) -> None:
-        if agent := self._find():
-            show_people(agent, f"{agent.key} pauses, thinking.")
+    async def _think(self, turn: Turn) -> None:
+        act = None
+        try:
+            act = await self._turns.take(turn)
+        except Exception as error:  # whatever breaks: the agent must be able to think again
+            log(f"[Error] {turn.agent.key}: The thought broke off: {error!r}")
+            self.log.ended(turn, "broke off", repr(error))
+        if self._turn is turn:  # else it was broken off
+            self._over(act)
 
     def _over(self, act: Act | None) -> None:
         """A thought has ended, or a moment for one has passed."""
-        self._notice.cancel()
-        self.turns.current = self._since = None
-        spoke, silent = (act.spoke, act.verb in ("", "wait")) if act else (False, True)
-        self._attention.thought_done(self._runtime.seconds(), spoke=spoke, silent=silent)
+        self._pause.cancel()
+        self._turn = None
+        self._attention.thought_done(self._runtime.seconds(), spoke=act is not None and act.spoke)
         self.schedule()
-
-
-def _config_for(agent: Body, config: ThinkingConfig) -> ThinkingConfig:
-    """The configured times, with the agent's own interval or talkativeness."""
-    own = agent.db.idle_interval
-    usual = config.idle_interval * 2.0 ** (1.0 - 2.0 * talkativeness(agent))
-    interval = max(number(own, usual), SHORTEST_INTERVAL) if own else usual
-    return config if interval == config.idle_interval else replace(config, idle_interval=interval)

@@ -9,7 +9,7 @@ from evennia.objects.objects import DefaultCharacter
 from twisted.internet.defer import Deferred
 
 from keepsake.agent.agent_log import log
-from keepsake.agent.attention import EventKind, PerceivedEvent
+from keepsake.agent.attention import EventKind, Impulse
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
@@ -161,9 +161,7 @@ class AgentMixin(CharacterMixin):
             mind.sleeper.noticed(event)
         return number
 
-    def _meant(
-        self, event: PerceivedEvent, player: Any, line: str, facts: dict[str, Any]
-    ) -> PerceivedEvent:
+    def _meant(self, event: Impulse, player: Any, line: str, facts: dict[str, Any]) -> Impulse:
         """The event, as addressed to it where what a player said to the room is for it."""
         now, to = runtime().seconds(), facts.get("to")
         to_room = event.kind is EventKind.HEARD and facts.get("type") == "say" and to is None
@@ -190,14 +188,11 @@ class AgentMixin(CharacterMixin):
         if (mind := self.mind) is None:
             return
         came, is_player = mover.location is self.location, not is_agent(mover)
-        kind = EventKind.DEPARTURE
-        if came:
-            is_greeter = greeter(self.location, mover) is self
-            kind = EventKind.ARRIVAL if is_greeter else EventKind.SEEN
-        who = identity_of(mover)
-        mind.thinker.notice(
-            PerceivedEvent(kind, is_player, mover.key, source_id=who, memory=memory)
-        )
+        if came and greeter(self.location, mover) is self:
+            who, arrival = identity_of(mover), EventKind.ARRIVAL
+            mind.thinker.notice(Impulse(arrival, is_player, mover.key, memory, who))
+        else:
+            mind.thinker.schedule()
 
     def at_look(self, target: Any, **kwargs: Any) -> str:
         """What it sees; nothing of a place that it only passes through, and knows."""

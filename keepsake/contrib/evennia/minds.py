@@ -127,10 +127,9 @@ def close_mind(agent_id: int) -> None:
 
 def rename_mind(agent: Any, former: str) -> None:
     """The agent has another name: its mind begins anew under it, and goes on with its counts."""
-    before = _minds.get(agent.id)
-    close_mind(agent.id)
-    if before is not None and (mind := mind_of(agent)) is not None:
-        mind.thinker.take_over(before.thinker)
+    if agent.id in _minds:
+        close_mind(agent.id)
+        mind_of(agent)
 
 
 def close_all() -> None:

@@ -6,11 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keepsake.agent.attention import (
+    DIRECT,
     GREETED_SECONDS,
+    JITTER,
     Attention,
     EventKind,
     Impulse,
-    PerceivedEvent,
     ThinkingConfig,
 )
 
@@ -18,26 +19,26 @@ CONFIG = ThinkingConfig()
 
 
 def attention(seed=1, **changes):
-    return Attention(replace(CONFIG, **changes), random.Random(seed))
+    return Attention(replace(CONFIG, **changes), random.Random(seed), 0.0)
 
 
 def player(kind=EventKind.ADDRESSED, source="Ann"):
-    return PerceivedEvent(kind, True, source)
+    return Impulse(kind, True, source)
 
 
 def agent(kind=EventKind.HEARD, source="Tom"):
-    return PerceivedEvent(kind, False, source)
+    return Impulse(kind, False, source)
 
 
 def answer_to(source="Ann", **more):
     """The impulse that a player's words lead to."""
-    return Impulse(EventKind.ADDRESSED, True, source, priority="player", **more)
+    return Impulse(EventKind.ADDRESSED, True, source, **more)
 
 
 def think(mind, now, **done):
     impulse = mind.due(now)
     assert impulse is not None
-    mind.thought_started(now)
+    mind.thought_started(impulse)
     mind.thought_done(now + 0.5, **(done or {"spoke": True}))
     return impulse
 
@@ -63,7 +64,7 @@ def test_a_player_need_not_wait_for_the_cooldown_but_an_agent_must():
 
 
 events = st.builds(
-    PerceivedEvent,
+    Impulse,
     st.sampled_from([each for each in EventKind if each is not EventKind.IDLE]),
     st.booleans(),
     st.sampled_from(["Ann", "Tom", ""]),
@@ -88,8 +89,8 @@ def test_never_two_thoughts_at_once_and_always_a_next_one(seed, steps):
         if impulse is None:
             continue
         if impulse.priority != "player":
-            assert now - last_done >= CONFIG.cooldown * (1 - CONFIG.jitter) - 1e-6
-        mind.thought_started(now)
+            assert now - last_done >= CONFIG.cooldown * (1 - JITTER) - 1e-6
+        mind.thought_started(impulse)
         assert mind.due(now + 1000) is None
         now += 1.0
         mind.thought_done(now, spoke=True)
@@ -100,14 +101,15 @@ def test_never_two_thoughts_at_once_and_always_a_next_one(seed, steps):
 
 
 def line(source, memory, *, from_player=True, kind=EventKind.ADDRESSED):
-    return PerceivedEvent(kind, from_player, source, memory)
+    return Impulse(kind, from_player, source, memory)
 
 
 def answered(mind, now, present=("Ann", "Bo", "Cy", "Tom")):
     """The impulse of the next thought, as it is when it is sent; None if it is dropped."""
     now = max(now, mind.next_at())
-    mind.thought_started(now)
-    impulse = mind.still_wanted(present)
+    mind.look(present, player_near=True, now=now)
+    mind.thought_started(mind.due(now))
+    impulse = mind.still_wanted()
     mind.thought_done(now + 1.0, spoke=impulse is not None)
     return impulse
 
@@ -116,19 +118,17 @@ def answered(mind, now, present=("Ann", "Bo", "Cy", "Tom")):
 
 
 def arrival(source="Ann", kind=EventKind.ARRIVAL):
-    return PerceivedEvent(kind, True, source)
+    return Impulse(kind, True, source)
 
 
 def test_an_arrival_is_greeted_once():
     mind = attention()
     mind.notice(arrival(), 100.0)
-    assert answered(mind, 101.0).trigger == "arrival"
-    mind.notice(player(EventKind.DEPARTURE), 110.0)
+    assert answered(mind, 101.0).kind == "arrival"
     mind.notice(arrival(), 120.0)
     assert mind.due(130.0) is None
-    mind.notice(player(EventKind.DEPARTURE), 140.0)
     mind.notice(arrival(), 120.0 + GREETED_SECONDS)
-    assert answered(mind, 122.0 + GREETED_SECONDS).trigger == "arrival"
+    assert answered(mind, 122.0 + GREETED_SECONDS).kind == "arrival"
 
 
 # -- talks
@@ -150,7 +150,10 @@ class Inn:
         self.mind, self.now = attention(seed, chatter_turns=1000), 0.0
         self.here = {"Ann", "Bo", "Cy", "Tom"}
         self.lines, self.covered, self._number = {}, {}, 0
-        self.mind.due(0.0)
+        self.looks()
+
+    def looks(self):
+        self.mind.look(self.here, player_near=True, now=self.now)
 
     def speaks(self, who):
         if who in self.here:
@@ -161,25 +164,26 @@ class Inn:
     def comes(self, who):
         if who not in self.here:
             self.here.add(who)
-            self.mind.notice(PerceivedEvent(EventKind.ARRIVAL, who != "Tom", who), self.now)
+            self.looks()
+            self.mind.notice(Impulse(EventKind.ARRIVAL, who != "Tom", who), self.now)
 
     def goes(self, who):
         if who in self.here:
             self.here.remove(who)
-            self.mind.notice(PerceivedEvent(EventKind.DEPARTURE, who != "Tom", who), self.now)
+            self.looks()
             newest = self.covered.get(who, 0)
             self.lines = {n: w for n, w in self.lines.items() if w != who or n <= newest}
 
     def begins(self, _):
-        if self.mind.due(self.now):
-            self.mind.thought_started(self.now)
+        if impulse := self.mind.due(self.now):
+            self.mind.thought_started(impulse)
 
     def sends(self, _):
         if not self.mind.thinking:
             return
-        impulse = self.mind.still_wanted(self.here)
+        impulse = self.mind.still_wanted()
         self.mind.thought_done(self.now, spoke=True)
-        if impulse is not None and impulse.direct:
+        if impulse is not None and impulse.kind in DIRECT:
             assert impulse.source in self.here
             assert impulse.memory > self.covered.get(impulse.source, 0), "it was answered before"
             self.covered[impulse.source] = impulse.memory

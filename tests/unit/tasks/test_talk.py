@@ -155,14 +155,14 @@ def test_what_others_say_cannot_pass_for_another_part_of_the_prompt():
 @pytest.mark.parametrize(("line", "fault"), [("Then it is told.", ""), ("…", "empty")])
 def test_a_line_is_checked_before_it_is_spoken(line, fault):
     made = talk()
-    made.reader(Target())
-    assert fault in made.fault(line, made.prompt(Target()).instructions)
+    made.prompt(Target())
+    assert fault in made.fault(line)
 
 
 def test_its_own_last_turn_is_not_said_again():
     made = talk()
-    made.reader(Target())
-    assert "exactly this" in made.fault("Then it owes you two planks, Jonas.", "")
+    made.prompt(Target())
+    assert "exactly this" in made.fault("Then it owes you two planks, Jonas.")
 
 
 def test_a_model_that_continues_text_gets_a_dialogue():

@@ -190,8 +190,8 @@ class CmdAgent(BuilderCommand):
         def show(found: tuple[Rendered, int]) -> None:
             self.page(plain(found[0].text))
 
-        preview = self.mind(agent).thinker.preview
-        preview.show(agent, partner, self.rhs).addCallbacks(show, self.failed)
+        preview = self.mind(agent).thinker.preview(agent, partner, self.rhs)
+        preview.addCallbacks(show, self.failed)
 
     def _rules(self, *, drop: bool) -> None:
         wanted = self.args.strip()

@@ -121,13 +121,14 @@ class CmdMemoryStatus(BuilderCommand):
         def show(found: tuple[Rendered, int]) -> None:
             prompt, budget = found
             lines = chart(costs_of(prompt, shared.tokens, budget), marks)
-            if mind.thinker.turns.fitting.counted:
-                ours, true = mind.thinker.turns.fitting.counted
+            sent = mind.thinker.log.sent
+            if sent is not None and sent.answer is not None:
+                ours, true = sent.costs.used, sent.answer.prompt_tokens
                 lines.append(f"The last prompt: {ours:,} by our count, {true:,} by the server's.")
             title = f"|w{agent.key}'s prompt|n"
             caller.msg("\n".join([title, *map(plain, lines)]))
 
-        mind.thinker.preview.show(agent).addCallbacks(show, self.failed)
+        mind.thinker.preview(agent).addCallbacks(show, self.failed)
 
     def _all(self) -> str:
         rows = [self._row(agent) for agent in all_agents()]

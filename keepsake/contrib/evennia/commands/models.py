@@ -41,7 +41,7 @@ class CmdLlmStatus(BuilderCommand):
 
 def _guarded() -> str:
     """How many answers were not spoken as they were written, of all agents since the start."""
-    counts = sum((mind.thinker.tally.guarded for mind in open_minds()), Counter[str]())
+    counts = sum((mind.thinker.log.guarded for mind in open_minds()), Counter[str]())
     found = ", ".join(f"{counts[op]} {op}" for op in ("altered", "refused", "dropped", "replaced"))
     return f"Answers since the start, not spoken as they were written: {found}. See |w@why|n."
 
