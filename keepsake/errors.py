@@ -9,7 +9,6 @@
     ├── ArchiveError
     │   ├── ArchiveUnwritable     the disk is full, read-only or gone
     │   └── ArchiveInUse          another process writes this archive
-    ├── EventLogInUse             another process writes this event log
     ├── CompactionError
     │   └── CompactionRunning     a second one was asked for meanwhile
     ├── IndexUnavailable          recall cannot search now; words may still work
@@ -91,10 +90,6 @@ class ArchiveUnwritable(ArchiveError):
 
 class ArchiveInUse(ArchiveError):
     """Another process writes this archive."""
-
-
-class EventLogInUse(KeepsakeError):
-    """Another process writes this event log."""
 
 
 class CompactionError(KeepsakeError):

@@ -26,8 +26,7 @@ from keepsake.contrib.evennia import lifecycle as runtime
 from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.minds import open_minds
 from keepsake.errors import KeepsakeError
-from keepsake.events.log import EventLog
-from keepsake.events.subscribers import Taps
+from keepsake.events.log import EventLog, Taps
 from keepsake.events.types import Compaction, Event, Fault, MemoryChange, Thought
 from keepsake.lab.simulations.machinery import start_on
 from keepsake.lab.simulations.plan import HOUR, Lab, SimulationPlan

@@ -27,8 +27,7 @@ from keepsake.archive.spill import Spill
 from keepsake.books.journal import JournalConfig
 from keepsake.books.people import PeopleConfig
 from keepsake.errors import ConfigError, KeepsakeError
-from keepsake.events.log import EventLog
-from keepsake.events.subscribers import Taps
+from keepsake.events.log import EventLog, Taps
 from keepsake.events.types import Events, Health, Nowhere, World
 from keepsake.markdown_config import ConfigFile, FileSettings
 from keepsake.memory.config import CompactionConfig

@@ -17,7 +17,7 @@ from pyarrow import csv, parquet
 
 from keepsake.cli.lives import ROWS
 from keepsake.errors import KeepsakeError, refusing
-from keepsake.events.prompts import PromptStore
+from keepsake.events.prompts import prompts_of
 from keepsake.events.reader import Filter, events
 from keepsake.events.schema import Column, columns, fields_of
 from keepsake.events.types import KINDS
@@ -139,7 +139,7 @@ def _write_all(
         kind = str(record["kind"])
         add(kind, partial(columns, KINDS[kind]), record)
         hashes.add(str(record.get("prompt") or ""))
-    for hash_, text in PromptStore(log).each(hashes - {""}) if log is not None else ():
+    for hash_, text in prompts_of(log, hashes - {""}) if log is not None else ():
         add(PROMPTS, lambda: _PROMPT_COLUMNS, {"hash": hash_, "text": text}, _PROMPT_ROWS)
     for name, rows in more:
         for each in rows:

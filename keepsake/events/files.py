@@ -24,6 +24,8 @@ from typing import BinaryIO
 
 from keepsake.json_lines import AppendedFile, ended_lines, lines_from_end, parsed
 
+EVENTS = "events"
+"""How the names of the event log's files begin."""
 SUFFIX, PACKED = ".jsonl", ".jsonl.gz"
 _PART = ".part"
 _NAME = re.compile(r"(?P<stem>[a-z]+)-(?P<day>\d{4}-\d\d-\d\d)-(?P<first>\d{10,})\.jsonl(\.gz)?")
@@ -43,10 +45,6 @@ class LogFile:
         """Whether it is compressed."""
         return self.path.name.endswith(PACKED)
 
-    @property
-    def _compressed(self) -> Path:
-        return self.path.with_name(f"{self.path.name.split('.')[0]}{PACKED}")
-
     def lines(self) -> list[bytes]:
         """Its ended lines, without their ends."""
         return ended_lines(self.read())
@@ -61,20 +59,14 @@ class LogFile:
                 return
         yield from reversed(self.lines())
 
-    def read(self) -> bytes:
-        """All that is in it, wherever it is by now."""
-        return self.read_from(0)
-
-    def read_from(self, position: int) -> bytes:
+    def read(self, position: int = 0) -> bytes:
         """What is in it from that byte on, counted as if it were not compressed."""
-        if not self.packed:
-            try:
+        with contextlib.suppress(FileNotFoundError):  # compressed since it was listed
+            if not self.packed:
                 with self.path.open("rb") as file:
                     file.seek(position)
                     return file.read()
-            except FileNotFoundError:  # compressed since it was listed
-                pass
-        packed = self._compressed
+        packed = self.path.with_name(f"{self.path.name.split('.')[0]}{PACKED}")
         try:
             return gzip.decompress(packed.read_bytes())[position:]
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -97,23 +89,21 @@ def files_of(folder: Path, stem: str) -> list[LogFile]:
 class LineWriter:
     """Appends lines to the newest file of a log; for one thread, but for :meth:`sync`.
 
+    A torn last line, as a killed process leaves it, is cut off at opening.
+
     Args:
         most: Files that are kept, the oldest going first; 0: all.
-
-    Attributes:
-        mended: Bytes of a torn last line that were cut off at opening.
     """
 
     def __init__(self, folder: Path, stem: str, limit: int, most: int = 0) -> None:
-        self.mended, self._most = 0, most
-        self._folder, self._stem, self._limit, self._day = folder, stem, limit, ""
+        self._folder, self._stem, self._limit, self._most = folder, stem, limit, most
+        self._day = ""
         self.file: AppendedFile | None = None
         files = files_of(folder, stem)
         if files and not files[-1].packed:
             newest = files.pop()
             self.file, self._day = AppendedFile(newest.path, _OWNER_ONLY), newest.day
-            self.mended = len(self.file.torn())  # the process was killed while it wrote
-            self.file.cut(self.file.size - self.mended)
+            self.file.cut(self.file.size - len(self.file.torn()))
         for old in folder.glob(f"{stem}-*{SUFFIX}"):  # the process ended before these were
             if self.file is None or old != self.file.path:
                 _pack(old)
@@ -146,8 +136,9 @@ class LineWriter:
     def last_number(self) -> int:
         """The ``seq`` of the newest line that has one, 0 if there is none."""
         for file in reversed(files_of(self._folder, self._stem)):
-            if number := next(filter(None, map(number_of, file.lines_from_end())), 0):
-                return number
+            for line in file.lines_from_end():
+                if isinstance(number := parsed(line).get("seq"), int):
+                    return number
             if file.first > 1:  # nothing in it: it was begun for this number
                 return file.first - 1
         return 0
@@ -167,18 +158,11 @@ class LineWriter:
         return self.file
 
 
-def number_of(line: bytes) -> int:
-    """The number of an event's line; 0 for a line that is none."""
-    number = parsed(line).get("seq")
-    return number if isinstance(number, int) else 0
-
-
 def _pack(path: Path) -> None:
     """Compress one file; killed at any line, it is done again at the next opening."""
-    target = path.with_name(f"{path.name}.gz")
     with contextlib.suppress(OSError):  # a full disk: it stays as it is until then
         with path.open("rb") as source:
-            write_packed(target, source)
+            write_packed(path.with_name(f"{path.name}.gz"), source)
         path.unlink()
 
 

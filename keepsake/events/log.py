@@ -1,4 +1,4 @@
-"""The event log: takes events from any thread, writes them in one of its own.
+"""The event log: takes events from any thread, writes them as JSON lines in one of its own.
 
 An event costs its caller the making of a dataclass and one append to a queue. Ten times a second
 the log's thread hands what has come to the operating system, and once a second it brings that to
@@ -8,24 +8,92 @@ the log promises is in ``docs/events.md``.
 
 from __future__ import annotations
 
+import json
+import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
-from keepsake.events.secrets import Scrubber
-from keepsake.events.subscribers import Taps
-from keepsake.events.types import Event, World
-from keepsake.events.writer import FILE_BYTES, EventWriter, Taken
+from keepsake.events.files import EVENTS, LineWriter
+from keepsake.events.prompts import PromptWriter
+from keepsake.events.secrets import SHORTEST, Scrubber
+from keepsake.events.types import Event, Fault, Thought, World, to_record
+from keepsake.json_lines import Record
 from keepsake.ports import Clock, SystemClock
 
+_log = logging.getLogger("keepsake.events")
+
+FILE_BYTES = 16_000_000
 BUFFER = 10_000
 """Events that wait while the log cannot be written; of more the newest are counted, not kept."""
 RETRY_SECONDS = 2.0
-_SYNC_SECONDS = 1.0
-_LOOK_SECONDS = 0.1
+LONGEST = 20_000
+"""Characters of a text that is no prompt: more is an error page of a server, or a fault."""
+_PROMPTS_BYTES = 8_000_000
+"""The most of a file of prompts, which is read whole to find one of them."""
+_SYNC_SECONDS, _LOOK_SECONDS = 1.0, 0.1
+_OURS = ("v", "seq", "t", "kind")
+"""Fields that nobody has said."""
+
+type Taken = tuple[Event, datetime, int]
+"""An event that waits to be written, when it happened, and its agent's id; no class, for speed."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenEvent:
+    """A line of the event log as it was written: without secrets, its prompt as a hash."""
+
+    number: int
+    kind: str
+    agent_id: int
+    line: bytes  # the JSON without its end
+
+
+class Taps:
+    """Whom to tell of events and of written lines: the live pages and the metrics.
+
+    An event is handed on in the thread that emits it, a written line in the log's own thread.
+    Listeners are added before anything happens, must be quick, and must lock what they share. One
+    that breaks is reported once and keeps nobody from anything.
+    """
+
+    def __init__(self) -> None:
+        self._on_event: list[Callable[[Event], None]] = []
+        self._on_written: list[Callable[[Sequence[WrittenEvent]], None]] = []
+        self._broken: set[Callable[..., None]] = set()
+        self.agent_ids: dict[str, int] = {}
+        """Who bears a name now, or was the last to bear it: entered when a mind is opened."""
+
+    def on_event(self, listener: Callable[[Event], None]) -> None:
+        """Have each event handed to it."""
+        self._on_event.append(listener)
+
+    def on_written(self, listener: Callable[[Sequence[WrittenEvent]], None]) -> None:
+        """Have the lines of the log handed to it."""
+        self._on_written.append(listener)
+
+    def emitted(self, event: Event) -> None:
+        """Hand an event on."""
+        self._tell(self._on_event, event)
+
+    def written(self, lines: Sequence[WrittenEvent]) -> None:
+        """Hand lines on."""
+        self._tell(self._on_written, lines)
+
+    def _tell(self, listeners: Sequence[Callable[[Any], None]], what: object) -> None:
+        for listener in listeners:
+            try:
+                listener(what)
+            except Exception as error:  # whatever is wrong with it: game and log go on without it
+                if listener not in self._broken:  # once, as what is logged may be an event again
+                    self._broken.add(listener)
+                    _log.error("[Error] A listener to the events broke: %r", error)
 
 
 class EventLog:
@@ -33,10 +101,14 @@ class EventLog:
 
     Args:
         secrets: Values that must never stand in it.
-        told: Called in the writer's thread when the log cannot be written (once, until it
+        told: Called in the log's thread when the log cannot be written (once, until it
             can again) and when it can again.
         retry: Seconds until a disk that refused is tried again.
         taps: Who listens, and the ids of the agents by the names that they bear now.
+
+    Attributes:
+        problem: Why the log cannot be written now; empty if it can.
+        lost: Events that found no room since the log was opened.
     """
 
     def __init__(
@@ -51,23 +123,15 @@ class EventLog:
         retry: float = RETRY_SECONDS,
         taps: Taps | None = None,
     ) -> None:
-        self.folder = folder
-        self.problem = ""
-        """Why the log cannot be written now; empty if it can."""
-        self.lost = 0
-        """Events that found no room since the log was opened."""
-        self.taps = taps if taps is not None else Taps()
-        self._clock, self._told, self._buffer, self._retry = (
-            clock or SystemClock(),
-            told,
-            buffer,
-            retry,
-        )
+        self.folder, self.taps = folder, taps or Taps()
+        self.problem, self.lost = "", 0
+        self._clock, self._told, self._limit = clock or SystemClock(), told, file_bytes
+        self._buffer, self._retry = buffer, retry
+        self._scrubber = Scrubber(secrets)
         self._queue: deque[Taken | threading.Event] = deque()
-        self._waiting: deque[Taken] = deque()
-        self._lost_told, self._counting = 0, threading.Lock()
+        self._files: tuple[LineWriter, PromptWriter] | None = None
+        self._number = self._lost_told = 0
         self._asked, self._closing = threading.Event(), threading.Event()
-        self._writer = EventWriter(folder, Scrubber(secrets), file_bytes, self.taps.written)
         self._synced = time.monotonic()
         self._thread = threading.Thread(target=self._run, name="event-log", daemon=True)
         self._thread.start()
@@ -79,14 +143,13 @@ class EventLog:
             agent_id = self.taps.agent_ids.get(str(getattr(event, "agent", "")), 0)
             self._queue.append((event, self._clock.now(), agent_id))
         else:
-            with self._counting:
-                self.lost += 1
+            self.lost += 1
         self.taps.emitted(event)
 
     @property
     def waiting(self) -> int:
         """Events that are not written yet, more or less; asked in any thread."""
-        return len(self._queue) + len(self._waiting)
+        return len(self._queue)
 
     def flush(self, seconds: float = 5.0) -> bool:
         """Wait until all that was taken is with the operating system; False if it is not.
@@ -119,31 +182,8 @@ class EventLog:
             if time.monotonic() - self._synced >= _SYNC_SECONDS:
                 self._synced = time.monotonic()
                 with suppress(OSError):  # what the disk refuses, writing to it will tell
-                    self._writer.sync()
-        self._guarded(self._writer.close)
-
-    def _write(self) -> None:
-        """Write what has come, and pass the marks behind which all is written."""
-        while self._queue and len(self._waiting) < self._buffer:
-            taken = self._queue.popleft()
-            if isinstance(taken, threading.Event):
-                try:
-                    self._write_waiting()
-                except BaseException:
-                    self._queue.appendleft(taken)
-                    raise
-                taken.set()
-            else:
-                self._waiting.append(taken)
-        self._write_waiting()
-
-    def _write_waiting(self) -> None:
-        self._writer.write(self._waiting)
-        if lost := self.lost - self._lost_told:
-            text = f"{lost} events found no room while the log could not be written"
-            self._waiting.append((World(op="lost", n=lost, text=text), self._clock.now(), 0))
-            self._lost_told += lost
-            self._writer.write(self._waiting)
+                    self._each_file(LineWriter.sync)
+        self._guarded(lambda: self._each_file(LineWriter.close))
 
     def _guarded(self, work: Callable[[], None]) -> None:
         """Do what the disk may refuse; that it does is told once, until it does no more."""
@@ -161,3 +201,87 @@ class EventLog:
             if self.problem:
                 self.problem = ""
                 self._told(f"The event log in {self.folder} is written again")
+
+    def _each_file(self, do: Callable[[LineWriter], None]) -> None:
+        if self._files is not None:
+            lines, prompts = self._files
+            do(prompts.lines)
+            do(lines)
+
+    def _write(self) -> None:
+        """Write what has come, and pass the marks behind which all is written."""
+        written: list[WrittenEvent] = []
+        try:
+            while self._queue:
+                taken = self._queue[0]
+                if isinstance(taken, threading.Event):
+                    taken.set()
+                else:
+                    written.append(self._write_one(*taken))
+                self._queue.popleft()
+            if lost := self.lost - self._lost_told:
+                text = f"{lost} events found no room while the log could not be written"
+                world = World(op="lost", n=lost, text=text)
+                written.append(self._write_one(world, self._clock.now(), 0))
+                self._lost_told += lost
+        finally:
+            if written:
+                self.taps.written(written)
+
+    def _write_one(self, event: Event, taken: datetime, agent_id: int) -> WrittenEvent:
+        if self._files is None:
+            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            lines = LineWriter(self.folder, EVENTS, self._limit)
+            self._number = lines.last_number()
+            self._files = lines, PromptWriter(self.folder, min(self._limit, _PROMPTS_BYTES))
+        lines, prompts = self._files
+        moment, number = taken.astimezone(UTC), self._number + 1
+        record = to_record(event, moment, number)
+        try:
+            self._complete(record, event, agent_id)
+            if isinstance(event, Thought) and event.prompt:
+                text = self._scrubber.clean(event.prompt)
+                record["prompt"] = prompts.store(event.agent, text, moment.date(), number)
+            line = _json(record)
+        except (TypeError, ValueError, AttributeError) as error:
+            # An event that is none must not keep all the others out of the log.
+            fault = Fault(level="error", text=f"An event could not be logged: {error!r}")
+            line = _json(record := to_record(fault, moment, number))
+        data = line.encode("utf-8", "replace")
+        lines.write(data + b"\n", moment.date(), number)
+        self._number = number
+        return WrittenEvent(number, str(record["kind"]), record.get("agent_id", 0), data)
+
+    def _complete(self, record: Record, event: Event, agent_id: int) -> None:
+        """Take secrets out of a record, and say whose it is."""
+        for name, value in record.items():
+            if name not in _OURS and name != "prompt":
+                record[name] = self._clean(value)
+        if isinstance(event, Fault) and not event.agent:
+            record["agent"] = self._concerned(event.text)
+            record["agent_id"] = self.taps.agent_ids.get(record["agent"], 0)
+        elif record.get("agent"):
+            record["agent_id"] = record["agent_id"] or agent_id
+
+    def _clean(self, value: Any) -> Any:
+        """A value without secrets, whatever it is made of, and no longer than it may be."""
+        if isinstance(value, str):
+            # First without secrets, then cut: half a secret would not be known for one.
+            text = self._scrubber.clean(value) if len(value) >= SHORTEST else value
+            if len(text) <= LONGEST:
+                return text
+            return f"{text[:LONGEST]}… ({len(value):,} characters)"
+        if isinstance(value, dict):
+            return {name: self._clean(each) for name, each in value.items()}
+        return [*map(self._clean, value)] if isinstance(value, list | tuple) else value
+
+    def _concerned(self, text: str) -> str:
+        """Whom a fault concerns: its text begins with the name, behind what kind it is."""
+        while text.startswith("[") and "] " in text:
+            text = text.partition("] ")[2]
+        names = tuple(self.taps.agent_ids)
+        found = (each for each in names if text.startswith((f"{each}:", f"{each} ")))
+        return max(found, key=len, default="")
+
+
+_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode

@@ -13,8 +13,7 @@ from datetime import datetime
 from itertools import islice, zip_longest
 from pathlib import Path
 
-from keepsake.events.files import LogFile, files_of
-from keepsake.events.writer import STEM
+from keepsake.events.files import EVENTS, LogFile, files_of
 from keepsake.json_lines import Record, ended_lines, parsed
 
 
@@ -37,7 +36,7 @@ def events(folder: Path, after: int = 0) -> Iterator[Record]:
 
     Lines that cannot be read, and those of a later time that are no events, are passed over.
     """
-    files = files_of(folder, STEM)
+    files = files_of(folder, EVENTS)
     for file, following in zip_longest(files, files[1:]):
         if following is None or following.first > after + 1:
             yield from (each for each in _records(file.lines()) if each["seq"] > after)
@@ -61,7 +60,7 @@ def newest_first(
     needles = [f'"kind":"{kind}"'.encode()] if kind else []
     needles += [f'"agent_id":{agent_id}'.encode()] if agent_id else []
     left = most
-    for file in reversed(files_of(folder, STEM)):
+    for file in reversed(files_of(folder, EVENTS)):
         for line in file.lines_from_end():
             if left is not None and (left := left - len(line) - 1) < 0:
                 return
@@ -102,7 +101,7 @@ class EventFollower:
 
     def added(self) -> list[Record]:
         """What came since the last call; empty when nothing did. Quick, but it reads files."""
-        files = files_of(self._folder, STEM)
+        files = files_of(self._folder, EVENTS)
         # What holds something new: the one that is being read, and what follows it.
         here = self._file.first if self._file is not None else self.after + 1
         begun = max((file.first for file in files if file.first <= here), default=0)
@@ -112,7 +111,7 @@ class EventFollower:
                 continue
             if self._file is None or file.first != self._file.first:
                 self._file, self._position = file, 0
-            data = file.read_from(self._position)
+            data = file.read(self._position)
             end = data.rfind(b"\n") + 1
             self._position += end
             for record in _records(ended_lines(data[:end])):

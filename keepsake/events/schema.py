@@ -120,7 +120,9 @@ def _told(kind: type[Any]) -> dict[str, str]:
     """What the comments of the class say of each field: ``#:``, behind it or above it."""
     told: dict[str, str] = {}
     above: list[str] = []
-    for line in inspect.getsource(kind).splitlines():
+    # Of its base class too.
+    source = "".join(map(inspect.getsource, reversed(kind.__mro__[:-1])))
+    for line in source.splitlines():
         before, _, said = line.partition("#: ")
         above += [said] if said else []
         name, sign, _ = before.removeprefix("    ").partition(": ")

@@ -10,13 +10,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 
 HIDDEN = "[secret]"
 SHORTEST = 6
 """Characters of a secret that is looked for; a shorter one would be found in ordinary words."""
 _NAMES = ("API_KEY", "APIKEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD")
-_WORDS = re.compile(r"\w[\w'’-]*")
 _ADDRESS = re.compile(r"(?<=://)[^\s/@\"']+@")
 # Every blank is bounded: what may repeat without end beside its like takes hours on a hostile line.
 _BLANK = r"[^\S\n]{1,8}"
@@ -47,19 +45,8 @@ _OWN = re.compile(
     r"(?P<word>[^\s\"“”|]{8,})"
 )
 """``my password is correcthorse``: what somebody calls theirs, and is as long as one has to be."""
-_MAY_LOG_IN = re.compile(
-    r"[cC](?:[oO](?:[nN]{1,2}(?:[eE][cC][tT])?)?|[rR](?:[eE](?:[aA][tT][eE])?)?)[^\S\n]"
-)
-"""In whatever ``_LOGIN`` finds: a small part of its work, which spares most lines all of it."""
-_MAY_BE_ABOUT_ONE = ("pass", "pw")
-"""One of them is in whatever ``_PASSWORD``, ``_SAID`` and ``_OWN`` find, once that is folded."""
-_PASSWORD_SIGNS = 6
-_MARKS = "\"“”'‘’.,;!?()"
+_MARKS = "\"“”'‘’.,;!?() "
 _MOST_KNOWN = 500
-_REMEMBERED = 8192
-"""Lines whose cleaned form is kept: much of what is logged was logged before."""
-_SHORT = 80
-"""Characters of a text of one line whose cleaned form is worth keeping."""
 
 
 class Scrubber:
@@ -69,57 +56,35 @@ class Scrubber:
         # Texts are cleaned line by line, so a secret of several lines is looked for by its lines.
         lines = (line.strip() for each in secrets for line in each.splitlines())
         known = {each for each in lines if len(each) >= SHORTEST}
-        escaped = {json.dumps(each)[1:-1] for each in known}
-        # The longest first, lest a part of one be all that is taken out.
-        self._known: list[str] = sorted(known | escaped, key=len, reverse=True)
-        self._heard: list[str] = []
-        """Passwords that were said aloud, in lower case: an index tells of words like that."""
-        self._suspects: dict[str, None] = {}
-        """Words that may have been passwords, or just words."""
-        self._line = lru_cache(_REMEMBERED)(self._cleaned)
+        known |= {json.dumps(each)[1:-1] for each in known}
+        # The longest first, lest a part of one be all that is taken out; in lower case.
+        self._known = sorted(map(str.casefold, known), key=len, reverse=True)
 
     def clean(self, text: str) -> str:
-        """``text`` without secrets; quick where most of its lines were seen before."""
-        if "\n" not in text:
-            return self._line(text) if len(text) <= _SHORT else self._cleaned(text)
-        heard, lines = len(self._heard), text.split("\n")
-        cleaned = "\n".join(map(self._line, lines))
+        """``text`` without secrets, and without passwords that were said in an earlier text."""
+        known = len(self._known)
+        cleaned = "\n".join(map(self._cleaned, text.split("\n")))
         # What a line further down tells is a password may stand in one above it.
-        return cleaned if heard == len(self._heard) else "\n".join(map(self._line, lines))
-
-    def clean_words(self, text: str) -> str:
-        """The same of a list of words that somebody used: also what may be an ordinary word."""
-        cleaned = self.clean(text)
-        if not self._suspects or self._suspects.keys().isdisjoint(
-            _WORDS.findall(cleaned.casefold())
-        ):
-            return cleaned
-        return _WORDS.sub(
-            lambda found: HIDDEN if found[0].casefold() in self._suspects else found[0], cleaned
-        )
+        return cleaned if known == len(self._known) else self._without_known(cleaned)
 
     def _cleaned(self, line: str) -> str:
-        line, heard = self._without_known(line), len(self._heard)
+        line = self._without_known(line)
         if "://" in line:
             line = _ADDRESS.sub(f"{HIDDEN}@", line)
-        if _MAY_LOG_IN.search(line):
-            line = _LOGIN.sub(self._hidden, line)
         folded = line.casefold()
-        if any(each in folded for each in _MAY_BE_ABOUT_ONE):
+        if "co" in folded or "cr" in folded:
+            line = _LOGIN.sub(self._hidden, line)
+        if "pass" in folded or "pw" in folded:
             line = _PASSWORD.sub(self._hidden_both, line)
             line = _OWN.sub(self._hidden, _SAID.sub(self._hidden, line))
-        return line if heard == len(self._heard) else self._without_known(line)
-
-    def _without_known(self, line: str) -> str:
-        for secret in self._known:
-            if secret in line:
-                line = line.replace(secret, HIDDEN)
-        if self._heard:
-            folded = line.casefold()
-            for secret in self._heard:
-                if secret in folded:
-                    line = re.sub(re.escape(secret), HIDDEN, line, flags=re.IGNORECASE)
         return line
+
+    def _without_known(self, text: str) -> str:
+        folded = text.casefold()
+        for secret in self._known:
+            if secret in folded:
+                text = re.sub(re.escape(secret), HIDDEN, text, flags=re.IGNORECASE)
+        return text
 
     def _hidden(self, found: re.Match[str]) -> str:
         """What stands there instead."""
@@ -135,17 +100,11 @@ class Scrubber:
         return f"{found['head']}{HIDDEN}{found['sign']}{HIDDEN}"
 
     def _heed(self, said: str) -> None:
-        """What can only be a password is not forgotten, whoever speaks of it in whatever words."""
-        word = said.strip(_MARKS + " ").casefold()
-        if len(word) < _PASSWORD_SIGNS or word in self._heard or HIDDEN in word:
-            return
-        if not any(map(str.isdigit, word)):  # else it is no word that somebody would miss
-            self._suspects[word] = None
-            if len(self._suspects) > _MOST_KNOWN:
-                del self._suspects[next(iter(self._suspects))]
-        elif len(self._heard) < _MOST_KNOWN:
-            self._heard.append(word)
-            self._line.cache_clear()
+        """Know a password from now on; one without a digit may be a word that somebody needs."""
+        word = said.strip(_MARKS).casefold()
+        new = len(word) >= SHORTEST and word not in self._known and HIDDEN not in word
+        if new and any(map(str.isdigit, word)) and len(self._known) < _MOST_KNOWN:
+            self._known.append(word)
 
 
 def secrets_in(environ: Mapping[str, str]) -> list[str]:

@@ -28,6 +28,15 @@ type Numbers = Mapping[str, int | float]
 
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
+class AgentEvent:
+    """What the events of one agent have in common."""
+
+    agent: str  #: Whose event it is.
+    #: Its number in the database, which no renaming changes; 0 where it is not known.
+    agent_id: int = 0
+
+
+@dataclass(slots=True, kw_only=True, unsafe_hash=True)
 class Recalled:
     """Something that was looked up and stood in a prompt."""
 
@@ -42,13 +51,10 @@ class Recalled:
 
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
-class Thought:
+class Thought(AgentEvent):
     """One thought of an agent: what it was asked, what it answered, what came of it."""
 
     kind: ClassVar[str] = "thought"
-    agent: str  #: Who thought.
-    #: Its number in the database, which no renaming changes; 0 where it is not known.
-    agent_id: int = 0
     #: What made it think: ``addressed``, ``named``, ``given``, ``arrival``, ``departure``,
     #: ``heard``, ``other``, ``idle``.
     trigger: str
@@ -95,13 +101,10 @@ class Thought:
 
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
-class Guard:
+class Guard(AgentEvent):
     """An answer of a model was not spoken as it was written."""
 
     kind: ClassVar[str] = "guard"
-    agent: str  #: Whose answer.
-    #: Its number in the database, which no renaming changes; 0 where it is not known.
-    agent_id: int = 0
     task: str  #: What was asked: ``talk``, ``act``, ``summarise`` …
     #: ``altered`` (labels or marks were taken off), ``refused`` (asked for once more), ``dropped``
     #: (the rest was spoken) or ``replaced`` (by the fallback).
@@ -113,13 +116,10 @@ class Guard:
 
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
-class MemoryChange:
+class MemoryChange(AgentEvent):
     """Something was done to an agent's memory; the words stay in its archive and its files."""
 
     kind: ClassVar[str] = "memory"
-    agent: str  #: Whose memory.
-    #: Its number in the database, which no renaming changes; 0 where it is not known.
-    agent_id: int = 0
     op: str  #: What was done.
     #: The memory's number: the first one called back, the last one before a clearing, the one on
     #: which a promise rests, the first one that a journal entry rests on. Of an undoing or
@@ -171,13 +171,10 @@ OPERATIONS: Mapping[str, str] = {
 
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
-class Recall:
+class Recall(AgentEvent):
     """An agent's memory was searched."""
 
     kind: ClassVar[str] = "recall"
-    agent: str  #: Whose memory.
-    #: Its number in the database, which no renaming changes; 0 where it is not known.
-    agent_id: int = 0
     #: For whom: ``thought``, ``agent`` (its own verb), ``builder`` or ``night``.
     by: str
     question: str  #: What was searched for.
@@ -190,13 +187,10 @@ class Recall:
 
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
-class Compaction:
+class Compaction(AgentEvent):
     """A compaction was made, or failed."""
 
     kind: ClassVar[str] = "compaction"
-    agent: str  #: Whose memory.
-    #: Its number in the database, which no renaming changes; 0 where it is not known.
-    agent_id: int = 0
     reason: str  #: Why: ``count``, ``high``, ``sleep``, ``emergency``, ``manual``, ``agent``.
     #: ``first summary``, ``waterfall``, ``all in one summary``, ``summaries shortened``, ``nothing
     #: to compact`` or ``failed``.
@@ -245,13 +239,10 @@ class Fault:
 
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
-class Sleep:
+class Sleep(AgentEvent):
     """A night began or ended, or a step of its work was done."""
 
     kind: ClassVar[str] = "sleep"
-    agent: str  #: Who sleeps.
-    #: Its number in the database, which no renaming changes; 0 where it is not known.
-    agent_id: int = 0
     op: str  #: ``falls asleep``, ``wakes`` or ``step``.
     why: str = ""  #: Why it fell asleep, or who woke it.
     step: str = ""  #: Which step: ``consolidate``, ``profiles``, ``compact`` …; empty for no step.
@@ -266,10 +257,10 @@ class World:
     """The world started or stopped, or the log itself has something to say."""
 
     kind: ClassVar[str] = "world"
-    #: ``starts``, ``stops``, ``reloads``, ``lost`` (events found no room while the log could not be
-    #: written) or ``mended`` (a torn last line was cut off).
+    #: ``starts``, ``stops``, ``reloads`` or ``lost`` (events found no room while the log could not
+    #: be written).
     op: str
-    n: int = 0  #: How many events were lost, or bytes cut off.
+    n: int = 0  #: How many events were lost.
     text: str = ""  #: The same in words.
 
 

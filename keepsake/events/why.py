@@ -10,11 +10,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from keepsake.archive.history import PastCompaction, compactions, summaries_at
 from keepsake.archive.log import Archive
@@ -29,7 +28,7 @@ from keepsake.archive.records import (
 )
 from keepsake.archive.tier_lines import SummaryState
 from keepsake.errors import KeepsakeError, refusing
-from keepsake.events.prompts import PromptStore
+from keepsake.events.prompts import prompt_text
 from keepsake.events.reader import newest_first
 from keepsake.events.types import Guard, Recalled, Thought
 from keepsake.json_lines import Record
@@ -60,35 +59,25 @@ _NO_THOUGHT = "It was done by rule, so there was no prompt and no model was aske
 class PromptSource:
     """Something that was looked up and put into a prompt."""
 
-    kind: str
-    """``memory``, ``summary``, ``note``, ``called back``."""
-    n: int
-    """The memory's number; of a summary that of its compaction; 0 for a note."""
-    title: str
-    """Of a note; of a summary which memories it covers, as ``memories 1-7``."""
-    score: float
-    """How well it answered; 0 for what was called back."""
-    why: str
-    """The parts of the score, in words."""
-    text: str
-    """Its words; empty if they are nowhere any more."""
+    kind: str  # ``memory``, ``summary``, ``note``, ``called back``
+    n: int  # the memory's number; of a summary that of its compaction; 0 for a note
+    title: str  # of a note; of a summary which memories it covers, as ``memories 1-7``
+    score: float  # how well it answered; 0 for what was called back
+    why: str  # the parts of the score, in words
+    text: str  # its words; empty if they are nowhere any more
 
 
 @dataclass(frozen=True, slots=True)
 class SummaryBasis:
     """A summary that was in a prompt."""
 
-    tier: str
-    """``longterm`` or ``recent``."""
-    compaction: int
-    """Which compaction wrote it, or kept it."""
+    tier: str  # ``longterm`` or ``recent``
+    compaction: int  # which compaction wrote it, or kept it
     first: int
     last: int
-    model: str
-    """Who wrote it."""
+    model: str  # who wrote it
     text: str
-    told: tuple[str, ...]
-    """Its sentences that share words with the act, in their order."""
+    told: tuple[str, ...]  # its sentences that share words with the act, in their order
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +85,8 @@ class MemoryBasis:
     """A raw memory under the summaries that shares words with an act."""
 
     memory: Memory
-    shared: tuple[str, ...]
-    """The words that they share, the rarest first."""
-    weight: float
-    """How rare these are together; only comparable within one act."""
+    shared: tuple[str, ...]  # the words that they share, the rarest first
+    weight: float  # how rare these are together; only comparable within one act
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,45 +94,28 @@ class Why:
     """One act of an agent, and what led to it."""
 
     agent: str
-    nth: int
-    """Which of its last acts: 1 the very last."""
+    nth: int  # which of its last acts: 1 the very last
     time: datetime
-    command: str
-    """What it did; the raw answer if that was refused."""
-    reason: str
-    """The private reason that it gave."""
-    seq: int = 0
-    """Number of its event in the log; 0 if the log has none."""
-    outcome: str = "acted"
-    """What came of the thought, as the event has it."""
-    problem: str = ""
-    """Why it was refused; empty if it was not."""
-    trigger: str = ""
-    """What set it off; empty if that is not known."""
-    priority: str = ""
-    """Its place in the model queue."""
-    source: str = ""
-    """Who caused it; empty for nobody."""
-    cause: Memory | None = None
-    """The memory that set it off; None if none did, or the log does not say."""
-    act: Memory | None = None
-    """The memory of the act; None for none."""
-    recalled: tuple[PromptSource, ...] = ()
-    """What was recalled for it, and was in the prompt."""
-    summaries: tuple[SummaryBasis, ...] = ()
-    """The summaries in the prompt, long-term first."""
+    command: str  # what it did; the raw answer if that was refused
+    reason: str  # the private reason that it gave
+    seq: int = 0  # number of its event in the log; 0 if the log has none
+    outcome: str = "acted"  # what came of the thought, as the event has it
+    problem: str = ""  # why it was refused; empty if it was not
+    trigger: str = ""  # what set it off; empty if that is not known
+    priority: str = ""  # its place in the model queue
+    source: str = ""  # who caused it; empty for nobody
+    cause: Memory | None = None  # the memory that set it off; None if none did, or if not known
+    act: Memory | None = None  # the memory of the act; None for none
+    recalled: tuple[PromptSource, ...] = ()  # what was recalled for it, and was in the prompt
+    summaries: tuple[SummaryBasis, ...] = ()  # the summaries in the prompt, long-term first
+    # raw memories under these that share words with the act, the most telling first
     under: tuple[MemoryBasis, ...] = ()
-    """Raw memories under these that share words with the act, the most telling first."""
+    # first and last memory of the window; None if that is not known
     window: tuple[int, int] | None = None
-    """First and last memory of the window; None if that is not known."""
-    cost: Thought | None = None
-    """The event, which says what it cost; None if the log has none."""
-    prompt: str = ""
-    """The prompt's hash; empty for none."""
-    guards: tuple[Guard, ...] = ()
-    """What was altered, refused or dropped of its answers."""
-    missing: tuple[str, ...] = ()
-    """What is not known any more, and why, a sentence each."""
+    cost: Thought | None = None  # the event, which says what it cost; None if the log has none
+    prompt: str = ""  # the prompt's hash; empty for none
+    guards: tuple[Guard, ...] = ()  # what was altered, refused or dropped of its answers
+    missing: tuple[str, ...] = ()  # what is not known any more, and why, a sentence each
 
 
 def why_did(
@@ -175,64 +145,30 @@ def why_did(
         )
     with refusing(f"The event log in {log} cannot be read", "Mend the permissions, or the disk"):
         thoughts = newest_first(log, kind="thought", agent_id=agent_id, most=MOST_BYTES)
-        found: list[Record | Memory]
         if everything:
-            found = list(islice(thoughts, n))
-            act = None
-        else:
-            acts = list(islice(_acts(archive), n))
-            act = acts[-1] if len(acts) == n else None
-            thought = None if act is None or act.event in _BY_RULE else _thought_of(act, thoughts)
-            found = [*acts] if thought is None else [thought] * n
-        if len(found) < n:
-            raise _none(agent, len(found))
-        record = found[-1]
-        if isinstance(record, Memory):
-            return _from_archive(record, n, archive, agent)
-        prompt = _prompt(log, record)
-        told = _from_log(record, act, archive, prompt)
-        guards = _guards(log, agent_id, record)
-    return Why(agent=agent, nth=n, guards=guards, **told)
-
-
-def _acts(archive: Archive) -> Iterator[Memory]:
-    """The acts in an archive, newest first."""
-    act = MemoryKind.ACT.value
-    return memories_in(line for line in archive.backwards() if line.get("kind") == act)
+            records = list(islice(thoughts, n))
+            if len(records) < n:
+                raise _none(agent, len(records))
+            return _from_log(log, archive, agent, agent_id, n, records[-1], None)
+        lines = (line for line in archive.backwards() if line.get("kind") == MemoryKind.ACT.value)
+        acts = list(islice(memories_in(lines), n))
+        if len(acts) < n:
+            raise _none(agent, len(acts))
+        record = None if acts[-1].event in _BY_RULE else _thought_of(acts[-1], thoughts)
+        if record is None:
+            return _from_archive(archive, agent, n, acts[-1])
+        return _from_log(log, archive, agent, agent_id, n, record, acts[-1])
 
 
 def _thought_of(act: Memory, thoughts: Iterable[Record]) -> Record | None:
     """The thought that led to an act; None where the log does not hold it."""
     for record in thoughts:
-        numbers = _numbers(record)
+        numbers = record.get("memories") or [record.get("memory") or 0]
         if act.number in numbers:
             return record
-        if numbers and max(numbers) < act.number:
+        if 0 < max(numbers) < act.number:
             break
     return None
-
-
-def _numbers(thought: Record) -> Sequence[int]:
-    """The numbers of the memories of a thought's acts."""
-    numbers = thought.get("memories") or [thought.get("memory") or 0]
-    return [int(number) for number in numbers if number]
-
-
-def _prompt(log: Path, record: Record) -> str | None:
-    name = record.get("prompt")
-    return PromptStore(log).text(str(name), int(record["seq"])) if name else None
-
-
-def _guards(log: Path, agent_id: int, act: Record) -> tuple[Guard, ...]:
-    """What was altered, refused or dropped of the answers that led to an act, oldest first."""
-    found: list[Guard] = []
-    seq = int(act["seq"])
-    for record in newest_first(log, kind=Guard.kind, agent_id=agent_id, most=MOST_BYTES):
-        if int(record["seq"]) <= seq - MOST_GUARDED:
-            break
-        if int(record["seq"]) < seq and record.get("cause") == act.get("cause"):
-            found.append(_event(Guard, record))
-    return tuple(reversed(found))
 
 
 def _none(agent: str, known: int) -> KeepsakeError:
@@ -242,93 +178,102 @@ def _none(agent: str, known: int) -> KeepsakeError:
     return KeepsakeError(f"So far back nothing is known: {acts} known", "Ask for a smaller number")
 
 
-def _from_log(
-    record: Record, act: Memory | None, archive: Archive, prompt: str | None
-) -> dict[str, Any]:
-    """What led to the act of a thought that the log tells of; blocks."""
-    found = record.get("recalled")
-    entries = [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
-    recalled = tuple(_event(Recalled, each) for each in entries)
-    told: Thought = _event(Thought, record | {"recalled": recalled})
-    past, missing = compactions(archive), list(_missing(record, prompt))
-    time = datetime.fromisoformat(str(record["t"]))
-    texts = _edited(_texts(past, told.compaction, missing), archive, time)
-    if act is None:
-        act = _one(archive, told.memory)
+def _from_log(  # noqa: PLR0917 - each is another thing, and none can be left out
+    log: Path,
+    archive: Archive,
+    agent: str,
+    agent_id: int,
+    nth: int,
+    record: Record,
+    act: Memory | None,
+) -> Why:
+    """What led to an act of whose thought the log tells; blocks."""
+    seq, found = int(record["seq"]), record.get("recalled") or ()
+    recalled = tuple(_event(Recalled, each) for each in found if isinstance(each, dict))
+    told = _event(Thought, record | {"recalled": recalled})
+    prompt = prompt_text(log, told.prompt, seq) if told.prompt else None
+    missing = list(_missing(told, prompt))
+    past, time = compactions(archive), datetime.fromisoformat(str(record["t"]))
+    texts = summaries_at(archive, time)
+    if texts.standing != told.compaction:  # one was made, or undone, while the model thought
+        made = (each.after for each in past if each.number == told.compaction)
+        texts = next(made, SummaryState())
+        if told.compaction and not texts.standing:
+            number = told.compaction
+            missing.append(f"The archive does not hold compaction {number}, whose summaries it had")
+    act = act or _one(archive, told.memory)
     command = act.text if act is not None else told.command or told.answer.strip()
-    about = telling(f"{_argument(command)} {told.reason}")
-    same = ("outcome", "reason", "problem", "trigger", "priority", "source", "prompt")
-    return {name: getattr(told, name) for name in same} | {
-        "time": time,
-        "seq": int(record["seq"]),
-        "command": command,
-        "cause": _one(archive, told.cause),
-        "act": act,
-        "recalled": tuple(_shown(told.recalled, archive, past, prompt)),
-        "summaries": _summaries(texts, about),
-        "under": _under(archive, texts, about),
-        "window": (told.recent + 1, told.total) if told.total else None,
-        "cost": told,
-        "missing": tuple(missing),
-    }
-
-
-def _from_archive(memory: Memory, nth: int, archive: Archive, agent: str) -> Why:
-    """What the archive alone tells of an act; blocks."""
-    past = [each for each in compactions(archive) if _was_current(each, memory)]
-    texts = past[-1].after if past else SummaryState()
-    about = telling(f"{_argument(memory.text)} {memory.reason}")
+    about = _about(command, told.reason)
     return Why(
         agent=agent,
         nth=nth,
-        time=memory.time,
-        command=memory.text,
-        reason=memory.reason,
-        trigger=_BY_RULE.get(memory.event, ""),
-        act=memory,
+        time=time,
+        command=command,
+        reason=told.reason,
+        seq=seq,
+        outcome=told.outcome,
+        problem=told.problem,
+        trigger=told.trigger,
+        priority=told.priority,
+        source=told.source,
+        cause=_one(archive, told.cause),
+        act=act,
+        recalled=tuple(_shown(told.recalled, archive, past, prompt)),
         summaries=_summaries(texts, about),
         under=_under(archive, texts, about),
-        window=(texts.summarised + 1, memory.number - 1),
-        missing=(_NO_THOUGHT if memory.event in _ASKED_NOBODY else _NOT_LOGGED,),
+        window=(told.recent + 1, told.total) if told.total else None,
+        cost=told,
+        prompt=told.prompt,
+        guards=_guards(log, agent_id, seq, told.cause),
+        missing=tuple(missing),
+    )
+
+
+def _from_archive(archive: Archive, agent: str, nth: int, act: Memory) -> Why:
+    """What the archive alone tells of an act; blocks."""
+    texts, about = summaries_at(archive, act.time), _about(act.text, act.reason)
+    return Why(
+        agent=agent,
+        nth=nth,
+        time=act.time,
+        command=act.text,
+        reason=act.reason,
+        trigger=_BY_RULE.get(act.event, ""),
+        act=act,
+        summaries=_summaries(texts, about),
+        under=_under(archive, texts, about),
+        window=(texts.summarised + 1, act.number - 1),
+        missing=(_NO_THOUGHT if act.event in _ASKED_NOBODY else _NOT_LOGGED,),
     )
 
 
 def _event[T](kind: type[T], record: Record) -> T:
     """The event of a record, of whose fields another version lacks or adds some."""
-    empty = {"agent": "", "trigger": "", "priority": "", "outcome": "", "kind": ""}
-    empty |= {"task": "", "op": "", "before": "", "reason": ""}
-    names = {each.name for each in fields(kind)}  # type: ignore[arg-type]
-    known = {name: value for name, value in record.items() if value is not None}
-    return kind(**{name: value for name, value in (empty | known).items() if name in names})
+    known = {}
+    for each in fields(kind):  # type: ignore[arg-type]
+        if (value := record.get(each.name)) is not None:
+            known[each.name] = value
+        elif each.default is MISSING and each.default_factory is MISSING:
+            known[each.name] = ""
+    return kind(**known)
 
 
-def _missing(record: Record, prompt: str | None) -> Iterable[str]:
-    if record.get("prompt") and prompt is None:
+def _missing(told: Thought, prompt: str | None) -> Iterator[str]:
+    if told.prompt and prompt is None:
         yield "Its prompt is no longer in the event log: its file was removed"
-    if record.get("outcome") == "acted" and not record.get("prompt") and not record.get("model"):
+    if told.outcome == "acted" and not told.prompt and not told.model:
         yield "Nothing was asked: it answered by rule, from its memory, without a model"
 
 
-def _was_current(past: PastCompaction, act: Memory) -> bool:
-    """Whether a compaction was made before an act, and had not been taken back by then."""
-    before = past.time <= act.time and past.after.summarised < act.number
-    return before and (past.undone is None or past.undone > act.time)
-
-
-def _texts(past: Sequence[PastCompaction], number: int, missing: list[str]) -> SummaryState:
-    """The summaries that a compaction left, as far as the archive has them."""
-    found = next((each.after for each in past if each.number == number), None)
-    if found is None:
-        if number:
-            missing.append(f"The archive does not hold compaction {number}, whose summaries it had")
-        return SummaryState()
-    return found
-
-
-def _edited(texts: SummaryState, archive: Archive, time: datetime) -> SummaryState:
-    """As they were edited by hand by that time."""
-    then = summaries_at(archive, time)
-    return then if texts.standing and then.standing == texts.standing else texts
+def _guards(log: Path, agent_id: int, seq: int, cause: int) -> tuple[Guard, ...]:
+    """What was altered, refused or dropped of the answers that led to an act, oldest first."""
+    found: list[Guard] = []
+    for record in newest_first(log, kind=Guard.kind, agent_id=agent_id, most=MOST_BYTES):
+        if int(record["seq"]) <= seq - MOST_GUARDED:
+            break
+        if int(record["seq"]) < seq and record.get("cause") == cause:
+            found.append(_event(Guard, record))
+    return tuple(reversed(found))
 
 
 def _shown(
@@ -339,8 +284,9 @@ def _shown(
 ) -> Iterator[PromptSource]:
     for each in found:
         text, title = "", each.title
-        if each.kind == "note":
-            text = _line_of(prompt, f"{title}: ")
+        if each.kind == "note":  # as the prompt had it: the note may have been changed since
+            lines = (line.partition(f"{title}: ") for line in (prompt or "").splitlines())
+            text = next((rest.strip() for _, head, rest in lines if head), "")
         elif each.kind == "summary":
             if summary := next((p.after.recent for p in past if p.number == each.n), None):
                 text, title = summary.text, f"memories {summary.first}-{summary.last}"
@@ -349,28 +295,25 @@ def _shown(
         yield PromptSource(each.kind, each.n, title, each.score, each.why, text)
 
 
-def _line_of(prompt: str | None, head: str) -> str:
-    """What follows ``head`` in the prompt: a note may have been changed since."""
-    for line in (prompt or "").splitlines():
-        _, found, rest = line.partition(head)
-        if found:
-            return rest.strip()
-    return ""
-
-
 def _summaries(texts: SummaryState, about: set[str]) -> tuple[SummaryBasis, ...]:
     return tuple(
-        _summary(each, texts.standing, about)
+        SummaryBasis(
+            each.tier.value,
+            texts.standing,
+            each.first,
+            each.last,
+            each.model,
+            each.text,
+            tuple(_told(each, about)),
+        )
         for each in (texts.longterm, texts.recent)
         if each is not None
     )
 
 
-def _summary(summary: Summary, compaction: int, about: set[str]) -> SummaryBasis:
-    pieces = (piece for line in summary.text.splitlines() for piece in sentences(line))
-    told = tuple(each for each in pieces if about & telling(each))
-    first, last, model = summary.first, summary.last, summary.model
-    return SummaryBasis(summary.tier.value, compaction, first, last, model, summary.text, told)
+def _told(summary: Summary, about: set[str]) -> Iterator[str]:
+    for line in summary.text.splitlines():
+        yield from (each for each in sentences(line) if about & telling(each))
 
 
 def _under(archive: Archive, texts: SummaryState, about: set[str]) -> tuple[MemoryBasis, ...]:
@@ -404,9 +347,9 @@ def _written(text: str, stems: Iterable[str]) -> tuple[str, ...]:
     return tuple(found.get(each, each) for each in stems)
 
 
-def _argument(command: str) -> str:
-    """A command without its verb, which says nothing of what it is about."""
-    return command.partition(" ")[2]
+def _about(command: str, reason: str) -> set[str]:
+    """The stems of what an act is about: its verb says nothing of that."""
+    return telling(f"{command.partition(' ')[2]} {reason}")
 
 
 def _one(archive: Archive, number: int) -> Memory | None:

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from keepsake.events.files import files_of
+from keepsake.events.files import EVENTS, files_of
 from keepsake.events.reader import id_of, time_of
 from keepsake.events.types import Compaction, MemoryChange, Recall, Thought
-from keepsake.events.writer import STEM
 from keepsake.json_lines import Record, parsed
 from keepsake.web.shapes import Point, Series
 
@@ -118,7 +117,7 @@ class _LogReading:
 
     def _lines(self) -> Iterator[bytes]:
         left, early = MOST_BYTES, str((self._since - timedelta(days=1)).date())
-        files = files_of(self._folder, STEM)
+        files = files_of(self._folder, EVENTS)
         for file in reversed(files):
             if file.day < early:  # a file holds one day, but for lines about midnight
                 return

@@ -16,8 +16,8 @@ from itertools import islice
 from typing import Any, Protocol
 
 from keepsake.archive.records import Memory
+from keepsake.events.log import WrittenEvent
 from keepsake.events.secrets import Scrubber
-from keepsake.events.subscribers import WrittenEvent
 from keepsake.events.types import MemoryChange
 from keepsake.json_lines import in_json
 

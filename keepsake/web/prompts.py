@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 from keepsake.errors import KeepsakeError
-from keepsake.events.prompts import PromptStore
+from keepsake.events.prompts import prompt_text
 from keepsake.events.reader import newest_first, time_of
 from keepsake.events.why import PromptSource
 from keepsake.json_lines import Record
@@ -130,7 +130,7 @@ def _trigger(thought: Record) -> str:
 
 
 def _prompt_view(log: Path, thought: Record) -> PromptView:
-    text = PromptStore(log).text(str(thought["prompt"]), int(thought["seq"]))
+    text = prompt_text(log, str(thought["prompt"]), int(thought["seq"]))
     sections = tuple(_sections(thought))
     ended = time_of(thought.get("t"))
     latency = timedelta(seconds=float(thought.get("latency") or 0.0))

@@ -20,7 +20,7 @@ from twisted.web.resource import Resource
 from twisted.web.server import NOT_DONE_YET
 from zope.interface import implementer
 
-from keepsake.events.subscribers import WrittenEvent
+from keepsake.events.log import WrittenEvent
 from keepsake.events.types import KINDS
 from keepsake.web.access import FORBIDDEN, HEADERS
 from keepsake.web.hub import KEPT, Hub

@@ -25,9 +25,9 @@ from keepsake.archive.records import Memory
 from keepsake.contrib.evennia.apps import places
 from keepsake.contrib.evennia.minds import mind_by_number, open_minds
 from keepsake.errors import KeepsakeError
+from keepsake.events.log import Taps, WrittenEvent
 from keepsake.events.reader import id_of, last
 from keepsake.events.secrets import Scrubber
-from keepsake.events.subscribers import Taps, WrittenEvent
 from keepsake.json_lines import in_json
 from keepsake.models.status import ServerStatus
 from keepsake.paths import Places

@@ -10,10 +10,9 @@ import jsonschema
 
 from keepsake.agent import agent_log, runtime
 from keepsake.contrib.evennia.minds import close_all
-from keepsake.events.log import EventLog
-from keepsake.events.prompts import PromptStore
+from keepsake.events.log import EventLog, Taps
+from keepsake.events.prompts import prompt_text
 from keepsake.events.reader import events
-from keepsake.events.subscribers import Taps
 from keepsake.events.types import KINDS, World
 from keepsake.memory.types import CompactReason
 from keepsake.models.gateway import Gateway
@@ -85,7 +84,7 @@ class ThoughtsTest(EventsWorld):
         assert thought["command"] == "say The leek soup."
         assert thought["reason"] == "Tom is hungry"
         assert (thought["outcome"], thought["model"]) == ("acted", "fake")
-        prompt = PromptStore(self.log.folder).text(thought["prompt"], thought["seq"])
+        prompt = prompt_text(self.log.folder, thought["prompt"], thought["seq"])
         assert prompt is not None
         assert prompt in self.fake.prompts()
         assert prompt.endswith("~Mira>")

@@ -7,8 +7,8 @@ from typing import Any
 
 from keepsake.contrib.evennia import lifecycle as runtime
 from keepsake.contrib.evennia.minds import unopened
+from keepsake.events.log import WrittenEvent
 from keepsake.events.reader import events
-from keepsake.events.subscribers import WrittenEvent
 from keepsake.web.stream import StreamQuery
 from tests.world.web_world import WebWorld
 from typeclasses.agents import Agent

@@ -11,8 +11,7 @@ from django.test import Client
 from evennia.utils import create
 
 from keepsake.agent import runtime
-from keepsake.events.log import EventLog
-from keepsake.events.subscribers import Taps
+from keepsake.events.log import EventLog, Taps
 from keepsake.web.api import api
 from tests.world.agents_world import AgentsWorld
 from typeclasses.accounts import Account

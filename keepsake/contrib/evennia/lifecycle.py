@@ -20,7 +20,7 @@ from keepsake.contrib.evennia.agents import notice_login
 from keepsake.contrib.evennia.apps import places
 from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.minds import close_all, open_in_turn, open_minds, unopened
-from keepsake.events.subscribers import Taps
+from keepsake.events.log import Taps
 
 HOUSEKEEPING_SECONDS = 2.0
 TURN_SECONDS = 0.01

@@ -11,7 +11,7 @@ from random import Random
 
 from keepsake.agent.agent_log import log
 from keepsake.agent.runtime import Changed, Runtime, start
-from keepsake.events.subscribers import Taps
+from keepsake.events.log import Taps
 from keepsake.lab.simulations.timeline import Asker, Timeline
 from keepsake.models.gateway import BuildFor, Gateway
 from keepsake.models.profiles import EXTRACTIVE, SCRIPTED, Profiles

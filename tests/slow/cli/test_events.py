@@ -11,7 +11,7 @@ import pytest
 from pyarrow import parquet
 
 from keepsake.events.log import EventLog
-from keepsake.events.prompts import PromptStore
+from keepsake.events.prompts import prompts_of
 from keepsake.events.reader import events
 from keepsake.events.types import (
     Compaction,
@@ -57,7 +57,7 @@ def test_what_was_said_to_be_written_survives_kill_9(tmp_path, file_bytes):
         assert [each["n"] for each in lived if each["kind"] == "memory"] == list(
             range(1, len(lived) + 1, 2)
         )
-        prompts = dict(PromptStore(folder).each({each.get("prompt", "") for each in found}))
+        prompts = dict(prompts_of(folder, {each.get("prompt", "") for each in found}))
         for n, each in enumerate(lived, 1):
             if each["kind"] == "thought":
                 assert prompts[each["prompt"]].endswith(f"\n{n}")

@@ -11,10 +11,9 @@ import pytest
 
 from keepsake.events import files as event_files
 from keepsake.events.files import files_of
-from keepsake.events.log import EventLog
-from keepsake.events.prompts import DEEPEST, PromptStore, hash_of
+from keepsake.events.log import EventLog, Taps
+from keepsake.events.prompts import hash_of, prompt_text, prompts_of
 from keepsake.events.reader import EventFollower, Filter, events, follow, last, newest_first
-from keepsake.events.subscribers import Taps
 from keepsake.events.types import MemoryChange, Thought, World
 from keepsake.ports import FixedClock
 
@@ -144,7 +143,7 @@ def test_a_compression_that_was_killed_is_done_again(tmp_path, logs, left):
 # -- what a crash leaves
 
 
-def test_a_torn_last_line_is_cut_off_and_told(tmp_path, logs):
+def test_a_torn_last_line_is_cut_off(tmp_path, logs):
     log = logs(tmp_path)
     for _ in (1, 2):
         log.emit(thought("a prompt"))
@@ -156,25 +155,8 @@ def test_a_torn_last_line_is_cut_off_and_told(tmp_path, logs):
     again.emit(thought("another prompt"))
     assert again.flush()
     found = list(events(tmp_path))
-    assert [each["seq"] for each in found] == [1, 2, 3, 4]
-    assert (found[2]["kind"], found[2]["op"], found[2]["n"]) == ("world", "mended", 23)
-    assert PromptStore(tmp_path).text(found[3]["prompt"]) == "another prompt"
-
-
-def test_a_second_writer_waits_for_the_first(tmp_path, logs):
-    told = []
-    first = logs(tmp_path)
-    first.emit(remembered(1))
-    assert first.flush()
-    second = logs(tmp_path, told=told.append)
-    second.emit(remembered(2))
-    until(lambda: told)
-    assert "another process writes the event log" in told[0]
-    first.emit(remembered(3))
-    first.close()
-    assert second.flush(60)
-    assert [each["n"] for each in events(tmp_path)] == [1, 3, 2]
-    assert len(told) == 2
+    assert [each["seq"] for each in found] == [1, 2, 3]
+    assert prompt_text(tmp_path, found[2]["prompt"], 3) == "another prompt"
 
 
 # -- a disk that refuses
@@ -212,8 +194,8 @@ def test_a_full_disk_is_told_once_and_loses_nothing_that_finds_room(tmp_path, lo
     assert not log.problem
     found = list(events(tmp_path))
     assert [each["seq"] for each in found] == list(range(1, 31))
-    prompts = PromptStore(tmp_path)
-    assert [prompts.text(each["prompt"]) for each in found] == [f"prompt {n}" for n in range(1, 31)]
+    prompts = [prompt_text(tmp_path, each["prompt"], each["seq"]) for each in found]
+    assert prompts == [f"prompt {n}" for n in range(1, 31)]
 
 
 def test_what_finds_no_room_is_counted(tmp_path, logs, monkeypatch):
@@ -238,7 +220,7 @@ def test_what_finds_no_room_is_counted(tmp_path, logs, monkeypatch):
 # -- prompts
 
 
-def test_a_prompt_is_stored_once_and_rests_on_the_one_before(tmp_path, logs):
+def test_a_prompt_is_stored_once_and_rests_on_one_before(tmp_path, logs):
     log = logs(tmp_path)
     head = "\n".join(f"line {n} of who she is and what she may do" for n in range(100))
     prompts = [f"{head}\n" + "\n".join(f"Tom says {m}" for m in range(n)) for n in range(120)]
@@ -246,17 +228,13 @@ def test_a_prompt_is_stored_once_and_rests_on_the_one_before(tmp_path, logs):
         log.emit(thought(text))
     assert log.flush()
     (file,) = files_of(tmp_path, "prompts")
-    records = [json.loads(line) for line in file.lines()]
-    assert len(records) == len(prompts)
-    whole = [each for each in records if "base" not in each]
-    assert len(whole) == -(-len(prompts) // (DEEPEST + 1))
-    assert len(file.read()) < 30_000 < sum(map(len, prompts)) / 10
-    known = PromptStore(tmp_path)
+    assert len(file.lines()) == len(prompts)
+    assert len(file.read()) < sum(map(len, prompts)) / 5
     for record, text in zip(events(tmp_path), [*prompts, *prompts], strict=True):
         assert record["prompt"] == hash_of(text)
-        assert known.text(record["prompt"], record["seq"]) == text
-    assert dict(known.each({hash_of(prompts[7])})) == {hash_of(prompts[7]): prompts[7]}
-    assert known.text("0" * 32) is None
+    assert prompt_text(tmp_path, hash_of(prompts[99]), 100) == prompts[99]
+    assert dict(prompts_of(tmp_path, {hash_of(prompts[7])})) == {hash_of(prompts[7]): prompts[7]}
+    assert prompt_text(tmp_path, "0" * 32, 1) is None
 
 
 # -- reading

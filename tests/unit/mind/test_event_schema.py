@@ -6,10 +6,9 @@ from dataclasses import fields
 import jsonschema
 import pytest
 
-from keepsake.events.log import EventLog
+from keepsake.events.log import EventLog, Taps
 from keepsake.events.reader import events
 from keepsake.events.schema import columns, json_schema
-from keepsake.events.subscribers import Taps
 from keepsake.events.types import KINDS, Fault, Thought
 from keepsake.paths import REPOSITORY
 

@@ -2,12 +2,11 @@
 
 import pytest
 
-from keepsake.events.log import EventLog
-from keepsake.events.prompts import PromptStore
+from keepsake.events.log import LONGEST, EventLog
+from keepsake.events.prompts import prompt_text
 from keepsake.events.reader import events
 from keepsake.events.secrets import HIDDEN, Scrubber, secrets_in
 from keepsake.events.types import Fault, Health, MemoryChange, Recall, Recalled, Thought
-from keepsake.events.writer import LONGEST
 from tests.sentences import table
 
 KEY = 'sk-live-"quoted"-4f9a'
@@ -25,11 +24,9 @@ def test_what_somebody_logs_in_with_is_hidden(line):
 
 @pytest.mark.parametrize("line", table("own passwords"))
 def test_what_somebody_calls_their_own_password_is_hidden_whatever_it_looks_like(line):
-    scrubber = Scrubber()
-    cleaned = scrubber.clean(line)
+    cleaned = Scrubber().clean(line)
     assert "correcthorse" not in cleaned
     assert HIDDEN in cleaned
-    assert scrubber.clean_words("words: correcthorsebattery") == f"words: {HIDDEN}"
 
 
 def test_a_password_that_was_heard_is_known_from_then_on():
@@ -85,7 +82,7 @@ def test_no_field_of_any_event_lets_a_secret_in(tmp_path):
     log.emit(Health(provider="openai", host=f"http://u:{KEY}@h", ready=False, problem=KEY))
     assert log.flush()
     (thought, *_) = events(tmp_path)
-    text = PromptStore(tmp_path).text(thought["prompt"])
+    text = prompt_text(tmp_path, thought["prompt"], thought["seq"])
     log.close()
     assert text == f'who she is: {HIDDEN}\nTom says, "connect Tom {HIDDEN}"\n~Mira>'
     for path in tmp_path.iterdir():
@@ -99,9 +96,7 @@ def test_what_an_index_makes_of_a_password_is_hidden_too(tmp_path):
     log = EventLog(tmp_path)
     said = "Tom: connect Tom c67jHL8p\nAda: create Ada swordfish\nThe Inn"
     log.emit(Recall(agent="Mira", by="thought", question=said))
-    recalled = Recalled(
-        kind="note", title="my c67jHL8p", score=1.0, why="words: c67jhl8p, Swordfish, soup"
-    )
+    recalled = Recalled(kind="note", title="my c67jHL8p", score=1.0, why="words: c67jhl8p, soup")
     log.emit(
         Thought(
             agent="Mira", trigger="idle", priority="idle", outcome="acted", recalled=(recalled,)
@@ -118,7 +113,7 @@ def test_what_an_index_makes_of_a_password_is_hidden_too(tmp_path):
             "n": 0,
             "title": f"my {HIDDEN}",
             "score": 1.0,
-            "why": f"words: {HIDDEN}, {HIDDEN}, soup",
+            "why": f"words: {HIDDEN}, soup",
         }
     ]
     assert note["title"] == HIDDEN

@@ -8,8 +8,7 @@ import pytest
 from keepsake.archive.log import Archive
 from keepsake.archive.records import COURTESY, HEARSAY, SCENE, MemoryKind
 from keepsake.errors import KeepsakeError
-from keepsake.events.log import EventLog
-from keepsake.events.subscribers import Taps
+from keepsake.events.log import EventLog, Taps
 from keepsake.events.types import Thought
 from keepsake.events.why import why_did
 from keepsake.language.heard import DEED

@@ -22,8 +22,7 @@ from twisted.web.server import Site
 
 from game.web.static_files import StaticFiles
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.events.log import EventLog
-from keepsake.events.subscribers import Taps
+from keepsake.events.log import EventLog, Taps
 from keepsake.events.types import Fault, MemoryChange, World
 from keepsake.paths import REPOSITORY
 from keepsake.web.hub import Hub, Timing
