@@ -39,7 +39,6 @@ from keepsake.models.catalogue import load_catalogue
 from keepsake.models.embedded import Embedded, read
 from keepsake.models.embedded_server import CONTEXT
 from keepsake.models.embedders import EmbedderProfile, embedder, load_embedder
-from keepsake.models.model import address_of, build
 from keepsake.models.profiles import (
     AUTO,
     EMBEDDED,
@@ -49,6 +48,7 @@ from keepsake.models.profiles import (
     Profiles,
     embedded_profile,
 )
+from keepsake.models.servers import address_of, build
 from keepsake.paths import DATABASE_URL, Places
 from keepsake.recall.agent_index import WORDS
 from keepsake.recall.chroma import Chroma
@@ -330,7 +330,7 @@ def _server(here: Places, profile: ModelProfile, embedded: Embedded, address: st
             return Finding(subject, True, "starts with the world")
         cure = f"It is started again by itself; {here.logs / 'model.log'} says why it ended"
         return Finding(subject, False, "does not run", cure)
-    with closing(build(profile, embedded, os.environ).client) as asked:
+    with closing(build(profile, embedded, os.environ)) as asked:
         try:
             said, takes = asked.check(), asked.capabilities
         except ModelError as error:
@@ -363,7 +363,9 @@ def budget(here: Places) -> Iterator[Finding]:
     except ConfigError:
         return  # the check of the configuration tells of it
     profiles = Profiles(here.config / "llm.md")
-    wrong = list(_budget_problems(config, profiles.get(_AGENT), sorted(profiles.all())))
+    wrong = list(
+        _budget_problems(config, profiles.get(_AGENT), sorted(each.name for each in profiles))
+    )
     yield from wrong
     if not wrong:
         what = "for a prompt, as many tokens as the agents' model takes"

@@ -11,13 +11,15 @@ from keepsake.lab.trial import NOT_KNOWN, TrialQuestion
 from keepsake.language.words import words
 from keepsake.memory.protocol import RecalledLine
 from keepsake.models.embedded import Embedded
-from keepsake.models.model import AskedModel, build
+from keepsake.models.model import Model
+from keepsake.models.openai import OpenAIModel
 from keepsake.models.profiles import (
     AUTO,
     CHAT,
     DIALOGUE,
     EMBEDDED,
     EXTRACTIVE,
+    LLAMA_CPP,
     OLLAMA,
     OPENAI,
     SCRIPTED,
@@ -25,6 +27,7 @@ from keepsake.models.profiles import (
     Profiles,
     model_name,
 )
+from keepsake.models.servers import build
 from keepsake.paths import Places
 from keepsake.ports import ChatMessage, LanguageModel, Tokens
 
@@ -163,25 +166,27 @@ def answering_model(here: Places, name: str, seed: int = 0) -> AnsweringModel:
         raise KeepsakeError(told, "Name a profile whose provider is embedded, ollama or openai")
     cure = "Start the world" if profile.provider == EMBEDDED else ""
     asked = _served(here, profile, f"The model of the profile {name!r} does not answer", cure)
-    form = asked.client.capabilities.form if profile.form == AUTO else profile.form
-    # The embedded one is a process of the world's; nobody here waits until it is loaded.
-    model = asked.client if profile.provider == EMBEDDED else asked
-    return AnsweringModel(profile, form == CHAT, model, asked.client.close, seed)
+    form = asked.capabilities.form if profile.form == AUTO else profile.form
+    return AnsweringModel(profile, form == CHAT, asked, asked.close, seed)
 
 
-def _served(here: Places, profile: ModelProfile, what: str, cure: str = "") -> AskedModel:
+def _served(here: Places, profile: ModelProfile, what: str, cure: str = "") -> Model:
     """The client of a profile whose server is there and has its model; blocks.
 
     Raises:
         KeepsakeError: It does not answer; ``what`` with the reason, and ``cure`` or its own.
     """
-    guarded = build(profile, Embedded(here), os.environ)
+    model: Model
+    if profile.provider == EMBEDDED:  # a process of the world's: nobody here waits for it to load
+        model = OpenAIModel(profile, Embedded(here).address, kind=LLAMA_CPP)
+    else:
+        model = build(profile, Embedded(here), os.environ)
     try:
-        guarded.client.check()
+        model.check()
     except ModelError as error:
-        guarded.client.close()
+        model.close()
         raise KeepsakeError(f"{what}: {error.what}", cure or error.cure) from error
-    return guarded
+    return model
 
 
 def check_servers(here: Places) -> None:
@@ -196,7 +201,7 @@ def check_servers(here: Places) -> None:
     for profile in map(profiles.get, _ASKED):
         if profile.provider in (OLLAMA, OPENAI):
             what = f"Nobody would answer as {profile.name!r} of llm.md"
-            _served(here, profile, what).client.close()
+            _served(here, profile, what).close()
 
 
 def prompt_for(asking: Asking, budget: int, tokens: Tokens) -> str:

@@ -1,24 +1,41 @@
-"""What a model behind a server takes, and what calls have shown of it."""
+"""What a model behind a server takes: as the server says, and as its refusals show."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from math import ceil
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
 
+from keepsake.errors import ModelError
 from keepsake.models.profiles import CHAT
-
-log = logging.getLogger("keepsake.models")
+from keepsake.ports import ChatMessage, GenerationRequest
 
 PROMPT_SHARE = 0.75
 """The share of a model's context that a prompt may fill."""
-_SMALLER = 0.75
-"""What that share shrinks by when a prompt that was small enough was refused all the same."""
-_LEAST_CONTEXT, _LEAST_CUT = 256, 2048
+SYSTEM, USER, ASSISTANT = "system", "user", "assistant"
+NO_SYSTEM = 2
+"""The level of :attr:`Capabilities.roles` from which on no system message is sent."""
+_LEAST_ROOM = 192
 _NEW_TOKENS, _WEIGHT = 128, 0.3
 """Tokens that an evaluation must have had to tell how fast it is; how much one tells."""
+_NOBODY_SPOKE = "…"
+_SYSTEM_REFUSED = ("system role", "system message", "system prompt")
+_ROLES_REFUSED = ("alternate", "only user and assistant", "only support user and assistant")
+"""What templates say that take no system message, or no two messages of one role in a row."""
+_PARTS = {
+    "stream_options": "stream_options",
+    "chat_template_kwargs": "chat_template_kwargs",
+    "think": "support thinking",
+    "max_tokens": "Use 'max_completion_tokens'",
+    "temperature": "'temperature' does not support",
+}
+"""Parts of a request that may be left out, and what a server says that refuses one."""
+LLAMA_CPP_DEFAULT_TEMPLATE = (
+    "{%- for message in messages -%}{{- '<|im_start|>' + message.role + '\\n' + message.content +"
+    " '<|im_end|>\\n' -}}{%- endfor -%}{%- if add_generation_prompt -%}"
+    "{{- '<|im_start|>assistant\\n' -}}{%- endif -%}"
+)
+"""What llama.cpp's ``/props`` shows for a model that has no chat template of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,63 +47,72 @@ class Capabilities:
     form: str = CHAT  # the prompt that the model was made for: ``chat``, ``dialogue``, ``script``
     context: int = 0  # tokens of prompt and answer that it looks at; 0 where nobody says
     tools: bool = False  # it can call tools
-    thinks: bool = False  # it thinks aloud and cannot be asked not to
-
-
-@dataclass(slots=True)
-class Lessons:
-    """What calls have shown of one model at one server; outlives the clients that ask it."""
-
-    capabilities: Capabilities | None = None  # what the server said last
-    # tokens that it was seen to look at, where it said more or nothing; 0 if it kept its word
-    context: int = 0
-    share: float = PROMPT_SHARE  # of the context, that a prompt may fill
+    thinks: bool = False  # it thinks aloud and cannot be asked not to, or does so all the same
+    # -- what its refusals and its answers have shown
     # how messages are sent: 0 as they are, 1 with roles that alternate, 2 without a system message
     roles: int = 0
-    thinks: bool = False  # it thought though it was asked not to
-    refused: set[str] = field(default_factory=set)  # parts of a request that it does not take
+    refused: frozenset[str] = frozenset()  # parts of a request that it does not take
+    room: int = 0  # tokens of a prompt, after one was too long; 0 if none was
     rate: float = 0.0  # tokens of a prompt that it evaluates in a second; 0 while not known
-    note: str = ""  # what people should know of it
 
-    def evaluated(self, tokens: int, seconds: float) -> None:
-        """This many new tokens of a prompt took this long."""
-        if tokens >= _NEW_TOKENS and seconds > 0:
-            seen = tokens / seconds
-            self.rate = self.rate + _WEIGHT * (seen - self.rate) if self.rate else seen
+    def after(self, error: ModelError, request: GenerationRequest) -> Capabilities:
+        """With what a refusal shows of how that request must be sent; the same if nothing."""
+        said = error.said.lower()
+        for part, refusal in _PARTS.items():
+            if refusal.lower() in said:
+                return replace(self, refused=self.refused | {part})
+        no_system = any(each in said for each in _SYSTEM_REFUSED)
+        refused = no_system or any(each in said for each in _ROLES_REFUSED)
+        if request.messages and self.roles < NO_SYSTEM and refused:
+            return replace(self, roles=NO_SYSTEM if no_system else self.roles + 1)
+        if request.tools and "tool" in said:
+            return replace(self, refused=self.refused | {"tools"})
+        return self
 
-    def too_long(self, limit: int, sent: int) -> None:
-        """A prompt was too long.
+    def too_long(self, limit: int, sent: int) -> Capabilities:
+        """With less room for prompts: one was too long.
 
         Args:
             limit: Tokens of prompt and answer that the server takes; 0 if it did not say.
             sent: Tokens of the prompt, as we count.
         """
-        known = self.context or (self.capabilities.context if self.capabilities else 0)
-        limit = max(limit or sent, _LEAST_CONTEXT)
-        if limit == self.context or limit * self.share >= sent * _SMALLER:
-            self.share *= _SMALLER  # our counts are too low for it
-        self.context = min(limit, known or limit)
-        self.note = f"a prompt was too long: the model looks at {self.context:,} tokens"
-        log.warning("[Model] %s; prompts get %d tokens", self.note, self.context * self.share)
+        # If our counts are too low for it, a prompt within the limit was refused.
+        room = int(min(limit or sent, sent) * PROMPT_SHARE)
+        return replace(self, room=max(min(room, self.room or room), _LEAST_ROOM))
 
-    def cut(self, looked_at: int, sent: int) -> None:
-        """The server evaluated far fewer tokens than the prompt had, and did not say so."""
-        self.context = max(ceil(looked_at / self.share), _LEAST_CUT)
-        self.note = f"it looked at {looked_at:,} of about {sent:,} tokens of a prompt"
-        log.warning("[Model] %s: prompts are kept that small", self.note)
-
-    def forget(self) -> None:
-        """The server was gone: it may come back with another context or template."""
-        self.context, self.share, self.note = 0, PROMPT_SHARE, ""
-        self.roles, self.refused = 0, set()
+    def evaluated(self, tokens: int, seconds: float) -> Capabilities:
+        """With its rate corrected: so many new tokens of a prompt took this long."""
+        if tokens < _NEW_TOKENS or seconds <= 0:
+            return self
+        seen = tokens / seconds
+        return replace(self, rate=self.rate + _WEIGHT * (seen - self.rate) if self.rate else seen)
 
 
-LLAMA_CPP_DEFAULT_TEMPLATE = (
-    "{%- for message in messages -%}{{- '<|im_start|>' + message.role + '\\n' + message.content +"
-    " '<|im_end|>\\n' -}}{%- endfor -%}{%- if add_generation_prompt -%}"
-    "{{- '<|im_start|>assistant\\n' -}}{%- endif -%}"
-)
-"""What llama.cpp's ``/props`` shows for a model that has no chat template of its own."""
+def alternating(messages: Sequence[ChatMessage], level: int) -> tuple[ChatMessage, ...]:
+    """The messages for a template that refuses some.
+
+    Args:
+        messages: As they were written.
+        level: 0 for all as they are; 1 for user and assistant in turn, after one system message
+            at most; 2 for the same without it.
+    """
+    if not level:
+        return tuple(messages)
+    head = [each for each in messages[:1] if each.role == SYSTEM and level < NO_SYSTEM]
+    rest = [
+        ChatMessage(USER if each.role == SYSTEM else each.role, each.text)
+        for each in messages[len(head) :]
+    ]
+    if rest and rest[0].role == ASSISTANT:  # templates begin with the user
+        rest.insert(0, ChatMessage(USER, _NOBODY_SPOKE))
+    merged = [
+        ChatMessage(role, "\n\n".join(each.text for each in of_one))
+        for role, of_one in groupby(rest, key=lambda each: each.role)
+    ]
+    return (*head, *merged)
+
+
+# -- chat templates
 
 
 def is_chat_template(template: str) -> bool:
@@ -98,11 +124,6 @@ def is_chat_template(template: str) -> bool:
 def thinks_aloud(template: str) -> bool:
     """Whether a model with this template thinks and its template has no switch for it."""
     return "<think>" in template and "enable_thinking" not in template
-
-
-def takes_tools(template: str, caps: Mapping[str, Any]) -> bool:
-    """Whether a model with this Jinja template calls tools; ``caps`` is what llama.cpp found."""
-    return bool(caps.get("supports_tools", "tools" in template))
 
 
 def is_ollama_chat(template: str) -> bool:

@@ -10,16 +10,15 @@ import math
 import threading
 from array import array
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Protocol
 
 from keepsake.errors import BadAnswer
 from keepsake.markdown_config import ConfigSection, between, one_of, parse
-from keepsake.models.http import JsonServer, ServerWords, shown
-from keepsake.models.ollama import asked, connected, ollama_host, words
+from keepsake.models.http import JsonServer, ServerWords, named_errors, shown
+from keepsake.models.ollama import connected, ollama_host, words
 from keepsake.models.openai import api_key
 from keepsake.models.profiles import EMBEDDED, EMBEDDER, OLLAMA, OPENAI, host_of, require_server
 from keepsake.ports import Embedder
@@ -29,8 +28,6 @@ MOST_KEPT = 32_768
 WHOLE_BATCH = 32
 """A request for this many makes an index anew: its texts are asked for once, and would push out
 what is asked for again and again."""
-
-type Vectors = Mapping[str, array[float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +134,7 @@ def ollama_embedder(model: str, host: str = "", *, time_limit: float = 60.0) -> 
     client = connected(address, server)
 
     def ask(texts: Sequence[str]) -> Any:
-        with asked(server, time_limit):
+        with named_errors(server, time_limit):
             return client.embed(model, list(texts)).embeddings
 
     return ServerEmbedder(f"ollama:{model}", server, ask, client.close)
@@ -178,7 +175,6 @@ class CachedEmbedder:
         self.close = embedder.close
         self._lock = threading.Lock()
         self._kept: OrderedDict[str, array[float]] = OrderedDict()
-        self._asked: dict[str, Future[Vectors]] = {}
 
     @property
     def model_name(self) -> str:
@@ -193,37 +189,13 @@ class CachedEmbedder:
         """
         if len(texts) >= WHOLE_BATCH:
             return list(self._embedder.embed(texts))
-        mine = Future[Vectors]()
-        with self._lock:
-            found = {text: self._kept[text] for text in texts if text in self._kept}
-            for text in found:
+        with self._lock:  # who hears the same line meanwhile finds its vector kept
+            new = [text for text in dict.fromkeys(texts) if text not in self._kept]
+            vectors = self._embedder.embed(new) if new else ()
+            self._kept |= {t: array("f", each) for t, each in zip(new, vectors, strict=True)}
+            found: list[Sequence[float]] = [self._kept[text] for text in texts]
+            for text in texts:
                 self._kept.move_to_end(text)
-            waited = {text: self._asked[text] for text in texts if text in self._asked}
-            new = [t for t in dict.fromkeys(texts) if t not in found and t not in waited]
-            self._asked |= dict.fromkeys(new, mine)
-        found |= self._embedded(new, mine) if new else {}
-        found |= {text: asked.result()[text] for text, asked in waited.items()}
-        if len({len(vector) for vector in found.values()}) > 1:  # another model by the same name
-            with self._lock:
-                self._kept.clear()
-            return self.embed(texts)
-        return [found[text] for text in texts]
-
-    def _embedded(self, texts: Sequence[str], mine: Future[Vectors]) -> Vectors:
-        """The vectors of texts that are not kept; those who wait for them get them as well."""
-        made: dict[str, array[float]] = {}
-        try:
-            vectors = self._embedder.embed(texts)
-            made = {text: array("f", each) for text, each in zip(texts, vectors, strict=True)}
-            mine.set_result(made)
-        except BaseException as error:
-            mine.set_exception(error)
-            raise
-        finally:
-            with self._lock:
-                for text in texts:
-                    del self._asked[text]
-                self._kept |= made
-                while len(self._kept) > self._most:
-                    self._kept.popitem(last=False)
-        return made
+            while len(self._kept) > self._most:
+                self._kept.popitem(last=False)
+        return found

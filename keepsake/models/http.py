@@ -14,12 +14,10 @@ import math
 import re
 import ssl
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -44,6 +42,10 @@ HIDDEN = "[secret]"
 _LIMITS = httpx.Limits(max_connections=64, max_keepalive_connections=64)
 _deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
 _EXCERPT = 200
+_UNREADABLE = (
+    *(httpx.HTTPError, httpx.InvalidURL, TypeError, AttributeError, LookupError, ValueError),
+    RuntimeError,  # httpx raises it when the client was closed under a call
+)
 _TOO_LONG = (
     *("context length", "context_length", "context size", "context window", "context_size"),
     *("maximum model length", "prompt is too long", "max_new_tokens` must be <="),
@@ -95,12 +97,14 @@ def within(seconds: float) -> Iterator[None]:
         _deadline.reset(token)
 
 
-def in_time[T](pieces: Iterable[T]) -> Iterator[T]:
-    """The pieces of an answer, as long as there is time."""
-    for piece in pieces:
-        if time.monotonic() > _deadline.get():
-            raise httpx.ReadTimeout("the answer came too slowly")
-        yield piece
+def require_time() -> None:
+    """See that there is time left for an answer that comes in pieces.
+
+    Raises:
+        httpx.ReadTimeout: There is none.
+    """
+    if time.monotonic() > _deadline.get():
+        raise httpx.ReadTimeout("the answer came too slowly")
 
 
 def client_settings(server: ServerWords) -> dict[str, Any]:
@@ -116,8 +120,9 @@ def client_settings(server: ServerWords) -> dict[str, Any]:
     def require_success(response: httpx.Response) -> None:
         if not response.is_success:
             response.read()
-            wait = retry_after(response.headers.get("Retry-After", ""))
-            raise from_status(response.status_code, response.text, server, wait)
+            wait = response.headers.get("Retry-After", "")
+            seconds = float(wait) if wait.replace(".", "", 1).isdecimal() else 0.0
+            raise from_status(response.status_code, response.text, server, seconds)
 
     return {
         "verify": _tls(),
@@ -152,6 +157,7 @@ class JsonServer:
             headers={"Authorization": f"Bearer {words.key}"} if words.key else {},
             **client_settings(words),
         )
+        self.close = self._http.close
 
     def call(
         self,
@@ -169,43 +175,37 @@ class JsonServer:
             return self._object(self._http.request(method, path, json=body).text)
 
     def stream(self, path: str, body: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        """The objects of an answer that is streamed, as they come; blocks.
+        """The objects of an answer that is streamed, as they come; for within :func:`named_errors`.
 
         The last one is ``{"done": True}``. A server that does not stream sends its whole answer.
 
         Raises:
-            ModelError: There was no answer, none that can be used, or it broke off.
+            ModelError: The server refused it, or sent what cannot be used.
         """
-        with (
-            named_errors(self.words, self._time_limit),
-            closing(self._opened(self._http.build_request("POST", path, json=body))) as response,
-        ):
+        request = self._http.build_request("POST", path, json=body)
+        try:
+            response = self._http.send(request, stream=True)
+        except httpx.RemoteProtocolError:  # llama.cpp closes a kept connection after a stream
+            response = self._http.send(request, stream=True)
+        with closing(response):
             if "event-stream" not in response.headers.get("Content-Type", ""):
-                whole = b"".join(in_time(response.iter_bytes()))
+                whole = bytearray()
+                for piece in response.iter_bytes():
+                    require_time()
+                    whole += piece
                 yield self._object(whole.decode("utf-8")) | {"done": True}
                 return
-            for line in in_time(response.iter_lines()):
+            for line in response.iter_lines():  # to the end, or the connection would not be kept
                 data = line.removeprefix("data:").strip() if line.startswith("data:") else ""
-                if data:  # to the end, or the connection would not be kept
-                    yield {"done": True} if data == "[DONE]" else self._event(data)
-
-    def close(self) -> None:
-        """Close the kept connections."""
-        self._http.close()
-
-    def _opened(self, request: httpx.Request) -> httpx.Response:
-        try:
-            return self._http.send(request, stream=True)
-        except httpx.RemoteProtocolError:  # llama.cpp closes a kept connection after a stream
-            return self._http.send(request, stream=True)
-
-    def _event(self, data: str) -> dict[str, Any]:
-        found = self._object(data)
-        if (error := found.get("error")) is not None:
-            code = error.get("code") if isinstance(error, dict) else None
-            status = code if isinstance(code, int) and code >= 400 else 500
-            raise from_status(status, json.dumps(error), self.words)
-        return found
+                if data == "[DONE]":
+                    yield {"done": True}
+                elif data:
+                    found = self._object(data)
+                    if (error := found.get("error")) is not None:
+                        code = error.get("code") if isinstance(error, dict) else None
+                        status = code if isinstance(code, int) and code >= 400 else 500
+                        raise from_status(status, json.dumps(error), self.words)
+                    yield found
 
     def _object(self, text: str) -> dict[str, Any]:
         try:
@@ -220,18 +220,14 @@ class JsonServer:
         return found
 
 
-def inner(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """The object of that name in a body; an empty one where there is none."""
-    found = body.get(name)
-    return found if isinstance(found, dict) else {}
-
-
 # -- errors with names
 
 
 @contextmanager
 def named_errors(server: ServerWords, seconds: float) -> Iterator[None]:
-    """Limit a call to this many seconds, and give what the HTTP client raises a name.
+    """Limit a call to this many seconds, and give a name to what the HTTP client raises.
+
+    So is to what comes of an answer whose parts are of wrong types.
 
     Raises:
         ModelError: In place of its errors.
@@ -239,35 +235,20 @@ def named_errors(server: ServerWords, seconds: float) -> Iterator[None]:
     try:
         with within(seconds):
             yield
-    except (httpx.HTTPError, httpx.InvalidURL, ConnectionError, RuntimeError, ValueError) as error:
-        # httpx raises RuntimeError when the client was closed under a call.
-        raise _from_transport(error, server, seconds) from error
-
-
-def _from_transport(error: Exception, server: ServerWords, seconds: float) -> ModelError:
-    if isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout, ConnectionError)):
-        return ModelUnavailable(f"{server.name} does not answer", server.cure_absent)
-    if isinstance(error, httpx.TimeoutException):
-        return ModelTimeout(
+    except (httpx.ConnectError, httpx.ConnectTimeout, ConnectionError) as error:
+        raise ModelUnavailable(f"{server.name} does not answer", server.cure_absent) from error
+    except httpx.TimeoutException as error:
+        raise ModelTimeout(
             f"{server.name} gave no answer within {seconds:g} s",
             "Raise time_limit in llm.md, or use a smaller model",
-        )
-    if isinstance(error, (httpx.NetworkError, httpx.RemoteProtocolError)):
-        return ModelUnavailable(f"{server.name} broke off the call ({error})", server.cure_absent)
-    what = f"{server.name} sent what cannot be read ({str(error)[:120]})"
-    return BadAnswer(what, "Check that host in llm.md is such a server, and look at its log")
-
-
-def retry_after(written: str) -> float:
-    """Seconds of a header ``Retry-After``, which is a number or a date; 0 if it says nothing."""
-    try:
-        if not written.strip().lstrip("-").replace(".", "", 1).isdigit():
-            until = parsedate_to_datetime(written)
-            until = until if until.tzinfo else until.replace(tzinfo=UTC)
-            return max((until - datetime.now(UTC)).total_seconds(), 0.0)
-        return max(float(written), 0.0)
-    except ValueError:
-        return 0.0
+        ) from error
+    except (httpx.NetworkError, httpx.RemoteProtocolError) as error:
+        what = f"{server.name} broke off the call ({error})"
+        raise ModelUnavailable(what, server.cure_absent) from error
+    except _UNREADABLE as error:
+        what = f"{server.name} sent what cannot be read ({str(error)[:120]})"
+        cure = "Check that host in llm.md is such a server, and look at its log"
+        raise BadAnswer(what, cure) from error
 
 
 def from_status(status: int, body: str, server: ServerWords, wait: float = 0.0) -> ModelError:
@@ -275,28 +256,26 @@ def from_status(status: int, body: str, server: ServerWords, wait: float = 0.0) 
 
     ``wait``: Seconds after which the server wants to be asked again; 0 if it does not say.
     """
-    error = _from_status(status, body, server, wait)
-    error.said = server.without_key(body)
-    return error
-
-
-def _from_status(status: int, body: str, server: ServerWords, wait: float) -> ModelError:
     what, said = f"HTTP {status}: {server.quoted(body)}", body.lower()
+    error: ModelError
     if status in (400, 413, 422, 500) and any(each in said for each in _TOO_LONG):
         limits = [int(each) for found in _LIMIT.findall(body) for each in found if each]
         cure = "Prompts are made shorter; or give the model a larger context"
         told = f"{server.name} found the prompt too long ({what})"
-        return PromptTooLong(told, cure, min(limits, default=0))
-    if status in (404, 405) or (status == 400 and "not found" in body):
-        return ModelMissing(f"{server.name} has no such model ({what})", server.cure_missing)
-    if status in (401, 403):
+        error = PromptTooLong(told, cure, min(limits, default=0))
+    elif status in (404, 405) or (status == 400 and "not found" in body):
+        error = ModelMissing(f"{server.name} has no such model ({what})", server.cure_missing)
+    elif status in (401, 403):
         cure = "Set KEEPSAKE_OPENAI_API_KEY in the environment of the game"
-        return ModelRejected(f"{server.name} refused the key ({what})", cure)
-    if status == 429:
-        return ModelBusy(f"{server.name} is asked too often ({what})", "Lower in_flight", wait)
-    if status == 503 or (status >= 500 and "loading model" in said):
-        return ModelBusy(f"{server.name} is not ready ({what})", "Wait a little", wait)
-    if status >= 500:
-        return ModelFailed(f"{server.name} failed ({what})", "Look at its log")
-    cure = "Check model, context_tokens and max_tokens in llm.md"
-    return ModelRejected(f"{server.name} refused the request ({what})", cure)
+        error = ModelRejected(f"{server.name} refused the key ({what})", cure)
+    elif status == 429:
+        error = ModelBusy(f"{server.name} is asked too often ({what})", "Lower in_flight", wait)
+    elif status == 503 or (status >= 500 and "loading model" in said):
+        error = ModelBusy(f"{server.name} is not ready ({what})", "Wait a little", wait)
+    elif status >= 500:
+        error = ModelFailed(f"{server.name} failed ({what})", "Look at its log")
+    else:
+        cure = "Check model, context_tokens and max_tokens in llm.md"
+        error = ModelRejected(f"{server.name} refused the request ({what})", cure)
+    error.said = server.without_key(body)
+    return error

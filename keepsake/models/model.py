@@ -1,14 +1,16 @@
-"""The model of one profile: waited for, asked again after what may pass, and learnt about."""
+"""The model of a profile behind a server: asked, asked again after what may pass, learnt about."""
 
 from __future__ import annotations
 
+import json
+import logging
 import threading
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from functools import partial
-
-import httpx
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
 
 from keepsake.errors import (
     AnswerBroken,
@@ -17,281 +19,351 @@ from keepsake.errors import (
     ModelBusy,
     ModelError,
     ModelFailed,
+    ModelMissing,
     ModelTimeout,
     ModelUnavailable,
+    PromptTooLong,
+    PromptUnfit,
 )
-from keepsake.models.capabilities import Lessons
-from keepsake.models.embedded import Embedded
-from keepsake.models.http import within
-from keepsake.models.ollama import OllamaModel, ollama_host
-from keepsake.models.openai import OpenAIModel, api_key
-from keepsake.models.profiles import (
-    AUTO,
-    CHAT,
-    EMBEDDED,
-    LLAMA_CPP,
-    OLLAMA,
-    SCRIPTED,
-    YES,
-    ModelProfile,
-)
-from keepsake.models.scripted import ScriptedModel
-from keepsake.models.status import Recorder
-from keepsake.ports import Generation, GenerationRequest
+from keepsake.models.capabilities import Capabilities, alternating
+from keepsake.models.http import ServerWords, named_errors, require_time, within
+from keepsake.models.profiles import AUTO, CHAT, OLLAMA, YES, ModelProfile
+from keepsake.models.thoughts import AnswerText
+from keepsake.ports import ChatMessage, Generation, GenerationRequest, Tool, ToolCall
+from keepsake.prompt.tokens import Heuristic
 
-IN_PROCESS = "in this process"
-"""The address of a model that needs no server."""
+log = logging.getLogger("keepsake.models")
+
+THOUGHT_TOKENS = 1024
+"""What a model that thinks aloud is given beside the tokens of its answer."""
+LOOK_SECONDS = 10.0
+"""What a question about the server itself may take."""
 LEAST_TAIL, LEAST_PROMPT = 256, 1024
 """Tokens that may be new in a prompt, and those of a prompt, however slow the server is."""
-_ATTEMPTS = 3
+_ATTEMPTS = 2
 """Calls in all, where an error may pass."""
-_LONGEST_PAUSE = 5.0
+_MAY_PASS: tuple[type[ModelError], ...] = (ModelUnavailable, ModelFailed)
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 5.0
 _LOOK_SECONDS = 0.1
 """How often a call that waits looks whether its answer is still wanted."""
-_READY_SECONDS = 20.0
-"""How long a call waits for the child process of the embedded model."""
-_TRANSIENT = (ModelUnavailable, ModelFailed)
-
-type ModelClient = OllamaModel | OpenAIModel | ScriptedModel
-"""What talks to a server."""
 
 
-class AskedModel:
-    """One profile's model at its server.
+class Model(Protocol):
+    """The model of one profile."""
 
-    What may pass (no answer, or the server broke) is asked again, three times in all. A server
-    that is busy (it loads its model, or is asked too often) is waited for as long as the time
-    allows: as long as it says, else with pauses that grow. An empty answer is asked for again as
-    well, unless a fixed seed would give the same one. A time-out is not: it has cost all the
-    time there was. Neither is an answer of which a part was handed on.
+    profile: ModelProfile  # what it was built from
+    capabilities: Capabilities  # what it takes, as far as that is known
+    down: ModelError | None  # why its server was gone when it was last looked at
 
-    Attributes:
-        profile: What it was built from.
-        client: What talks to the server.
-        down: Why the server did not answer when it was last looked at; None if it did. Until
-            the next look calls fail at once.
+    def suited(self, family: str = "") -> ModelProfile:
+        """The profile as prompts are made for it; ``family``: the form that suits its family."""
+        ...
+
+    def generate(self, request: GenerationRequest) -> Generation:
+        """The answer; blocks, and raises ModelError."""
+        ...
+
+    def learn(self, given_up: Callable[[], bool] = bool) -> None:
+        """Ask what the model takes; blocks, and raises ModelError."""
+        ...
+
+    def check(self) -> str:
+        """Whether it answers now; blocks, and raises ModelError."""
+        ...
+
+    def close(self) -> None:
+        """Close the kept connections."""
+        ...
+
+
+@dataclass(slots=True)
+class SentAnswer:
+    """What a server sent beside the words of its answer."""
+
+    thought: bool = False
+    finish: str = ""
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    completion_tokens: int = 0
+    evaluation_seconds: float = 0.0
+    model: str = ""
+    calls: dict[int, dict[str, Any]] = field(default_factory=dict)  # of tools: name and arguments
+
+
+class ServerModel(ABC):
+    """Continues text and chats by one server. Safe to use from several threads.
+
+    What may pass (no answer, or the server broke) is asked once more. A server that is busy (it
+    loads its model, or is asked too often) is waited for as long as the time allows: as long as
+    it says, else with pauses that grow. An empty answer is asked for again as well, unless a fixed
+    seed would give the same one. A time-out is not: it has cost all the time there was. Neither is
+    an answer of which a part was handed on.
 
     Args:
-        family: The form that ``models.md`` says of its family; empty for none.
-        recorder: Counts its calls.
+        profile: Which model is asked, and how.
+        server: How errors speak of its server.
+        kind: What the server is, as far as it is known.
         ready: Waits until the model's process answers; raises ModelUnavailable.
-        clock: Monotonic seconds.
     """
 
     def __init__(
         self,
         profile: ModelProfile,
-        client: ModelClient,
-        *,
-        family: Callable[[], str] = lambda: "",
-        recorder: Recorder | None = None,
+        server: ServerWords,
+        kind: str,
         ready: Callable[[], None] = lambda: None,
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.profile, self.client = profile, client
+        self.profile, self.server = profile, server
+        self.capabilities = Capabilities(kind)
         self.down: ModelError | None = None
-        self._family, self._recorder = family, recorder or Recorder()
-        self._ready, self._clock = ready, clock
-        self._learning = threading.Lock()
+        self._ready, self._learning = ready, threading.Lock()
+        self._names: list[str] = []
+        self._asked_for: set[str | None] = set()
 
-    @property
-    def lessons(self) -> Lessons:
-        """What calls have shown of the model."""
-        return self.client.lessons
-
-    def generate(self, request: GenerationRequest) -> Generation:
-        """As the client; blocks.
-
-        Raises:
-            ModelError: The last one.
-        """
-        transient: tuple[type[ModelError], ...] = _TRANSIENT
-        if request.seed is None:
-            transient += (BadAnswer,)
-        started = time.monotonic()
-        try:
-            answer = self._call(partial(self._once, request), transient, request.given_up)
-        except ModelError as error:
-            self._recorder.add(error, time.monotonic() - started)
-            raise
-        self._recorder.add(answer, time.monotonic() - started)
-        return answer
-
-    def is_known(self) -> bool:
-        """Whether prompts can be made for it: it was asked what it takes; quick."""
-        return self.client.capabilities.known
-
-    def learn(self, given_up: Callable[[], bool]) -> None:
-        """Ask what the model takes; blocks, and waits for a server that is busy.
-
-        Raises:
-            ModelError: It could not be asked.
-        """
-        with self._learning:
-            if not self.is_known():
-                self._call(self.client.check, _TRANSIENT, given_up)
-
-    def look(self) -> ModelError | None:
-        """What is wrong with its server now; None if all is well. Blocks."""
-        try:
-            self.client.check()
-        except ModelError as error:
-            gone = isinstance(error, ModelUnavailable) and not isinstance(error, ModelBusy)
-            self.down = error if gone else None
-            return error
-        self.down = None
-        return None
-
-    def resolved(self) -> ModelProfile:
-        """The profile as prompts are made for it, as far as its model is known."""
-        takes, lessons = self.client.capabilities, self.lessons
+    def suited(self, family: str = "") -> ModelProfile:
+        """The profile as prompts are made for it; ``family``: the form that suits its family."""
+        takes = self.capabilities
         contexts = filter(None, (self.profile.context_tokens, takes.context))
-        found = self.profile.suited(self._family() or takes.form, min(contexts, default=0))
-        room = found.prompt_tokens
-        if lessons.context:
-            room = min(room, int(lessons.context * lessons.share))
-        tail = 0
-        if lessons.rate:  # also a prompt of which the server has nothing is to be answered in time
-            whole = int(lessons.rate * found.time_limit / 2)
-            room = min(room, max(whole, LEAST_PROMPT))
-            tail = max(int(lessons.rate * found.evaluate_seconds), LEAST_TAIL)
+        found = self.profile.suited(family or takes.form, min(contexts, default=0))
+        room, tail = min(found.prompt_tokens, takes.room or found.prompt_tokens), 0
+        if takes.rate:  # also a prompt of which the server has nothing is to be answered in time
+            room = min(room, max(int(takes.rate * found.time_limit / 2), LEAST_PROMPT))
+            tail = max(int(takes.rate * found.evaluate_seconds), LEAST_TAIL)
         offers = takes.tools if found.tools == AUTO else found.tools == YES
         return replace(
             found,
             prompt_tokens=room,
             tail_tokens=tail if tail < room else 0,
-            takes_tools=offers and found.form == CHAT and "tools" not in lessons.refused,
+            takes_tools=offers and found.form == CHAT and "tools" not in takes.refused,
         )
 
-    def _call[T](
+    def generate(self, request: GenerationRequest) -> Generation:
+        """Continue ``request.prompt`` or answer ``request.messages``; blocks.
+
+        Raises:
+            ModelError: The last one, with the cure in its message.
+        """
+        may_pass = _MAY_PASS if request.seed is not None else (*_MAY_PASS, BadAnswer)
+        return self._persist(lambda: self._attempt(request), may_pass, request.given_up)
+
+    def learn(self, given_up: Callable[[], bool] = bool) -> None:
+        """Ask what the model takes, unless that is known; blocks, and waits for a busy server.
+
+        Raises:
+            ModelError: It could not be asked.
+        """
+        with self._learning:
+            if not self.capabilities.known:
+                self._persist(self.check, _MAY_PASS, given_up)
+
+    def check(self) -> str:
+        """Whether the server answers and has the model; learns what it takes.
+
+        Raises:
+            ModelError: It does not, or it has not.
+        """
+        try:
+            rows = self._rows()
+            names = [str(each.get("id")) for each in rows]
+            if not self._has(names):
+                raise ModelMissing(
+                    f"{self.server.name} has no model {self.profile.model!r}",
+                    f"{self.server.cure_missing}; it has {', '.join(names[:8]) or 'none'}",
+                )
+        except ModelError:
+            self.capabilities = replace(self.capabilities, known=False)
+            raise
+        if not self.capabilities.known or names != self._names:
+            with suppress(ModelError):  # it serves all the same, and is asked again
+                self.capabilities, self._names = self._learnt(rows), names
+        return "ready"
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close the kept connections."""
+
+    # -- one call
+
+    def _persist[T](
         self,
         work: Callable[[], T],
-        transient: tuple[type[ModelError], ...],
+        may_pass: tuple[type[ModelError], ...],
         given_up: Callable[[], bool] | None,
     ) -> T:
+        """Do it, once more after an error that may pass."""
         if self.down is not None:
             raise ModelUnavailable(f"{self.down.what} (it is looked at again)", self.down.cure)
         seconds = self.profile.time_limit
         with within(seconds):
             self._ready()
-            until, pause, left = self._clock() + seconds, 0.25, _ATTEMPTS
+            until, pause, left = time.monotonic() + seconds, _FIRST_PAUSE, _ATTEMPTS
             while True:
                 try:
                     return work()
-                except transient as error:
+                except may_pass as error:
                     busy = isinstance(error, ModelBusy)
-                    wait = (error.wait if isinstance(error, ModelBusy) else 0.0) or pause
                     left -= not busy
-                    late = self._clock() + wait >= until
-                    if late or not left or isinstance(error, CallGivenUp):
+                    wait = (error.wait if isinstance(error, ModelBusy) else 0.0) or pause
+                    end = time.monotonic() + wait
+                    if end >= until or not left or isinstance(error, CallGivenUp):
                         raise
-                    _wait(wait, given_up)
+                while (rest := end - time.monotonic()) > 0:
+                    if given_up is not None and given_up():
+                        raise CallGivenUp("The call was given up", "Nobody wants its answer")
+                    time.sleep(min(rest, _LOOK_SECONDS))
                 pause = min(2 * pause, _LONGEST_PAUSE)
 
-    def _once(self, request: GenerationRequest) -> Generation:
-        """The answer; AnswerBroken if it ended when a part of it had been handed on."""
-        heard, begun = request.on_text, False
-        if heard is None:
-            return self.client.generate(request)
-
-        def hand_on(piece: str) -> None:
-            nonlocal begun
-            begun = True
-            heard(piece)
-
+    def _attempt(self, request: GenerationRequest) -> Generation:
+        """The answer to one request; it is sent in another shape if the server refuses this one."""
+        takes, began, sent = self.capabilities, time.monotonic(), SentAnswer()
+        shaped = replace(request, messages=alternating(request.messages, takes.roles))
+        # A stop string in a thought would end the thought: the answer is cut here in its place.
+        aloud = bool(request.messages) and takes.thinks
+        if aloud:
+            more = request.max_tokens + THOUGHT_TOKENS
+            shaped = replace(shaped, stop=(), max_tokens=more)
+        words = AnswerText(request.on_text, request.stop if aloud else (), hold=aloud)
         try:
-            return self.client.generate(replace(request, on_text=hand_on))
-        except (ModelTimeout, CallGivenUp):
+            self._hear(shaped, takes, words, sent)
+            return self._answer(request, words, sent, time.monotonic() - began)
+        except (ModelTimeout, CallGivenUp) as error:
+            if isinstance(error, ModelTimeout) and not words.text:  # it was not read in that time
+                self.capabilities = takes.evaluated(_size(request), time.monotonic() - began)
             raise
         except ModelError as error:
-            if not begun:
+            if words.told:
+                what = f"The answer ended amid its words: {error.what}"
+                raise AnswerBroken(what, error.cure) from error
+            if not self._is_taught(takes, shaped, error):
                 raise
-            what = f"The answer ended amid its words: {error.what}"
-            raise AnswerBroken(what, error.cure) from error
+            return self._attempt(request)
 
+    def _hear(
+        self, request: GenerationRequest, takes: Capabilities, words: AnswerText, sent: SentAnswer
+    ) -> None:
+        """Take the answer in as it comes."""
+        with (
+            named_errors(self.server, self.profile.time_limit),
+            closing(self._pieces(request, takes, sent)) as pieces,  # type: ignore[type-var]
+        ):
+            for piece in pieces:
+                require_time()
+                words.feed(piece)
+                if words.ended:
+                    return
+                if request.given_up is not None and request.given_up():
+                    raise CallGivenUp("The call was given up", "Nobody wants its answer")
+        if not sent.finish:
+            what = f"{self.server.name} broke off amid its answer"
+            raise ModelUnavailable(what, self.server.cure_absent)
+        words.feed("", whole=True)
 
-def _wait(seconds: float, given_up: Callable[[], bool] | None) -> None:
-    """Wait so long.
+    def _is_taught(
+        self, takes: Capabilities, request: GenerationRequest, error: ModelError
+    ) -> bool:
+        """Whether an error shows how the request must be sent; what it shows is remembered.
 
-    Raises:
-        CallGivenUp: Nobody wants the answer any more.
-    """
-    end = time.monotonic() + seconds
-    while (left := end - time.monotonic()) > 0:
-        if given_up is not None and given_up():
-            raise CallGivenUp("The call was given up", "Nobody wants its answer")
-        time.sleep(min(left, _LOOK_SECONDS))
+        Raises:
+            PromptUnfit: The prompt must be built anew.
+        """
+        if isinstance(error, PromptTooLong):
+            self.capabilities = takes.too_long(error.limit, _size(request))
+            log.warning("[Model] %s; prompts get %d tokens", error, self.capabilities.room)
+        elif isinstance(error, ModelUnavailable) and not isinstance(error, ModelBusy):
+            self.capabilities = replace(takes, known=False)  # it may come back another
+        elif (learnt := takes.after(error, request)) != takes:
+            self.capabilities = learnt
+            if "tools" in learnt.refused - takes.refused:
+                raise PromptUnfit(f"{self.server.name} takes no tools", error.cure) from error
+            return True
+        return False
 
+    def _answer(
+        self, request: GenerationRequest, words: AnswerText, sent: SentAnswer, seconds: float
+    ) -> Generation:
+        """The answer as it is handed on, and what its figures tell of the server.
 
-def address_of(profile: ModelProfile, embedded: Embedded, environ: Mapping[str, str]) -> str:
-    """Where the server of a profile is."""
-    if profile.provider == EMBEDDED:
-        return embedded.address
-    if profile.provider == OLLAMA:
-        return ollama_host(profile.host, environ)
-    return IN_PROCESS if profile.provider == SCRIPTED else profile.host
-
-
-def build(
-    profile: ModelProfile,
-    embedded: Embedded,
-    environ: Mapping[str, str],
-    recorder: Recorder | None = None,
-    *,
-    lessons: Lessons | None = None,
-    family: Callable[[], str] = lambda: "",
-) -> AskedModel:
-    """The model of a profile; connects to nothing yet.
-
-    Args:
-        profile: The profile.
-        embedded: The child process.
-        environ: The environment, for ``OLLAMA_HOST`` and the API key.
-        recorder: Counts its calls.
-        lessons: What calls have shown of the model so far.
-        family: The form that ``models.md`` says of its family; empty for none.
-
-    Raises:
-        ModelUnavailable: Its server's address is none.
-    """
-    address = address_of(profile, embedded, environ)
-    try:
-        client = _client(profile, address, environ, lessons or Lessons())
-    except (ValueError, httpx.InvalidURL) as error:  # OLLAMA_HOST may hold anything
-        raise ModelUnavailable(
-            f"{address!r} is no address of a model server ({error})",
-            "Correct host in llm.md or OLLAMA_HOST in the environment",
-        ) from error
-
-    def ready() -> None:
-        if profile.provider != EMBEDDED:
-            return
-        embedded.use(profile.model_file, profile.context_tokens)
-        if not embedded.wait_ready(min(_READY_SECONDS, profile.time_limit)):
-            raise embedded.problem or ModelUnavailable("The embedded model is not ready")
-
-    return AskedModel(profile, client, family=family, recorder=recorder, ready=ready)
-
-
-def _client(
-    profile: ModelProfile, address: str, environ: Mapping[str, str], lessons: Lessons
-) -> ModelClient:
-    limit = profile.time_limit
-    if profile.provider == SCRIPTED:
-        return ScriptedModel(profile.seed or 0)
-    if profile.provider == OLLAMA:
-        return OllamaModel(
-            address,
-            profile.model,
-            time_limit=limit,
-            context_tokens=profile.context_tokens,
-            prompt_tokens=profile.prompt_tokens,
-            lessons=lessons,
+        Raises:
+            BadAnswer: It has no words, or a call of a tool that cannot be read.
+        """
+        takes, thought = self.capabilities, words.thought or sent.thought
+        cached = min(sent.cached_tokens, sent.prompt_tokens)
+        # Ollama counts what it had cached as if it had read it: first prompts alone tell.
+        first = request.cache_key is None or request.cache_key not in self._asked_for
+        self._asked_for.add(request.cache_key)
+        if first or takes.kind != OLLAMA:
+            takes = takes.evaluated(sent.prompt_tokens - cached, sent.evaluation_seconds)
+        if thought and request.messages:
+            takes = replace(takes, thinks=True)
+        self.capabilities = takes
+        if not (words.text.strip() or sent.calls):
+            what = "a thought and no answer" if thought else "an empty answer"
+            cure = "Ask again"
+            if thought:
+                cure = "Raise max_tokens in llm.md, or use a model that does not think"
+            raise BadAnswer(f"{self.server.name} sent {what}", cure)
+        return Generation(
+            text=words.text,
+            finish_reason="length" if sent.finish == "length" else "stop",
+            prompt_tokens=sent.prompt_tokens,
+            cached_tokens=cached,
+            completion_tokens=sent.completion_tokens,
+            seconds=seconds,
+            model=sent.model or self.profile.model,
+            tool_calls=tuple(self._tool_call(each) for each in sent.calls.values()),
+            evaluation_seconds=sent.evaluation_seconds,
         )
-    if profile.provider == EMBEDDED:
-        cure = "It is started again by itself; see model.log if it stays away"
-        return OpenAIModel(
-            address, time_limit=limit, kind=LLAMA_CPP, cure_absent=cure, lessons=lessons
-        )
-    key = api_key(environ)
-    return OpenAIModel(address, profile.model, time_limit=limit, key=key, lessons=lessons)
+
+    def _tool_call(self, sent: Mapping[str, Any]) -> ToolCall:
+        name, arguments = sent.get("name"), sent.get("arguments") or {}
+        if isinstance(arguments, str):
+            try:
+                arguments = json.loads(arguments)
+            except (ValueError, RecursionError):
+                arguments = None
+        if not isinstance(name, str) or not name or not isinstance(arguments, dict):
+            said = self.server.quoted(str(sent))
+            what = f"{self.server.name} sent a call of a tool that cannot be read ({said})"
+            raise BadAnswer(what, "Ask again, or write tools: no in llm.md")
+        return ToolCall(name, arguments)
+
+    @abstractmethod
+    def _rows(self) -> list[Mapping[str, Any]]:
+        """The models that the server lists, by ``id``; may raise ModelError."""
+
+    @abstractmethod
+    def _has(self, names: Sequence[str]) -> bool:
+        """Whether the model is among those that the server lists."""
+
+    @abstractmethod
+    def _learnt(self, rows: Sequence[Mapping[str, Any]]) -> Capabilities:
+        """What the server takes, as it says; may raise ModelError."""
+
+    @abstractmethod
+    def _pieces(
+        self, request: GenerationRequest, takes: Capabilities, sent: SentAnswer
+    ) -> Iterator[str]:
+        """The words of the answer as they are written; what else came is put into ``sent``.
+
+        What of it is of a wrong type may raise TypeError, AttributeError or ValueError.
+        """
+
+
+def _size(request: GenerationRequest) -> int:
+    """Tokens of a prompt, as we count."""
+    text = "\n".join(each.text for each in request.messages) or request.prompt
+    return Heuristic().of(text)
+
+
+def messages_as_sent(messages: Sequence[ChatMessage]) -> list[dict[str, str]]:
+    """The messages, as every server takes them."""
+    return [{"role": each.role, "content": each.text} for each in messages]
+
+
+def tools_as_sent(tools: Sequence[Tool]) -> list[dict[str, Any]] | None:
+    """The tools, as every server takes them; None for none."""
+    named = [
+        {"name": each.name, "description": each.description, "parameters": dict(each.parameters)}
+        for each in tools
+    ]
+    return [{"type": "function", "function": each} for each in named] or None

@@ -8,39 +8,33 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from keepsake.errors import BadAnswer
 from keepsake.models.capabilities import (
     Capabilities,
-    Lessons,
     is_chat_template,
     is_ollama_chat,
     thinks_aloud,
-)
-from keepsake.models.client import (
-    LOOK_SECONDS,
-    HttpModel,
-    RawAnswer,
-    as_sent,
-    count,
-    tools_as_sent,
 )
 from keepsake.models.http import (
     ServerWords,
     client_settings,
     from_status,
-    in_time,
     named_errors,
     shown,
 )
-from keepsake.models.profiles import CHAT, DIALOGUE, LARGEST_PROMPT, OLLAMA
+from keepsake.models.model import (
+    LOOK_SECONDS,
+    SentAnswer,
+    ServerModel,
+    messages_as_sent,
+    tools_as_sent,
+)
+from keepsake.models.profiles import CHAT, DIALOGUE, LARGEST_PROMPT, OLLAMA, ModelProfile
 from keepsake.ports import GenerationRequest
 
 if TYPE_CHECKING:
-    from ollama import ChatResponse, Client, GenerateResponse
+    from ollama import Client
 
 DEFAULT_PORT = 11434
 KEEP_ALIVE = "30m"
@@ -74,52 +68,20 @@ def connected(host: str, server: ServerWords) -> Client:
     return ollama.Client(host, **client_settings(server))
 
 
-@contextmanager
-def asked(server: ServerWords, seconds: float) -> Iterator[None]:
-    """Limit a call to this many seconds, and give what the client raises a name.
-
-    Raises:
-        ModelError: In place of its errors.
-    """
-    import ollama  # noqa: PLC0415 - as above
-
-    try:
-        with named_errors(server, seconds):
-            yield
-    except ollama.ResponseError as error:  # amid a stream
-        raise from_status(500, str(error.error), server) from error
-    except (TypeError, AttributeError) as error:
-        what = f"{server.name} sent what is not Ollama's protocol ({str(error)[:120]})"
-        raise BadAnswer(what, "Check that host in llm.md is an Ollama") from error
-
-
-class OllamaModel(HttpModel):
-    """Continues text and chats by Ollama; see :class:`HttpModel`.
+class OllamaModel(ServerModel):
+    """Continues text and chats by Ollama; see :class:`ServerModel`.
 
     Args:
-        host: Base address.
-        model: The model's name, such as ``llama3.2:1b``.
-        time_limit: Seconds an answer may take.
-        context_tokens: Tokens that it is to look at; None for as many as prompts need.
-        prompt_tokens: The most tokens of a prompt.
-        lessons: What calls have shown of the model so far.
+        profile: Which model is asked, and how.
+        environ: The environment, for ``OLLAMA_HOST``.
     """
 
-    def __init__(
-        self,
-        host: str,
-        model: str,
-        *,
-        time_limit: float = 60.0,
-        context_tokens: int | None = None,
-        prompt_tokens: int = 0,
-        lessons: Lessons | None = None,
-    ) -> None:
-        super().__init__(words(host, model), model, OLLAMA, lessons)
-        self._client, self._time_limit = connected(host, self.server), time_limit
-        self._context_tokens = context_tokens
+    def __init__(self, profile: ModelProfile, environ: Mapping[str, str] = os.environ) -> None:
+        host = ollama_host(profile.host, environ)
+        super().__init__(profile, words(host, profile.model), OLLAMA)
+        self._client = connected(host, self.server)
         # A quarter is left for the answer. In steps, as the model is loaded anew for another size.
-        self._needed = -(-(prompt_tokens or LARGEST_PROMPT) * 4 // 3 // _STEP) * _STEP
+        self._needed = -(-(profile.prompt_tokens or LARGEST_PROMPT) * 4 // 3 // _STEP) * _STEP
         self._may_think = False
 
     def close(self) -> None:
@@ -127,84 +89,77 @@ class OllamaModel(HttpModel):
         self._client.close()  # type: ignore[no-untyped-call]  # it has no annotations
 
     def _rows(self) -> list[Mapping[str, Any]]:
-        with asked(self.server, LOOK_SECONDS):
+        with named_errors(self.server, LOOK_SECONDS):
             return [{"id": each.model} for each in self._client.list().models]
 
     def _has(self, names: Sequence[str]) -> bool:
-        return self.model in names or f"{self.model}:latest" in names
+        return self.profile.model in names or f"{self.profile.model}:latest" in names
 
-    def _learn(self, rows: Sequence[Mapping[str, Any]]) -> Capabilities:
-        with asked(self.server, LOOK_SECONDS):
-            said = self._client.show(self.model)
-        can, info = said.capabilities or [], said.modelinfo or {}
+    def _learnt(self, rows: Sequence[Mapping[str, Any]]) -> Capabilities:
+        with named_errors(self.server, LOOK_SECONDS):
+            said = self._client.show(self.profile.model)
+            can, info = said.capabilities or [], said.modelinfo or {}
+            # Tokens that it looks at: as the profile or its own file says, or as needed.
+            rows_ = (line.split() for line in (said.parameters or "").splitlines())
+            written = {row[0]: int(row[1]) for row in rows_ if row[:1] == ["num_ctx"]}
+            sizes = [int(size) for name, size in info.items() if name.endswith(".context_length")]
         own = str(info.get("tokenizer.chat_template", ""))
         # A model that takes tools or thinks was made for chat, whatever renders its prompt.
         chat = is_ollama_chat(said.template or "") or is_chat_template(own)
         self._may_think = "thinking" in can
-        return replace(
-            self.capabilities,
+        told = self.profile.context_tokens or written.get("num_ctx")
+        return Capabilities(
+            OLLAMA,
             known=True,
             form=CHAT if chat or "tools" in can or self._may_think else DIALOGUE,
-            context=self._context(info, said.parameters or ""),
+            context=told or min([self._needed, *filter(None, sizes)]),
             tools="tools" in can,
             thinks=not self._may_think and thinks_aloud(own),
         )
 
-    def _context(self, info: Mapping[str, Any], parameters: str) -> int:
-        """Tokens that it is told to look at: as the profile or its own file says, or as needed."""
-        rows = (line.split() for line in parameters.splitlines())
-        written = {row[0]: int(row[1]) for row in rows if len(row) == 2 and row[1].isdigit()}
-        if own := self._context_tokens or written.get("num_ctx"):
-            return own
-        sizes = [count(size) for name, size in info.items() if name.endswith(".context_length")]
-        return min([self._needed, *(size for size in sizes if size)])
+    def _pieces(
+        self, request: GenerationRequest, takes: Capabilities, sent: SentAnswer
+    ) -> Iterator[str]:
+        import ollama  # noqa: PLC0415 - as above
 
-    def _pieces(self, request: GenerationRequest) -> Iterator[RawAnswer]:
         chat = bool(request.messages)
-        question: dict[str, Any] = {
-            "model": self.model,
-            "stream": True,
-            "options": self._options(request),
-            "keep_alive": KEEP_ALIVE,
-            "format": request.json_schema and dict(request.json_schema),
-        }
-        if chat:
-            question["messages"] = as_sent(request.messages)
-            question["tools"] = tools_as_sent(request.tools)
-            # Only a model that can think may be asked not to: the others answer with HTTP 400.
-            question["think"] = False if self._may_think else None
-        else:
-            question |= {"prompt": request.prompt, "raw": True}
-        question = {key: it for key, it in question.items() if key not in self.lessons.refused}
-        ask: Any = self._client.chat if chat else self._client.generate
-        with asked(self.server, self._time_limit), closing(ask(**question)) as came:
-            for each in in_time(came):
-                yield _answer(each, chat=chat)
-
-    def _options(self, request: GenerationRequest) -> dict[str, Any]:
         options = {
             "temperature": request.temperature,
             "num_predict": request.max_tokens,
             "repeat_penalty": request.repeat_penalty,
             "stop": list(request.stop) or None,
             "seed": request.seed,
-            "num_ctx": self.capabilities.context or self._context_tokens or self._needed,
+            "num_ctx": takes.context or self.profile.context_tokens or self._needed,
         }
-        return {name: value for name, value in options.items() if value is not None}
-
-
-def _answer(body: GenerateResponse | ChatResponse, *, chat: bool) -> RawAnswer:
-    message: Any = getattr(body, "message", None)
-    calls = [each.function.model_dump() for each in (message and message.tool_calls) or ()]
-    return RawAnswer(
-        text=message.content if chat else getattr(body, "response", None),
-        thought=message.thinking if chat else None,
-        finish_reason=body.done_reason or ("stop" if body.done else None),
-        # Ollama says how many it was given and is silent about its cache.
-        prompt_tokens=body.prompt_eval_count,
-        cached_tokens=0,
-        completion_tokens=body.eval_count,
-        evaluation_seconds=body.prompt_eval_duration and body.prompt_eval_duration / 1e9,
-        model=body.model,
-        tool_calls=calls,
-    )
+        question: dict[str, Any] = {
+            "model": self.profile.model,
+            "stream": True,
+            "options": {name: value for name, value in options.items() if value is not None},
+            "keep_alive": KEEP_ALIVE,
+            "format": request.json_schema and dict(request.json_schema),
+        }
+        if chat:
+            question["messages"] = messages_as_sent(request.messages)
+            question["tools"] = tools_as_sent(request.tools)
+            # Only a model that can think may be asked not to: the others answer with HTTP 400.
+            question["think"] = False if self._may_think else None
+        else:
+            question |= {"prompt": request.prompt, "raw": True}
+        question = {key: it for key, it in question.items() if key not in takes.refused}
+        ask: Any = self._client.chat if chat else self._client.generate
+        try:
+            for each in ask(**question):
+                message = each.message if chat else None
+                if message is not None:
+                    sent.thought |= bool(message.thinking)
+                    for call in message.tool_calls or ():
+                        sent.calls[len(sent.calls)] = call.function.model_dump()
+                sent.finish = each.done_reason or ("stop" if each.done else "")
+                sent.model = each.model or sent.model
+                # Ollama says how many it was given and is silent about its cache.
+                sent.prompt_tokens = each.prompt_eval_count or 0
+                sent.completion_tokens = each.eval_count or 0
+                sent.evaluation_seconds = (each.prompt_eval_duration or 0) / 1e9
+                yield (message.content if message is not None else each.response) or ""
+        except ollama.ResponseError as error:  # amid a stream
+            raise from_status(500, str(error.error), self.server) from error

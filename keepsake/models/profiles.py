@@ -160,10 +160,6 @@ class Profiles:
         """Why the newest state of the file is not in use; None when it is."""
         return self._file.problem
 
-    def all(self) -> Mapping[str, ModelProfile]:
-        """Every profile by name."""
-        return self._file.current
-
     def get(self, name: str) -> ModelProfile:
         """The profile of that name.
 
@@ -178,7 +174,7 @@ class Profiles:
         return known[name]
 
     def __iter__(self) -> Iterator[ModelProfile]:
-        return iter(self.all().values())
+        return iter(self._file.current.values())
 
 
 def load(path: Path) -> Mapping[str, ModelProfile]:

@@ -7,16 +7,19 @@ shows the world as it is then, and a thought that is no longer wanted costs noth
 
 from __future__ import annotations
 
+import itertools
 import logging
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import Protocol
+from typing import Any
 
 from keepsake.errors import ModelError, ModelFailed, ModelUnavailable, PromptUnfit
+from keepsake.models.model import Model
 from keepsake.ports import Generation, GenerationRequest
 
 log = logging.getLogger("keepsake.models")
@@ -51,22 +54,6 @@ REBUILDS = 2
 """How often a prompt is built anew for a server that has shown what it takes."""
 
 
-class QueuedModel(Protocol):
-    """What the queue needs of a model: :class:`keepsake.models.model.AskedModel`."""
-
-    def is_known(self) -> bool:
-        """Whether prompts can be made for it; quick."""
-        ...
-
-    def learn(self, given_up: Callable[[], bool]) -> None:
-        """Learn what it takes; blocks."""
-        ...
-
-    def generate(self, request: GenerationRequest) -> Generation:
-        """Answer; blocks."""
-        ...
-
-
 @dataclass(eq=False, slots=True)
 class Ticket:
     """A place in the queue."""
@@ -75,11 +62,10 @@ class Ticket:
     key: str | None
     number: int
     since: float
-    model: QueuedModel
+    model: Model
     build: Build
     done: Done
     cancelled: bool = False
-    answered: bool = False
     rebuilt: int = 0  # how often its prompt was built anew
 
     def cancel(self) -> None:
@@ -121,12 +107,12 @@ class ModelQueue:
         self.running: list[Ticket] = []
         self.places = places
         self._executor, self._post, self._clock = executor, post, clock
-        self._number, self._pump_posted = 0, False
+        self._numbers = itertools.count(1)
         self._waiting: list[Ticket] = []
         self._closed: ModelError | None = None
 
     def submit(
-        self, priority: Priority, key: str | None, model: QueuedModel, build: Build, done: Done
+        self, priority: Priority, key: str | None, model: Model, build: Build, done: Done
     ) -> Ticket:
         """Queue one call; owner's thread only.
 
@@ -140,10 +126,9 @@ class ModelQueue:
             done: Gets what came of it, once, unless the ticket is cancelled: the answer, the
                 error, or None when ``build`` gave None.
         """
-        self._number += 1
-        ticket = Ticket(priority, key, self._number, self._clock(), model, build, done)
+        ticket = Ticket(priority, key, next(self._numbers), self._clock(), model, build, done)
         self._waiting.append(ticket)
-        self._pump_soon()
+        self._post(self._pump)
         return ticket
 
     def waiting(self) -> dict[Priority, int]:
@@ -157,98 +142,82 @@ class ModelQueue:
         What comes of the calls in flight is not looked at.
         """
         self._closed = reason
-        self._answer_all_closed()
-
-    def _pump_soon(self) -> None:
-        if not self._pump_posted:
-            self._pump_posted = True
-            self._post(self._pump)
+        self._pump()
 
     def _pump(self) -> None:
-        self._pump_posted = False
+        """Begin with the most urgent of those that may begin now."""
         if self._closed is not None:
-            self._answer_all_closed()
-        if (ticket := self._take()) is not None:
-            self._begin(ticket)
-            # The next one in a turn of its own: building a prompt takes a moment, and
-            # players must not wait for fifty of them.
-            self._pump_soon()
-
-    def _take(self) -> Ticket | None:
-        """The job whose turn it is, out of the queue; None when none may start."""
+            left = [*self.running, *self._waiting]
+            self.running, self._waiting = [], []
+            for ticket in left:
+                self._tell(ticket, self._closed)
+                ticket.cancel()
+            return
         self._waiting = [ticket for ticket in self._waiting if not ticket.cancelled]
         if len(self.running) >= self.places:
-            return None
+            return
         now, keys = self._clock(), {each.key for each in self.running} - {None}
-        may = (each for each in self._waiting if each.key not in keys and self._has_place(each))
-        ticket = min(may, key=lambda each: each.rank(now), default=None)
-        if ticket is not None:
-            self._waiting.remove(ticket)
-        return ticket
+        behind = sum(each.priority in BACKGROUND for each in self.running)
+        held = BACKGROUND if 0 < self.places - 1 <= behind else ()
+        may = (each for each in self._waiting if each.key not in keys and each.priority not in held)
+        taken = min(may, key=lambda each: each.rank(now), default=None)
+        if taken is not None:
+            self._waiting.remove(taken)
+            self.running.append(taken)
+            self._ask(taken, known=taken.model.capabilities.known)
+            # The next one in a turn of its own: building a prompt takes a moment, and
+            # players must not wait for fifty of them.
+            self._post(self._pump)
 
-    def _has_place(self, ticket: Ticket) -> bool:
-        """Whether there is a place that it may take, where any is free."""
-        if ticket.priority not in BACKGROUND or self.places == 1:
-            return True
-        return sum(each.priority in BACKGROUND for each in self.running) < self.places - 1
+    def _ask(self, ticket: Ticket, *, known: bool) -> None:
+        """Have a thread learn what the model takes; once that is ``known``, have it answer."""
 
-    def _begin(self, ticket: Ticket) -> None:
-        self.running.append(ticket)
-        if ticket.model.is_known():
-            self._build(ticket)
-        else:
-            self._run(ticket, ticket.model.learn, lambda: self._is_given_up(ticket))
+        def given_up() -> bool:
+            return ticket.cancelled
 
-    def _build(self, ticket: Ticket) -> None:
-        """Build the prompt and have it answered; the place is taken."""
         try:
-            request = None if ticket.cancelled else ticket.build()
+            if not known:
+                future: Future[Any] = self._executor.submit(ticket.model.learn, given_up)
+            elif ticket.cancelled or (request := ticket.build()) is None:
+                self._end(ticket, None)
+                return
+            else:
+                request = replace(request, given_up=given_up)
+                future = self._executor.submit(ticket.model.generate, request)
         except Exception as error:  # whatever a builder does wrong must not stop the queue
             log.exception("[Model] The prompt of %s could not be built", ticket.key)
             self._end(ticket, ModelFailed(f"The prompt could not be built ({error})", "See log"))
             return
-        if request is None:
-            self._end(ticket, None)
-            return
-        request = replace(request, given_up=lambda: self._is_given_up(ticket))
-        self._run(ticket, ticket.model.generate, request)
+        future.add_done_callback(lambda _: self._post(lambda: self._came(ticket, future)))
 
-    def _run[A](self, ticket: Ticket, work: Callable[[A], Generation | None], given: A) -> None:
-        """Have it done by a worker thread: an answer, or what a server takes is learnt."""
-        try:
-            future = self._executor.submit(work, given)
-        except RuntimeError:  # the executor is shut down
+    def _came(self, ticket: Ticket, future: Future[Any]) -> None:
+        """The thread is done: with what it learnt, with the answer, or with an error."""
+        if ticket not in self.running:
+            return  # the queue was closed
+        error = None if future.cancelled() else future.exception()
+        if future.cancelled():
             self._end(ticket, ModelUnavailable("The world is shutting down"))
-            return
-        future.add_done_callback(lambda ended: self._post(lambda: self._ended(ticket, ended)))
-
-    def _ended(self, ticket: Ticket, future: Future[Generation | None]) -> None:
-        if ticket.answered:
-            return  # at the end of the queue
-        outcome = _outcome(ticket, future)
-        if outcome is None:  # it is known now
-            self._build(ticket)
-        elif (
-            isinstance(outcome, PromptUnfit)  # for what is known of the server now
-            and ticket.rebuilt < REBUILDS
-            and not self._is_given_up(ticket)
-        ):
-            ticket.rebuilt += 1
-            self._build(ticket)
+        elif error is None and future.result() is None:
+            self._ask(ticket, known=True)
+        elif error is None:
+            self._end(ticket, future.result())
+        elif isinstance(error, PromptUnfit) and ticket.rebuilt < REBUILDS:
+            ticket.rebuilt += 1  # for what is known of the server now
+            self._ask(ticket, known=True)
+        elif isinstance(error, ModelError):
+            self._end(ticket, error)
         else:
-            self._end(ticket, outcome)
-        self._pump_soon()
+            log.error("[Model] A fault in the client of %s", ticket.key, exc_info=error)
+            told = f"The model's client broke ({error!r})"
+            self._end(ticket, ModelFailed(told, "See the log; please report it"))
 
     def _end(self, ticket: Ticket, outcome: Outcome) -> None:
         """Give the place free and tell what came."""
         self.running.remove(ticket)
         self._tell(ticket, outcome)
-
-    def _is_given_up(self, ticket: Ticket) -> bool:
-        return ticket.cancelled or self._closed is not None
+        self._post(self._pump)
 
     def _tell(self, ticket: Ticket, outcome: Outcome) -> None:
-        ticket.answered = True
         if ticket.cancelled:
             return
         try:
@@ -256,18 +225,19 @@ class ModelQueue:
         except Exception:  # whatever a receiver does wrong must not stop the queue
             log.exception("[Model] The answer to %s could not be used", ticket.key)
 
-    def _answer_all_closed(self) -> None:
-        left = [*self.running, *self._waiting]
-        self.running, self._waiting = [], []
-        for ticket in left:
-            self._tell(ticket, self._closed)
 
+class DaemonThreads(Executor):
+    """A thread for each call; unlike those of a pool, Python does not wait for it at its end."""
 
-def _outcome(ticket: Ticket, future: Future[Generation | None]) -> Outcome:
-    if future.cancelled():
-        return ModelUnavailable("The world is shutting down")
-    error = future.exception()
-    if error is None or isinstance(error, ModelError):
-        return error or future.result()
-    log.error("[Model] A fault in the client of %s", ticket.key, exc_info=error)
-    return ModelFailed(f"The model's client broke ({error!r})", "See the log; please report it")
+    def submit[T](self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+        """Have it called; the future has what came of it."""
+        future: Future[T] = Future()
+
+        def run() -> None:
+            try:
+                future.set_result(fn(*args, **kwargs))
+            except BaseException as error:  # handed to whoever waits
+                future.set_exception(error)
+
+        threading.Thread(target=run, name="model-call", daemon=True).start()
+        return future

@@ -10,17 +10,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-_NAMES = ("think", "thinking", "thought", "reasoning")
-_OPEN = (*(f"<{name}>" for name in _NAMES), "[THINK]", "◁think▷")
-_CLOSE = (*(f"</{name}>" for name in _NAMES), "[/THINK]", "◁/think▷")
-_CHANNEL, _MESSAGE = "<|channel|>", "<|message|>"
-_ENDS = ("<|start|>assistant", "<|start|>", "<|end|>", "<|return|>", "<|call|>")
+_NAMES = "think|thinking|thought|reasoning"
 _MARK = re.compile(
-    rf"(?P<open>{'|'.join(map(re.escape, _OPEN))})|(?P<close>{'|'.join(map(re.escape, _CLOSE))})"
-    rf"|(?P<end>{'|'.join(map(re.escape, _ENDS))})"
+    rf"(?P<open><(?:{_NAMES})>|\[THINK\]|◁think▷)"
+    rf"|(?P<close></(?:{_NAMES})>|\[/THINK\]|◁/think▷)"
+    r"|(?P<end><\|start\|>(?:assistant)?|<\|end\|>|<\|return\|>|<\|call\|>)"
     r"|<\|channel\|>(?P<channel>[^<]*)(?:<\|constrain\|>[^<]*)?<\|message\|>"
 )
-_LABELS, _ANSWERS = ("thought:", "thoughts:"), ("answer:", "final answer:")
+_UNDECIDED = re.compile(
+    r"(?:<\|channel\|>[^<]*(?:<\|constrain\|>[^<]*)?)?(?:<\|start\|>\w*|[<\[◁][^\s<>\[\]]*)?\Z"
+)
+"""What may become a mark, at the end of what has come."""
+_LABELS = ("thought:", "thoughts:")
+_ANSWER = re.compile(r"^\s*(?:final )?answer:\s*", re.I | re.M)
 
 
 class AnswerText:
@@ -36,6 +38,7 @@ class AnswerText:
         text: The answer so far.
         thought: Whether there was a thought.
         ended: Whether one of ``stop`` has come.
+        told: What was handed on.
     """
 
     def __init__(
@@ -45,96 +48,58 @@ class AnswerText:
         *,
         hold: bool = False,
     ) -> None:
-        self.text, self.thought, self.ended = "", False, False
-        self._heard, self._stop, self._hold = heard, tuple(stop), hold
-        self._buffer, self._told, self._inside = "", 0, False
-        self._labelled: bool | None = None  # by ``Thought:``; None until that is known
+        self.text = self.told = ""
+        self.thought = self.ended = False
+        self._raw, self._heard, self._stop, self._hold = "", heard, tuple(stop), hold
 
-    def feed(self, piece: str) -> None:
-        """Take in what came."""
+    def feed(self, piece: str, *, whole: bool = False) -> None:
+        """Take in what came; ``whole`` if nothing more comes."""
         if self.ended:
             return
-        self._buffer += piece
-        if self._begins():
-            self._read(_undecided(self._buffer))
-            self._tell(whole=False)
-
-    def finish(self) -> str:
-        """Nothing more comes: the answer."""
-        if not self.ended:
-            if not self._labelled:
-                self._read(len(self._buffer))
-            self._hold = False
-            self._tell(whole=True)
-        return self.text
-
-    def _begins(self) -> bool:
-        """Whether the beginning is behind us, or not a thought by its label."""
-        if self._labelled is None:
-            start = self._buffer.lstrip().lower()
-            self._labelled = self.thought = start.startswith(_LABELS)
-            if not self._labelled and any(each.startswith(start) for each in _LABELS):
-                self._labelled = None
-                return False
-        if self._labelled:
-            lines = self._buffer.splitlines(keepends=True)
-            for at, line in enumerate(lines):
-                bare = line.strip().lower()
-                if label := next((each for each in _ANSWERS if bare.startswith(each)), ""):
-                    rest = "".join(lines[at:]).lstrip()
-                    self._buffer, self._labelled = rest[len(label) :].lstrip(), False
-                    return True
-            return False
-        return True
-
-    def _read(self, end: int) -> None:
-        """Part thoughts from the answer in what has come, up to ``end``."""
-        while (mark := _MARK.search(self._buffer, 0, end)) is not None:
-            self._add(self._buffer[: mark.start()])
-            self._pass(mark)
-            self._buffer, end = self._buffer[mark.end() :], end - mark.end()
-        self._add(self._buffer[:end])
-        self._buffer = self._buffer[end:]
-
-    def _pass(self, mark: re.Match[str]) -> None:
-        channel = mark["channel"]
-        if mark["open"] or (channel is not None and not channel.startswith("final")):
-            self._inside = self.thought = True
-        elif mark["close"]:
-            if not self._inside:  # it was opened in the prompt: all before was a thought
-                self.text, self._told = "", 0
-            self._inside, self.thought, self._hold = False, True, False
-        else:
-            self._hold = self._hold and not self._inside
-            self._inside = False
-
-    def _add(self, text: str) -> None:
-        if not self._inside:
-            self.text += text if self.text or not self.thought else text.lstrip()
-
-    def _tell(self, *, whole: bool) -> None:
-        """Hand on what is certain."""
-        cuts = [at for each in self._stop if (at := self.text.find(each)) >= 0]
-        if cuts and not self._hold:
+        self._raw += piece
+        self.text, self.thought, inside = _parted(self._raw, whole=whole)
+        self._hold = self._hold and not whole and (inside or not self.thought)
+        if self._hold:
+            return
+        if cuts := [at for each in self._stop if (at := self.text.find(each)) >= 0]:
             self.text, self.ended, whole = self.text[: min(cuts)], True, True
-        sure = len(self.text) if whole else len(self.text) - _begun(self.text, self._stop)
-        if self._heard is not None and not self._hold and sure > self._told:
-            piece, self._told = self.text[self._told : sure], sure
-            self._heard(piece)
+        sure = self.text
+        if not whole and self._stop:  # the end may be the beginning of a stop string
+            starts = (each[:n] for each in self._stop for n in range(1, len(each)))
+            begun = max((len(each) for each in starts if sure.endswith(each)), default=0)
+            sure = sure[: len(sure) - begun]
+        if not sure.startswith(self.told):  # all so far was a thought
+            self.told = ""
+        if self._heard is not None and len(sure) > len(self.told):
+            told, self.told = self.told, sure
+            self._heard(sure[len(told) :])
 
 
-def _undecided(text: str) -> int:
-    """Where what may become a mark begins; the length of the text if nowhere."""
-    for at in (at for at, letter in enumerate(text) if letter in "<[◁"):
-        rest = text[at:]
-        channel = rest.startswith(_CHANNEL) and _MESSAGE not in rest
-        marks = (*_OPEN, *_CLOSE, *_ENDS, _CHANNEL)
-        if channel or any(mark.startswith(rest) and mark != rest for mark in marks):
-            return at
-    return len(text)
-
-
-def _begun(text: str, stop: Sequence[str]) -> int:
-    """How many characters at the end of the text may be the beginning of a stop string."""
-    lengths = (n for each in stop for n in range(1, len(each)) if text.endswith(each[:n]))
-    return max(lengths, default=0)
+def _parted(raw: str, *, whole: bool) -> tuple[str, bool, bool]:
+    """The answer in what has come, whether there was a thought, and whether one is open."""
+    start, thought = raw.lstrip().lower(), False
+    if start.startswith(_LABELS):
+        if (answer := _ANSWER.search(raw)) is None:
+            return "", True, True
+        raw, thought = raw[answer.end() :], True
+    elif not whole and any(each.startswith(start) for each in _LABELS):
+        return "", False, False
+    end = len(raw)
+    if not whole and (begun := _UNDECIDED.search(raw)):
+        end = begun.start()
+    text, at, inside = "", 0, False
+    for mark in [*_MARK.finditer(raw, 0, end), None]:
+        part = raw[at : mark.start() if mark else end]
+        if not inside:
+            text += part if text or not thought else part.lstrip()
+        if mark is None:
+            break
+        at, channel = mark.end(), mark["channel"]
+        if mark["open"] or (channel is not None and not channel.startswith("final")):
+            inside = thought = True
+        elif mark["close"]:
+            text = text if inside else ""  # it was opened in the prompt: all before was a thought
+            inside, thought = False, True
+        else:
+            inside = False
+    return text, thought, inside

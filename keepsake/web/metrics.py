@@ -30,7 +30,7 @@ from keepsake.events.types import (
     Sleep,
     Thought,
 )
-from keepsake.models.status import READY, ServerStatus
+from keepsake.models.servers import READY, ServerStatus
 from keepsake.web.access import address_of
 
 TOKEN_VARIABLE = "KEEPSAKE_METRICS_TOKEN"

@@ -29,7 +29,7 @@ from keepsake.events.log import Taps, WrittenEvent
 from keepsake.events.reader import id_of, last
 from keepsake.events.secrets import Scrubber
 from keepsake.json_lines import in_json
-from keepsake.models.status import ServerStatus
+from keepsake.models.servers import ServerStatus
 from keepsake.paths import Places
 from keepsake.web.access import may_watch
 from keepsake.web.hub import KEPT, Hub

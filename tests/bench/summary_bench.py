@@ -21,7 +21,7 @@ from keepsake.memory.config import CompactionConfig
 from keepsake.memory.source import Draft, Summarizer, SummarySource
 from keepsake.memory.strategy import Layout, Strategies, Strategy
 from keepsake.memory.summarizer import ExtractiveSummarizer, ModelSummarizer
-from keepsake.models.model import build
+from keepsake.models.openai import OpenAIModel
 from keepsake.models.profiles import CHAT, OPENAI, ModelProfile
 from keepsake.paths import REPOSITORY
 from keepsake.tasks.task_prompts import TaskPrompts
@@ -122,9 +122,9 @@ def measure() -> Iterator[Figure]:
     if host := os.environ.get("KEEPSAKE_SUMMARIZER"):
         name = os.environ.get("KEEPSAKE_SUMMARIZER_MODEL", "model")
         profile = ModelProfile(
-            "summarizer", OPENAI, host, name, temperature=0.3, time_limit=600.0, format=CHAT
+            "summarizer", OPENAI, host, name, temperature=0.3, time_limit=600.0, form=CHAT
         )
-        with closing(build(profile, None, {}).client) as client:
+        with closing(OpenAIModel(profile)) as client:
             summarizer = ModelSummarizer(
                 lambda make: client.generate(profile.request_for(make(profile))),
                 TaskPrompts(*(REPOSITORY / "vault" / "config",) * 2),

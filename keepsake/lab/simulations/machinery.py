@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
 from concurrent.futures import Future
-from contextlib import ExitStack
 from random import Random
 
 from keepsake.agent.agent_log import log
 from keepsake.agent.runtime import Changed, Runtime, start
 from keepsake.events.log import Taps
-from keepsake.lab.simulations.timeline import Asker, Timeline
-from keepsake.models.gateway import BuildFor, Gateway
+from keepsake.lab.simulations.timeline import Timeline
+from keepsake.models.gateway import Gateway
 from keepsake.models.profiles import EXTRACTIVE, SCRIPTED, Profiles
-from keepsake.models.queue import Priority
 from keepsake.paths import Places
-from keepsake.ports import Generation, GenerationRequest
+from keepsake.ports import Generation
 from keepsake.recall.service import IndexService
 
 
@@ -48,14 +45,13 @@ class TimelineGateway(Gateway):
         super().__init__(
             profiles,
             places,
-            self._posted,
+            timeline.post,
             os.environ,
             changed=changed,
             executor=timeline.models(),
             clock=timeline.timer.seconds,
         )
         self._timeline = timeline
-        self._threads = threading.local()
 
     def start(self) -> None:
         """Start what has to run; where no server is asked, nobody looks after one."""
@@ -64,37 +60,17 @@ class TimelineGateway(Gateway):
         else:
             super().start()
             # Here, and not when the watcher comes to it: prompts depend on what a server takes.
-            self.look_at_embedded()
             self.look()
 
-    def generate(
-        self,
-        profile_name: str,
-        request: GenerationRequest | BuildFor,
-        priority: Priority = Priority.COMPACTION,
-        key: str | None = None,
-        *,
-        given_up: threading.Event | None = None,
-    ) -> Generation:
-        """As :meth:`Gateway.generate`; meanwhile others have their turn."""
-        with ExitStack() as stack:
-            self._threads.stack = stack
-            return super().generate(profile_name, request, priority, key, given_up=given_up)
+    def _result(self, future: Future[Generation], given_up: threading.Event | None) -> Generation:
+        """As :meth:`Gateway._result`; meanwhile others have their turn.
 
-    def _posted(self, function: Callable[[], None]) -> None:
-        """Post it; the asking thread yields once the question is posted, and not before.
-
-        Otherwise the order of questions would depend on how the machine runs its threads.
+        The asking thread yields once the question is posted, and not before: else the order of
+        questions would depend on how the machine runs its threads.
         """
-        self._timeline.post(function)
-        stack, self._threads.stack = getattr(self._threads, "stack", None), None
-        if stack is not None:
-            asker: Asker = stack.enter_context(self._timeline.asking())
-            self._threads.future.add_done_callback(lambda _: asker.answered())
-
-    def _blocked_call(self) -> Future[Generation]:
-        self._threads.future = future = super()._blocked_call()
-        return future
+        with self._timeline.asking() as asker:
+            future.add_done_callback(lambda _: asker.answered())
+            return super()._result(future, given_up)
 
 
 class TimelineIndexes(IndexService):

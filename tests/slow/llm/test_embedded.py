@@ -25,7 +25,7 @@ from keepsake.models.embedded import (
     read,
 )
 from keepsake.models.openai import OpenAIModel
-from keepsake.models.profiles import DIALOGUE, LLAMA_CPP, SHIPPED_FILE
+from keepsake.models.profiles import DIALOGUE, LLAMA_CPP, SHIPPED_FILE, ModelProfile
 from keepsake.paths import REPOSITORY, Places
 from keepsake.ports import GenerationRequest
 from tests.fakes.gguf_file import gguf_bytes
@@ -57,7 +57,7 @@ except Exception as error:
 
 @pytest.fixture
 def model(embedded: Embedded) -> Iterator[OpenAIModel]:
-    model = OpenAIModel(embedded.address, kind=LLAMA_CPP, time_limit=300)
+    model = OpenAIModel(ModelProfile("agent", time_limit=300), embedded.address, kind=LLAMA_CPP)
     yield model
     model.close()
 
@@ -75,7 +75,7 @@ def test_it_streams_tells_how_long_it_read_and_what_it_is(model: OpenAIModel):
     assert answer.prompt_tokens > 100
     assert 0 < answer.completion_tokens <= 12
     assert 0 < answer.evaluation_seconds < 60
-    assert model.lessons.rate > 0
+    assert model.capabilities.rate > 0
 
 
 def test_a_schema_holds_the_answer(model: OpenAIModel):

@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from keepsake.errors import (
+    AnswerBroken,
     BadAnswer,
+    CallGivenUp,
     ModelBusy,
     ModelError,
     ModelFailed,
@@ -20,6 +22,7 @@ from keepsake.errors import (
     ModelTimeout,
     ModelUnavailable,
 )
+from keepsake.models import model as models
 from keepsake.models.capabilities import (
     LLAMA_CPP_DEFAULT_TEMPLATE,
     is_chat_template,
@@ -27,7 +30,7 @@ from keepsake.models.capabilities import (
 )
 from keepsake.models.ollama import OllamaModel, ollama_host
 from keepsake.models.openai import OpenAIModel, api_key
-from keepsake.models.profiles import CHAT, DIALOGUE, LLAMA_CPP, OTHER, VLLM
+from keepsake.models.profiles import CHAT, DIALOGUE, LLAMA_CPP, OTHER, VLLM, ModelProfile
 from keepsake.models.thoughts import AnswerText
 from keepsake.ports import ChatMessage, GenerationRequest, Tool, ToolCall
 from tests.fakes.model_server import FakeModelServer, Reply
@@ -53,10 +56,17 @@ def provider(request: pytest.FixtureRequest) -> str:
 
 @contextmanager
 def asking(host: str, provider: str = "openai", **settings: Any) -> Iterator[Model]:
+    own = {name: settings.pop(name) for name in ("key", "kind") if name in settings}
+    settings = {"model": "fake", "provider": provider, "host": host, **settings}
     kind = OllamaModel if provider == "ollama" else OpenAIModel
-    model = kind(host, settings.pop("model", "fake"), **settings)
+    model = kind(ModelProfile("agent", **settings), **own)
     yield model
     model.close()
+
+
+@pytest.fixture(autouse=True)
+def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(models, "_FIRST_PAUSE", 0.01)
 
 
 @pytest.fixture
@@ -240,7 +250,8 @@ def test_thoughts_are_taken_out_whole_or_in_pieces(text: str, left: str, size: i
     answer = AnswerText(heard.append, hold=text.startswith("hm, so"))
     for at in range(0, len(text), size):
         answer.feed(text[at : at + size])
-    assert answer.finish() == left
+    answer.feed("", whole=True)
+    assert answer.text == left
     assert "".join(heard) == left, "no piece of a thought is handed on"
 
 
@@ -270,9 +281,9 @@ def test_a_thought_that_the_server_keeps_apart_is_noticed_too(
         message["reasoning_content"] = "Hm."
         extra = {"choices": [{"index": 0, "finish_reason": "length", "message": message}]}
     fake.always(CHAT_PATHS[provider], Reply(text="x y z", extra=extra))
-    with pytest.raises(BadAnswer, match=r"used up its 3 tokens while it was thinking"):
+    with pytest.raises(BadAnswer, match=r"a thought and no answer.*Raise max_tokens"):
         model.generate(TALK)
-    assert model.lessons.thinks
+    assert model.capabilities.thinks
 
 
 # -- what the server is
@@ -385,13 +396,13 @@ def test_where_ollama_is(host: str, variable: str, address: str):
 def test_each_failure_has_a_name_and_a_cure(
     provider: str, fake: FakeModelServer, reply: Reply, error: type[Exception], words: str
 ):
-    limit = 0.5 if error is ModelTimeout else 60
+    limit = 0.5 if error in (ModelTimeout, ModelBusy) else 60
     with asking(fake.address, provider, time_limit=limit) as model:
-        fake.plan(RAW_PATHS[provider], *[reply] * (2 if reply.hang_up else 1))
+        fake.always(RAW_PATHS[provider], reply)
         with pytest.raises(error, match=words):
             model.generate(GenerationRequest("x"))
         if limit == 60:
-            fake._plans.clear()
+            fake.always(RAW_PATHS[provider], Reply())
             assert model.generate(RAW).text, "the connection pool is none the worse"
 
 
@@ -422,15 +433,16 @@ def test_an_answer_that_is_given_up_ends(provider: str, model: Model, fake: Fake
     assert heard == ["one", " two"]
 
 
-@pytest.mark.parametrize("status", [400, 401, 404, 429, 500, 503])
+@pytest.mark.parametrize("status", [401, 429, 500])
 def test_the_key_is_in_no_error_though_the_server_quotes_it(
     provider: str, fake: FakeModelServer, monkeypatch: pytest.MonkeyPatch, status: int
 ):
     key = "sesame-open-4f9a"
     monkeypatch.setenv("OLLAMA_API_KEY", key)  # which its own library reads
     own = {"key": key} if provider == "openai" else {}
-    fake.plan(RAW_PATHS[provider], Reply(status=status, text=f"{'no ' * 62}key {key} is not known"))
-    with asking(fake.address, provider, **own) as model:
+    reply = Reply(status=status, text=f"{'no ' * 62}key {key} is not known")
+    fake.always(RAW_PATHS[provider], reply)
+    with asking(fake.address, provider, time_limit=0.5, **own) as model:
         with pytest.raises(ModelError, match=r"no no") as caught:
             model.generate(RAW)
         assert "sesame" not in json.dumps([str(caught.value), repr(caught.value)])
@@ -441,3 +453,75 @@ def test_the_key_comes_from_the_environment_alone():
     assert api_key({}) is None
     assert api_key({"OPENAI_API_KEY": "b"}) == "b"
     assert api_key({"OPENAI_API_KEY": "b", "KEEPSAKE_OPENAI_API_KEY": "a"}) == "a"
+
+
+# -- what is asked again
+
+
+@pytest.mark.parametrize(
+    ("reply", "seed", "calls"),
+    [
+        (Reply(status=500), None, 2),
+        (Reply(text=" "), None, 2),
+        (Reply(text=" "), 1, 1),  # a fixed seed gives the same again
+        (Reply(status=404), None, 1),
+        (Reply(status=400), None, 1),
+    ],
+)
+def test_what_may_pass_is_asked_once_more(
+    fake: FakeModelServer, reply: Reply, seed: int | None, calls: int
+):
+    path, request = "/v1/completions", GenerationRequest("x", seed=seed)
+    with asking(fake.address) as model:
+        fake.plan(path, reply)
+        if calls == 2:
+            assert model.generate(request).text
+        else:
+            with pytest.raises(ModelError):
+                model.generate(request)
+        assert len(fake.calls(path)) == calls
+        fake.plan(path, *[reply] * 2)
+        with pytest.raises(ModelError):
+            model.generate(request)
+
+
+def test_all_attempts_together_have_the_time_of_one(fake: FakeModelServer):
+    fake.plan("/v1/completions", Reply(status=500))
+    fake.always("/v1/completions", Reply(delay=300))
+    with asking(fake.address, time_limit=0.6) as model, pytest.raises(ModelTimeout):
+        model.generate(RAW)
+    assert len(fake.calls("/v1/completions")) == 2
+
+
+def test_an_answer_that_breaks_off_is_asked_again_before_its_first_piece_alone(
+    provider: str, model: Model, fake: FakeModelServer
+):
+    path = CHAT_PATHS[provider]
+    fake.plan(path, Reply(text="I am Mira, and", cut=2))
+    heard, request = heard_by(TALK)
+    with pytest.raises(AnswerBroken, match=r"broke off|ended amid"):
+        model.generate(request)
+    assert heard == ["I", " am"]
+    assert len(fake.calls(path)) == 1
+    fake.plan(path, Reply(text="I am", cut=0))
+    assert model.generate(request).text == "".join(heard[2:])
+    assert len(fake.calls(path)) == 3
+
+
+def test_a_call_that_is_given_up_waits_no_longer(fake: FakeModelServer):
+    busy = Reply(status=429, headers={"Retry-After": "30"})
+    fake.always("/v1/completions", busy)
+    request = replace(RAW, given_up=lambda: bool(fake.calls("/v1/completions")))
+    with asking(fake.address) as model, pytest.raises(CallGivenUp):
+        model.generate(request)
+
+
+def test_a_call_waits_until_the_process_is_ready(fake: FakeModelServer):
+    def not_ready() -> None:
+        raise ModelUnavailable("It is loading")
+
+    model = OpenAIModel(ModelProfile("agent"), fake.address, ready=not_ready)
+    with pytest.raises(ModelUnavailable, match="loading"):
+        model.generate(RAW)
+    model.close()
+    assert not fake.calls()

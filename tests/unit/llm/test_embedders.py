@@ -26,7 +26,6 @@ from keepsake.models.minilm import DIMENSION, MiniLMEmbedder
 from keepsake.paths import REPOSITORY
 from tests.fakes.model_server import DIMENSION as FAKE_DIMENSION
 from tests.fakes.model_server import FakeModelServer, Reply, vector
-from tests.unit.llm.conftest import until
 
 CUP = "Who has seen the cup?"
 TEXTS = ["the old mill", "a loaf of bread", "the mill is old"]
@@ -175,73 +174,50 @@ def test_a_wrong_number_of_vectors_is_refused(
 # -- vectors that are kept
 
 
-class Gated:
-    """Embeds when it may, and counts; a vector holds the text's length, as often as it likes."""
+class Counted:
+    """Embeds, and counts; a vector holds the text's length."""
 
-    model_name = "gated"
+    model_name = "counted"
 
     def __init__(self) -> None:
         self.calls: list[list[str]] = []
-        self.gate = threading.Event()
-        self.gate.set()
         self.fails = False
-        self.dimension = 1
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         self.calls.append(list(texts))
-        assert self.gate.wait(60)
         if self.fails:
             raise ModelUnavailable("away")
-        return [[float(len(text))] * self.dimension for text in texts]
+        return [[float(len(text))] for text in texts]
 
-    def close(self) -> None:
-        self.gate.set()
+    def close(self) -> None: ...
 
 
 def test_ten_who_hear_one_sentence_have_it_embedded_once():
-    gated = Gated()
-    cached = CachedEmbedder(gated)
-    gated.gate.clear()
+    counted = Counted()
+    cached = CachedEmbedder(counted)
     with ThreadPoolExecutor(10) as pool:
         asked = [pool.submit(cached.embed, [CUP, f"{n}"]) for n in range(10)]
-        until(lambda: len(gated.calls) == 10)
-        gated.gate.set()
         assert {each.result(60)[0][0] for each in asked} == {21.0}
-    assert sum(CUP in texts for texts in gated.calls) == 1
+    assert sum(CUP in texts for texts in counted.calls) == 1
     assert [list(each) for each in cached.embed(["Nor I.", CUP])] == [[6.0], [21.0]]
-    assert gated.calls[-1] == ["Nor I."]
+    assert counted.calls[-1] == ["Nor I."]
 
 
-def test_an_index_that_is_made_anew_waits_for_nobody_and_pushes_nothing_out():
-    gated = Gated()
-    cached = CachedEmbedder(gated, most=WHOLE_BATCH)
-    cached.embed([CUP])
-    gated.gate.clear()
-    with ThreadPoolExecutor(1) as pool:
-        index = pool.submit(cached.embed, [CUP, *map(str, range(WHOLE_BATCH))])
-        until(lambda: len(gated.calls) == 2)
-        assert list(cached.embed([CUP])[0]) == [21.0]
-        gated.gate.set()
-        assert len(index.result(60)) == WHOLE_BATCH + 1
-    cached.embed([CUP])
-    assert len(gated.calls) == 2
-
-
-def test_what_was_asked_longest_ago_goes_first():
-    gated = Gated()
-    cached = CachedEmbedder(gated, most=2)
+def test_an_index_that_is_made_anew_pushes_nothing_out_and_what_was_asked_longest_ago_goes_first():
+    counted = Counted()
+    cached = CachedEmbedder(counted, most=2)
     for text in ("a", "b", "a", "c", "a", "b"):
         cached.embed([text])
-    assert gated.calls == [["a"], ["b"], ["c"], ["b"]]
+    assert len(cached.embed([CUP, *map(str, range(WHOLE_BATCH))])) == WHOLE_BATCH + 1
+    cached.embed(["a", "b"])
+    assert [each for each in counted.calls if len(each) == 1] == [["a"], ["b"], ["c"], ["b"]]
+    assert len(counted.calls) == 5
 
 
-def test_a_question_that_failed_is_asked_again_and_another_model_not_mixed_in():
-    gated = Gated()
-    cached = CachedEmbedder(gated)
-    gated.fails = True
+def test_a_question_that_failed_is_asked_again():
+    counted = Counted()
+    cached, counted.fails = CachedEmbedder(counted), True
     with pytest.raises(ModelUnavailable):
         cached.embed(["x"])
-    gated.fails = False
+    counted.fails = False
     assert list(cached.embed(["x"])[0]) == [1.0]
-    gated.dimension = 2
-    assert [list(vector) for vector in cached.embed([CUP, "x"])] == [[21.0, 21.0], [1.0, 1.0]]

@@ -16,7 +16,7 @@ from keepsake.models.embedded import Embedded
 from keepsake.models.gateway import Gateway
 from keepsake.models.profiles import ModelProfile, Profiles
 from keepsake.models.queue import Outcome, Priority
-from keepsake.models.status import READY, ServerStatus
+from keepsake.models.servers import READY, ServerStatus
 from keepsake.paths import Places
 from keepsake.ports import Generation, GenerationRequest
 from tests.fakes.model_server import FakeModelServer, Reply
@@ -260,7 +260,7 @@ def test_the_status_tells_figures_health_and_who_waits(
     assert set(ollama.waiting.values()) == {0}
     assert (ollama.figures.calls, ollama.figures.failures) == (1, 0)
     assert ollama.figures.prompt_tokens == 3
-    assert ollama.figures.p95 > 0
+    assert ollama.figures.average > 0
     gate = threading.Event()
     fake.always("/api/generate", Reply(gate=gate))
     outcomes = [ask(gateway, owner) for _ in range(3)]

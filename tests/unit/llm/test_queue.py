@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keepsake.errors import ModelFailed, ModelUnavailable
+from keepsake.models.profiles import ModelProfile
 from keepsake.models.queue import Build, Done, ModelQueue, Outcome, Priority, Ticket
+from keepsake.models.scripted import ScriptedModel
 from keepsake.ports import Generation, GenerationRequest
 from tests.unit.llm.hand import Hand
 
@@ -19,12 +21,7 @@ S = Priority.SLEEP
 PRIORITIES = dict(zip("peics", Priority, strict=True))
 
 
-class Echo:
-    def is_known(self) -> bool:
-        return True
-
-    def learn(self, given_up: Callable[[], bool]) -> None: ...
-
+class Echo(ScriptedModel):
     def generate(self, request: GenerationRequest) -> Generation:
         if request.prompt.startswith("fail"):
             raise ModelFailed(request.prompt)
@@ -48,13 +45,13 @@ class Desk:
             self.posted.pop(0)()
 
     def submit(self, key: str | None, build: Build, done: Done) -> Ticket:
-        return self.queue.submit(E, key, Echo(), build, done)
+        return self.queue.submit(E, key, Echo(ModelProfile("agent")), build, done)
 
     def ask(self, name: str, priority: Priority = E, key: str | None = None) -> Ticket:
         return self.queue.submit(
             priority,
             key,
-            Echo(),
+            Echo(ModelProfile("agent")),
             lambda: GenerationRequest(name),
             lambda outcome: self.outcomes.__setitem__(name, outcome),
         )

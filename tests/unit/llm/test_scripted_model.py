@@ -3,7 +3,8 @@
 import pytest
 
 from keepsake.errors import ModelRejected
-from keepsake.models.scripted import SceneUtterance, ScriptedModel, read
+from keepsake.models.profiles import ModelProfile
+from keepsake.models.scripted import ScriptedModel, read
 from keepsake.ports import GenerationRequest
 from keepsake.prompt.options import Options
 from keepsake.prompt.verbs import VERBS, Command
@@ -38,7 +39,7 @@ def prompt(window, nudge=""):
 
 def answer(window, seed=7, nudge="", **settings):
     request = GenerationRequest(prompt(window, nudge), seed=seed, **settings)
-    return ScriptedModel().generate(request).text
+    return ScriptedModel(ModelProfile("agent")).generate(request).text
 
 
 def command(window, **settings):
@@ -54,11 +55,9 @@ def command(window, **settings):
 def test_it_reads_who_and_what_is_there_and_what_was_said_since():
     scene = read(prompt('Tom says to you, "Where is the cup?"'))
     assert scene is not None
-    assert (scene.name, scene.exits, scene.people) == ("Mira", ("north", "east"), ("Tom",))
-    assert scene.things == ("spoon",)
-    assert scene.said == (SceneUtterance("Tom", "Where is the cup?", True),)
-    assert scene.holds == ("blue cup",)
-    assert not scene.nudged
+    assert (scene.exits, scene.people, scene.things) == (("north", "east"), ("Tom",), ("spoon",))
+    assert scene.said == ("Tom", "Where is the cup?", True)
+    assert (scene.nudged, scene.lately) == (False, ("get blue cup",))
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -81,7 +80,7 @@ def test_whoever_speaks_to_it_is_answered_by_name():
 
 def test_the_same_prompts_have_the_same_answers_and_another_seed_others():
     window = 'Tom says to you, "Where is the ferry?"'
-    model, other = ScriptedModel(), ScriptedModel()
+    model, other = ScriptedModel(ModelProfile("agent")), ScriptedModel(ModelProfile("agent"))
     requests = [GenerationRequest(prompt(window), seed=seed, cache_key="a") for seed in range(9)]
     first = [model.generate(each) for each in requests]
     assert first == [other.generate(each) for each in requests]
@@ -89,7 +88,10 @@ def test_the_same_prompts_have_the_same_answers_and_another_seed_others():
 
 
 def test_a_prompt_that_comes_again_as_it_was_need_not_have_the_same_answer():
-    model, request = ScriptedModel(3), GenerationRequest(prompt("It is quiet."), cache_key="a")
+    model, request = (
+        ScriptedModel(ModelProfile("agent", seed=3)),
+        GenerationRequest(prompt("It is quiet."), cache_key="a"),
+    )
     assert len({model.generate(request).text for _ in range(30)}) > 5
 
 
@@ -100,4 +102,6 @@ def test_after_a_refusal_it_does_something_that_cannot_go_wrong():
 
 def test_what_is_no_thought_is_refused_with_the_cure():
     with pytest.raises(ModelRejected, match="extractive"):
-        ScriptedModel().generate(GenerationRequest("Summarise this:\n- a lot\nSummary:"))
+        ScriptedModel(ModelProfile("agent")).generate(
+            GenerationRequest("Summarise this:\n- a lot\nSummary:")
+        )

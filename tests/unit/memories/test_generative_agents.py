@@ -9,6 +9,7 @@ from keepsake.lab.memories.conformance import BEGAN, WordHashes, life
 from keepsake.lab.memories.generative_agents import GenerativeAgents
 from keepsake.memory.protocol import Surroundings
 from keepsake.models.openai import OpenAIModel
+from keepsake.models.profiles import ModelProfile
 from keepsake.ports import FixedClock
 from tests.fakes.model_server import FakeModelServer
 
@@ -23,7 +24,7 @@ def fake():
 
 @pytest.fixture
 def model(fake):
-    client = OpenAIModel(fake.address, "fake", time_limit=20)
+    client = OpenAIModel(ModelProfile("agent", model="fake", time_limit=20), fake.address)
     yield client
     client.close()
 

@@ -14,6 +14,7 @@ from keepsake.lab.memories.keepsake import KeepsakeMemory
 from keepsake.memory.protocol import Surroundings
 from keepsake.models.minilm import MiniLMEmbedder
 from keepsake.models.openai import OpenAIModel
+from keepsake.models.profiles import ModelProfile
 from keepsake.ports import FixedClock
 from tests.fakes.model_server import FakeModelServer, Reply
 from tests.recall_data import read_data
@@ -100,7 +101,7 @@ def test_wrong_settings_are_refused_in_words(tmp_path, settings, told):
 
 def test_without_an_answer_the_life_goes_on(tmp_path, fake):
     fake.always("/v1/completions", Reply(status=500))
-    model = OpenAIModel(fake.address, "fake", time_limit=5)
+    model = OpenAIModel(ModelProfile("agent", model="fake", time_limit=5), fake.address)
     memory = made(tmp_path, life(140), model=model)
     assert memory.newest == 140
     assert memory.state()["failures"] + memory.state()["compactions"] > 0

@@ -12,6 +12,7 @@ from keepsake.lab.memories.mem0 import Mem0Memory
 from keepsake.memory import protocol
 from keepsake.memory.protocol import Surroundings
 from keepsake.models.openai import OpenAIModel
+from keepsake.models.profiles import ModelProfile
 from keepsake.ports import FixedClock
 from tests.fakes.model_server import FakeModelServer, Reply
 
@@ -41,7 +42,7 @@ def fake():
 
 @pytest.fixture
 def model(fake):
-    client = OpenAIModel(fake.address, "fake", time_limit=20)
+    client = OpenAIModel(ModelProfile("agent", model="fake", time_limit=20), fake.address)
     yield client
     client.close()
 

@@ -20,7 +20,7 @@ from keepsake.events.types import (
     Thought,
 )
 from keepsake.models.queue import Priority
-from keepsake.models.status import Figures, ServerStatus
+from keepsake.models.servers import Figures, ServerStatus
 from keepsake.paths import REPOSITORY
 from keepsake.web.metrics import (
     MOST_AGENTS,

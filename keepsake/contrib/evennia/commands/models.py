@@ -9,7 +9,7 @@ from keepsake.contrib.evennia.commands.base import BuilderCommand, plain
 from keepsake.contrib.evennia.commands.figures import labelled
 from keepsake.contrib.evennia.minds import open_minds
 from keepsake.models.queue import Priority
-from keepsake.models.status import READY, ServerStatus
+from keepsake.models.servers import READY, ServerStatus
 
 
 class CmdLlmStatus(BuilderCommand):
@@ -58,11 +58,10 @@ def describe(status: ServerStatus) -> str:
     lines = [
         ("Profiles", plain(", ".join(status.models)) or "none asked yet"),
         ("Server", plain(status.kind)),
-        *[("Note", f"|y{plain(each)}|n") for each in status.notes],
         ("Health", f"{colour}{plain(status.health)}|n"),
         ("Queue", f"{status.running} of {status.in_flight} in flight; waiting: {waiting or '0'}"),
         ("Calls", f"{figures.calls}, {figures.failures} failed"),
-        ("Latency", f"median {figures.p50:.2f} s, 95th percentile {figures.p95:.2f} s"),
+        ("Latency", f"{figures.average:.2f} s an answer on average"),
         (
             "Tokens",
             f"{figures.prompt_tokens} in, {figures.completion_tokens} out, "
