@@ -41,19 +41,16 @@ class Options:
         }
         return named.get(takes, ())
 
-    def offered(self, verbs: Sequence[Verb]) -> tuple[Verb, ...]:
-        """The verbs without those for which there is nothing and nobody here."""
-        return tuple(verb for verb in verbs if verb.takes not in NAMING or self.of(verb.takes))
-
-    def usages(self, verbs: Sequence[Verb]) -> tuple[str, ...]:
-        """How each verb that is offered is written, with what it can be done to here."""
-        return tuple(map(self._usage, self.offered(verbs)))
-
-    def _usage(self, verb: Verb) -> str:
-        names = self.of(verb.takes)[:_LISTED]
-        if verb.takes is Takes.GIFT:
-            return f"{verb.usage} ({', '.join(names)}; to {either(self.people)})"
-        return f"{verb.usage} ({', '.join(names)})" if names else verb.usage
+    def usages(self, verbs: Sequence[Verb]) -> dict[Verb, str]:
+        """The verbs for which there is something or somebody here, each with how it is written."""
+        found = {}
+        for verb in verbs:
+            names = self.of(verb.takes)
+            if names or verb.takes not in NAMING:
+                to = f"; to {either(self.people)}" if verb.takes is Takes.GIFT else ""
+                shown = f" ({', '.join(names[:_LISTED])}{to})" if names else ""
+                found[verb] = f"{verb.usage}{shown}"
+        return found
 
 
 NAMING = frozenset(

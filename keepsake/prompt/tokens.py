@@ -29,8 +29,6 @@ _LEAST, _MOST = 0.9 * _TOKENS_PER_PIECE, 4.0
 prompt, or leave out what it had cached."""
 _PIECES_THAT_CONVINCE = 2000
 _TRUST = 0.5
-_LONGEST_LINE = 1000
-"""Characters of a text that is kept for the next time it is asked for; whole prompts are not."""
 
 
 def estimate_tokens(text: str) -> int:
@@ -43,17 +41,13 @@ def most_tokens(text: str) -> int:
     return -(-len(text.encode(errors="replace")) // CHARACTERS_PER_TOKEN)
 
 
+@lru_cache(maxsize=16_384)  # the lines of the prompts of a hundred agents, some 3 MB
 def pieces(text: str) -> int:
     """Into how many pieces ``text``, as a line with its end, falls; 0 for no text.
 
     Counted over the game's own prompts, pieces are twice as near to the tokens of a line
     as its length is.
     """
-    return _pieces(text) if len(text) <= _LONGEST_LINE else _pieces.__wrapped__(text)
-
-
-@lru_cache(maxsize=16_384)  # the lines of the prompts of a hundred agents, some 3 MB
-def _pieces(text: str) -> int:
     return len(_PIECE.findall(text)) + 1 + text.count("\n") if text else 0
 
 

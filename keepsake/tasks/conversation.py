@@ -9,14 +9,13 @@ the shorter one, and a model server finds them in its cache.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from keepsake.archive.privacy import is_private
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.language.heard import heard, spoken
 from keepsake.language.perception import for_prompt, shorten
-from keepsake.ports import ChatMessage
 from keepsake.prompt.script import heading
 
 SYSTEM, USER, ASSISTANT = "system", "user", "assistant"
@@ -24,17 +23,11 @@ _SPEECH = "say"
 _LONGEST_OF_EXCERPT = 300
 
 
-@dataclass(frozen=True, slots=True)
-class ChatTurn:
+class ChatTurn(NamedTuple):
     """Some lines of one side of the conversation."""
 
     role: str  # ``user`` for what happened, ``assistant`` for what the character did
-    lines: tuple[str, ...]
-
-    @property
-    def message(self) -> ChatMessage:
-        """The turn as a message."""
-        return ChatMessage(self.role, "\n".join(self.lines))
+    lines: list[str]
 
 
 def turns_of(window: Iterable[Memory]) -> list[ChatTurn]:
@@ -46,22 +39,25 @@ def turns_of(window: Iterable[Memory]) -> list[ChatTurn]:
     Returns:
         Turns in order, beginning with one of the user; two of one role never follow each other.
     """
-    turns: list[tuple[str, list[str]]] = []
+    turns: list[ChatTurn] = []
     shown, before = "", None
     for memory in in_order(window):
         if memory.is_shrug:  # a stock phrase is no example of how to answer
             continue
-        role = ASSISTANT if memory.kind is MemoryKind.ACT else USER
-        when = heading(memory)
-        if (when != shown or role is USER) and (not turns or turns[-1][0] != USER):
-            turns.append((USER, []))
+        own, when = memory.kind is MemoryKind.ACT, heading(memory)
+        if (when != shown or not own) and (not turns or turns[-1].role != USER):
+            turns.append(ChatTurn(USER, []))
         if when != shown:
-            turns[-1][1].append(when)
-        if turns[-1][0] != role:
-            turns.append((role, []))
-        _add(turns[-1][1], memory, before)
+            turns[-1].lines.append(when)
+        if own and turns[-1].role != ASSISTANT:
+            turns.append(ChatTurn(ASSISTANT, []))
+        lines, line = turns[-1].lines, own_line(memory) if own else for_prompt(memory.line)
+        if own and lines and before is not None and _goes_on(memory, before):
+            lines[-1] = f"{lines[-1]} {line}"  # the first sentence was spoken ahead
+        else:
+            lines.append(line)
         shown, before = when, memory
-    return [ChatTurn(role, tuple(lines)) for role, lines in turns]
+    return turns
 
 
 def in_order(window: Iterable[Memory]) -> list[Memory]:
@@ -117,21 +113,11 @@ def _short(memory: Memory) -> str:
     return f'{said.who}{to}{how}: "{for_prompt(said.words)}"'
 
 
-def _add(lines: list[str], memory: Memory, before: Memory | None) -> None:
-    """One memory more; a sentence that was spoken ahead is joined to the rest of its line."""
-    if memory.kind is not MemoryKind.ACT:
-        lines.append(for_prompt(memory.line))
-    elif lines and _goes_on(memory, before):
-        lines[-1] = f"{lines[-1]} {own_line(memory)}"
-    else:
-        lines.append(own_line(memory))
-
-
-def _goes_on(memory: Memory, before: Memory | None) -> bool:
-    speech = f"{_SPEECH} "
-    if before is None or not (memory.text.startswith(speech) and before.text.startswith(speech)):
-        return False
-    return before.kind is MemoryKind.ACT and (memory.to, memory.to_id) == (before.to, before.to_id)
+def _goes_on(memory: Memory, before: Memory) -> bool:
+    """Whether both are words to the same person, one right after the other."""
+    both = (before, memory)
+    speech = all(m.kind is MemoryKind.ACT and m.text.startswith(f"{_SPEECH} ") for m in both)
+    return speech and (memory.to, memory.to_id) == (before.to, before.to_id)
 
 
 def dialogue_line(memory: Memory, name: str) -> str:

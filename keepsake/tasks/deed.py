@@ -44,32 +44,28 @@ def read_deed(line: str, verbs: Sequence[Verb], options: Options) -> Command | s
     word, _, rest = text.strip().partition(" ")
     verb = find_verb(word.strip(".:,!"), verbs)
     if verb is None:
-        usages = ", ".join(options.usages(verbs))
+        usages = ", ".join(options.usages(verbs).values())
         return f"You tried to {shorten(text, 60)}: there is no such deed. You can: {usages}"
     found = _READERS[verb.takes](verb, rest.strip(), options)
     return replace(found, reason=reason.strip()) if isinstance(found, Command) else found
 
 
-def tools_of(verbs: Sequence[Verb], options: Options) -> tuple[Tool, ...]:
+def tools_of(usages: Mapping[Verb, str]) -> tuple[Tool, ...]:
     """The offered verbs as tools of a model that can call them; each takes one text."""
-    usages = dict(zip(options.offered(verbs), options.usages(verbs), strict=True))
-    return tuple(
-        Tool(verb.name, f"{verb.help}. {usage}", _parameters(verb))
-        for verb, usage in usages.items()
-    )
+    tools = []
+    for verb, usage in usages.items():
+        parameters: dict[str, Any] = {"type": "object", "properties": {}}
+        if verb.takes is not Takes.NOTHING:
+            what = {"type": "string", "description": verb.usage.partition(" ")[2]}
+            needed = [] if verb.takes is Takes.MAYBE_THING else ["what"]
+            parameters |= {"properties": {"what": what}, "required": needed}
+        tools.append(Tool(verb.name, f"{verb.help}. {usage}", parameters))
+    return tuple(tools)
 
 
 def deed_of(call: ToolCall) -> str:
     """The line of a tool call, as if the model had written it behind ``>``."""
     return " ".join([call.name, *(str(each) for each in call.arguments.values())]).strip()
-
-
-def _parameters(verb: Verb) -> Mapping[str, Any]:
-    if verb.takes is Takes.NOTHING:
-        return {"type": "object", "properties": {}}
-    what = {"type": "string", "description": verb.usage.partition(" ")[2]}
-    needed = [] if verb.takes is Takes.MAYBE_THING else ["what"]
-    return {"type": "object", "properties": {"what": what}, "required": needed}
 
 
 def _text(verb: Verb, rest: str, _options: Options) -> Command | str:

@@ -16,13 +16,12 @@ from keepsake.archive.records import Memory
 from keepsake.language.heard import spoken
 from keepsake.language.perception import for_prompt
 from keepsake.ports import ChatMessage, TargetModel
-from keepsake.prompt.marks import FRAME, Marks, PromptLine, Rendered
+from keepsake.prompt.sections import FRAME, Marks, PromptLine, Rendered
 from keepsake.tasks.answer import AnswerReader
 from keepsake.tasks.conversation import (
     ASSISTANT,
     SYSTEM,
     USER,
-    ChatTurn,
     dialogue_line,
     turns_of,
 )
@@ -103,91 +102,76 @@ class Talk:
             self._spoken.append(words)
         return found
 
-    # -- a chat
-
     def _chat(self, target: TargetModel, refused: str) -> TalkPrompt:
-        head = _lines(self.prompts, "system", self.scene.variables())
+        head = self._lines(self.prompts, "system", self.scene.variables())
         turns = turns_of(self.scene.window)
         news = turns.pop().lines if turns and turns[-1].role == USER else ()
-        scene, last = self._last(target, refused, news)
+        last = self._last(target, refused, [PromptLine(line, "window") for line in news])
         room = target.prompt_tokens - self._tokens([*head, *last])
-        turns = self._newest(turns, room)
+        costs = [sum(self.count(turn.lines)) + 4 for turn in turns]
+        while turns and (sum(costs) > room or turns[0].role == ASSISTANT):  # the oldest give way
+            turns, costs = turns[1:], costs[1:]
+        talk: list[PromptLine] = []
+        for role, lines in turns:
+            name = f"{self.scene.name}: " if role == ASSISTANT else ""
+            talk += [PromptLine(f"{name}{line}", "window") for line in lines]
         messages = (
             ChatMessage(SYSTEM, _text(head)),
-            *(turn.message for turn in turns),
+            *(ChatMessage(role, "\n".join(lines)) for role, lines in turns),
             ChatMessage(USER, _text(last)),
         )
-        talk = [PromptLine(line, "window") for turn in turns for line in _shown(turn, scene.name)]
-        rendered = Rendered(as_text(messages), (*head, *talk, *last))
+        text = "\n\n".join(f"[{each.role}]\n{each.text}" for each in messages)
+        tools = self.scene.tools if target.takes_tools else ()
         frame = _text([line for line in head if line.section == FRAME])
-        tools = scene.tools if target.takes_tools else ()
-        return TalkPrompt(Question(messages, rendered.text, tools=tools), rendered, frame, scene)
+        rendered = Rendered(text, (*head, *talk, *last))
+        return TalkPrompt(Question(messages, text, tools=tools), rendered, frame)
 
     def _last(
-        self, target: TargetModel, refused: str, news: Sequence[str]
-    ) -> tuple[TalkScene, list[PromptLine]]:
+        self, target: TargetModel, refused: str, news: Sequence[PromptLine]
+    ) -> list[PromptLine]:
         """The last message, with as much of the scene as may be new in a prompt."""
-        happened = [PromptLine(line, "window") for line in news]
         most = min(target.tail_tokens or target.prompt_tokens, target.prompt_tokens // 2)
+        lines: list[PromptLine] = []
         for scene in ever_less(self.scene, _FEWER):
             values = scene.variables()
-            head = _lines(self.prompts, "turn", values, refused=for_prompt(refused))
+            lines = self._lines(self.prompts, "turn", values, refused=for_prompt(refused))
             if scene.trigger and not scene.partner:
-                head = [*head, *_lines(self.act, "turn", values, refused="")]
-            lines = [*head, *([PromptLine("", FRAME)] if happened else []), *happened]
+                lines += self._lines(self.act, "turn", values)
+            lines += [PromptLine("", FRAME), *news] if news else []
             if self._tokens(lines) <= most:
                 break
-        return scene, lines
+        return lines
 
-    def _newest(self, turns: list[ChatTurn], room: int) -> list[ChatTurn]:
-        """The newest turns that fit, beginning with one of the user."""
-        costs = [sum(self.count(turn.lines)) + 4 for turn in turns]
-        while turns and (sum(costs) > room or turns[0].role == ASSISTANT):
-            turns, costs = turns[1:], costs[1:]
-        return turns
+    def _text(self, target: TargetModel, refused: str) -> TalkPrompt:
+        """A dialogue or a transcript to continue, with as much of the scene as fits."""
+        script, lines, examples = target.form == SCRIPT, list[PromptLine](), ""
+        for scene in ever_less(self.scene, _FEWER_IN_TEXT):
+            if script:
+                lines = self._lines(self.transcript, PART, transcript_variables(scene, refused))
+                examples = "\n".join(scene.examples)  # only here are they shown as answers
+            else:
+                every = (dialogue_line(memory, scene.name) for memory in scene.window)
+                talk = [*filter(None, every)][-LAST_LINES:]
+                lines = self._lines(self.prompts, "dialogue", scene.variables(), talk=talk)
+            if self._tokens(lines) <= target.prompt_tokens:
+                break
+        text = "\n".join(line.text for line in lines)
+        return TalkPrompt(Question(text=text, stop=("\n",)), Rendered(text, tuple(lines)), examples)
 
     def _tokens(self, lines: Sequence[PromptLine]) -> int:
         return sum(self.count([line.text for line in lines]))
 
-    # -- a text to continue
-
-    def _text(self, target: TargetModel, refused: str) -> TalkPrompt:
-        """A dialogue or a transcript, with as much of the scene as fits."""
-        for scene in ever_less(self.scene, _FEWER_IN_TEXT):
-            lines = self._lines_of(scene, refused, script=target.form == SCRIPT)
-            if self._tokens(lines) <= target.prompt_tokens:
-                break
-        rendered = Rendered("\n".join(line.text for line in lines), tuple(lines))
-        # What shows its voice is no answer: only a transcript shows it as answers.
-        examples = "\n".join(scene.examples) if target.form == SCRIPT else ""
-        return TalkPrompt(Question(text=rendered.text, stop=("\n",)), rendered, examples, scene)
-
-    def _lines_of(self, scene: TalkScene, refused: str, *, script: bool) -> list[PromptLine]:
-        if script:
-            return _lines(self.transcript, PART, transcript_variables(scene, refused))
-        every = (dialogue_line(memory, scene.name) for memory in scene.window)
-        talk = [line for line in every if line][-LAST_LINES:]
-        return _lines(self.prompts, "dialogue", scene.variables(), talk=talk, refused=refused)
-
-
-def as_text(messages: Sequence[ChatMessage]) -> str:
-    """Messages in words, for logs and token counts."""
-    return "\n\n".join(f"[{each.role}]\n{each.text}" for each in messages)
-
-
-def _lines(prompts: Prompts, part: str, values: dict[str, Any], **more: Any) -> list[PromptLine]:
-    """One rendered part, with the variable that each of its lines comes from."""
-    marked = {name: _MARKS.on(name, value) for name, value in (values | more).items()}
-    printed = prompts.render(part, **{"refused": "", "talk": [], **marked})
-    return list(_MARKS.read(printed))
+    def _lines(
+        self, prompts: Prompts, part: str, values: dict[str, Any], **more: Any
+    ) -> list[PromptLine]:
+        """One rendered part, with the variable that each of its lines comes from."""
+        every = {"refused": "", "talk": [], **values, **more}
+        marked = {name: _MARKS.on(name, value) for name, value in every.items()}
+        return _MARKS.read(prompts.render(part, **marked))
 
 
 def _text(lines: Sequence[PromptLine]) -> str:
     return "\n".join(line.text for line in lines).strip()
-
-
-def _shown(turn: ChatTurn, name: str) -> list[str]:
-    return [f"{name}: {line}" for line in turn.lines] if turn.role == ASSISTANT else [*turn.lines]
 
 
 def _last_said(window: Sequence[Memory]) -> list[str]:

@@ -16,8 +16,8 @@ from keepsake.errors import ConfigError
 from keepsake.language.perception import for_prompt
 from keepsake.memory.text import shown
 from keepsake.ports import Tool
-from keepsake.prompt.marks import Rendered
 from keepsake.prompt.script import cursor, script
+from keepsake.prompt.sections import Rendered
 from keepsake.tasks.conversation import example_line
 from keepsake.tasks.prompt_file import Prompts, compiled, read
 from keepsake.tasks.task import Question
@@ -69,17 +69,19 @@ class TalkScene:
 
     def variables(self) -> dict[str, Any]:
         """The variables of ``talk.md``, with nothing in them that could pass for another part."""
-        found: dict[str, Any] = {name: harmless(getattr(self, name)) for name in _SHOWN}
-        for name in _PARAGRAPHS:
-            value = getattr(self, name)
-            found[name] = "\n".join(for_prompt(x, limit=LONGEST_TEXT) for x in value.splitlines())
-        return found | {
-            "always": harmless((*self.pinned, *self.noticed)),
-            "recalled": harmless([line for _, line in sorted(self.recalled)]),
-            "examples": [line for x in self.examples if (line := example_line(x, self.name))],
-            "deeds": list(self.deeds),  # ours: <thing> is meant
-            "options": list(self.options),
-        }
+        values = {name: getattr(self, name) for name in (*_SHOWN, *_PARAGRAPHS)}
+        values["always"] = (*self.pinned, *self.noticed)
+        values["recalled"] = tuple(line for _, line in sorted(self.recalled))
+        for name, value in values.items():
+            if isinstance(value, str):
+                lines = value.splitlines() if name in _PARAGRAPHS else [value]
+                values[name] = "\n".join(for_prompt(x, limit=LONGEST_TEXT) for x in lines)
+            elif isinstance(value, tuple):
+                lines = [for_prompt(each, limit=LONGEST_LINE) for each in value]
+                values[name] = [*filter(None, lines)]
+        examples = (example_line(each, self.name) for each in self.examples)
+        ours = {"deeds": [*self.deeds], "options": [*self.options]}  # <thing> is meant
+        return values | ours | {"examples": [*filter(None, examples)]}
 
 
 _BESIDE = ("pinned", "noticed", "commands", "window", "tools")
@@ -97,16 +99,6 @@ class TalkPrompt:
     question: Question
     rendered: Rendered  # the same as text, with the section of each line
     instructions: str  # the part that says how to answer
-    scene: TalkScene  # as much of it as is shown
-
-
-def harmless(value: str | bool | Sequence[str]) -> str | bool | list[str]:
-    """A text, or lines, that cannot pass for another part."""
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, str):
-        return for_prompt(value, limit=LONGEST_TEXT)
-    return [line for each in value if (line := for_prompt(each, limit=LONGEST_LINE))]
 
 
 def ever_less(scene: TalkScene, names: Sequence[str]) -> Iterator[TalkScene]:

@@ -28,7 +28,7 @@ from keepsake.errors import KeepsakeError
 from keepsake.language.perception import shorten
 from keepsake.language.words import SENTENCE_GAP
 from keepsake.models.queue import Priority
-from keepsake.prompt.budget import title_of
+from keepsake.prompt.sections import title_of
 from keepsake.recall.documents import Hit
 from keepsake.web.on_reactor import WorldBusy, on_reactor
 from keepsake.web.shapes import (

@@ -29,9 +29,9 @@ from keepsake.errors import KeepsakeError
 from keepsake.events.types import Recalled
 from keepsake.language.heard import heard, spoken
 from keepsake.models.profiles import CHAT, SCRIPT, SHIPPED, ModelProfile
-from keepsake.prompt.marks import Rendered
 from keepsake.prompt.options import NAMING, Options
 from keepsake.prompt.script import day, daytime
+from keepsake.prompt.sections import Rendered
 from keepsake.prompt.verbs import COMPACT, VERBS, Takes, Verb
 from keepsake.recall.documents import DocumentKind, Hit
 from keepsake.recall.related import Related, SearchResult, line_of, question
@@ -212,6 +212,7 @@ class SceneMaker:
         now, place = self._runtime.clock.now().astimezone(), agent.location
         verbs, options = self.choices(agent, turn)
         deeds = [verb for verb in verbs if verb.takes is not Takes.TEXT]
+        usages = options.usages(deeds)
         exits, ways = exits_of(agent), []
         for way in place.exits if place is not None else ():
             if way.key in exits:  # with where it leads: ``north to The Quay``
@@ -229,13 +230,13 @@ class SceneMaker:
             carried=_shown(agent.contents),
             exits=tuple(exits),
             ways=tuple(ways),
-            options=options.usages([verb for verb in deeds if verb.takes in NAMING]),
+            options=tuple(usage for verb, usage in usages.items() if verb.takes in NAMING),
             partner=turn.partner,
             trigger=turn.impulse.kind,
             # one example may have several lines
             examples=tuple(x for each in agent.db.examples or () for x in str(each).splitlines()),
             commands=tuple(f"{v.usage}: {v.help}" for v in verbs),
-            tools=tools_of(deeds, options),
+            tools=tools_of(usages),
         )
 
 

@@ -28,7 +28,7 @@ from keepsake.agent.thinking.acting import Act, Actor
 from keepsake.agent.thinking.thought_log import DROPPED, ThoughtLog, Turn
 from keepsake.agent.thinking.turn import Turns, show_absent, show_people
 from keepsake.agent.waiting import Alarm
-from keepsake.prompt.marks import Rendered
+from keepsake.prompt.sections import Rendered
 
 SHORTEST_INTERVAL = 5
 """Seconds between two idle thoughts that a builder may set."""

@@ -16,8 +16,7 @@ from keepsake.agent.thinking.acting import Act
 from keepsake.events.types import Guard, Thought
 from keepsake.models.queue import Ticket
 from keepsake.ports import Generation, GenerationRequest
-from keepsake.prompt.budget import Costs
-from keepsake.prompt.marks import Rendered
+from keepsake.prompt.sections import Costs, Rendered
 from keepsake.recall.related import SearchResult
 
 DROPPED, OUTCOMES = "dropped", 20

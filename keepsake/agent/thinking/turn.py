@@ -26,7 +26,7 @@ from keepsake.errors import KeepsakeError, ModelError, ModelUnavailable
 from keepsake.models.profiles import DIALOGUE, ModelProfile
 from keepsake.models.queue import Outcome, Priority
 from keepsake.ports import Generation, GenerationRequest
-from keepsake.prompt.budget import Costs, costs_of
+from keepsake.prompt.sections import Costs, costs_of
 from keepsake.prompt.verbs import Command
 from keepsake.tasks.answer import AnswerPart, PartKind
 from keepsake.tasks.deed import deed_of, read_deed

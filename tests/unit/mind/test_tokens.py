@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keepsake.prompt.budget import Costs, PromptSection, chart
+from keepsake.prompt.sections import Costs, PromptSection, chart
 from keepsake.prompt.tokens import (
     CORRECTED,
     HEURISTIC,

@@ -34,16 +34,16 @@ def test_what_happened_is_the_users_and_what_it_did_the_assistants():
     )
     assert [turn.role for turn in turns] == ["user", "assistant", "user"]
     assert turns[0].lines[0].endswith("The Kettle]")
-    assert turns[0].lines[1:] == (
+    assert turns[0].lines[1:] == [
         "Jonas comes in from the quay.",
         'Jonas says to you, "The tide took two of my planks."',
-    )
-    assert turns[1].lines == (
+    ]
+    assert turns[1].lines == [
         "Then it owes you two planks, Jonas.",
         "*fills a bowl*",
         "> give bowl to Jonas",
-    )
-    assert turns[2].lines == ("You give the bowl to Jonas.",)
+    ]
+    assert turns[2].lines == ["You give the bowl to Jonas."]
 
 
 def test_the_day_and_the_place_are_told_where_they_change():
@@ -58,7 +58,7 @@ def test_a_sentence_that_was_spoken_ahead_is_one_line_with_the_rest():
     turns = turns_of(
         window((HEARD, "Rain."), (ACT, "say Sit down."), (ACT, "say The soup is hot."))
     )
-    assert turns[-1].lines == ("Sit down. The soup is hot.",)
+    assert turns[-1].lines == ["Sit down. The soup is hot."]
 
 
 def test_own_acts_are_in_the_form_of_answers():
@@ -82,7 +82,8 @@ def test_roles_alternate_and_a_longer_window_begins_with_the_shorter(lines):
     for length in range(len(life)):
         if before := turns_of(life[:length]):
             assert turns[: len(before) - 1] == before[:-1], "all but the turn that goes on"
-            assert turns[len(before) - 1].message.text.startswith(before[-1].message.text)
+            last, longer = ("\n".join(each.lines) for each in (before[-1], turns[len(before) - 1]))
+            assert longer.startswith(last)
 
 
 def test_an_answer_stands_behind_what_it_answers_whatever_came_meanwhile():

@@ -69,9 +69,9 @@ def test_who_keeps_guests_does_not_leave():
 
 
 def test_the_same_deeds_are_offered_as_tools():
-    tools = {tool.name: tool for tool in tools_of(VERBS, HERE)}
+    tools = {tool.name: tool for tool in tools_of(HERE.usages(VERBS))}
     assert "rosemary" in tools["give"].description
     assert tools["wait"].parameters["properties"] == {}
     line = deed_of(ToolCall("give", {"what": "rosemary to Anneke"}))
     assert read_deed(line, VERBS, HERE) == Command("give", "rosemary to Anneke")
-    assert "get" not in {tool.name for tool in tools_of(VERBS, Options())}
+    assert "get" not in {tool.name for tool in tools_of(Options().usages(VERBS))}

@@ -41,7 +41,7 @@ from keepsake.contrib.evennia.minds import mind_by_number
 from keepsake.contrib.evennia.wording import counted, quoted
 from keepsake.errors import KeepsakeError
 from keepsake.memory import protocol
-from keepsake.prompt.marks import Rendered
+from keepsake.prompt.sections import Rendered
 
 LONGEST_INTERVAL = 86_400
 LONGEST_PROFILE = 4000

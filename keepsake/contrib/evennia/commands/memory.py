@@ -25,8 +25,7 @@ from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.wording import counted
 from keepsake.errors import CompactionError, KeepsakeError
 from keepsake.memory.types import CompactReason, MemoryContext, MemoryStatus, Outcome
-from keepsake.prompt.budget import chart, costs_of
-from keepsake.prompt.marks import Rendered
+from keepsake.prompt.sections import Rendered, chart, costs_of
 from keepsake.recall.agent_index import IndexStatus
 
 

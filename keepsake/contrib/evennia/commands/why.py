@@ -11,7 +11,7 @@ from keepsake.contrib.evennia.commands.base import Query, one_line, plain, short
 from keepsake.contrib.evennia.commands.recall import author_of, memory_lines
 from keepsake.events.types import Thought
 from keepsake.events.why import MemoryBasis, PromptSource, SummaryBasis, Why, why_did
-from keepsake.prompt.budget import Costs, PromptSection, chart
+from keepsake.prompt.sections import Costs, PromptSection, chart
 
 FEW = 5
 """Sentences and memories that are shown where all were not asked for."""

@@ -1,0 +1,155 @@
+"""The sections of a prompt: which line comes from which variable, and what each section costs.
+
+Each variable of a template has a private-use character. A value is printed between that
+character and an end mark, so that the text tells which of its lines comes from where; both
+are taken out again when the text is read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from keepsake.ports import Tokens
+
+FRAME = "frame"
+"""The section of lines that the template itself brings: headings, rules, blank lines."""
+BAR = 24
+"""Signs of a bar that means the whole budget."""
+_END, _FIRST = "\uf8ff", 0xE000
+_TITLES = {
+    "profile": "who it is",
+    "persona": "who it is",
+    "longterm_summary": "long-term summary",
+    "recent_summary": "short-term summary",
+    "journal": "what mattered",
+    "people": "people here",
+    "related_notes": "related notes",
+    "related_experiences": "related past",
+    "remembered": "called back",
+    FRAME: "headings",
+}
+"""What the sections are called where the template's own name for them says too little."""
+
+
+class PromptLine(NamedTuple):
+    """One line of a prompt."""
+
+    text: str  # without its end and without marks
+    section: str  # the first variable in it, or :data:`FRAME`
+
+
+class Rendered(NamedTuple):
+    """A prompt, and which variable each of its lines comes from."""
+
+    text: str
+    lines: tuple[PromptLine, ...]
+
+
+class MarkedText(str):
+    """A value that says where it comes from when it is printed, and else is a plain string."""
+
+    __slots__ = ("printed",)
+    printed: str
+
+    def __str__(self) -> str:
+        return self.printed
+
+
+class Marks:
+    """The marks of a set of variables.
+
+    Args:
+        names: The variables, in any order that stays the same.
+        anywhere: Those of them that say nothing of what a line is about.
+    """
+
+    def __init__(self, names: Sequence[str], anywhere: Iterable[str] = ()) -> None:
+        self._of = {name: chr(_FIRST + place) for place, name in enumerate(names)}
+        self._names = {mark: name for name, mark in self._of.items()}
+        self._telling = frozenset(self._of.values()) - {self._of[name] for name in anywhere}
+        self._any = re.compile(f"[{''.join(self._of.values())}{_END}]")
+
+    def on(self, name: str, value: Any) -> Any:
+        """``value`` with every string in it marked as coming from the variable ``name``."""
+        if isinstance(value, str) and name in self._of:
+            marked = MarkedText(value)
+            marked.printed = f"{self._of[name]}{value}{_END}"
+            return marked
+        if isinstance(value, list):
+            return [self.on(name, each) for each in value]
+        if isinstance(value, dict):
+            return {key: self.on(name, each) for key, each in value.items()}
+        return value
+
+    def read(self, printed: str) -> list[PromptLine]:
+        """The lines of a text in which marked values were printed, without blanks at its end."""
+        inside, lines = "", []  # the mark of the value that goes on
+        for each in printed.rstrip().split("\n"):
+            line, marks = each, () if each.isascii() else self._any.findall(each)
+            section = inside or next((mark for mark in marks if mark in self._telling), "")
+            if marks:
+                inside, line = "" if marks[-1] == _END else marks[-1], self._any.sub("", line)
+            lines.append(PromptLine(line, self._names.get(section, FRAME)))
+        lines[-1] = lines[-1]._replace(text=lines[-1].text.rstrip())
+        return lines
+
+
+# -- what sections cost
+
+
+class PromptSection(NamedTuple):
+    """One part of a prompt."""
+
+    name: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """What one prompt costs."""
+
+    sections: tuple[PromptSection, ...]
+    budget: int
+    source: str
+
+    @property
+    def used(self) -> int:
+        """Tokens of the whole prompt."""
+        return sum(section.tokens for section in self.sections)
+
+
+def costs_of(prompt: Rendered, tokens: Tokens, budget: int) -> Costs:
+    """What each section of a prompt costs, in the order in which they begin; quick."""
+    spent: dict[str, int] = {}
+    # A line is counted with its end. A blank one behind it only makes that a longer run of
+    # line ends, and a run is one token: it costs nothing.
+    costs = tokens.each([text for text, _ in prompt.lines])
+    for (_, section), cost in zip(prompt.lines, costs, strict=True):
+        spent[section] = spent.get(section, 0) + cost
+    sections = (PromptSection(_TITLES.get(name, name), cost) for name, cost in spent.items())
+    return Costs(tuple(sections), budget, tokens.source)
+
+
+def title_of(section: str) -> str:
+    """What a section of the prompt is called, by the template's name for it."""
+    return _TITLES.get(section, section)
+
+
+def chart(found: Costs, marks: Mapping[str, float] | None = None, width: int = BAR) -> list[str]:
+    """The costs as lines of text: a bar for each section, the sum, the marks, who counted."""
+    rows = [*found.sections, PromptSection("together", found.used)]
+    names, lines = max(len(row.name) for row in rows), []
+    for name, tokens in rows:
+        share = tokens / found.budget
+        # what costs anything shows one sign at least
+        bar = "█" * min(max(round(width * share), min(tokens, 1)), width)
+        lines.append(f"{name:<{names}}  {bar:<{width}} {tokens:>6,}  {share:>4.0%}")
+    if marks:
+        lines.append(f"Marks: {', '.join(f'{name} {share:.0%}' for name, share in marks.items())}.")
+    left = found.budget - found.used
+    room = f"{left:,} free" if left >= 0 else f"{-left:,} too many"
+    lines.append(f"Budget {found.budget:,} tokens, {room}; counted by: {found.source}.")
+    return lines
