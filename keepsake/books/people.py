@@ -24,13 +24,11 @@ from keepsake.books.store import RecordStore, Report, Tell
 from keepsake.language.heard import key_of
 from keepsake.language.perception import fit_name, for_prompt, quoted
 from keepsake.language.words import MONTHS
-from keepsake.markdown_config import between, one_of
+from keepsake.markdown_config import between
 from keepsake.names import folder_name
 from keepsake.ports import Tokens
 
 FOLDER = "people"
-PRIVATE, IN_CONFIDENCE = "private", "in confidence"
-"""What becomes of whispers: nobody else hears of them, or others do, as of something confided."""
 MOST_FOUND = 20
 """Pages that one search brings."""
 MOST_SHOWN = 6
@@ -52,12 +50,6 @@ class PeopleConfig(JournalConfig):
     """How much of a prompt people may fill: ``vault/config/people.md`` explains it."""
 
     budget: int = between(300, high=100_000)
-    whispers: str = one_of(PRIVATE, (PRIVATE, IN_CONFIDENCE))
-
-    @property
-    def in_confidence(self) -> bool:
-        """Whether what was whispered may be told to others, marked as confided."""
-        return self.whispers == IN_CONFIDENCE
 
 
 class PeopleBook:
@@ -209,7 +201,7 @@ class PeopleBook:
         if self._version == self._store.version:
             return
         self._version = self._store.version
-        records = self._store.records(broken=True).items()
+        records = self._store.records().items()
         fullest_last = sorted(records, key=lambda each: each[1].through)
         self._paths = {page.key: path for path, page in fullest_last}
 

@@ -85,14 +85,11 @@ class RecordStore[T]:
         file = self._files.get(path)
         return file.record if file else None
 
-    def records(self, *, broken: bool = False) -> dict[Path, T]:
-        """What can be read; with ``broken`` also the last good state of what cannot any more."""
+    def records(self) -> dict[Path, T]:
+        """The last good state of every file."""
         with self.lock:
-            return {
-                path: file.record
-                for path, file in self._files.items()
-                if file.record is not None and (broken or not file.problem)
-            }
+            found = self._files.items()
+            return {path: file.record for path, file in found if file.record is not None}
 
     def problems(self) -> dict[Path, str]:
         """What is wrong with files that cannot be read, one sentence each."""

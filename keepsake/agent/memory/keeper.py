@@ -180,10 +180,10 @@ class MemoryTools:
 
     def _promise(self, command: Command, _place: str) -> str:
         who, what = _to_whom(command.argument)
-        made, now = self._made_to(who), self._services.clock.now()
+        made = self._made_to(who)
         key = "" if made is None else made.source_id or made.to_id
         number = self._memory.memory.archive.last_number if made is None else made.number
-        promise = Commitment(CommitmentKind.PROMISE, who, what, number, now, key)
+        promise = Commitment(CommitmentKind.PROMISE, who, what, number, key)
         return f"{tool_results.PROMISED}{self._memory.commitments.add(promise).line}"
 
     def _made_to(self, who: str) -> Memory | None:

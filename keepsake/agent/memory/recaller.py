@@ -13,7 +13,7 @@ from keepsake.agent.body import Life
 from keepsake.agent.happenings import searched
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.runtime import Runtime
-from keepsake.archive.privacy import NOBODY, Audience, in_confidence, outward
+from keepsake.archive.privacy import NOBODY, Audience
 from keepsake.archive.records import Memory
 from keepsake.books.notes import NoteBook
 from keepsake.errors import KeepsakeError
@@ -146,12 +146,11 @@ class Recaller:
             SearchRequest(limit + SPARE, kind) for limit, kind in zip(most, _KINDS, strict=True)
         ]
         private = self._memory.private
-        confided = bool(audience) and self._services.people.current.in_confidence
 
         def may(document: Document) -> bool:
             # A summary is made of what anybody may hear; a note is of no memory.
-            one = document.kind is DocumentKind.MEMORY and not confided
-            return not one or private.may_hear(document.first, audience)
+            kind, number = document.kind, document.first
+            return kind is not DocumentKind.MEMORY or private.may_hear(number, audience)
 
         seconds *= FOR_MEANING
         found = recall.search_each(
@@ -161,8 +160,7 @@ class Recaller:
             return None
         around: tuple[Memory, ...] = ()
         if self._services.chat_tokens:
-            hidden = in_confidence if confided else outward
-            around = private.heard_by(self._around(found[-1], before), audience, hidden)
+            around = private.heard_by(self._around(found[-1], before), audience)
         notes, summaries, memories = map(tuple, found)
         return SearchResult(notes, summaries, memories, around)
 

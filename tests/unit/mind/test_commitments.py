@@ -32,7 +32,7 @@ def book(tmp_path: Path) -> Commitments:
 
 
 def promise(text: str, number: int = 241, who: str = "Jonas") -> Commitment:
-    return Commitment(CommitmentKind.PROMISE, who, text, number, NOON, "12-20260101")
+    return Commitment(CommitmentKind.PROMISE, who, text, number, "12-20260101")
 
 
 def test_a_promise_stands_until_it_is_kept(book):
