@@ -141,24 +141,21 @@ class PeopleBook:
             NoteRefused: A file could not be written. Nothing is lost: give the same again.
         """
         with self._store.lock:
-            through = self.through
-            fresh = sorted((m for m in memories if m.number > through), key=lambda m: m.number)
-            if not fresh:
-                return
             self.look()
-            work: dict[str, list[Memory]] = {}
-            for memory in fresh:
+            through, work = self.through, dict[str, list[Memory]]()
+            for memory in sorted(memories, key=lambda each: each.number):
+                through = max(through, memory.number)
                 if memory.kind is MemoryKind.PERCEPTION and (key := key_of(memory)):
                     work.setdefault(key, []).append(memory)
             for key, found in work.items():
-                self._work_in(key, found)
-            # Once the pages are on the disk, so that nothing is skipped.
-            path, text = self.folder / _WORKED_IN, json.dumps({"through": fresh[-1].number})
-            try:
-                replace_file(path, f"{text}\n")
-            except OSError as error:
-                raise unusable(path, error) from error
-            self._through = fresh[-1].number
+                self._work_in(key, [each for each in found if each.number > self.through])
+            if through > self.through:  # once the pages are on the disk, so that nothing is skipped
+                path, text = self.folder / _WORKED_IN, json.dumps({"through": through})
+                try:
+                    replace_file(path, f"{text}\n")
+                except OSError as error:
+                    raise unusable(path, error) from error
+                self._through = through
 
     def conclude(self, key: str, edit: Callable[[PersonPage], PersonPage]) -> None:
         """Change what the agent makes of somebody, asleep.
@@ -176,14 +173,13 @@ class PeopleBook:
 
     def _work_in(self, key: str, memories: Sequence[Memory]) -> None:
         """Write one page; one that cannot be read is left as it is."""
-        path, known = self._path_of(key), self.loaded(key)
-        through = known.through if known else 0
-        fresh = [each for each in memories if each.number > through]
-        if not fresh or path in self._store.problems():
+        known, end = self.loaded(key), f"-{_suffix(key)}.md"
+        fresh = [each for each in memories if known is None or each.number > known.through]
+        broken = self._store.problems()
+        if not fresh or self._paths.get(key) in broken or any(p.name.endswith(end) for p in broken):
             return
-        if path is None:
-            name = folder_name(worked_in(None, key, fresh).name)
-            path = free_name(self.folder / f"{name}-{_suffix(key)}.md")
+        name = folder_name(worked_in(None, key, fresh).name)
+        path = self._paths.get(key) or free_name(self.folder / f"{name}{end}")
         old, new = self._write(path, lambda page: worked_in(page, key, fresh))
         if old is None or old.name != new.name:
             self._tell("renamed" if old else "met", "rules", new, n=fresh[0].number)
@@ -204,12 +200,6 @@ class PeopleBook:
         records = self._store.records().items()
         fullest_last = sorted(records, key=lambda each: each[1].through)
         self._paths = {page.key: path for path, page in fullest_last}
-
-    def _path_of(self, key: str) -> Path | None:
-        """The file of a page, also of one that cannot be read."""
-        end = f"-{_suffix(key)}.md"
-        broken = (path for path in self._store.problems() if path.name.endswith(end))
-        return self._paths.get(key) or next(broken, None)
 
     def _tell(self, op: str, by: str, page: PersonPage, **facts: int) -> None:
         self._store.tell(op, by, of="person", about=page.name, **facts)
