@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import evennia
+from django.core.management import call_command
 from django.db import close_old_connections
 from twisted.internet import reactor
 from twisted.internet.task import LoopingCall
 from twisted.internet.threads import deferToThread
 
 from game.server.control import ControlServer
-from game.web.middleware import forget_old_sessions
 from keepsake import vault_lock
 from keepsake.agent.agent_log import report
 from keepsake.agent.runtime import runtime
@@ -56,7 +56,7 @@ def at_server_start() -> None:
     reactor.addSystemEventTrigger("during", "shutdown", _leave)
     _control.listen(places().control_socket)
     watching().start()
-    deferToThread(forget_old_sessions)
+    deferToThread(call_command, "clearsessions")
     try:
         _vault = vault_lock.take(places(), patience=_VAULT_SECONDS)
         if places().database_url:
