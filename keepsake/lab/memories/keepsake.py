@@ -29,8 +29,8 @@ from keepsake.memory.types import CompactReason
 from keepsake.paths import REPOSITORY
 from keepsake.ports import Generation, GenerationRequest, LanguageModel, TargetModel
 from keepsake.prompt.tool_results import about_memory
+from keepsake.recall.documents import memory_document
 from keepsake.recall.search import MemorySearch
-from keepsake.recall.sources import memory_document
 from keepsake.tasks.task import Question
 from keepsake.tasks.task_prompts import TaskPrompts
 
