@@ -19,7 +19,6 @@ from keepsake.contrib.evennia.agents import AgentMixin
 from keepsake.contrib.evennia.audit import AUDIT, LONGEST, keep
 from keepsake.contrib.evennia.commands.compaction import compacted, taken_back
 from keepsake.errors import CompactionError, KeepsakeError
-from keepsake.memory.cascade import CascadeMemory
 from keepsake.memory.types import CompactReason, Undone
 from keepsake.web.access import BUILDER, address_of, may_act
 from keepsake.web.shapes import Done, Refused
@@ -162,8 +161,6 @@ def summary(request: HttpRequest, number: int, body: SummaryEdit) -> Done:
         if not body.text.strip():
             raise KeepsakeError("A summary has words", "To be rid of it, undo the compaction")
         memory, files = mind.memory.memory, mind.memory.summaries
-        if not isinstance(memory, CascadeMemory):
-            raise KeepsakeError("That memory has no summaries of its own", "See @agent/memory")
         memory.adopt_edits()  # what somebody has just written into the file is not written over
         context = memory.context()
         found = context.longterm if body.kind is Tier.LONGTERM else context.recent
