@@ -16,9 +16,7 @@ from datetime import datetime, timedelta
 from keepsake.archive.history import PastCompaction, step_record
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Tier
-from keepsake.archive.tier_lines import SummaryState
-from keepsake.archive.tiers import Tiers
-from keepsake.archive.verdicts import SummaryVerdict
+from keepsake.archive.tiers import SummaryState, SummaryVerdict, Tiers
 from keepsake.errors import ArchiveError, ArchiveUnwritable, CompactionError, KeepsakeError
 from keepsake.memory.config import MemoryHost
 from keepsake.memory.ladder import Ladder

@@ -15,7 +15,7 @@ from chromadb.api import ClientAPI
 
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryKind, Summary, Tier
-from keepsake.archive.tier_lines import SummaryState
+from keepsake.archive.tiers import SummaryState
 from keepsake.books.notes import NoteBook
 from keepsake.errors import IndexUnavailable
 from keepsake.ports import Embedder

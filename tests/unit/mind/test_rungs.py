@@ -10,7 +10,7 @@ import pytest
 from keepsake.archive import history
 from keepsake.archive.integrity import check
 from keepsake.archive.records import MemoryKind, Summary, Tier
-from keepsake.archive.verdicts import SummaryVerdict
+from keepsake.archive.tiers import SummaryVerdict
 from keepsake.errors import CompactionError
 from keepsake.memory import ladder
 from keepsake.memory.summarizer import Draft
