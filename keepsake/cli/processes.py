@@ -19,8 +19,7 @@ from pathlib import Path
 
 import psutil
 
-from keepsake.child import free_port
-from keepsake.child.free_port import LOOPBACK
+from keepsake.child import LOOPBACK, refusal
 from keepsake.errors import KeepsakeError
 from keepsake.paths import Places, Ports, places
 
@@ -213,18 +212,18 @@ def ports_cure(ports: Ports) -> str:
 
 def _is_free(base: int) -> bool:
     numbers = range(Ports(base).telnet, Ports(base).vectors + 1)
-    return not any(free_port.refusal("", number) for number in numbers)
+    return not any(refusal("", number) for number in numbers)
 
 
 def _obstacle(port: Port, ours: frozenset[int]) -> str:
     """Why the port cannot be used; empty when it can, or when a process of ours has it."""
-    refusal = free_port.refusal(port.address, port.number)
-    if refusal is None:
+    refused = refusal(port.address, port.number)
+    if refused is None:
         return ""
-    if refusal.errno == errno.EADDRNOTAVAIL:
+    if refused.errno == errno.EADDRNOTAVAIL:
         return "cannot be opened: this machine does not have that address"
-    if refusal.errno != errno.EADDRINUSE:
-        return f"cannot be opened: {refusal.strerror}"
+    if refused.errno != errno.EADDRINUSE:
+        return f"cannot be opened: {refused.strerror}"
     with contextlib.suppress(psutil.Error):  # other people's processes stay hidden
         for each in psutil.net_connections("tcp"):
             there = each.laddr[1:] == (port.number,) and each.status == psutil.CONN_LISTEN

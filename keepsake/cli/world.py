@@ -20,8 +20,7 @@ from rich.table import Table
 
 from keepsake import database, vault_lock
 from keepsake.archive.spill import Spill
-from keepsake.child.free_port import LOOPBACK
-from keepsake.child.serving import read_pid
+from keepsake.child import LOOPBACK, read_pid
 from keepsake.cli import backup, client, home, processes
 from keepsake.cli.logs import tail
 from keepsake.cli.output import plain_table

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from keepsake.books.files import stamp
-from keepsake.child.supervisor import Supervisor
+from keepsake.child import Supervisor
 from keepsake.errors import ModelError, ModelMissing, ModelUnavailable
 from keepsake.models.embedded_server import CONTEXT, POOL
 from keepsake.models.profiles import SHIPPED_FILE

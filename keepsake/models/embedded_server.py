@@ -14,8 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from keepsake.child import serving
-from keepsake.child.serving import CannotServe
+from keepsake import child
 
 CONTEXT = 8192
 """Tokens of one prompt with its answer, if the command line does not say otherwise."""
@@ -31,7 +30,7 @@ _server: Any = None
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until told to end, or until nobody is left to serve; the exit status."""
-    parser = serving.parser("keepsake.models.embedded_server")
+    parser = child.parser("keepsake.models.embedded_server")
     parser.add_argument("--model", type=Path, required=True, help="the weights' file")
     parser.add_argument("--context", type=int, default=CONTEXT, help="tokens for one agent")
     parser.add_argument("--pool", type=int, default=POOL, help="tokens that all slots share")
@@ -39,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--writers", type=int, default=1, help="threads that write answers")
     parser.add_argument("--swa-full", action="store_true", help="whole context in every layer")
     given = parser.parse_args(arguments)
-    return serving.serve("embedded model server", given, lambda: _start(given))
+    return child.serve("embedded model server", given, lambda: _start(given))
 
 
 def _start(settings: argparse.Namespace) -> str:
@@ -51,7 +50,7 @@ def _start(settings: argparse.Namespace) -> str:
     try:
         _server = xllamacpp.Server(_parameters(settings, xllamacpp.CommonParams()))
     except Exception as error:  # the binding raises bare C++ errors of several types
-        raise CannotServe(f"llama.cpp could not load the model: {error}") from error
+        raise child.CannotServe(f"llama.cpp could not load the model: {error}") from error
     return f"listening on {_server.listening_address}"
 
 

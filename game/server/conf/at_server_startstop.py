@@ -23,7 +23,7 @@ from game.server.control import ControlServer
 from keepsake import vault_lock
 from keepsake.agent.agent_log import report
 from keepsake.agent.runtime import runtime
-from keepsake.child.serving import read_pid
+from keepsake.child import read_pid
 from keepsake.cli.backup import moment
 from keepsake.contrib.evennia import lifecycle as agents
 from keepsake.contrib.evennia.minds import open_minds, unopened

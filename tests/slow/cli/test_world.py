@@ -19,7 +19,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from keepsake.child.serving import read_pid
+from keepsake.child import read_pid
 from keepsake.cli import processes
 from keepsake.cli.processes import Component
 from keepsake.cli.world import NO_BYTE_CODE

@@ -15,7 +15,7 @@ import httpx
 import psutil
 import pytest
 
-from keepsake.child.supervisor import Patience
+from keepsake.child import Patience
 from keepsake.errors import ModelMissing, PromptTooLong
 from keepsake.models.embedded import (
     SHIPPED,
