@@ -36,8 +36,7 @@ from keepsake.memory.config import FOLDER, CompactionConfig
 from keepsake.memory.strategy import load_strategy
 from keepsake.models import profiles as model_profiles
 from keepsake.models.catalogue import load_catalogue
-from keepsake.models.embedded import Embedded, read
-from keepsake.models.embedded_server import CONTEXT
+from keepsake.models.embedded import CONTEXT, Embedded, read
 from keepsake.models.embedders import EmbedderProfile, embedder, load_embedder
 from keepsake.models.profiles import (
     AUTO,
