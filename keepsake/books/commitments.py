@@ -16,9 +16,8 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from pathlib import Path
 
-from keepsake.books.store import ListFile, Report, Tell, meant
+from keepsake.books.store import ListBook, meant
 from keepsake.errors import NoteRefused
 from keepsake.language.perception import for_prompt, shorten
 from keepsake.prompt.tokens import most_tokens
@@ -92,33 +91,45 @@ class Commitment:
         return replace(self, who=who, text=text, done=False)
 
 
-class Commitments:
+class Commitments(ListBook[Commitment]):
     """The promises and rules of one agent; safe to use from several threads."""
 
-    def __init__(
-        self,
-        path: Path,
-        report: Report = lambda _: None,
-        agent: str = "",
-        emit: Tell = lambda _: None,
-    ) -> None:
-        self.path = path
-        self._file = ListFile(path, _read, _written, "promises", report, agent, emit, _NEW_FILE)
+    of, head = "promises", _NEW_FILE
+
+    @staticmethod
+    def read_line(line: str) -> Commitment | None:
+        """The promise or rule in a line."""
+        match = _LINE.match(line)
+        if match is None:
+            return None
+        who = "" if match["who"].casefold() == _SOMEBODY else match["who"].strip()
+        return Commitment(
+            CommitmentKind(match["kind"]),
+            for_prompt(who),
+            shorten(for_prompt(match["text"]), 2 * LONGEST),
+            int(match["number"] or 0),
+            match["key"] or "",
+            match["done"] is not None,
+        )
+
+    @staticmethod
+    def write_line(item: Commitment) -> str:
+        """The line of a promise or rule."""
+        preposition = "to" if item.kind is CommitmentKind.PROMISE else "from"
+        by = f", by {item.key}" if item.key else ""
+        end = f" (memory {item.number}{by})" if item.number else ""
+        done = " [done]" if item.done else ""
+        return f"- {item.kind.value} {preposition} {item.who or _SOMEBODY}: {item.text}{end}{done}"
 
     @property
     def items(self) -> tuple[Commitment, ...]:
         """All that is open, in the order of the file; its last good state if it cannot be read."""
-        return tuple(item for item in self._file.items() if not item.done)
+        return tuple(item for item in self.all() if not item.done)
 
     @property
     def lines(self) -> tuple[str, ...]:
         """What a prompt shows, as :meth:`lines_before` without an end."""
         return self.lines_before(None)
-
-    @property
-    def problems(self) -> list[str]:
-        """Why the file cannot be read; empty if it can."""
-        return self._file.problems()
 
     def lines_before(
         self, number: int | None, may: Callable[[int], bool] = lambda _: True
@@ -166,8 +177,8 @@ class Commitments:
                 )
             return [*(None if item.words == each.words else each for each in items), item]
 
-        self._file.change(plan)
-        self._file.tell("noticed", by, n=item.number, of=item.kind.value, size=len(item.text))
+        self._change(plan)
+        self._store.tell("noticed", by, n=item.number, of=item.kind.value, size=len(item.text))
         return item
 
     def close(self, which: Commitment, by: str = "agent") -> None:
@@ -177,8 +188,8 @@ class Commitments:
             NoteRefused: The file cannot be written.
         """
         done = replace(which, done=True)
-        self._file.change(lambda items: [done if each == which else each for each in items])
-        self._file.tell("closed", by, n=which.number, of=which.kind.value, size=len(which.text))
+        self._change(lambda items: [done if each == which else each for each in items])
+        self._store.tell("closed", by, n=which.number, of=which.kind.value, size=len(which.text))
 
     def meant(self, which: str) -> Commitment:
         """The one that the number of its memory means, or words that only it has.
@@ -196,37 +207,12 @@ class Commitments:
         Raises:
             NoteRefused: The file cannot be written; nothing is gone.
         """
-        count = sum(map(theirs, self._file.items()))
+        count = sum(map(theirs, self.all()))
         if count:
-            self._file.change(lambda items: [None if theirs(each) else each for each in items])
-            self._file.tell("closed", by, times=count)
+            self._change(lambda items: [None if theirs(each) else each for each in items])
+            self._store.tell("closed", by, times=count)
         return count
 
 
 def _cost(*items: Commitment) -> int:
     return sum(most_tokens(f"- {item.line}\n") for item in items)
-
-
-def _read(line: str) -> Commitment | None:
-    """The promise or rule in a line; None for any other line."""
-    match = _LINE.match(line)
-    if match is None:
-        return None
-    who = "" if match["who"].casefold() == _SOMEBODY else match["who"].strip()
-    return Commitment(
-        CommitmentKind(match["kind"]),
-        for_prompt(who),
-        shorten(for_prompt(match["text"]), 2 * LONGEST),
-        int(match["number"] or 0),
-        match["key"] or "",
-        match["done"] is not None,
-    )
-
-
-def _written(item: Commitment) -> str:
-    """Its line."""
-    preposition = "to" if item.kind is CommitmentKind.PROMISE else "from"
-    by = f", by {item.key}" if item.key else ""
-    end = f" (memory {item.number}{by})" if item.number else ""
-    done = " [done]" if item.done else ""
-    return f"- {item.kind.value} {preposition} {item.who or _SOMEBODY}: {item.text}{end}{done}"

@@ -20,7 +20,7 @@ from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.files import free_name, pages, read, replace_file, unusable
 from keepsake.books.journal import JournalConfig
 from keepsake.books.person_page import PageLine, PersonPage, parse_page, worked_in, written
-from keepsake.books.store import RecordStore, Report, Tell
+from keepsake.books.store import NO_OWNER, Owner, RecordStore
 from keepsake.language.heard import key_of
 from keepsake.language.perception import fit_name, for_prompt, quoted
 from keepsake.language.words import MONTHS
@@ -59,20 +59,12 @@ class PeopleBook:
     and belongs in a worker thread.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        report: Report = lambda _: None,
-        agent: str = "",
-        emit: Tell = lambda _: None,
-    ) -> None:
+    def __init__(self, folder: Path, owner: Owner = NO_OWNER) -> None:
         self.folder = folder / FOLDER
         self._store = RecordStore(
             lambda path, source, at: parse_page(path, source, at.replace(microsecond=0)),
             "person",
-            report,
-            agent,
-            emit,
+            owner,
         )
         self._through: int | None = None
         self._version: int | None = None

@@ -24,6 +24,7 @@ from keepsake.books.commitments import Commitment, CommitmentKind
 from keepsake.books.notes import Note
 from keepsake.books.persona import attribute_quote
 from keepsake.books.pins import LIMIT, Pinned
+from keepsake.books.store import Owner
 from keepsake.errors import CompactionError, KeepsakeError, NoteRefused
 from keepsake.events.types import MemoryChange
 from keepsake.language.perception import shorten
@@ -68,7 +69,7 @@ class MemoryTools:
     ) -> None:
         self.notes, self.recaller = recaller.notes, recaller
         trouble, emit = Complaints(f"[Notes] {life.name}"), services.events.emit
-        self.pinned = Pinned(life.folder / "pinned.md", trouble, life.name, emit)
+        self.pinned = Pinned(life.folder / "pinned.md", Owner(life.name, trouble, emit))
         self._name, self._memory, self._services = life.name, memory, services
         self._diary = diary
         self._remembered: tuple[Memory, ...] = ()

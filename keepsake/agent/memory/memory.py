@@ -19,6 +19,7 @@ from keepsake.archive.privacy import NOBODY, Audience, PrivateWords
 from keepsake.archive.records import Memory, MemoryFacts, MemoryKind
 from keepsake.books.commitments import Commitments
 from keepsake.books.persona import open_lines
+from keepsake.books.store import Owner
 from keepsake.errors import ArchiveError, CompactionError, CompactionRunning, KeepsakeError
 from keepsake.events.types import Fault, MemoryChange
 from keepsake.memory.agent_memory import AgentMemory, SlidingMemory
@@ -85,7 +86,7 @@ class MemoryComponent:
         self.newest = self.last_act = 0
         self.private = PrivateWords()
         trouble, emit = Complaints(f"[Notes] {life.name}"), services.events.emit
-        self.commitments = Commitments(life.folder / COMMITMENTS, trouble, life.name, emit)
+        self.commitments = Commitments(life.folder / COMMITMENTS, Owner(life.name, trouble, emit))
         self.compacting = False
         self.no_room: CompactionError | None = None
         self._life, self._services, self._pins, self._importance = life, services, pins, importance

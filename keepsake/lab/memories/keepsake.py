@@ -68,7 +68,7 @@ class KeepsakeMemory:
     def __init__(self, given: Surroundings, summarizer: Summarizer | None = None) -> None:
         self._given, self._asleep = given, False
         self._config, ways = _configured(given)
-        self._commitments = Commitments(given.folder / "noticed.md", agent=given.agent)
+        self._commitments = Commitments(given.folder / "noticed.md")
         self._memory = LivedMemory(
             given.agent,
             Archive(given.folder / "archive"),
