@@ -15,7 +15,6 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from keepsake.errors import KeepsakeError
 
@@ -47,22 +46,14 @@ class Ports:
 
     base: int = DEFAULT_PORT_BASE
 
-    telnet = _Port(0)
-    """Players connect here."""
-    web = _Port(1)
-    """Web site and web client."""
-    websocket = _Port(2)
-    """The web client's socket."""
-    telnet_tls = _Port(3)
-    """Players connect here as well where there is a certificate."""
-    web_internal = _Port(5)
-    """Portal to Server, loopback only, as all that follow."""
-    amp = _Port(6)
-    """The same."""
-    model = _Port(7)
-    """The embedded model server."""
-    vectors = _Port(8)
-    """Chroma's server."""
+    telnet = _Port(0)  # players connect here
+    web = _Port(1)  # web site and web client
+    websocket = _Port(2)  # the web client's socket
+    telnet_tls = _Port(3)  # players connect here as well where there is a certificate
+    web_internal = _Port(5)  # Portal to Server, loopback only, as all that follow
+    amp = _Port(6)  # the same
+    model = _Port(7)  # the embedded model server
+    vectors = _Port(8)  # Chroma's server
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,45 +88,30 @@ class Places:
     # PostgreSQL's, with what may be a password; empty for SQLite in the home
     database_url: str = field(default="", repr=False)
 
-    config = _Path("vault", "config")
-    """The markdown configuration in the vault."""
-    agents = _Path("vault", "agents")
-    """One folder an agent: archive, summaries."""
+    config = _Path("vault", "config")  # the configuration: markdown
+    agents = _Path("vault", "agents")  # one folder an agent: archive, summaries
     logs = _Path("home", "logs")
-    """All log files."""
-    database = _Path("home", "evennia.db3")
-    """Evennia's SQLite database; not there in a world on PostgreSQL."""
+    database = _Path("home", "evennia.db3")  # SQLite's; not there in a world on PostgreSQL
+    # where the database of a world on PostgreSQL is, in words without a password
     elsewhere = _Path("home", "database-elsewhere")
-    """Where the database of a world on PostgreSQL is, in words without a password."""
-    models = _Path("home", "models")
-    """Model weights put together from their packages."""
-    admin_password = _Path("home", "admin-password")
-    """The generated password of the ``admin`` account, mode 0600."""
-    secret_key = _Path("home", "secret-key")
-    """Signs web sessions, mode 0600."""
-    portal_pid = _Path("home", "portal.pid")
-    """Process number of Evennia's Portal, which holds the connections."""
-    server_pid = _Path("home", "server.pid")
-    """Process number of Evennia's Server, which runs the world."""
-    model_pid = _Path("home", "model.pid")
-    """Process number of the embedded model server."""
-    vectors_pid = _Path("home", "vectors.pid")
-    """Process number of Chroma's server."""
-    index = _Path("home", "index")
-    """The recall index: one folder an agent, and Chroma's own."""
-    agents_log = _Path("logs", "agents.log")
-    """What the agents think, do and remember."""
-    events = _Path("logs", "events")
-    """The event log: JSON lines of all that the agents think, and their prompts."""
+    models = _Path("home", "models")  # model weights put together from their packages
+    admin_password = _Path("home", "admin-password")  # generated, mode 0600
+    secret_key = _Path("home", "secret-key")  # signs web sessions, mode 0600
+    portal_pid = _Path("home", "portal.pid")  # of Evennia's Portal, which holds the connections
+    server_pid = _Path("home", "server.pid")  # of Evennia's Server, which runs the world
+    model_pid = _Path("home", "model.pid")  # of the embedded model server
+    vectors_pid = _Path("home", "vectors.pid")  # of Chroma's server
+    index = _Path("home", "index")  # the recall index: one folder an agent, and Chroma's own
+    agents_log = _Path("logs", "agents.log")  # what the agents think, do and remember
+    events = _Path("logs", "events")  # the event log: JSON lines, and the prompts
+    # memories that wait for an archive that could not be written
     spill = _Path("home", "waiting-memories.jsonl")
-    """Memories that wait for an archive that could not be written."""
 
     @property
     def control_socket(self) -> Path:
         """Where the running world answers the ``keepsake`` command.
 
-        In the home, or under a short name in the temporary folder when the home's
-        path is too long for a Unix socket.
+        In the temporary folder when the home's path is too long for a Unix socket.
         """
         path = self.home / "control.sock"
         if len(os.fsencode(path)) <= _SOCKET_PATH_BYTES:
@@ -153,8 +129,8 @@ def places(environ: Mapping[str, str] = os.environ) -> Places:
             ``KEEPSAKE_DATABASE_URL`` names no database.
     """
     return Places(
-        home=_folder(environ.get("KEEPSAKE_HOME"), REPOSITORY / ".run"),
-        vault=_folder(environ.get("KEEPSAKE_VAULT"), REPOSITORY / "vault"),
+        home=_folder(environ.get("KEEPSAKE_HOME") or f"{REPOSITORY}/.run"),
+        vault=_folder(environ.get("KEEPSAKE_VAULT") or f"{REPOSITORY}/vault"),
         ports=Ports(_port_base(environ.get("KEEPSAKE_PORT_BASE", ""))),
         listen=_listen(environ.get("KEEPSAKE_LISTEN", "")),
         certificate=_certificate(
@@ -164,8 +140,8 @@ def places(environ: Mapping[str, str] = os.environ) -> Places:
     )
 
 
-def _folder(given: str | None, default: Path) -> Path:
-    return Path(given).expanduser().resolve() if given else default
+def _folder(given: str) -> Path:
+    return Path(given).expanduser().resolve()
 
 
 def _port_base(given: str) -> int:
@@ -191,28 +167,20 @@ def _listen(given: str) -> str:
 
 
 def _database_url(given: str) -> str:
-    wrong = _fault_of(given) if given else ""
-    if wrong:  # the address is not shown itself, nor any part of it: it may hold a password
+    # The address is not shown itself, nor any part of it: it may hold a password.
+    place, wrong = public_part(given), ""
+    if given and not place.startswith(("postgresql://", "postgres://")):
+        wrong = "It is no PostgreSQL address"
+    elif "@" in place or re.search(r"%(?![0-9A-Fa-f]{2})", given):
+        wrong = "In user and password @ is written as %40, / as %2F and % as %25"
+    elif given and not place.partition("://")[2].partition("/")[2]:
+        wrong = "It names no database"
+    if wrong:
         raise KeepsakeError(
             f"{DATABASE_URL} cannot be used. {wrong}",
             "Set it to postgresql://user@host/database, or unset it for SQLite",
         )
     return given
-
-
-def _fault_of(address: str) -> str:
-    """What is wrong with the address of a database, in words that show nothing of it."""
-    place = public_part(address)
-    if not place.startswith(("postgresql://", "postgres://")):
-        return "It is no PostgreSQL address"
-    if "@" in place or re.search(r"%(?![0-9A-Fa-f]{2})", address):
-        return "In user and password @ is written as %40, / as %2F and % as %25"
-    try:
-        url = urlsplit(place)
-        _ = url.port
-    except ValueError:
-        return "Its host and port cannot be read"
-    return "" if url.path.strip("/") else "It names no database"
 
 
 def public_part(address: str) -> str:
@@ -221,12 +189,9 @@ def public_part(address: str) -> str:
 
 
 def _certificate(cert: str, key: str) -> Certificate | None:
-    if not (cert and key):
-        if cert or key:
-            given, missing = ("CERT", "KEY") if cert else ("KEY", "CERT")
-            raise KeepsakeError(
-                f"KEEPSAKE_TLS_{given} is set, and KEEPSAKE_TLS_{missing} is not",
-                "Set both, or neither",
-            )
-        return None
-    return Certificate(Path(cert).expanduser().resolve(), Path(key).expanduser().resolve())
+    if bool(cert) != bool(key):
+        raise KeepsakeError(
+            f"KEEPSAKE_TLS_{'CERT' if cert else 'KEY'} is set alone",
+            "Set KEEPSAKE_TLS_CERT and KEEPSAKE_TLS_KEY, or neither",
+        )
+    return Certificate(_folder(cert), _folder(key)) if cert else None

@@ -1,11 +1,8 @@
 """Runs one operation of Evennia's launcher for one copy of Keepsake.
 
 ``python -m game.server.launch start|check``, as a child process: the launcher works from the
-current directory, keeps module-level state and ends with its process. Evennia would write its pid
-files into the game directory, which all copies of one checkout share; here they go to this copy's
-home.
-
-It prints what it does, one ``step: …`` line each, for the command line to show.
+current directory, keeps module-level state and ends with its process. It prints what it does, one
+``step: …`` line each, for the command line to show.
 """
 
 from __future__ import annotations
@@ -26,26 +23,17 @@ from keepsake.cli.world import ADMIN, CHECKED, PASSWORD_CHANGED, STEP
 from keepsake.paths import REPOSITORY, Places, places
 
 SETTINGS = "game.server.conf.settings"
-PASSWORD_BYTES = 12
-_BUILT = "done"
-_VAULT_SECONDS = 5.0
-_PORTAL_LOOKS, _LOOK_SECONDS = 600, 0.2
 _GAME = REPOSITORY / "game"
+_BUILT = "done"
+_LOOK_SECONDS, _PORTAL_LOOKS = 0.2, 600
 
 
 def main() -> None:
     """Run the operation that the command line names."""
-    operation = {"start": _start, "check": _check}[sys.argv[1]]
     gc.disable()  # it keeps all that it loads, and then it ends
     here = places()
-    operation(_launcher(here), here)
-
-
-def _launcher(here: Places) -> ModuleType:
-    """Evennia's launcher, pointed at this copy."""
-    os.environ["PATH"] = os.pathsep.join(
-        [str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]
-    )  # where twistd is
+    # Where twistd is.
+    os.environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ.get('PATH', os.defpath)}"
     os.chdir(_GAME)
     _say("Loading Evennia")
     search_path = list(sys.path)
@@ -54,66 +42,27 @@ def _launcher(here: Places) -> ModuleType:
     sys.path[:] = search_path  # it overwrites the second entry, whatever that is
     launcher.SETTINGS_DOTPATH = SETTINGS
     launcher.init_game_directory(str(_GAME), check_db=False)
+    # Evennia's own pid files lie in the game directory, which all copies of a checkout share.
     launcher.PORTAL_PIDFILE, launcher.SERVER_PIDFILE = str(here.portal_pid), str(here.server_pid)
-    return launcher
-
-
-def _start(launcher: ModuleType, here: Places) -> None:
+    if sys.argv[1] == "check":
+        _check(launcher)
+        return
     _say("Preparing the database")
-    held = vault_lock.take(here, patience=_VAULT_SECONDS)  # or two first starts build it twice
-    try:
-        _make_tables()
-        _check(launcher, here)
+    with vault_lock.take(here):  # or two first starts build it twice
+        from django.core.management import call_command  # noqa: PLC0415 - needs the settings
+
+        # Evennia has all garbage collected once for each of its apps, which takes seconds as long
+        # as what it has loaded is looked through each time.
+        gc.freeze()
+        call_command("migrate", interactive=False, verbosity=0)
+        _check(launcher)
         _create_admin(launcher, here)
         _build_world()
-    finally:
-        held.release()
     _say("Starting Evennia")
     _launch(launcher, here)
 
 
-def _launch(launcher: ModuleType, here: Places) -> None:
-    """Start a Portal unless there is one, and ask it for a Server, as `evennia start` does.
-
-    That one waits until the Server is up, without end if it dies meanwhile.
-    """
-    from twisted.internet import reactor as twisted_reactor  # noqa: PLC0415 - after the settings
-    from twisted.internet import task  # noqa: PLC0415 - likewise
-
-    reactor: Any = twisted_reactor
-    portal, server = launcher._get_twistd_cmdline(False, False)
-    if not here.portal_pid.exists():
-        with (here.logs / "portal.log").open("ab") as log:
-            begun = Popen(portal, env=launcher.getenv(), stdin=DEVNULL, stdout=log, stderr=STDOUT)
-
-        def look() -> None:
-            if begun.poll():  # it has failed, and is never going to answer; its log says why
-                reactor.stop()
-
-        task.LoopingCall(look).start(_LOOK_SECONDS)
-
-    def ask(*_: object) -> None:
-        launcher.send_instruction(launcher.SSTART, server, end, end)
-
-    def end(*_: object) -> None:
-        reactor.stop()
-
-    waiting = {"rate": _LOOK_SECONDS, "retries": _PORTAL_LOOKS}
-    launcher.wait_for_status(True, None, ask, end, **waiting)
-    reactor.run()
-
-
-def _make_tables() -> None:
-    """Make Evennia's tables, or bring them up to date."""
-    from django.core.management import call_command  # noqa: PLC0415 - needs the settings
-
-    # Evennia has all garbage collected once for each of its apps, which takes seconds as long
-    # as what it has loaded is looked through each time.
-    gc.freeze()
-    call_command("migrate", interactive=False, verbosity=0)
-
-
-def _check(launcher: ModuleType, _here: Places) -> None:
+def _check(launcher: ModuleType) -> None:
     """Load what a Server will load, so that one that could not start is never waited for."""
     import evennia  # noqa: PLC0415 - needs the settings
     from django.conf import settings  # noqa: PLC0415 - likewise
@@ -135,28 +84,24 @@ def _check(launcher: ModuleType, _here: Places) -> None:
 def _create_admin(launcher: ModuleType, here: Places) -> None:
     """Make account 1 with the generated password, or give it one when its file is gone."""
     forgotten = not here.admin_password.exists()
-    password = read_or_create(here.admin_password, nbytes=PASSWORD_BYTES)
+    password = read_or_create(here.admin_password, nbytes=12)
     created = {
         "EVENNIA_SUPERUSER_USERNAME": ADMIN,
         "EVENNIA_SUPERUSER_EMAIL": "",
         "EVENNIA_SUPERUSER_PASSWORD": password,
     }
     os.environ.update(created)
-    try:
-        launcher.check_database()
-    finally:  # the Portal and the Server inherit this environment
-        for name in created:
-            del os.environ[name]
+    launcher.check_database()
+    for name in created:  # the Portal and the Server inherit this environment
+        del os.environ[name]
     from evennia.accounts.models import AccountDB  # noqa: PLC0415 - needs the settings
 
     admin = AccountDB.objects.get(id=1)
-    if admin.check_password(password):
-        return
-    if forgotten:
+    if forgotten and not admin.check_password(password):
         _say("Giving the admin a new password")
         admin.set_password(password)
         admin.save()
-    else:
+    elif not admin.check_password(password):
         print(PASSWORD_CHANGED, flush=True)
 
 
@@ -177,6 +122,25 @@ def _build_world() -> None:
     initial_setup.reset_server = lambda: ServerConfig.objects.conf("server_epoch", time.time())
     with transaction.atomic():  # interrupted, it is begun anew
         initial_setup.handle_setup(done)
+
+
+def _launch(launcher: ModuleType, here: Places) -> None:
+    """Start a Portal and ask it for a Server, as `evennia start` does, which waits 10 s at most."""
+    from twisted.internet import reactor as twisted_reactor  # noqa: PLC0415 - after the settings
+
+    reactor: Any = twisted_reactor
+    portal, server = launcher._get_twistd_cmdline(False, False)
+    with (here.logs / "portal.log").open("ab") as log:
+        Popen(portal, env=launcher.getenv(), stdin=DEVNULL, stdout=log, stderr=STDOUT)
+
+    def ask(*_: object) -> None:
+        launcher.send_instruction(launcher.SSTART, server, end, end)
+
+    def end(*_: object) -> None:
+        reactor.stop()
+
+    launcher.wait_for_status(True, None, ask, end, rate=_LOOK_SECONDS, retries=_PORTAL_LOOKS)
+    reactor.run()
 
 
 def _say(step: str) -> None:

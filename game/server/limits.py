@@ -11,10 +11,9 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 LONGEST_LINE = 6000
-"""Bytes of one line; Evennia's own limit, which it puts to telnet alone."""
+"""Signs of one line; Evennia's own limit, which it puts to telnet alone."""
 LONGEST_MESSAGE = 64 * 1024
 """Bytes of a message of the web client: such a line, each sign of it escaped, and more."""
 LOGIN_SECONDS = 600.0
@@ -30,7 +29,7 @@ TOO_FAST = (
     "You are faster than anybody here can follow: some of what you sent was not heard. "
     "Wait a few seconds, and go on more slowly."
 )
-TOO_LONG = f"A line may have {LONGEST_LINE:,} bytes at most; this one was not heard."
+TOO_LONG = f"A line may have {LONGEST_LINE:,} signs at most; this one was not heard."
 NO_LOGIN = (
     f"You have not logged in for {LOGIN_SECONDS / 60:.0f} minutes, so the line is closed. "
     "Come back any time."
@@ -118,16 +117,3 @@ class Buckets:
         while len(self._known) > MOST_KNOWN:
             self._known.popitem(last=False)
         return None
-
-
-def size_of(message: Any) -> int:
-    """Bytes of what a client sent, at whatever depth its texts lie."""
-    if isinstance(message, bytes):
-        return len(message)
-    if isinstance(message, str):
-        return len(message.encode("utf-8", "replace"))
-    if isinstance(message, dict):
-        return sum(size_of(key) + size_of(value) for key, value in message.items())
-    if isinstance(message, list | tuple):
-        return sum(map(size_of, message))
-    return 1

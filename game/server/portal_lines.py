@@ -10,25 +10,18 @@ Every line is sent at once (TCP_NODELAY). By default the system holds a short li
 
 from __future__ import annotations
 
-import os
-import time
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import evennia
 import psutil
-from django.conf import settings
-from evennia.server.portal.amp_server import AMPServerProtocol, getenv
+from evennia.server.portal.amp_server import AMPServerProtocol
 from evennia.server.portal.mxp import MXP
 from evennia.server.portal.telnet import TelnetProtocol
 from evennia.server.portal.webclient import WebSocketClient
-from evennia.server.portal.wire_formats.evennia_v1 import EvenniaV1Format
 from evennia.utils.utils import to_str
 from twisted.internet import reactor
 from twisted.internet.defer import Deferred, succeed
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
-from twisted.internet.protocol import ProcessProtocol
 
 from game.server.limits import (
     AWAY,
@@ -41,7 +34,6 @@ from game.server.limits import (
     TOO_FAST,
     TOO_LONG,
     Bucket,
-    size_of,
 )
 
 UNREADABLE = 4400
@@ -49,14 +41,7 @@ UNREADABLE = 4400
 STOPPED = 4012
 """Code with which it is closed when the world stops: whoever played is to try again."""
 REFUSAL = 'Send ["text", ["look"], {}], as JSON in UTF-8'
-_CLOSE = "websocket_close"
 MOST_MODULES = 64
-_SUPPORTS: dict[str, Callable[[set[str], set[str]], set[str]]] = {
-    "supports_set": lambda _, named: named,
-    "supports_add": set.union,
-    "supports_remove": set.difference,
-}
-"""GMCP's ``Core.Supports``, as Evennia names it, and what each does to the modules known."""
 _MXP_LOCKED = b"\x1b[7z"
 """From here on text is text, ``<name>`` too, but where a line says otherwise for one tag."""
 _ENDING_LOOKS, _LOOK_SECONDS = 50, 0.2
@@ -78,7 +63,7 @@ def line_in(message: object) -> str | bytes | None:
 class Bounded:
     """Mixed into a protocol of the Portal, before Evennia's class."""
 
-    timer: IReactorTime = reactor  # type: ignore[assignment]
+    timer: IReactorTime = _reactor
     _bucket: Bucket | None = None
     _closing: IDelayedCall | None = None
 
@@ -96,17 +81,18 @@ class Bounded:
 
     def data_in(self, /, **message: Any) -> None:
         """Hand a line on, unless it is too long or comes too fast; clients may call theirs self."""
-        size, bucket = size_of(tuple(message.values())), self._bucket
+        line, bucket = line_in(message), self._bucket
         if bucket is None:
             return
+        size = len(repr(message) if line is None else line)
         fits = bucket.has(self.timer.seconds())
         if fits and size <= LONGEST_LINE:
             bucket.take(size)
-            line = line_in(message)
             if line is None:
                 self.learn(message)
-            else:  # what is no UTF-8 is latin-1, as an old client sends it
-                super().data_in(text=[[to_str(line, self)], {}])  # type: ignore[misc]
+            else:  # what is no UTF-8 is latin-1, as an old client sends it; PostgreSQL has no NUL
+                text = to_str(line, self).replace("\0", "")
+                super().data_in(text=[[text], {}])  # type: ignore[misc]
         elif bucket.to_be_told():
             self.data_out(text=((TOO_LONG if fits else TOO_FAST,), {}))  # type: ignore[attr-defined]
 
@@ -145,13 +131,17 @@ class BoundedSocket(Bounded, WebSocketClient):
 
     def onMessage(self, payload: bytes, isBinary: bool) -> None:  # noqa: N802, N803 - Autobahn's
         """Take a frame."""
-        message = self._decoded(payload, isBinary)
+        try:
+            flags = self.protocol_flags
+            message = self.wire_format.decode_incoming(payload, isBinary, protocol_flags=flags)
+        except (TypeError, ValueError, RecursionError):
+            message = None  # names that are lists, numbers of 5,000 digits, brackets without end
         if line_in(message) is not None or "client_options" in (message or ()):
             self.data_in(**message)
-        elif isinstance(message, dict) and _CLOSE in message:
+        elif "websocket_close" in (message or ()):
             self.disconnect()
-        elif self.wire_format.name == EvenniaV1Format.name and not _names_something(message):
-            self.sendClose(UNREADABLE, REFUSAL)
+        elif not message or not all(isinstance(name, str) and name != "text" for name in message):
+            self.sendClose(UNREADABLE, REFUSAL)  # what names another function is not heard
 
     def disconnect(self, reason: str | None = None) -> None:
         """Hang up. A world that stops lets its players come back as they were."""
@@ -166,33 +156,14 @@ class BoundedSocket(Bounded, WebSocketClient):
             case {"client_options": [_, {"screenwidth": int(width)}]} if 20 <= width <= 200:
                 self.note("SCREENWIDTH", {0: width})
 
-    def _decoded(self, payload: bytes, binary: bool) -> Any:
-        try:
-            return self.wire_format.decode_incoming(
-                payload, binary, protocol_flags=self.protocol_flags
-            )
-        except (TypeError, ValueError, RecursionError):
-            return None  # names that are lists, numbers of 5,000 digits, brackets without end
 
-
-def _names_something(message: object) -> bool:
-    """Whether it is for another function of Evennia's: whole, if nothing that is heard here."""
-    return isinstance(message, dict) and all(
-        isinstance(name, str) and name != "text" for name in message
-    )
-
-
-class _PromptLine:
-    """Mixed into a protocol, before Evennia's class."""
+class PromptTelnet(Bounded, TelnetProtocol):
+    """A player's telnet line."""
 
     def connectionMade(self) -> None:  # noqa: N802 - Twisted's name
         """Stop waiting for acknowledgements."""
-        self.transport.setTcpNoDelay(True)  # type: ignore[attr-defined]
-        super().connectionMade()  # type: ignore[misc]
-
-
-class PromptTelnet(_PromptLine, Bounded, TelnetProtocol):
-    """A player's telnet line."""
+        self.transport.setTcpNoDelay(True)
+        super().connectionMade()
 
     def dataReceived(self, data: bytes) -> None:  # noqa: N802 - Twisted's name
         """Take bytes; of a line that is too long so much stays that it is refused as such."""
@@ -204,12 +175,15 @@ class PromptTelnet(_PromptLine, Bounded, TelnetProtocol):
     def learn(self, message: dict[str, Any]) -> None:
         """Which messages of GMCP it wants: ``Core.Supports.Set ["Room 1", "Comm.Channel 1"]``."""
         wanted = {*self.protocol_flags.get("GMCP", ())}
-        for name, change in _SUPPORTS.items():
+        for name, change in (
+            ("supports_set", lambda named: named),
+            ("supports_add", wanted.union),
+            ("supports_remove", wanted.difference),
+        ):
             match message.get(name):
                 case [[*modules], _]:
                     named = {str(each).split(" ")[0].lower() for each in modules[:MOST_MODULES]}
-                    wanted = change(wanted, named)
-        self.note("GMCP", sorted(wanted)[:MOST_MODULES])
+                    self.note("GMCP", sorted(change(named))[:MOST_MODULES])
 
     def requestNegotiation(self, about: bytes, data: bytes) -> None:  # noqa: N802 - Twisted's name
         """Negotiate; to a client with MXP nothing but the game's own links are tags."""
@@ -218,26 +192,20 @@ class PromptTelnet(_PromptLine, Bounded, TelnetProtocol):
             self._write(_MXP_LOCKED)
 
 
-class PromptPortalEnd(_PromptLine, AMPServerProtocol):
+class PromptPortalEnd(AMPServerProtocol):
     """The Portal's end of its line to the Server."""
 
-    lost_at = 0.0
+    def connectionMade(self) -> None:  # noqa: N802 - Twisted's name
+        """Stop waiting for acknowledgements."""
+        self.transport.setTcpNoDelay(True)
+        super().connectionMade()
 
     def connectionLost(self, reason: Any = None) -> None:  # noqa: N802 - Twisted's name
-        """Note when the Server was gone; of one that nobody has asked to end players are told."""
-        if self.factory.server_connection is self:
-            PromptPortalEnd.lost_at = time.time()
-            if self.factory.portal.server_restart_mode is None:
-                evennia.PORTAL_SESSION_HANDLER.announce_all(GONE)
+        """The Server is gone; of one that nobody has asked to end players are told."""
+        unasked = self.factory.portal.server_restart_mode is None
+        if unasked and self.factory.server_connection is self:
+            evennia.PORTAL_SESSION_HANDLER.announce_all(GONE)
         super().connectionLost(reason)
-
-    def broadcast(self, command: Any, sessid: int, **message: Any) -> Deferred[Any]:
-        """Tell nobody: Evennia does so while it knows of no Server.
-
-        Whoever connects then is told of when the Server comes. The launcher alone would hear of
-        it, which does not know such commands: both would log a traceback.
-        """
-        return succeed([])
 
     def send_MsgPortal2Server(self, session: Any, **message: Any) -> Deferred[Any]:  # noqa: N802
         """Hand on what a player typed, or say that nobody hears it."""
@@ -248,25 +216,9 @@ class PromptPortalEnd(_PromptLine, AMPServerProtocol):
         return handed_on
 
     def start_server(self, server_twistd_cmd: list[str], looks: int = _ENDING_LOOKS) -> None:
-        """Start a Server as soon as the one before has ended.
-
-        Evennia's own waits for the new one to come up, and hears no player meanwhile.
-        """
-        portal = self.factory.portal
-        portal.server_twistd_cmd = server_twistd_cmd
-        if looks and portal.server_process_id and psutil.pid_exists(portal.server_process_id):
+        """Start a Server as soon as the one before has ended."""
+        before = self.factory.portal.server_process_id
+        if looks and before and psutil.pid_exists(before):
             _reactor.callLater(_LOOK_SECONDS, self.start_server, server_twistd_cmd, looks - 1)
-            return
-        self.wait_for_server_connect(self.let_in)
-        with Path(settings.SERVER_LOG_FILE).open("ab") as log, Path(os.devnull).open() as nothing:
-            files = {0: nothing.fileno(), 1: log.fileno(), 2: log.fileno()}
-            _reactor.spawnProcess(
-                ProcessProtocol(), server_twistd_cmd[0], server_twistd_cmd, getenv(), childFDs=files
-            )
-
-    def let_in(self) -> None:
-        """Introduce to the Server those who connected while there was none."""
-        sessions = evennia.PORTAL_SESSION_HANDLER
-        for session in list(sessions.values()):
-            if self.lost_at < session.conn_time <= sessions.connection_time:
-                sessions.connect(session)
+        else:
+            super().start_server(server_twistd_cmd)

@@ -12,7 +12,7 @@ from typing import Any
 from evennia.server.serversession import ServerSession
 from evennia.utils.ansi import strip_ansi
 
-from game.server.limits import ADDRESS, PLAYER, TOO_FAST, Buckets, size_of
+from game.server.limits import ADDRESS, PLAYER, TOO_FAST, Buckets
 
 DEFAULT_WIDTH = 78
 WIDEST = 100
@@ -39,43 +39,24 @@ class WrappingSession(ServerSession):
         """Take a line, unless its player or its address has sent too much of late."""
         who = ("player", self.uid) if self.logged_in else ("connection", self.sessid)
         named = ((who, PLAYER), (("address", str(self.address)), ADDRESS))
-        full = _buckets.refusing(size_of(kwargs), named)
+        full = _buckets.refusing(len(repr(kwargs)), named)
         if full is None or (self.account and self.account.check_permstring(BUILDER)):
-            super().data_in(**without_nul(kwargs))
+            super().data_in(**kwargs)
         elif full.to_be_told():
             self.msg(TOO_FAST)
 
     def data_out(self, **kwargs: Any) -> None:
         """Wrap the text on its way out."""
         if "telnet" in str(self.protocol_key) and not (kwargs.get("options") or {}).get("raw"):
-            kwargs = _wrapped(kwargs, self._width())
+            # A client that has not told its size counts as 78 wide.
+            said = (self.protocol_flags or {}).get("SCREENWIDTH", {}).get(0) or DEFAULT_WIDTH
+            width = min(max(int(said), NARROWEST), WIDEST)
+            match kwargs.get("text"):
+                case str() as text:
+                    kwargs["text"] = wrap(text, width)
+                case [str() as text, *rest]:
+                    kwargs["text"] = (wrap(text, width), *rest)
         super().data_out(**kwargs)
-
-    def _width(self) -> int:
-        said = (self.protocol_flags or {}).get("SCREENWIDTH", {0: DEFAULT_WIDTH}).get(0)
-        # A client that has not told its size counts as 78 wide.
-        return min(max(int(said or DEFAULT_WIDTH), NARROWEST), WIDEST)
-
-
-def without_nul(message: Any) -> Any:
-    """What a client sent, at whatever depth its texts lie, without what PostgreSQL refuses."""
-    if isinstance(message, str):
-        return message.replace("\0", "")
-    if isinstance(message, dict):
-        return {without_nul(key): without_nul(value) for key, value in message.items()}
-    if isinstance(message, list | tuple):
-        return type(message)(map(without_nul, message))
-    return message
-
-
-def _wrapped(kwargs: dict[str, Any], width: int) -> dict[str, Any]:
-    """The keywords of one message with their text wrapped; it may stand alone or first."""
-    text = kwargs.get("text")
-    if isinstance(text, str):
-        return kwargs | {"text": wrap(text, width)}
-    if isinstance(text, tuple | list) and text and isinstance(text[0], str):
-        return kwargs | {"text": (wrap(text[0], width), *text[1:])}
-    return kwargs
 
 
 def wrap(text: str, width: int) -> str:

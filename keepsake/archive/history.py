@@ -14,7 +14,8 @@ from typing import Any
 
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Position
-from keepsake.archive.tiers import SummaryState, SummaryVerdict
+from keepsake.archive.tier_lines import SummaryState
+from keepsake.archive.verdicts import SummaryVerdict
 from keepsake.json_lines import Record
 from keepsake.memory.types import Outcome, Rung, RungStep
 

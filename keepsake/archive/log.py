@@ -265,16 +265,6 @@ class Archive:
         return sum(path.stat().st_size for path in self._segments())
 
 
-def segment_sizes(folder: Path) -> dict[str, int]:
-    """Bytes of each segment of the archive in ``folder``, by name, whoever has it open.
-
-    Raises:
-        OSError: It cannot be read.
-    """
-    with os.scandir(folder) as entries:
-        return {each.name: each.stat().st_size for each in entries if _is_segment(each.name)}
-
-
 def _take(found: dict[int, Memory], record: Record, first: int, last: int) -> bool:
     """Add what ``record`` says to ``found``; False once ``last`` has been passed for good.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import sys
-import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -13,12 +12,12 @@ import typer
 from rich.markup import escape
 
 from keepsake.cli import backup as backups
-from keepsake.cli import client, lab, models, processes, simulate
+from keepsake.cli import lab, models, processes, simulate
 from keepsake.cli import logs as event_logs
 from keepsake.cli import world as worlds
 from keepsake.cli.output import err, out, print_json, steps
 from keepsake.errors import KeepsakeError
-from keepsake.paths import Places, places
+from keepsake.paths import places
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -26,9 +25,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Keepsake: a text world whose inhabitants are language-model agents that remember.",
 )
-index_app = typer.Typer(no_args_is_help=True, help="The recall index, made from the vault.")
 recall_app = typer.Typer(no_args_is_help=True, help="The agents' recall, for other programs.")
-app.add_typer(index_app, name="index")
 app.add_typer(models.app, name="model")
 app.add_typer(recall_app, name="recall")
 app.add_typer(lab.app, name="eval")
@@ -45,7 +42,6 @@ Kinds = Annotated[
 ]
 OfLab = Annotated[str, typer.Option("--lab", help="Of the simulation of that name.")]
 MOST_LINES = 1_000_000_000
-_POLL_SECONDS = 0.5
 
 
 def main() -> None:
@@ -72,10 +68,24 @@ def start(
     if foreground:
         signal.signal(signal.SIGTERM, signal.default_int_handler)
     with steps() as step:
-        started = worlds.start(here, step)
-    out.print("Keepsake already runs." if started.already_ran else "Keepsake runs.")
-    _print_addresses(processes.actual(here))
-    if started.password_changed:
+        lines = worlds.start(here, step)
+    out.print("Keepsake already runs." if lines is None else "Keepsake runs.")
+    here = processes.actual(here)
+    host = "localhost" if here.listen in ("127.0.0.1", "0.0.0.0") else here.listen
+    web = f"{'https' if here.certificate else 'http'}://{host}:{here.ports.web}"
+    told = {
+        "telnet": f"telnet {host} {here.ports.telnet}",
+        "with TLS": f"{host}, port {here.ports.telnet_tls}" if here.certificate else "",
+        "web": f"{web}/webclient/",
+        "dashboard": f"{web}/agents/ (as admin)",
+        "admin": f"{worlds.ADMIN}, password in {here.admin_password}",
+        "newcomers": "type: create <name> <password>",
+        "models": "keepsake model list: some talk better than the shipped one",
+    }
+    for what, where in told.items():
+        if where:
+            out.print(f"  {what:<11} {where}", markup=False)
+    if worlds.PASSWORD_CHANGED in (lines or ()):
         out.print(
             "The admin's password was changed in the game, so that file no longer holds it. "
             "(Delete the file and start anew to get a fresh one.)"
@@ -87,33 +97,12 @@ def start(
             stop()
 
 
-def _print_addresses(here: Places) -> None:
-    host = "localhost" if here.listen in ("127.0.0.1", "0.0.0.0") else here.listen
-    out.print(f"  telnet      telnet {host} {here.ports.telnet}")
-    if here.certificate is not None:
-        out.print(f"  with TLS    {host}, port {here.ports.telnet_tls}")
-    web = f"{'https' if here.certificate else 'http'}://{host}:{here.ports.web}"
-    out.print(f"  web         {web}/webclient/")
-    out.print(f"  dashboard   {web}/agents/ (as admin)")
-    out.print(f"  admin       {worlds.ADMIN}, password in {here.admin_password}", markup=False)
-    out.print("  newcomers   type: create <name> <password>", markup=False)
-    out.print("  models      keepsake model list: some talk better than the shipped one")
-
-
 @app.command()
-def stop(
-    force: Annotated[
-        bool, typer.Option("--force", help="Also when memories that no disk takes are lost.")
-    ] = False,
-) -> None:
+def stop() -> None:
     """End the world and the model server."""
-    here = places()
     with steps() as step:
-        anything = worlds.stop(here, step, force=force)
+        anything = worlds.stop(places(), step)
     out.print("Keepsake has stopped." if anything else "Keepsake was not running.")
-    for agent, number in worlds.waiting(here).items():
-        told = f"{number} memories of {agent} wait in {here.spill}, as its archive could not be "
-        out.print(f"{told}written; the next start takes them into it.", markup=False)
 
 
 @app.command()
@@ -162,7 +151,7 @@ def backup(
         int, typer.Option(min=0, help="In a folder: how many backups stay there; 0 for all.")
     ] = 0,
 ) -> None:
-    """Keep database, vault and secrets of one moment in a file; the world may run."""
+    """Keep database, vault and secrets in a file; the world may run."""
     with out.status("Backing up"):
         made = backups.backup(places(), target.absolute(), keep)
     out.print(f"{made.path}: {made.files} files, {made.size / 1e6:,.1f} MB", markup=False)
@@ -185,29 +174,6 @@ def restore(
         out.print(f"What was there before is in {folder}", markup=False)
 
 
-@index_app.command("rebuild")
-def rebuild_index(
-    agent: Annotated[str | None, typer.Argument(help="One agent; all without it.")] = None,
-) -> None:
-    """Make the index of the running world anew from archive and vault."""
-    here = places()
-    agents = client.ask(here, "index_rebuild", agent=agent)["agents"]
-    with out.status("Making the index anew") as shown:
-        while (found := client.ask(here, "index_status")["rebuild"])["finished"] < len(agents):
-            shown.update(f"{agents[found['finished']]}: {found['done']} of {found['total']}")
-            time.sleep(_POLL_SECONDS)
-    for problem in found["problems"]:
-        err.print(f"[red]✗[/red] {escape(problem)}")
-    if found["problems"]:
-        raise typer.Exit(1)
-    out.print(f"The index was made anew, of {len(agents)} agents.")
-
-
-@index_app.callback()
-def _only_a_group() -> None:
-    """So that ``rebuild`` is a command of its own, though it is the only one."""
-
-
 # -- what happened in it
 
 
@@ -221,20 +187,16 @@ def logs(
     follow: Annotated[bool, typer.Option(help="Go on showing what is added.")] = True,
     agent: AgentNames = None,
     kind: Kinds = None,
-    text: Annotated[bool, typer.Option("--text", help="The agents' log as plain text.")] = False,
     lab: OfLab = "",
     as_json: AsJson = False,
 ) -> None:
     """Show what the agents think and do, or a text log, and follow it."""
     here = simulate.places_of(lab)
-    if text or which != event_logs.EVENTS:
-        name = event_logs.AGENTS if which == event_logs.EVENTS else which
-        event_logs.show_text(out, here, name, lines, go_on=follow)
-    else:
+    if which == event_logs.EVENTS:
         wanted = event_logs.wanted_events(agent or (), kind or ())
-        for line in event_logs.unknown_agents(here, agent or ()):
-            err.print(line, markup=False)
-        event_logs.show_events(out, here, wanted, lines, go_on=follow, as_json=as_json)
+        event_logs.show_events(here, wanted, lines, go_on=follow, as_json=as_json)
+    else:
+        event_logs.show_text(here, which, lines, go_on=follow)
 
 
 @app.command()
@@ -252,14 +214,12 @@ def export(
     """Write events, memories, people and answers as tables for pandas, DuckDB or a spreadsheet."""
     # Here, since pyarrow takes its time and no other command needs it.
     from keepsake.cli import export as exports  # noqa: PLC0415
-    from keepsake.cli import lives  # noqa: PLC0415
 
     here, wanted = simulate.places_of(lab), event_logs.wanted_events(agent or (), kind or ())
-    more = () if kind else lives.tables(here, wanted)
-    for table in exports.export(
-        here.events, folder, exports.forms(form), wanted, prompts=prompts, more=more
-    ):
-        out.print(f"{table.rows:>9,} rows  {table.path}", markup=False)
+    for path, rows in exports.export(
+        here, folder, exports.forms(form), wanted, prompts=prompts, lives=not kind
+    ).items():
+        out.print(f"{rows:>9,} rows  {path}", markup=False)
 
 
 @recall_app.command("serve")
@@ -273,3 +233,8 @@ def serve_recall() -> None:
         if hasattr(stream, "reconfigure"):  # whatever the locale says, JSON is UTF-8
             stream.reconfigure(encoding="utf-8", errors="replace")
     RecallServer(MiniLMEmbedder(threads=2)).serve(sys.stdin, sys.stdout)
+
+
+@recall_app.callback()
+def _only_a_group() -> None:
+    """So that ``serve`` is a command of its own, though it is the only one."""

@@ -1,13 +1,12 @@
-"""``keepsake export``: the event log as one table a kind, and lives, in Parquet and CSV."""
+"""``keepsake export``: the event log as one table a kind, memories, people, as Parquet and CSV."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from datetime import datetime
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -15,23 +14,24 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import csv, parquet
 
-from keepsake.cli.lives import ROWS
-from keepsake.errors import KeepsakeError, refusing
+from keepsake.archive.log import Archive
+from keepsake.books.journal import Journal
+from keepsake.books.people import FOLDER
+from keepsake.books.person_page import parse_page
+from keepsake.errors import KeepsakeError, NoteRefused, refusing
 from keepsake.events.prompts import prompts_of
 from keepsake.events.reader import Filter, events
-from keepsake.events.schema import Column, columns, fields_of
+from keepsake.events.schema import Column, columns
 from keepsake.events.types import KINDS
+from keepsake.names import name_of
+from keepsake.paths import Places
 
-PROMPTS = "prompts"
-"""The table of the prompts, whose ``hash`` is the ``prompt`` of a thought."""
-_ROWS = 5_000
+PROMPTS, MEMORIES, PEOPLE = "prompts", "memories", "people"
+_ROWS = 2_000
 """Rows that are in memory at once."""
-_PROMPT_ROWS = 500
-_PROMPT_COLUMNS = (Column("hash", "string"), Column("text", "string"))
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """What a spreadsheet takes for the begin of a formula: players write the texts."""
-_MAPS = ("counts", "numbers")
-_NESTED = (*_MAPS, "integers", "list")
+_NESTED = ("counts", "numbers", "integers", "list")
 """What a cell of CSV holds as JSON."""
 _TYPES: Mapping[str, pa.DataType] = {
     "string": pa.string(),
@@ -42,6 +42,19 @@ _TYPES: Mapping[str, pa.DataType] = {
     "counts": pa.map_(pa.string(), pa.int64()),
     "numbers": pa.map_(pa.string(), pa.float64()),
     "integers": pa.list_(pa.int64()),
+}
+_TEXTS = ("kind", "text", "place", "source", "source_id", "reason", "event", "to", "to_id", "chain")
+_COLUMNS: Mapping[str, Sequence[Column]] = {
+    PROMPTS: (Column("hash", "string"), Column("text", "string")),
+    MEMORIES: (
+        *(Column("agent", "string"), Column("n", "integer"), Column("t", "time")),
+        *(Column(name, "string") for name in _TEXTS),
+        *(Column("repeats", "integer"), Column("importance", "integer")),
+    ),
+    PEOPLE: (
+        *(Column(name, "string") for name in ("agent", "about", "about_id", "of", "text")),
+        *(Column("t", "time"), Column("evidence", "integers")),
+    ),
 }
 
 type Row = Mapping[str, Any]
@@ -54,150 +67,117 @@ class Form(StrEnum):
     CSV = "csv"
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A table that was written."""
-
-    path: Path
-    rows: int  # how many it has
-
-
 def forms(names: Sequence[str] | None) -> list[Form]:
     """The forms of those names; all when none is named.
 
     Raises:
         KeepsakeError: There is no such form.
     """
-    try:
-        return [Form(each) for each in dict.fromkeys(names or Form)]
-    except ValueError as error:
-        unknown = next(each for each in names or () if each not in list(Form))
-        raise KeepsakeError(
-            f"There is no format {unknown!r}", f"There are: {', '.join(Form)}"
-        ) from error
+    if unknown := [each for each in names or () if each not in list(Form)]:
+        what = f"There is no format {unknown[0]!r}"
+        raise KeepsakeError(what, f"There are: {', '.join(Form)}")
+    return [Form(each) for each in dict.fromkeys(names or Form)]
 
 
 def export(
-    log: Path,
+    here: Places,
     folder: Path,
     forms: Sequence[Form],
     wanted: Filter,
     *,
     prompts: bool,
-    more: Iterable[tuple[str, Iterable[Any]]] = (),
-) -> list[Table]:
-    """Write the events that are wanted, and their prompts, into a new or empty folder.
+    lives: bool,
+) -> dict[Path, int]:
+    """Write the events that are wanted into a new or empty folder; the tables, and their rows.
 
-    ``more``: Further tables of :data:`keepsake.cli.lives.ROWS`, by name, each with its rows.
+    Args:
+        here: Whose they are.
+        folder: Where the tables go.
+        forms: What they are written as.
+        wanted: Which events, and of whom.
+        prompts: Whether the prompts are written as well, whole.
+        lives: Whether memories and people are.
 
     Raises:
-        KeepsakeError: The log cannot be read, the tables cannot be written, the folder is not
-            empty, or there is nothing to write.
+        KeepsakeError: Something cannot be read or written, the folder is not empty, or there is
+            nothing to write.
     """
+    tables: dict[str, _TableWriter] = {}
     cure = "Look at the disk space and at who may write there"
     with refusing(f"The events could not be exported to {folder}", cure, pa.ArrowException):
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise KeepsakeError(f"{folder} is not an empty folder", "Name a new one")
-        # Kinds of a later version have no columns here.
-        records = (each for each in events(log) if wanted(each) and each["kind"] in KINDS)
         folder.parent.mkdir(parents=True, exist_ok=True)
         # Whole or not at all: tables that were cut off would be taken for whole ones.
         with TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as scratch:
             made = Path(scratch) / folder.name
             made.mkdir()
-            tables = _write_all(made, forms, records, log if prompts else None, more)
+            for name, row in _rows(here, wanted, prompts=prompts, lives=lives):
+                if name not in tables:
+                    shape = _COLUMNS[name] if name in _COLUMNS else columns(KINDS[name])
+                    tables[name] = _TableWriter(made, name, shape, forms)
+                tables[name].add(row)
+            for table in tables.values():
+                table.close()
             if tables:
                 made.replace(folder)
     if not tables:
-        raise KeepsakeError(
-            f"There are no such events in {log}", "Start the world, or ask for other events"
-        )
-    return [
-        Table(folder / f"{kind}.{form}", table.rows)
-        for kind, table in tables.items()
-        for form in forms
-    ]
-
-
-def _write_all(
-    folder: Path,
-    forms: Sequence[Form],
-    records: Iterable[Row],
-    log: Path | None,
-    more: Iterable[tuple[str, Iterable[Any]]],
-) -> dict[str, _TableWriter]:
-    """Write events, their prompts out of the log, and what else there is; the tables, by name."""
-    tables: dict[str, _TableWriter] = {}
-
-    def add(name: str, shape: Callable[[], Sequence[Column]], row: Row, most: int = _ROWS) -> None:
-        if name not in tables:
-            tables[name] = _TableWriter(folder, name, shape(), forms, most)
-        tables[name].add(row)
-
-    hashes: set[str] = set()
-    for record in records:
-        kind = str(record["kind"])
-        add(kind, partial(columns, KINDS[kind]), record)
-        hashes.add(str(record.get("prompt") or ""))
-    for hash_, text in prompts_of(log, hashes - {""}) if log is not None else ():
-        add(PROMPTS, lambda: _PROMPT_COLUMNS, {"hash": hash_, "text": text}, _PROMPT_ROWS)
-    for name, rows in more:
-        for each in rows:
-            add(name, partial(fields_of, ROWS[name]), asdict(each))
-    for table in tables.values():
-        table.close()
-    return tables
+        what = f"There are no such events in {here.events}"
+        raise KeepsakeError(what, "Start the world, or ask for other events")
+    return {folder / f"{n}.{form}": table.rows for n, table in tables.items() for form in forms}
 
 
 class _TableWriter:
     """One table that is being written, in all its forms, some rows at a time."""
 
     def __init__(
-        self, folder: Path, name: str, shape: Sequence[Column], forms: Sequence[Form], most: int
+        self, folder: Path, name: str, shape: Sequence[Column], forms: Sequence[Form]
     ) -> None:
         self.rows = 0
-        self._shape, self._most = shape, most
         self._waiting: list[Row] = []
-        self._files = [
-            (form, schema := _schema(form, shape), _opened(folder / f"{name}.{form}", form, schema))
-            for form in forms
-        ]
+        self._times = [each.name for each in shape if each.type == "time"]
+        self._nested = {each.name for each in shape if each.type in _NESTED}
+        schema = pa.schema([(each.name, _type(each)) for each in shape])
+        flat = [(each, pa.string() if each.type in _NESTED else _type(each)) for each in shape]
+        self._flat = pa.schema([(each.name, kind) for each, kind in flat])
+        self._parquet = self._csv = None
+        if Form.PARQUET in forms:
+            path = folder / f"{name}.parquet"
+            self._parquet = parquet.ParquetWriter(path, schema, compression="zstd")
+        if Form.CSV in forms:
+            self._csv = csv.CSVWriter(folder / f"{name}.csv", self._flat)
 
     def add(self, row: Row) -> None:
         """Take one row."""
-        self._waiting.append(row)
+        times = {
+            name: datetime.fromisoformat(str(row[name])) for name in self._times if row.get(name)
+        }
+        self._waiting.append({**row, **times})
         self.rows += 1
-        if len(self._waiting) >= self._most:
+        if len(self._waiting) >= _ROWS:
             self._flush()
 
     def close(self) -> None:
         """Write what waits, and end the files."""
         self._flush()
-        for _, _, file in self._files:
+        for file in filter(None, (self._parquet, self._csv)):
             file.close()
 
     def _flush(self) -> None:
-        for form, schema, file in self._files:
-            cell = _csv_cell if form is Form.CSV else _cell
-            arrays = [
-                pa.array([cell(each, row.get(each.name)) for row in self._waiting], field.type)
-                for each, field in zip(self._shape, schema, strict=True)
-            ]
-            file.write_table(pa.Table.from_arrays(arrays, schema=schema))
-        self._waiting = []
+        rows, self._waiting = self._waiting, []
+        if self._parquet is not None:
+            self._parquet.write_table(pa.Table.from_pylist(rows, self._parquet.schema))
+        if self._csv is not None:
+            cells = [{name: self._cell(name, row[name]) for name in row} for row in rows]
+            self._csv.write_table(pa.Table.from_pylist(cells, self._flat))
 
-
-def _schema(form: Form, shape: Sequence[Column]) -> pa.Schema:
-    as_text = _NESTED if form is Form.CSV else ()
-    return pa.schema(
-        [(each.name, pa.string() if each.type in as_text else _type(each)) for each in shape]
-    )
-
-
-def _opened(path: Path, form: Form, schema: pa.Schema) -> Any:
-    if form is Form.CSV:
-        return csv.CSVWriter(path, schema)
-    return parquet.ParquetWriter(path, schema, compression="zstd")
+    def _cell(self, name: str, value: Any) -> Any:
+        """A cell of CSV holds one thing, which is text or a number and no formula."""
+        if name in self._nested and value is not None:
+            return json.dumps(value, ensure_ascii=False)
+        if isinstance(value, str) and value.startswith(_FORMULA):
+            return f"'{value}"
+        return value
 
 
 def _type(column: Column) -> pa.DataType:
@@ -206,18 +186,52 @@ def _type(column: Column) -> pa.DataType:
     return _TYPES[column.type]
 
 
-def _cell(column: Column, value: Any) -> Any:
-    if value is None:
-        return None
-    if column.type == "time":
-        return value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
-    return list(value.items()) if column.type in _MAPS else value
+# -- rows
 
 
-def _csv_cell(column: Column, value: Any) -> Any:
-    """The same, but that a cell holds one thing, which is text or a number and no formula."""
-    if column.type in _NESTED and value is not None:
-        return json.dumps(value, ensure_ascii=False)
-    if isinstance(value, str) and column.type == "string":
-        return f"'{value}" if value.startswith(_FORMULA) else value
-    return _cell(column, value)
+def _rows(here: Places, wanted: Filter, *, prompts: bool, lives: bool) -> Iterator[tuple[str, Row]]:
+    """Each row, and the table that it goes into."""
+    hashes = set()
+    for record in events(here.events):
+        if wanted(record) and record["kind"] in KINDS:  # those of a later version have no columns
+            yield str(record["kind"]), record
+            hashes.add(str(record.get("prompt") or ""))
+    for hash_, text in prompts_of(here.events, hashes - {""}) if prompts else ():
+        yield PROMPTS, {"hash": hash_, "text": text}
+    found = here.agents.glob("*/archive") if lives else ()
+    for folder in sorted(each.parent for each in found):
+        if wanted({"agent": name_of(folder)}):
+            yield from ((MEMORIES, row) for row in _memories(folder))
+            yield from ((PEOPLE, row) for row in _people(folder))
+
+
+def _memories(folder: Path) -> Iterator[Row]:
+    journal = Journal(folder / "journal")
+    journal.entries()  # it reads its files whole
+    with closing(Archive(folder / "archive", read_only=True)) as archive:
+        lived = archive.read(1, archive.last_number)
+    for each in lived:
+        entry = journal.resting_on(each.number)
+        yield {
+            "agent": name_of(folder),
+            "n": each.number,
+            "t": each.time,
+            **{name: str(getattr(each, name)) for name in _TEXTS},
+            "repeats": each.repeats,
+            "importance": entry.importance if entry else each.importance,
+        }
+
+
+def _people(folder: Path) -> Iterator[Row]:
+    for path in sorted((folder / FOLDER).glob("*.md")):
+        changed = datetime.fromtimestamp(path.stat().st_mtime).astimezone()
+        try:
+            page = parse_page(path, path.read_text(encoding="utf-8"), changed)
+        except (NoteRefused, UnicodeDecodeError):
+            continue  # nobody reads it in the game either
+        row = {"agent": name_of(folder), "about": page.name, "about_id": page.key}
+        if page.portrait:
+            yield {**row, "of": "portrait", "text": page.portrait, "t": page.last_met}
+        for each in page.lines:
+            of, evidence = "said" if each.said else "did", list(each.numbers)
+            yield {**row, "of": of, "text": each.text, "t": each.time, "evidence": evidence}

@@ -5,25 +5,21 @@ Models and charts take a second to import that no other command needs, so they a
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-from rich.markup import escape
-
-from keepsake.cli.output import err, items_bar, out, print_json, print_wide
-from keepsake.errors import KeepsakeError
-from keepsake.paths import places
-
-if TYPE_CHECKING:
-    from keepsake.lab.sweep import CellRecord
 
 app = typer.Typer(no_args_is_help=True, help="Measure how well something works.")
 
-_DATA_FILE = "LoCoMo, LongMemEval, REALTALK or ours: docs/evaluation.md; or a folder."
+DataFile = Annotated[
+    Path,
+    typer.Argument(help="LoCoMo, LongMemEval, REALTALK or ours: docs/evaluation.md; or a folder."),
+]
+Memories = Annotated[
+    list[str] | None,
+    typer.Option("--memory", "-m", help="Of this memory; may be repeated. Ours without it."),
+]
 MemorySettings = Annotated[
     list[str] | None,
     typer.Option("--set", help="key=value for all memories, or memory.key=value; repeatable."),
@@ -42,45 +38,23 @@ JsonFile = Annotated[
 
 @app.command("recall")
 def recall(
-    data: Annotated[Path, typer.Argument(help=_DATA_FILE)],
-    memory: Annotated[
-        list[str] | None,
-        typer.Option("--memory", "-m", help="Through this memory; may be repeated."),
-    ] = None,
+    data: DataFile,
+    memory: Memories = None,
     settings: MemorySettings = None,
     limit: QuestionLimit = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")] = False,
 ) -> None:
     """Ask the questions of a file and show how much of their evidence recall finds."""
-    from keepsake.cli import memories, recall as recalls  # noqa: I001, PLC0415
-    from keepsake.lab.cell import FILE, TrialSource  # noqa: PLC0415
-    from keepsake.models.minilm import MiniLMEmbedder  # noqa: PLC0415
+    from keepsake.cli import memories  # noqa: PLC0415
 
-    if memory:
-        source = TrialSource(FILE, str(data))
-        cells = memories.cells_of(source, memory, settings or (), limit=limit)
-        found = memories.run(places(), cells, None, evidence=True)
-        if as_json:
-            print_json(memories.figures(found))
-        else:
-            print_wide(memories.as_table(found, memories.RETRIEVAL))
-        return
-    if settings or limit:
-        raise KeepsakeError("--set and --limit go with --memory", "Name a memory, such as keepsake")
-    scores = recalls.evaluate(data, MiniLMEmbedder(threads=2))
-    if as_json:
-        print_json(recalls.as_json(scores))
-    else:
-        out.print(recalls.as_table(scores))
+    memories.evaluate_recall(data, memory, settings, limit, as_json=as_json)
 
 
 @app.command("answers")
 def answers(
-    data: Annotated[Path, typer.Argument(help=_DATA_FILE)],
+    data: DataFile,
     *,
-    memory: Annotated[
-        list[str], typer.Option("--memory", "-m", help="Through this memory; may be repeated.")
-    ],
+    memory: Memories = None,
     profile: Annotated[str, typer.Option(help="The profile of llm.md that answers.")],
     judge: Annotated[str, typer.Option(help="The profile that judges the answers as well.")] = "",
     writer: Writer = "",
@@ -94,22 +68,16 @@ def answers(
 ) -> None:
     """Have a model answer a benchmark's questions from what memories give it; grade the answers."""
     from keepsake.cli import memories  # noqa: PLC0415
-    from keepsake.lab.cell import FILE, TrialSource  # noqa: PLC0415
 
-    models = {"profile": profile, "judge": judge, "writer": writer}
-    source, same = TrialSource(FILE, str(data)), {"limit": limit, "budget": budget, "seed": seed}
-    cells = memories.cells_of(source, memory, settings or (), **models, **same)
-    found = memories.rows_of(places(), cells, json_file)
-    print_wide(memories.as_table(found, memories.ANSWERS))
+    same = {"profile": profile, "judge": judge, "writer": writer, "limit": limit}
+    same |= {"budget": budget, "seed": seed}
+    memories.evaluate_answers(data, memory, settings, json_file, same)
 
 
 @app.command("probes")
 def probes(
     *,
-    memory: Annotated[
-        list[str] | None,
-        typer.Option("--memory", "-m", help="Of this memory; may be repeated. Ours without it."),
-    ] = None,
+    memory: Memories = None,
     load: Annotated[
         str, typer.Option(help="Memories a day beside what is asked about.")
     ] = "20,100",
@@ -126,17 +94,10 @@ def probes(
 ) -> None:
     """Have visitors tell a memory what they ask for an hour, a day and a week later."""
     from keepsake.cli import memories  # noqa: PLC0415
-    from keepsake.lab.cell import PROBES, TrialSource  # noqa: PLC0415
-    from keepsake.lab.comparing import results_of  # noqa: PLC0415
 
-    source = TrialSource(PROBES, options=(("loads", memories.loads_of(load)), ("lives", lives)))
     same = {"profile": profile, "writer": writer, "seed": seed, "limit": limit}
-    cells = memories.cells_of(source, memory or ["keepsake"], settings or (), **same)
-    rows = memories.rows_of(places(), cells, json_file)
-    found = results_of("probes", {cell.name: each for cell, each in rows.items()})
-    for measure in found.timed:
-        memories.show_over_time(found, measure)
-    print_wide(memories.as_table(rows, memories.PROBED, kinds=kinds))
+    cells = memories.cells_of(memories.probes_of(load, lives), memory, settings, **same)
+    memories.evaluate_probes(cells, json_file, kinds=kinds)
 
 
 def sweep_command(
@@ -152,45 +113,8 @@ def sweep_command(
     address: Annotated[str, typer.Option(help="Of a Ray cluster; else this machine.")] = "",
 ) -> None:
     """Run memories × settings × seeds through the same lives; what is done stays done."""
-    from keepsake.cli.memories import show_results  # noqa: PLC0415
-    from keepsake.lab.comparing import compared  # noqa: PLC0415
-    from keepsake.lab.report import write_parquet, write_report  # noqa: PLC0415
-    from keepsake.lab.sweep import Runner, sweep  # noqa: PLC0415
-    from keepsake.lab.sweep_plan import read_plan  # noqa: PLC0415
-    from keepsake.memory import protocol  # noqa: PLC0415
+    from keepsake.cli import memories  # noqa: PLC0415
+    from keepsake.lab.sweep import Runner  # noqa: PLC0415
 
-    found, folder = read_plan(plan), folder or plan.with_suffix("")
-    for memory in dict.fromkeys(cell.memory for cell in found.cells):
-        protocol.maker(memory)  # said before anything is lived
-    with _cells_bar(found.name, len(found.cells)) as done:
-        records = sweep(places(), found, folder, Runner(jobs, ray, address), done)
-    table, report = folder / "results.parquet", folder / "report.html"
-    command = [".venv/bin/keepsake", "sweep", str(plan), "--out", str(folder)]
-    command += ["--jobs", str(jobs)] * bool(jobs) + ["--ray"] * ray
-    command += ["--address", address] * bool(address)
-    write_parquet(records, table)
-    write_report(found, records, shlex.join(command), report)
-    for results in compared(records):
-        show_results(results)
-    out.print(f"{table}\n{report}", markup=False)
-    if any(record.problem for record in records):
+    if not memories.swept(plan, folder or plan.with_suffix(""), Runner(jobs, ray, address)):
         raise typer.Exit(1)
-
-
-@contextmanager
-def _cells_bar(name: str, total: int) -> Iterator[Callable[[CellRecord, bool], None]]:
-    """A bar on standard error; a failed cell is told of at once."""
-    before = 0
-    with items_bar(name, total) as bar:
-
-        def done(record: CellRecord, earlier: bool) -> None:
-            nonlocal before
-            before += earlier
-            bar(name, 1)
-            if record.problem:
-                told = f"[red]✗[/red] {record.name}, {record.source}, seed {record.cell['seed']}"
-                err.print(f"{told}: {escape(record.problem)}")
-
-        yield done
-    if before:
-        err.print(f"{before} of {total} cells were done before")

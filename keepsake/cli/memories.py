@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -11,24 +12,19 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table
 
-from keepsake.cli.output import err, items_bar, out, plain_table, print_wide
+from keepsake.cli.output import err, items_bar, out, plain_table, print_json, print_wide
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.lab.answering import KNOWN, TASK, UNKNOWN
-from keepsake.lab.cell import TrialCell, TrialSource, pinned_down, run_cell
-from keepsake.lab.comparing import HOURS, SourceResults, over_time
+from keepsake.lab.cell import FILE, PROBES, TrialCell, TrialSource, pinned_down, run_cell
+from keepsake.lab.comparing import HOURS, SourceResults, compared, over_time, results_of
 from keepsake.lab.evaluating import IN_CONTEXT, IN_REACH, MemoryFault, Row, RowJournal
-from keepsake.lab.measures import (
-    COSTS,
-    MEASURES,
-    MRR,
-    RECALL,
-    MeasuredKind,
-    figure,
-    measured,
-)
+from keepsake.lab.measures import COSTS, MEASURES, MRR, RECALL, MeasuredKind, figure, measured
+from keepsake.lab.sweep import CellRecord, Runner, sweep
+from keepsake.lab.sweep_plan import read_plan
 from keepsake.lab.trial import EXACT, F1, RIGHT, ROUGE_L
+from keepsake.memory import protocol
 from keepsake.models.minilm import MiniLMEmbedder
-from keepsake.paths import Places
+from keepsake.paths import places
 
 RETRIEVAL = (*RECALL.values(), MRR, IN_REACH, "memory_tokens", "memory_seconds")
 _SPENT = ("prompt_tokens", "memory_seconds", "answer_seconds")
@@ -37,12 +33,88 @@ PROBED = (IN_CONTEXT, IN_REACH, RIGHT, "kept", "memory_tokens", "memory_seconds"
 MOST_LOAD = 10_000
 _NAMES = {**MEASURES, **COSTS}
 
+type Names = Sequence[str] | None
+"""Memories, or settings of theirs, as the command line has them."""
 type Found = Mapping[TrialCell, Sequence[Row]]
 
 
-def cells_of(
-    source: TrialSource, memories: Sequence[str], settings: Iterable[str], **same: Any
-) -> list[TrialCell]:
+def evaluate_recall(
+    data: Path, memory: Names, settings: Names, limit: int, *, as_json: bool
+) -> None:
+    """Show how much of the evidence in a file memories find."""
+    source = TrialSource(FILE, str(data))
+    found = run(cells_of(source, memory, settings, limit=limit), None, evidence=True)
+    if as_json:
+        print_json(figures(found))
+    else:
+        print_wide(as_table(found, RETRIEVAL))
+
+
+def evaluate_answers(
+    data: Path, memory: Names, settings: Names, json_file: Path | None, same: Mapping[str, Any]
+) -> None:
+    """Have a model answer the questions of a file, and show how well."""
+    cells = cells_of(TrialSource(FILE, str(data)), memory, settings, **same)
+    print_wide(as_table(rows_of(cells, json_file), ANSWERS))
+
+
+def probes_of(load: str, lives: int) -> TrialSource:
+    """So many lives of each load.
+
+    Raises:
+        KeepsakeError: The loads are no list of numbers.
+    """
+    parts = [part.strip() for part in load.split(",")]
+    if not all(part.isdecimal() and 0 < int(part) <= MOST_LOAD for part in parts):
+        told = f"--load {load!r} is no list of numbers from 1 to {MOST_LOAD:,}"
+        raise KeepsakeError(told, "Write 20,100")
+    loads = tuple(dict.fromkeys(map(int, parts)))
+    return TrialSource(PROBES, options=(("loads", loads), ("lives", lives)))
+
+
+def evaluate_probes(cells: list[TrialCell], json_file: Path | None, *, kinds: bool) -> None:
+    """Show what memories know an hour, a day and a week after they were told."""
+    rows = rows_of(cells, json_file)
+    found = results_of("probes", {cell.name: each for cell, each in rows.items()})
+    for measure in found.timed:
+        show_over_time(found, measure)
+    print_wide(as_table(rows, PROBED, kinds=kinds))
+
+
+def swept(plan: Path, folder: Path, runner: Runner) -> bool:
+    """Run a sweep, write its table and report and show what it found; whether all cells ended."""
+    found, problems, before = read_plan(plan), 0, 0
+    for memory in dict.fromkeys(cell.memory for cell in found.cells):
+        protocol.maker(memory)  # said before anything is lived
+    with items_bar(found.name, len(found.cells)) as bar:
+
+        def done(record: CellRecord, earlier: bool) -> None:
+            nonlocal before, problems
+            before, problems = before + earlier, problems + bool(record.problem)
+            bar(found.name)
+            if record.problem:
+                told = f"[red]✗[/red] {record.name}, {record.source}, seed {record.cell['seed']}"
+                err.print(f"{told}: {escape(record.problem)}")
+
+        records = sweep(places(), found, folder, runner, done)
+    if before:
+        err.print(f"{before} of {len(found.cells)} cells were done before")
+    # Here, since charts take a second.
+    from keepsake.lab.report import write_parquet, write_report  # noqa: PLC0415
+
+    table, report = folder / "results.parquet", folder / "report.html"
+    command = [".venv/bin/keepsake", "sweep", str(plan), "--out", str(folder)]
+    command += ["--jobs", str(runner.jobs)] * bool(runner.jobs) + ["--ray"] * runner.ray
+    command += ["--address", runner.address] * bool(runner.address)
+    write_parquet(records, table)
+    write_report(found, records, shlex.join(command), report)
+    for results in compared(records):
+        show_results(results)
+    out.print(f"{table}\n{report}", markup=False)
+    return not problems
+
+
+def cells_of(source: TrialSource, memories: Names, settings: Names, **same: Any) -> list[TrialCell]:
     """A cell a memory, all else being equal.
 
     A setting is ``key=value`` for all of them, or ``memory.key=value`` for that one.
@@ -50,38 +122,24 @@ def cells_of(
     Raises:
         KeepsakeError: One of them is no such pair.
     """
-    names = list(dict.fromkeys(memories))
-    found: dict[str, dict[str, str]] = {name: {} for name in names}
-    for each in settings:
+    found: dict[str, dict[str, str]] = {name: {} for name in memories or ["keepsake"]}
+    for each in settings or ():
         key, equals, value = (part.strip() for part in each.partition("="))
         if not equals or not key:
             raise KeepsakeError(f"--set {each!r} is no setting", "Write --set key=value")
-        own = next((name for name in names if key.startswith(f"{name}.")), None)
-        for name in [own] if own else names:
+        own = next((name for name in found if key.startswith(f"{name}.")), None)
+        for name in [own] if own else found:
             found[name][key.removeprefix(f"{name}.")] = value
     return [
-        TrialCell(source=source, memory=name, settings=tuple(found[name].items()), **same)
-        for name in names
+        TrialCell(source=source, memory=name, settings=tuple(chosen.items()), **same)
+        for name, chosen in found.items()
     ]
 
 
-def loads_of(written: str) -> tuple[int, ...]:
-    """What ``--load 20,100`` says.
-
-    Raises:
-        KeepsakeError: It is no list of such numbers.
-    """
-    parts = [part.strip() for part in written.split(",")]
-    if not all(part.isdecimal() and 0 < int(part) <= MOST_LOAD for part in parts):
-        told = f"--load {written!r} is no list of numbers from 1 to {MOST_LOAD:,}"
-        raise KeepsakeError(told, "Write 20,100")
-    return tuple(dict.fromkeys(map(int, parts)))
-
-
-def rows_of(here: Places, cells: Sequence[TrialCell], json_file: Path | None) -> Found:
+def rows_of(cells: Sequence[TrialCell], json_file: Path | None) -> Found:
     """The rows of each cell, written to ``json_file``; what is broken off goes on beside it."""
     part = json_file.with_name(f"{json_file.name}.part") if json_file else None
-    found = run(here, cells, part)
+    found = run(cells, part)
     if json_file is not None:
         text = json.dumps(figures(found), indent=1, ensure_ascii=False)
         with refusing(f"{json_file} could not be written", "Name a file that can be"):
@@ -91,13 +149,12 @@ def rows_of(here: Places, cells: Sequence[TrialCell], json_file: Path | None) ->
     return found
 
 
-def run(
-    here: Places, cells: Sequence[TrialCell], part: Path | None, *, evidence: bool = False
-) -> Found:
+def run(cells: Sequence[TrialCell], part: Path | None, *, evidence: bool = False) -> Found:
     """The rows of each cell; of those with evidence alone, if only they count.
 
     A memory that breaks off is told of and left out, unless all of them do.
     """
+    here = places()
     cells = [pinned_down(cell, here) for cell in cells]
     trials = cells[0].questions()  # read once: all cells have the same
     count = sum(len(trial.questions) for trial in trials) * len(cells)
@@ -110,7 +167,7 @@ def run(
         for cell in cells:
 
             def told(_row: Row, name: str = cell.name) -> None:
-                shown(name, 1)
+                shown(name)
 
             try:
                 rows = run_cell(cell, here, journal, embedder, trials=trials, done=told)

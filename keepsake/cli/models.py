@@ -57,10 +57,8 @@ def get(name: Name) -> None:
         out.print("models.md has no sha256 of it: it is checked by what the hub reports alone.")
     home.prepare(here)
     found = catalogue.fetch(model, here.models)
-    if not found.revision:
-        out.print(f"{escape(str(found.path))} is there already, whole.")
-    else:
-        out.print(escape(str(found.path)))
+    out.print(escape(str(found.path)))
+    if found.revision:
         out.print(f"  revision {found.revision}\n  sha256   {found.sha256}")
     out.print(f"Have the agents use it: keepsake model use {model.name}", markup=False)
 
@@ -76,20 +74,17 @@ def use(name: Name) -> None:
             f"{model.name} has not been fetched", f"First: keepsake model get {model.name}"
         )
     path = here.config / "llm.md"
-
-    def make(text: str | None) -> str:
-        return _checked(path, with_settings(text or "", AGENT, _settings(model)))
-
-    vault_files.change(path, make)
-    out.print(f"The agents use {model.name} now, by the section {AGENT} of {escape(str(path))}.")
-
-
-def _settings(model: CatalogueModel) -> dict[str, str]:
-    return {
+    settings = {
         "provider": EMBEDDED,
         "model_file": "" if model.name == SHIPPED else Path(model.file).name,
         "form": "",
     }
+
+    def make(text: str | None) -> str:
+        return _checked(path, with_settings(text or "", AGENT, settings))
+
+    vault_files.change(path, make)
+    out.print(f"The agents use {model.name} now, by the section {AGENT} of {escape(str(path))}.")
 
 
 def _checked(path: Path, text: str) -> str:
@@ -119,9 +114,8 @@ def _file(here: Places, name: str) -> Path:
 
 
 def _state(model: CatalogueModel, here: Places, profile: ModelProfile) -> str:
-    own = Path() if model.name == SHIPPED else model.path(here.models)
-    named = here.models / profile.model_file if profile.model_file else Path()
-    if profile.provider == EMBEDDED and named == own:
+    file = "" if model.name == SHIPPED else model.file
+    if profile.provider == EMBEDDED and profile.model_file == Path(file).name:
         return "in use"
     return "fetched" if model.is_there(here.models) else ""
 

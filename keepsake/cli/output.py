@@ -6,7 +6,6 @@ import json
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -16,11 +15,8 @@ from rich.table import Table
 
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
-
 _WIDEST = 10_000
 """No terminal, and no table, is wider."""
-_WORTH_TELLING = 1.0
-"""Seconds of a step that are shown."""
 
 
 def print_json(data: object) -> None:
@@ -40,10 +36,10 @@ def plain_table(
     *,
     right: Collection[str] = (),
     no_wrap: bool = False,
-    **style: Any,
+    show_header: bool = True,
 ) -> Table:
     """A table without lines; cells may have rich's markup; ``right``: headings set so."""
-    table = Table(box=None, pad_edge=False, **style)
+    table = Table(box=None, pad_edge=False, show_header=show_header)
     for heading in headings:
         table.add_column(heading, justify="right" if heading in right else "left", no_wrap=no_wrap)
     for row in rows:
@@ -54,12 +50,11 @@ def plain_table(
 @contextmanager
 def steps() -> Iterator[Callable[[str], None]]:
     """A spinner for the step at work, on a terminal, and a line for each step that is done."""
-    now, since = "", 0.0
+    now, since = "", time.monotonic()
 
     def finish(mark: str) -> None:
-        seconds = time.monotonic() - since
-        took = f" [dim]({seconds:.0f} s)[/dim]" if seconds > _WORTH_TELLING else ""
         if now:
+            took = f" [dim]({time.monotonic() - since:.0f} s)[/dim]"
             out.print(f"{mark} {escape(now)}{took}")
 
     def step(text: str) -> None:
@@ -78,8 +73,8 @@ def steps() -> Iterator[Callable[[str], None]]:
 
 
 @contextmanager
-def items_bar(what: str, total: int) -> Iterator[Callable[[str, int], None]]:
-    """A bar of items on standard error; calling it names the current item and counts those done.
+def items_bar(what: str, total: int) -> Iterator[Callable[[str], None]]:
+    """A bar of items on standard error; calling it names the item that is done.
 
     Without a terminal nothing is shown: standard output holds the figures alone.
     """
@@ -88,4 +83,4 @@ def items_bar(what: str, total: int) -> Iterator[Callable[[str, int], None]]:
     quiet = not err.is_terminal
     with Progress(*columns, *counts, console=err, transient=True, disable=quiet) as bar:
         task = bar.add_task(what, total=total)
-        yield lambda now, done: bar.update(task, advance=done, description=now)
+        yield lambda name: bar.update(task, advance=1, description=name)

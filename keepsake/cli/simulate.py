@@ -5,8 +5,6 @@ from __future__ import annotations
 import signal
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated
@@ -15,11 +13,11 @@ import typer
 
 from keepsake.cli.output import out, plain_table
 from keepsake.errors import KeepsakeError
+from keepsake.events.reader import last
 from keepsake.paths import Places, places
 
 if TYPE_CHECKING:
     from keepsake.lab.simulations.plan import Lab
-    from keepsake.lab.simulations.simulate import Run, SimulationReport
 
 LINE_SECONDS = 10.0
 """Real seconds between two lines."""
@@ -127,98 +125,58 @@ def _shown(lab: Lab) -> bool:
     """
     from keepsake.lab.simulations.simulate import Run  # noqa: PLC0415 - other commands need not wait
 
-    shown = _RunDisplay(lab)
-    try:
-        with Run(lab) as running, _interrupts(running):
-            for report in running.reports():
-                shown.take(report)
-    except KeyboardInterrupt:
-        out.print("Broken off at once.")
-    shown.end()
-    return lab.lived() >= lab.plan().seconds and not shown.unanswered
+    plan, began, first, before = lab.plan(), time.monotonic(), lab.lived(), lab.counts()
+    said, seconds, counts = 0.0, first, Counter[str]()
 
+    def speed() -> str:
+        """Simulated seconds a real one."""
+        return f"{(seconds - first) / max(time.monotonic() - began, 0.1):.0f}x"
 
-@contextmanager
-def _interrupts(running: Run) -> Iterator[None]:
-    interrupted = False
+    def clock(at: float) -> str:
+        return f"{plan.moment(at) + timedelta(milliseconds=1):%A %d %B %H:%M}"
 
     def interrupt(_signal: int, _frame: FrameType | None) -> None:
-        nonlocal interrupted
-        if interrupted:
-            raise KeyboardInterrupt
-        interrupted = True
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         running.stop_soon()
         out.print("It ends as soon as nobody is at work. Ctrl-C again ends it at once.")
 
-    before = signal.signal(signal.SIGINT, interrupt)
+    usual = signal.getsignal(signal.SIGINT)
     try:
-        yield
+        with Run(lab) as running:
+            signal.signal(signal.SIGINT, interrupt)
+            for report in running.reports():
+                if report.op in _SAYS:
+                    out.print(f"{plan.name}: {_SAYS[report.op]}", markup=False)
+                    continue
+                seconds, counts = report.seconds, report.counts
+                if time.monotonic() - said >= LINE_SECONDS:
+                    said, all_of = time.monotonic(), before + counts
+                    done = f"{100 * seconds / plan.seconds:.0f}%  {clock(seconds)}"
+                    told = f"{all_of['thoughts']:,} thoughts  {all_of['tokens']:,} tokens"
+                    out.print(f"{plan.name}: {done}  {told}  {speed()}", markup=False)
+    except KeyboardInterrupt:
+        out.print("Broken off at once.")
     finally:
-        signal.signal(signal.SIGINT, before)
-
-
-class _RunDisplay:
-    """What is on the screen of a run: a line now and then, and the figures at its end."""
-
-    def __init__(self, lab: Lab) -> None:
-        self._lab, self._plan = lab, lab.plan()
-        self._began, self._said = time.monotonic(), 0.0
-        self._first = self._seconds = lab.lived()
-        self._before = lab.counts()  # what had happened before this run
-        self._counts: Counter[str] = Counter()
-
-    def take(self, report: SimulationReport) -> None:
-        """Show how far it is."""
-        if report.op in _SAYS:
-            self._say(_SAYS[report.op])
-            return
-        self._seconds, self._counts = report.seconds, report.counts
-        if time.monotonic() - self._said >= LINE_SECONDS:
-            self._said = time.monotonic()
-            counts = self._before + self._counts
-            done = f"{100 * self._seconds / self._plan.seconds:.0f}%  {self._clock(self._seconds)}"
-            told = f"{counts['thoughts']:,} thoughts  {counts['tokens']:,} tokens"
-            self._say(f"{done}  {told}  {self._speed():.0f}x")
-
-    def _say(self, line: str) -> None:
-        out.print(f"{self._plan.name}: {line}", markup=False)
-
-    def end(self) -> None:
-        """The figures, and how to go on."""
-        lived, counts = self._lab.lived(), self._before + self._counts
-        name, resume = self._plan.name, f"keepsake simulate --resume {self._plan.name}"
-        rows = [
-            ("lived", f"{lived / _HOUR:.4g} of {self._plan.hours:g} hours"),
-            ("until", self._clock(lived)),
-            *((what, f"{counts[key]:,}") for key, what in _ROWS.items()),
-            ("took", f"{time.monotonic() - self._began:.0f} s, {self._speed():.0f}x"),
-            ("log", str(self._lab.places().events)),
-            ("look", f"keepsake logs --lab {name} --no-follow"),
-            ("tables", f"keepsake export --lab {name} tables-{name}"),
-            *([("go on", resume)] if lived < self._plan.seconds else []),
-        ]
-        table = plain_table(("", ""), rows)
-        table.show_header = False
-        out.print(table)
-        if self.unanswered:
-            out.print(f"No thought was answered: {_last_problem(self._lab)}", markup=False)
-
-    @property
-    def unanswered(self) -> bool:
-        """Whether the agents wanted to think, and not one thought of this run was answered."""
-        return bool(self._counts["unanswered"]) and not self._counts["thoughts"]
-
-    def _speed(self) -> float:
-        """Simulated seconds a real one."""
-        return (self._seconds - self._first) / max(time.monotonic() - self._began, 0.1)
-
-    def _clock(self, seconds: float) -> str:
-        return f"{self._plan.moment(seconds) + timedelta(milliseconds=1):%A %d %B %H:%M}"
+        signal.signal(signal.SIGINT, usual)
+    lived, all_of = lab.lived(), before + counts
+    rows = [
+        ("lived", f"{lived / _HOUR:.4g} of {plan.hours:g} hours"),
+        ("until", clock(lived)),
+        *((what, f"{all_of[key]:,}") for key, what in _ROWS.items()),
+        ("took", f"{time.monotonic() - began:.0f} s, {speed()}"),
+        ("log", str(lab.places().events)),
+        ("look", f"keepsake logs --lab {plan.name} --no-follow"),
+        ("tables", f"keepsake export --lab {plan.name} tables-{plan.name}"),
+        *([("go on", lab.resume)] if lived < plan.seconds else []),
+    ]
+    out.print(plain_table(("", ""), rows, show_header=False))
+    unanswered = bool(counts["unanswered"]) and not counts["thoughts"]
+    if unanswered:
+        out.print(f"No thought was answered: {_last_problem(lab)}", markup=False)
+    return lived >= plan.seconds and not unanswered
 
 
 def _last_problem(lab: Lab) -> str:
     """Why the newest thought without an answer had none, as the event log has it."""
-    from keepsake.events.reader import last  # noqa: PLC0415 - other commands need not wait
-
     found = last(lab.places().events, 1, lambda record: record.get("outcome") == "no answer")
     return str(next((each.get("problem") for each in found), "") or "the log does not say")

@@ -5,7 +5,7 @@ It is searched by exactly the recall that the agents use, over indexes in memory
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -25,11 +25,6 @@ _FORMATS = (
     *("%d.%m.%Y, %H:%M:%S", "%d.%m.%Y, %H:%M", "%d.%m.%Y"),
 )
 """How the public memory benchmarks write a time."""
-_PORTION = 256
-"""Turns that are embedded between two words on how far it has come."""
-
-type Progress = Callable[[int, int], None]
-"""Told how many turns are done, and of how many."""
 
 
 class UnreadableTurns(KeepsakeError):
@@ -99,27 +94,25 @@ class Conversation:
         """When the conversation ended: "last week" in a question is relative to it."""
         return self._now
 
-    def ingest(self, turns: Sequence[ConversationTurn], progress: Progress | None = None) -> None:
+    def ingest(self, turns: Sequence[ConversationTurn]) -> None:
         """Hold these turns instead of those before.
 
         Raises:
             UnreadableTurns: Two turns have one id.
             ModelError: They could not be embedded.
         """
-        self._take(turns, progress, after=0)
+        self._take(turns, after=0)
 
-    def add(self, turns: Sequence[ConversationTurn], progress: Progress | None = None) -> None:
+    def add(self, turns: Sequence[ConversationTurn]) -> None:
         """Hold these turns beside those before, as what was said after them.
 
         Raises:
             UnreadableTurns: Two turns have one id, those before included.
             ModelError: They could not be embedded.
         """
-        self._take(turns, progress, after=len(self._ids))
+        self._take(turns, after=len(self._ids))
 
-    def _take(
-        self, turns: Sequence[ConversationTurn], progress: Progress | None, after: int
-    ) -> None:
+    def _take(self, turns: Sequence[ConversationTurn], after: int) -> None:
         """Nothing changes before all of it is known to be well."""
         held = set(self._ids.values()) if after else set()
         if len(held | {turn.id for turn in turns}) < len(held) + len(turns):
@@ -127,7 +120,8 @@ class Conversation:
         times = list(times_of(turns, self._last if after else _NO_TIME))
         numbered = enumerate(zip(turns, times, strict=True), after + 1)
         documents = [_document(number, turn, time) for number, (turn, time) in numbered]
-        vectors = self._embedded([turn.text for turn in turns], progress)
+        texts = [turn.text for turn in turns]
+        vectors = list(self.embedder.embed(texts)) if self.embedder is not None else []
         if not after:
             self._hold()
         self.words.add(documents)
@@ -137,17 +131,6 @@ class Conversation:
         self._last = times[-1] if times else self._last
         self._now = max((self._now, *times)) if times else self._now
         self.names |= {name for turn in turns for name in (turn.speaker, turn.place) if name}
-
-    def _embedded(self, texts: list[str], progress: Progress | None) -> list[Sequence[float]]:
-        if self.embedder is None:
-            return []
-        if progress is None:
-            return list(self.embedder.embed(texts))
-        found: list[Sequence[float]] = []
-        for start in range(0, len(texts), _PORTION):
-            found += self.embedder.embed(texts[start : start + _PORTION])
-            progress(len(found), len(texts))
-        return found
 
     def query(self, text: str, limit: int) -> list[str]:
         """Ids of the turns that answer ``text``, best first.

@@ -17,7 +17,7 @@ from random import Random
 
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory
-from keepsake.cli import client, processes
+from keepsake.cli import home, processes
 from keepsake.paths import REPOSITORY
 from tests.bench.figures import Figure, percentile
 from tests.bench.long_lives import names_of, populate
@@ -87,7 +87,7 @@ def _afterwards(copy: Copy, player: Player) -> tuple[list[float], float]:
             asked = time.perf_counter()
             player.type("look", r"Exits|exits")
             looks.append((time.perf_counter() - asked) * 1000)
-        if not opened and not client.ask(copy.here, "ready", seconds=60).get("unopened"):
+        if not opened and not home.ask(copy.here, "ready", seconds=60).get("unopened"):
             opened = time.monotonic() - began
         time.sleep(PAUSE)
     return looks, opened

@@ -1,8 +1,4 @@
-"""What lists of games are told (MSSP): what is so in this copy, and nothing that may not be.
-
-Evennia adds name, players, ports and protocols. What is not said is unknown: how many rooms there
-are is the builders' business, and where the machine stands its keeper's.
-"""
+"""What lists of games are told (MSSP), beside what Evennia adds: name, players, ports."""
 
 from __future__ import annotations
 
@@ -11,10 +7,9 @@ import time
 from keepsake.paths import places
 
 _HERE = places()
-_STARTED = int(time.time())
 
 MSSPTable = {
-    "UPTIME": str(_STARTED),  # when it started, by the protocol
+    "UPTIME": str(int(time.time())),  # when it started, by the protocol
     "LANGUAGE": "English",
     "CREATED": "2026",
     "GENRE": "Fantasy",

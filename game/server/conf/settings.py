@@ -35,7 +35,6 @@ from evennia.settings_default import *  # noqa: E402
 
 os.chdir(_started_in)
 
-from game.server.machine_zone import machine_zone  # noqa: E402
 from game.server.private_files import read_or_create  # noqa: E402
 from keepsake.database import database_settings  # noqa: E402
 from keepsake.paths import places  # noqa: E402
@@ -43,6 +42,19 @@ from keepsake.paths import places  # noqa: E402
 _HERE = places()
 _LOOPBACK = "127.0.0.1"
 _PUBLIC = _HERE.listen != _LOOPBACK
+
+
+def _machine_zone() -> str:
+    """The machine's own time zone, such as ``Europe/Berlin``: agents live by the clock on the wall.
+
+    Django puts the whole process into the zone of its settings.
+    """
+    for named in (os.environ.get("TZ", "").removeprefix(":"), os.path.realpath("/etc/localtime")):
+        zone = named.rpartition("zoneinfo/")[2]
+        if zone and Path("/usr/share/zoneinfo", zone).is_file():
+            return zone
+    return "UTC"
+
 
 # --- the game ---------------------------------------------------------------------
 SERVERNAME = "Keepsake"
@@ -56,7 +68,7 @@ TIME_FACTOR = 1.0
 # Megabytes. With Evennia's 400, a world of some 1,300 agents (23,000 objects and attributes) would
 # throw away what it has read of its database every five minutes, for memory that others hold.
 IDMAPPER_CACHE_MAXSIZE = 2000
-TIME_ZONE = machine_zone(os.environ)
+TIME_ZONE = _machine_zone()
 SERVER_SESSION_CLASS = "game.server.telnet_session.WrappingSession"
 # One character an account, shared by all its connections: whoever reconnects while the
 # old line still hangs is the same person in the same place.

@@ -10,9 +10,8 @@ import pytest
 
 from game.server.private_files import read_or_create
 from keepsake.archive.spill import Spill
-from keepsake.cli import home, processes
+from keepsake.cli import home
 from keepsake.markdown_config import with_settings
-from keepsake.paths import Ports
 from tests.empty_tables import lay_tables
 
 
@@ -135,13 +134,10 @@ def portal(copy, **environ):
             process.kill()
 
 
-def test_a_shell_that_names_another_copy_is_told_and_the_running_one_looked_at(copy):
+def test_the_running_copy_is_looked_at_whatever_the_shell_names(copy):
     home.prepare(copy.here)
     with portal(copy, KEEPSAKE_PORT_BASE="46510"):
-        assert processes.actual(copy.here).ports == Ports(46510)
         done = copy.keepsake("doctor", "--json")
     found = {each["subject"]: each for each in json.loads(done.stdout)}
-    assert done.returncode == 1
     assert "port base 46510" in found["Copy"]["what"]
-    assert "KEEPSAKE_PORT_BASE=46510" in found["Copy"]["cure"]
-    assert processes.actual(copy.here) == copy.here, "nothing runs any more"
+    assert found["World"]["what"] == "runs without its server"

@@ -1,10 +1,25 @@
-"""The folders of a copy, its configuration and its lock."""
+"""The folders of a copy, its lock, its ports, its secrets, its certificate, its processes."""
+
+import os
+import re
+import socket
+import stat
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import pytest
 
-from keepsake.cli import home
+from game.server.private_files import read_or_create
+from keepsake.cli import home, processes
 from keepsake.errors import KeepsakeError
-from keepsake.paths import places
+from keepsake.paths import REPOSITORY, Ports, places
+from tests.slow.cli.conftest import make_copy
+from tests.slow.e2e.running import certify
+
+SLEEP = "import time; print('up', flush=True); time.sleep(600)"
+DEAF = f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {SLEEP}"
 
 
 def here_in(tmp_path):
@@ -13,11 +28,43 @@ def here_in(tmp_path):
     )
 
 
-def test_a_vault_gets_the_shipped_configuration_and_what_somebody_wrote_stays(tmp_path):
+def test_defaults_stay_in_the_checkout_and_on_loopback():
+    here = places({})
+    assert (here.home, here.vault) == (REPOSITORY / ".run", REPOSITORY / "vault")
+    assert (here.listen, here.ports) == ("127.0.0.1", Ports(4000))
+
+
+@pytest.mark.parametrize(
+    ("environ", "cure"),
+    [
+        ({"KEEPSAKE_PORT_BASE": "80"}, "Set it to a number from 1024 to 65527"),
+        ({"KEEPSAKE_PORT_BASE": "65528"}, "Set it to a number from 1024 to 65527"),
+        ({"KEEPSAKE_PORT_BASE": "four"}, "Set it to a number from 1024 to 65527"),
+        ({"KEEPSAKE_LISTEN": "::1"}, "Set it to an IPv4 address"),
+        ({"KEEPSAKE_TLS_CERT": "/somewhere/cert.pem"}, "Set KEEPSAKE_TLS_CERT and"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_with_the_cure(environ, cure):
+    with pytest.raises(KeepsakeError, match=cure):
+        places(environ)
+
+
+def test_a_vault_gets_the_shipped_configuration_and_what_somebody_wrote_stays(
+    tmp_path, monkeypatch
+):
     here = here_in(tmp_path)
     here.config.mkdir(parents=True)
     mine = here.config / "memory_compaction.md"
     mine.write_text("**immediate_window**: 5\n")
+
+    def half(source, target):
+        target.write_bytes(source.read_bytes()[:10])
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as full:
+        full.setattr(home.shutil, "copyfile", half)
+        with pytest.raises(KeepsakeError, match=r"No space left on device.*Free some"):
+            home.prepare(here)
     home.prepare(here)
     shipped = {path.name: path.read_text() for path in home.SHIPPED_CONFIG.glob("*.md")}
     there = {path.name: path.read_text() for path in here.config.glob("*.md")}
@@ -33,22 +80,6 @@ def test_a_folder_that_cannot_be_made_names_its_variable(tmp_path, folder, varia
         home.prepare(here_in(tmp_path))
 
 
-def test_a_disk_that_fills_up_leaves_no_half_a_file(tmp_path, monkeypatch):
-    here = here_in(tmp_path)
-
-    def half(source, target):
-        target.write_bytes(source.read_bytes()[:10])
-        raise OSError(28, "No space left on device")
-
-    with monkeypatch.context() as full:
-        full.setattr(home.shutil, "copyfile", half)
-        with pytest.raises(KeepsakeError, match=r"No space left on device.*Free some"):
-            home.prepare(here)
-    home.prepare(here)
-    for shipped in home.SHIPPED_CONFIG.glob("*.md"):
-        assert (here.config / shipped.name).read_bytes() == shipped.read_bytes()
-
-
 def test_only_one_command_works_on_a_home(tmp_path):
     here = here_in(tmp_path)
     with (
@@ -59,3 +90,78 @@ def test_only_one_command_works_on_a_home(tmp_path):
         pass
     with home.alone(here):
         pass
+
+
+def test_a_secret_is_made_once_and_for_its_owner_alone(tmp_path):
+    path = tmp_path / "home" / "secret"
+    with ThreadPoolExecutor(8) as many:
+        found = set(many.map(lambda _: read_or_create(path, nbytes=24), range(16)))
+    assert found == {path.read_text().strip()}
+    path.chmod(0o644)
+    read_or_create(path, nbytes=24)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    (tmp_path / "file").touch()
+    with pytest.raises(KeepsakeError, match="KEEPSAKE_HOME"):
+        read_or_create(tmp_path / "file" / "secret", nbytes=24)
+
+
+def test_a_taken_port_is_named_with_its_holder_and_a_base_that_is_free(copy):
+    assert processes.taken(copy.here) == []
+    with socket.create_server(("127.0.0.1", copy.here.ports.web)):
+        refused = copy.keepsake("start")
+    assert refused.returncode == 1
+    told = " ".join(refused.stderr.split())
+    assert f"Port {copy.here.ports.web} (web) on 127.0.0.1 is in use" in told
+    assert f"(process {os.getpid()})" in told
+    base = re.search(r"KEEPSAKE_PORT_BASE=(\d+)", told)[1]
+    assert processes.taken(places(copy.environ | {"KEEPSAKE_PORT_BASE": base})) == []
+    assert not copy.here.database.exists()
+
+
+def test_a_certificate_that_cannot_be_used_is_refused_before_anything_starts(tmp_path):
+    certify(tmp_path, "localhost")
+    (tmp_path / "other").mkdir()
+    certify(tmp_path / "other", "localhost")
+    pair = {"KEEPSAKE_TLS_CERT": tmp_path / "cert.pem", "KEEPSAKE_TLS_KEY": tmp_path / "key.pem"}
+    for fault in (
+        lambda: pair["KEEPSAKE_TLS_KEY"].write_bytes((tmp_path / "other/key.pem").read_bytes()),
+        lambda: pair["KEEPSAKE_TLS_CERT"].write_text("torn"),
+        pair["KEEPSAKE_TLS_KEY"].unlink,
+    ):
+        fault()
+        copy = make_copy(tmp_path, **{name: str(path) for name, path in pair.items()})
+        started = copy.keepsake("start")
+        assert started.returncode == 1
+        assert "Point KEEPSAKE_TLS_CERT to" in " ".join(started.stderr.split())
+        assert not copy.here.home.exists()
+
+
+@contextmanager
+def child(*arguments, code=SLEEP):
+    with subprocess.Popen([sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE) as it:
+        try:
+            it.stdout.readline()
+            yield it
+        finally:
+            it.kill()
+
+
+def test_a_number_that_passed_to_a_stranger_is_left_alone(copy):
+    with child() as stranger:
+        copy.here.home.mkdir()
+        copy.here.server_pid.write_text(str(stranger.pid))
+        copy.here.model_pid.write_text(str(stranger.pid))
+        assert processes.running(copy.here) == []
+        assert "was not running" in copy.keepsake("stop").stdout
+        assert stranger.poll() is None
+        assert not copy.here.server_pid.exists()
+        assert not copy.here.model_pid.exists()
+
+
+def test_stop_ends_a_model_server_left_by_a_crash_and_kills_what_will_not_end(copy):
+    with child("--pid-file", str(copy.here.model_pid)) as model:
+        assert "Keepsake has stopped." in copy.keepsake("stop").stdout
+        model.wait(60)
+    with child(f"--pidfile={copy.here.portal_pid}", code=DEAF) as deaf:
+        processes.end(processes.running(copy.here), patience=0.3)
+        deaf.wait(60)

@@ -19,15 +19,14 @@ from pathlib import Path
 import psutil
 import pytest
 
-from keepsake.child import read_pid
 from keepsake.cli import processes
 from keepsake.cli.processes import Component
 from keepsake.cli.world import NO_BYTE_CODE
 from keepsake.paths import REPOSITORY
 from tests.slow.cli.conftest import Copy, end, make_copy
-from tests.slow.e2e.players import PASSWORD, Player
+from tests.slow.e2e.players import Player
 from tests.slow.e2e.running import change
-from tests.slow.e2e.telnet import Telnet, connection_screen
+from tests.slow.e2e.telnet import connection_screen
 from tests.unit.llm.conftest import until
 
 PATIENCE = 300.0
@@ -130,20 +129,6 @@ def test_status_knows_what_runs(world):
     assert status["ports"]["telnet"] == world.here.ports.telnet
 
 
-def test_reload_brings_a_new_server_and_keeps_the_lines(world):
-    before = pids(world)
-    line = connection_screen("127.0.0.1", world.here.ports.telnet, PATIENCE)
-    reloaded = world.keepsake("reload")
-    assert reloaded.returncode == 0, reloaded.stderr
-    after = pids(world)
-    assert after[Component.PORTAL] == before[Component.PORTAL]
-    assert after[Component.SERVER] != before[Component.SERVER]
-    line.text = ""
-    line.send("help")
-    assert line.wait_for("connect", PATIENCE)
-    line.close()
-
-
 def test_a_reload_to_code_that_does_not_load_leaves_the_world_as_it_is(world, tmp_path):
     before = pids(world)
     (tmp_path / "inflect.py").write_text("def broken(:\n")
@@ -182,29 +167,20 @@ def test_a_backup_of_the_running_world_has_what_was_seen_before_it(world, tmp_pa
     assert [each for each in findings if not each["well"]] == []
 
 
-def test_a_start_brings_back_a_server_that_died_and_players_stay(world):
+def test_a_start_mends_a_world_whose_server_died(world):
     before, player = pids(world), Player.new(world, "Bertil")
     player.see(r"Exits|exits")
-    undecided = Player(world)
     os.kill(before[Component.SERVER], signal.SIGKILL)
-    until(lambda: Component.SERVER not in pids(world))
     player.see("The world has stopped")
     player.type("look", "away for a moment")
-    newcomer = Telnet("127.0.0.1", world.here.ports.telnet)
     found = json.loads(world.keepsake("doctor", "--json").stdout)
     (told,) = [each for each in found if each["subject"] == "World"]
     assert told["what"] == "runs without its server"
     mended = world.keepsake("start")
     assert mended.returncode == 0, mended.stderr
-    player.type("look", r"Exits|exits")
-    undecided.type(f"create Carys {PASSWORD}", r"Exits|exits")
-    assert newcomer.wait_for("create <name>", PATIENCE)
-    newcomer.close()
-    player.leave()
-    undecided.leave()
-    after = pids(world)
-    assert after[Component.SERVER] != before[Component.SERVER]
-    assert after[Component.PORTAL] == before[Component.PORTAL]
+    back = Player.back(world, "Bertil")
+    back.see(r"Exits|exits")
+    back.leave()
 
 
 def test_a_start_in_the_foreground_ends_with_an_error_when_a_half_dies(world):
@@ -219,14 +195,23 @@ def test_a_start_in_the_foreground_ends_with_an_error_when_a_half_dies(world):
     assert processes.running(world.here) == []
 
 
-def test_a_start_in_the_foreground_stays_and_a_sigterm_ends_the_world(world):
+def test_a_start_in_the_foreground_stays_over_a_reload_and_a_sigterm_ends_the_world(world):
     command = [sys.executable, "-m", "keepsake", "start", "--foreground"]
     with subprocess.Popen(
         command, cwd=REPOSITORY, env=world.environ, text=True, stdout=subprocess.PIPE
     ) as it:
         until(lambda: "  models " in it.stdout.readline())
-        assert world.keepsake("status").returncode == 0
-        assert world.keepsake("reload").returncode == 0
+        line = connection_screen("127.0.0.1", world.here.ports.telnet, PATIENCE)
+        before = pids(world)
+        reloaded = world.keepsake("reload")
+        assert reloaded.returncode == 0, reloaded.stderr
+        after = pids(world)
+        assert after[Component.PORTAL] == before[Component.PORTAL]
+        assert after[Component.SERVER] != before[Component.SERVER]
+        line.text = ""
+        line.send("help")
+        assert line.wait_for("connect", PATIENCE)
+        line.close()
         assert it.poll() is None
         it.terminate()
         assert it.wait(PATIENCE) == 0
@@ -245,16 +230,3 @@ def test_stop_leaves_nothing_running_and_nothing_lying_about(world):
     for leftover in (here.portal_pid, here.server_pid, here.model_pid, here.control_socket):
         assert not leftover.exists()
     assert "was not running" in world.keepsake("stop").stdout
-
-
-def test_a_server_that_dies_while_it_starts_ends_the_start(world):
-    """Whoever started it, and the Portal behind that, wait for it without end."""
-    command = [sys.executable, "-m", "keepsake", "start"]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(command, cwd=REPOSITORY, env=world.environ, text=True, **pipes) as start:
-        until(lambda: (pid := read_pid(world.here.server_pid)) and psutil.pid_exists(pid))
-        os.kill(read_pid(world.here.server_pid), signal.SIGKILL)
-        told = start.communicate()[1]
-    assert start.returncode == 1
-    assert "Evennia's Portal or Server has ended" in told
-    assert processes.running(world.here) == []

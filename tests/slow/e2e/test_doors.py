@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import socket
 import ssl
-import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +17,7 @@ from websockets.sync.client import ClientConnection, connect
 
 from tests.slow.cli.conftest import Copy
 from tests.slow.e2e.players import PASSWORD, PATIENCE, GameClient, Player
-from tests.slow.e2e.running import running
+from tests.slow.e2e.running import certify, running
 
 _LLM = """\
 ## agent
@@ -40,19 +39,6 @@ FRAMES = (
     *('["text",["look"],{"cmdstring":5,"callertype":5}]', '["repeat",["x",5],{}]'),
     *(b"\xff\xfe\x00", b'["text",["\x00\x01"],{}]'),
 )
-
-
-def certify(folder: Path, name: str) -> None:
-    """A certificate of this machine's own, and its key."""
-    subprocess.run(
-        [
-            *("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"),
-            *("-nodes", "-days", "2", "-keyout", folder / "key.pem", "-out", folder / "cert.pem"),
-            *("-subj", f"/CN={name}", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"),
-        ],
-        check=True,
-        capture_output=True,
-    )
 
 
 @pytest.fixture(scope="module")
@@ -283,22 +269,3 @@ def test_a_screen_reader_hears_no_drawing(copy):
         assert "--" not in line.type("help", "whisper")
     finally:
         line.close()
-
-
-def test_a_renewed_certificate_is_taken_over_and_a_broken_one_is_not(copy, folder):
-    certify(folder, "second")
-    with browser(copy, folder) as client:  # which trusts the second alone
-        assert client.get("/").status_code == 200
-    whole = (folder / "cert.pem").read_bytes()
-    try:
-        (folder / "cert.pem").write_text("torn")
-        while "of no use" not in (copy.here.logs / "portal.log").read_text():
-            with socket.create_connection(("127.0.0.1", copy.here.ports.web)) as plain:
-                seconds = ssl.create_default_context()
-                seconds.check_hostname, seconds.verify_mode = False, ssl.CERT_NONE
-                seconds.wrap_socket(plain, server_hostname="localhost").close()
-            time.sleep(0.1)
-    finally:
-        (folder / "cert.pem").write_bytes(whole)
-    with browser(copy, folder) as client:
-        assert client.get("/").status_code == 200

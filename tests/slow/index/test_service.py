@@ -86,7 +86,7 @@ def test_it_indexes_in_the_background_and_nobody_waits_for_it(started: Starter, 
         index.query([1.0], 1)
     embedder.gate.set()
     until(lambda: settles(index, "Sack 290", "memory:290"))
-    until(lambda: not service.status_of("mira").waiting)
+    until(lambda: service.followed("mira"))
     mira.notes.folder.mkdir()
     (mira.notes.folder / "flax.md").write_text("---\ntitle: Flax\n---\nIt grows by the mill.\n")
     until(lambda: settles(index, "grows by the mill", "note:flax"))  # though nobody says so
@@ -150,7 +150,7 @@ def test_a_store_that_is_broken_is_set_aside_and_words_serve_until_it_is_whole(
     index = first.open("mira", mira.archive.folder, mira.notes)
     mira.live_days(100)
     until(lambda: settles(index, "Sack 12", "memory:12"))
-    until(lambda: not first.status_of("mira").waiting)
+    until(lambda: first.followed("mira"))
     first.close(stop_server=True)
     store = data_folder(here)
     if damage == "gone":
@@ -162,13 +162,14 @@ def test_a_store_that_is_broken_is_set_aside_and_words_serve_until_it_is_whole(
             _garbled(path)
     if damage == "all":
         _halved(here.index / "mira" / "words.db")
-        assert [finding.well for finding in doctor.words(here)] == [False]
+        assert [finding.well for finding in doctor.examine_one(here, "Recall")] == [False]
     second = started(chroma="child")
     index = second.open("mira", mira.archive.folder, mira.notes)
     until(lambda: by_words(index, "12") and not index.problem)
     until(lambda: settles(index, "Sack 12", "memory:12"))
     assert broken_folder(here).exists() == (damage in ("database", "all"))
-    assert broken_folder(here).exists() == any("set aside" in f.what for f in doctor.vectors(here))
+    (vectors,) = doctor.examine_one(here, "Vectors")
+    assert broken_folder(here).exists() == ("set aside" in vectors.what)
     assert any("anew" in line for line in said)
 
 

@@ -71,9 +71,10 @@ def test_pages_rest_on_memories_and_answers_on_what_was_said(exported):
     assert all(value in text for value, text in words)
     answers = rows(
         exported,
-        "SELECT a.asked_by, a.question, a.answer, m.text, t.answer"
-        " FROM 'TABLES/answers.parquet' a JOIN 'TABLES/thought.parquet' t USING (seq)"
-        " JOIN 'TABLES/memories.parquet' m ON m.agent = a.agent AND m.n = a.answered",
+        "SELECT t.source, q.text, t.command, m.text, t.answer FROM 'TABLES/thought.parquet' t"
+        " JOIN 'TABLES/memories.parquet' q ON q.agent = t.agent AND q.n = t.cause"
+        " JOIN 'TABLES/memories.parquet' m ON m.agent = t.agent AND m.n = t.memory"
+        " WHERE t.outcome = 'acted' AND t.trigger IN ('addressed', 'named', 'given')",
     )
     assert len(answers) > 3
     for by, question, answer, act, thought in answers:

@@ -5,10 +5,9 @@ from pathlib import Path
 import pytest
 
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.cli.recall import evaluate
 from keepsake.errors import KeepsakeError
-from keepsake.lab.conversation import moment
-from keepsake.lab.measure import DEPTHS, Answered, scores
+from keepsake.lab.conversation import Conversation, moment
+from keepsake.lab.measure import DEPTHS
 from keepsake.lab.memories.conformance import BEGAN, life
 from keepsake.lab.memories.keepsake import KeepsakeMemory
 from keepsake.memory.protocol import Surroundings
@@ -63,13 +62,13 @@ def test_it_finds_what_the_recall_of_the_agents_finds(tmp_path, embedder):
         if number % 100 == 0:
             memory.rest(asleep=True)
     assert memory.state()["compactions"] > 0
-    answered = []
+    agents = Conversation(embedder)
+    agents.ingest(turns)
     for question in questions:
         lines = memory.recall(question.text, max(DEPTHS))
         found = [ids[line.numbers[0]] for line in lines]
-        answered.append(Answered(question.kind, question.evidence, found))
+        assert found == agents.query(question.text, max(DEPTHS))
     memory.close()
-    assert scores(answered) == evaluate(data, embedder)
 
 
 def test_what_left_the_window_stands_in_summaries_and_rules_stay(tmp_path):

@@ -6,7 +6,6 @@ from keepsake.cli import memories as evaluating
 from keepsake.errors import KeepsakeError
 from keepsake.lab.cell import PROBES, TrialSource
 from keepsake.memory.protocol import code_of, maker
-from keepsake.paths import places
 
 WHOLE = """
 class Whole:
@@ -72,8 +71,8 @@ def test_one_that_breaks_off_keeps_no_other_from_its_figures(module, capsys):
         [f"{name}:Whole", "sliding-window"],
         (),
     )
-    found = evaluating.rows_of(places(), cells, None)
+    found = evaluating.rows_of(cells, None)
     assert [cell.memory for cell in found] == ["sliding-window"]
     assert "torn_memory.py, line 5" in capsys.readouterr().err.replace("\n", " ")
     with pytest.raises(KeepsakeError, match="torn"):
-        evaluating.rows_of(places(), cells[:1], None)
+        evaluating.rows_of(cells[:1], None)

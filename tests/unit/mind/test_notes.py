@@ -16,7 +16,6 @@ from keepsake.books.notes import (
     NoteBook,
     check_title,
 )
-from keepsake.books.store import Owner
 from keepsake.errors import NoteRefused
 from tests.sentences import table
 
@@ -30,7 +29,7 @@ def reports():
 
 @pytest.fixture
 def book(tmp_path, reports):
-    return NoteBook(tmp_path / "notes", Owner(report=reports.append))
+    return NoteBook(tmp_path / "notes", reports.append)
 
 
 def save(path, text):

@@ -49,7 +49,7 @@ def test_no_term_is_taken_for_a_query(term):
 def test_a_file_that_is_no_database_is_named_with_its_cure(tmp_path):
     path = tmp_path / "words.db"
     path.write_bytes(b"not a database, whatever it says " * 100)
-    with pytest.raises(IndexUnavailable, match=r"words\.db.*keepsake index rebuild"):
+    with pytest.raises(IndexUnavailable, match=r"words\.db.*Delete it"):
         WordIndex(path).check()
 
 

@@ -30,7 +30,8 @@ def task(life: str, headings: tuple[str, ...] = ()) -> Summarise:
         persona="",
         wanted=NARRATIVE.wanted(Tier.RECENT, lived["agent"]),
         headings=headings,
-        most_tokens=450,
+        words=200,
+        most_tokens=lambda shown: min(450, sum(map(estimate_tokens, shown))),
         tokens=estimate_tokens,
         names=NAMES,
     )

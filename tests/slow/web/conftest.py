@@ -1,0 +1,3 @@
+"""The fixtures of the quick tests."""
+
+from tests.unit.web.conftest import *  # noqa: F403
