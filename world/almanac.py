@@ -78,9 +78,10 @@ class Almanac:
 
     @property
     def clock(self) -> str:
-        """Day and hour: ``It is Saturday, market day, about half past nine in the morning.``."""
+        """Day and hour: ``It is Saturday, market day, 9:30 in the morning.``."""
         market = ", market day" if self.market else ""
-        return f"It is {self.moment:%A}{market}, {_clock(self.moment)}."
+        when = "at night" if self.part == "night" else f"in the {self.part}"
+        return f"It is {self.moment:%A}{market}, {self.hour}:{self.moment:%M} {when}."
 
     @property
     def sky(self) -> str:
@@ -172,20 +173,3 @@ def _time(text: str) -> time:
         return time(0 if int(hour) == 24 else int(hour), int(minute or 0))
     except ValueError:
         raise ValueError(f"{text.strip()!r} is no time of the day such as 9 or 18:30") from None
-
-
-_TWELVE = "one two three four five six seven eight nine ten eleven"
-_HOURS = f"midnight {_TWELVE} noon {_TWELVE} midnight".split()
-_QUARTERS = ("{}", "a quarter past {}", "half past {}", "a quarter to {}")
-
-
-def _clock(moment: datetime) -> str:
-    """``about half past nine in the morning``: to the quarter hour."""
-    quarter = (moment.hour * 60 + moment.minute + 7) // 15 % 96
-    hour, part = divmod(quarter, 4)
-    named = _HOURS[hour + (part == 3)]
-    said = _QUARTERS[part].format(named)
-    if named in ("midnight", "noon"):
-        return f"about {said}"
-    part_of_day = part_of(moment.hour)
-    return f"about {said} {'at night' if part_of_day == 'night' else f'in the {part_of_day}'}"

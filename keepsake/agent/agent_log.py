@@ -19,9 +19,8 @@ _logger = logging.getLogger("keepsake.agents")
 _everything = logging.getLogger("keepsake")  # the model clients' own lines too
 
 
-def log(line: str) -> None:
-    """Write one line to the agents' log; may be called from any thread."""
-    _logger.info(line)
+log = _logger.info
+"""Writes one line to the agents' log; may be called from any thread."""
 
 
 def warn(line: str) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property, partial
@@ -21,7 +21,6 @@ from twisted.internet.defer import Deferred
 from keepsake.agent.agent_log import FaultHandler, known_secrets, log, open_log, report
 from keepsake.agent.attention import ThinkingConfig
 from keepsake.agent.sleep.tiredness import SleepConfig
-from keepsake.agent.waiting import in_thread
 from keepsake.archive.log import Syncer
 from keepsake.archive.spill import Spill
 from keepsake.books.journal import JournalConfig
@@ -131,8 +130,30 @@ class Runtime:
         return float(self.timer.seconds())
 
     def in_thread[T](self, work: Callable[[], T], seconds: float) -> Deferred[T]:
-        """Run ``work``, which blocks, in a worker thread; see :func:`waiting.in_thread`."""
-        return in_thread(work, self.workers, self.post, self.timer, seconds)
+        """Run ``work``, which blocks, in a worker thread.
+
+        Returns:
+            Its result, on the reactor thread. It fails with what ``work`` raises, and with
+            Twisted's ``TimeoutError`` after that many seconds. It never fires before this
+            function returns.
+        """
+
+        def came(ended: Future[T]) -> None:
+            if result.called:  # too late
+                return
+            if (error := ended.exception()) is not None:
+                result.errback(error)
+            else:
+                result.callback(ended.result())
+
+        def post(ended: Future[T]) -> None:
+            if not ended.cancelled():
+                self.post(lambda: came(ended))
+
+        future = self.workers.submit(work)
+        result: Deferred[T] = Deferred(lambda _: future.cancel())
+        future.add_done_callback(post)
+        return result.addTimeout(seconds, self.timer)
 
     def asker(
         self,

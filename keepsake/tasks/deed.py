@@ -7,8 +7,7 @@ reason of a refusal goes into the character's memory, so that the next answer ca
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from itertools import dropwhile
 from typing import Any
 
@@ -32,6 +31,10 @@ _ARTICLES = {
 _LONGEST_TITLE = 60
 
 
+class _Refused(Exception):
+    """A deed that cannot be done; why not, in words that a model can act on."""
+
+
 def read_deed(line: str, verbs: Sequence[Verb], options: Options) -> Command | str:
     """The command that a line means, or why there is none.
 
@@ -46,8 +49,14 @@ def read_deed(line: str, verbs: Sequence[Verb], options: Options) -> Command | s
     if verb is None:
         usages = ", ".join(options.usages(verbs).values())
         return f"You tried to {shorten(text, 60)}: there is no such deed. You can: {usages}"
-    found = _READERS[verb.takes](verb, rest.strip(), options)
-    return replace(found, reason=reason.strip()) if isinstance(found, Command) else found
+    try:
+        nothing = verb.takes is Takes.NOTHING
+        argument = "" if nothing else _argument(verb, rest.strip(), options)
+        if not (argument or nothing or verb.takes is Takes.MAYBE_THING):
+            raise _Refused(f": say what. Write: > {verb.usage}")
+    except _Refused as refused:
+        return f"You tried to {verb.name}{refused}"
+    return Command(verb.name, argument, reason.strip())
 
 
 def tools_of(usages: Mapping[Verb, str]) -> tuple[Tool, ...]:
@@ -68,87 +77,89 @@ def deed_of(call: ToolCall) -> str:
     return " ".join([call.name, *(str(each) for each in call.arguments.values())]).strip()
 
 
-def _text(verb: Verb, rest: str, _options: Options) -> Command | str:
-    words = rest.strip('*"“” ')[:LONGEST_WORDS]
-    return Command(verb.name, words) if words else _say_what(verb)
+def _argument(verb: Verb, rest: str, options: Options) -> str:
+    """What follows the verb, as the game's command takes it; empty if nothing does.
+
+    Raises:
+        _Refused: It names what is not there.
+    """
+    match verb.takes:
+        case Takes.TEXT:
+            return rest.strip('*"“” ')[:LONGEST_WORDS]
+        case Takes.WHISPER:
+            return _whisper(rest, options)
+        case Takes.PERSON:
+            return _person(_thing_name(rest), options)
+        case Takes.GIFT:
+            return _gift(verb, rest, options)
+        case Takes.EXIT:
+            return _exit(rest, options)
+        case Takes.PROMISE:
+            return _promise(rest, options)
+        case Takes.ENTRY:
+            return _entry(rest)
+        case Takes.WORDS:
+            return _own_words(rest)
+        case Takes.NUMBERS:  # ``memories 65 to 70``, ``#65-70`` and ``(70..65)`` as ``65-70``
+            found = {int(each) for each in re.findall(r"\d{1,9}", rest)[:2]}
+            return "-".join(map(str, sorted(found)))
+        case _:
+            return _thing(verb, _thing_name(rest), options)
 
 
-def _whisper(verb: Verb, rest: str, options: Options) -> Command | str:
+def _whisper(rest: str, options: Options) -> str:
     rest = rest.removeprefix("to ")
     if name := _leading_name(rest, options.people):
         words = rest[len(name) :].lstrip(" =:,")
     else:
         name, words = _halves(rest, r"\s*[=:,]\s*")
-    to, words = find_named(name, options.people), words.strip('"“” ')[:LONGEST_WORDS]
-    if not words:
-        return _say_what(verb)
-    return Command(verb.name, f"{to} = {words}") if to else _nobody(verb, name, options)
+    words = words.strip('"“” ')[:LONGEST_WORDS]
+    return f"{_person(name, options)} = {words}" if words else ""
 
 
-def _person(verb: Verb, rest: str, options: Options) -> Command | str:
-    to = find_named(_thing_name(rest), options.people)
-    return Command(verb.name, to) if to else _nobody(verb, rest, options)
-
-
-def _gift(verb: Verb, rest: str, options: Options) -> Command | str:
+def _gift(verb: Verb, rest: str, options: Options) -> str:
     thing, who = _halves(rest, r"\s+to\s+|\s*=\s*")  # ``lamp to Tom``, ``lamp = Tom``
     if thing == rest and (who := _leading_name(rest, options.people)):  # ``Tom the lamp``
         thing = rest[len(who) :]
     thing, who = _thing_name(thing), _thing_name(who)
     if not thing or not who:
-        return _say_what(verb)
-    if not (to := find_named(who, options.people)):
-        return _nobody(verb, who, options)
-    what = _thing(verb, thing, options)
-    return what if isinstance(what, str) else Command(verb.name, f"{what.argument} to {to}")
+        return ""
+    to = _person(who, options)
+    return f"{_thing(verb, thing, options)} to {to}"
 
 
-def _promise(verb: Verb, rest: str, options: Options) -> Command | str:
+def _promise(rest: str, options: Options) -> str:
     to = rest.removeprefix("to ")
     if name := _leading_name(to, options.people):
         what = _own_words(to[len(name) :].lstrip(" ,:="))
-        argument = f"{find_named(name, options.people) or name}: {what}" if what else ""
-    else:
-        argument = _entry(rest) or _own_words(rest)
-    return Command(verb.name, argument) if argument else _say_what(verb)
+        return f"{find_named(name, options.people) or name}: {what}" if what else ""
+    return _entry(rest) or _own_words(rest)
 
 
-def _thing(verb: Verb, rest: str, options: Options) -> Command | str:
-    thing, names = _thing_name(rest), options.of(verb.takes)
-    if not thing and verb.takes is Takes.MAYBE_THING:
-        return Command(verb.name)
-    if name := find_named(thing, names):
-        return Command(verb.name, name)
-    can = f"you can only {verb.name} {either(names)}" if names else "there is nothing to do it to"
-    return f"You tried to {verb.name} {shorten(rest, 60)}: {can}"
-
-
-def _exit(verb: Verb, rest: str, options: Options) -> Command | str:
-    if options.stays:
-        return f"You tried to {verb.name}, but you stay now: you have guests"
-    if way := find_exit(_thing_name(rest), options.exits):
-        return Command(verb.name, way)
-    exits = either(options.exits) or "none"
-    return f"You tried to {verb.name} {shorten(rest, 60)}: there is no such exit. Exits: {exits}"
-
-
-def _kept(read: Callable[[str], str]) -> Callable[[Verb, str, Options], Command | str]:
-    """A reader of what goes on in the character's own mind: notes, searches, pins."""
-
-    def reader(verb: Verb, rest: str, _options: Options) -> Command | str:
-        argument = read(rest)
-        return Command(verb.name, argument) if argument else _say_what(verb)
-
-    return reader
-
-
-def _say_what(verb: Verb) -> str:
-    return f"You tried to {verb.name}: say what. Write: > {verb.usage}"
-
-
-def _nobody(verb: Verb, name: str, options: Options) -> str:
+def _person(name: str, options: Options) -> str:
+    if to := find_named(name, options.people):
+        return to
     here = either(options.people) or "nobody"
-    return f"You tried to {verb.name} {shorten(name, 60)}: here is only {here}"
+    raise _Refused(f" {shorten(name, 60)}: here is only {here}")
+
+
+def _thing(verb: Verb, thing: str, options: Options) -> str:
+    names = options.of(verb.takes)
+    if not thing and verb.takes is Takes.MAYBE_THING:
+        return ""
+    if name := find_named(thing, names):
+        return name
+    can = f"you can only {verb.name} {either(names)}" if names else "there is nothing to do it to"
+    raise _Refused(f" {shorten(thing, 60)}: {can}")
+
+
+def _exit(rest: str, options: Options) -> str:
+    if options.stays:
+        raise _Refused(", but you stay now: you have guests")
+    if way := find_exit(_thing_name(rest), options.exits):
+        return way
+    exits = either(options.exits) or "none"
+    raise _Refused(f" {shorten(rest, 60)}: there is no such exit. Exits: {exits}")
 
 
 # -- what follows a verb
@@ -185,24 +196,3 @@ def _entry(rest: str) -> str:
     title, text = _halves(rest, r"\s*[:=]\s*|\s+(?:-|–|—)\s+")
     title, text = shorten(_thing_name(title).rstrip(" :-"), _LONGEST_TITLE), _own_words(text)
     return f"{title}: {text}" if title and text else ""
-
-
-def _numbers(rest: str) -> str:
-    """``memories 65 to 70``, ``#65-70`` and ``(70..65)`` as ``65-70``; or empty."""
-    found = [int(each) for each in re.findall(r"\d{1,9}", rest)[:2]]
-    return "-".join(str(each) for each in sorted(set(found)))
-
-
-_READERS: Mapping[Takes, Callable[[Verb, str, Options], Command | str]] = {
-    Takes.NOTHING: lambda verb, _rest, _options: Command(verb.name),
-    Takes.TEXT: _text,
-    Takes.WHISPER: _whisper,
-    Takes.PERSON: _person,
-    Takes.GIFT: _gift,
-    **dict.fromkeys((Takes.THING, Takes.MAYBE_THING, Takes.LYING, Takes.CARRIED), _thing),
-    Takes.EXIT: _exit,
-    Takes.ENTRY: _kept(_entry),
-    Takes.PROMISE: _promise,
-    Takes.WORDS: _kept(_own_words),
-    Takes.NUMBERS: _kept(_numbers),
-}
