@@ -150,8 +150,10 @@ class Runtime:
             if not ended.cancelled():
                 self.post(lambda: came(ended))
 
-        future = self.workers.submit(work)
-        result: Deferred[T] = Deferred(lambda _: future.cancel())
+        def give_up(_: Deferred[T]) -> None:
+            future.cancel()
+
+        future, result = self.workers.submit(work), Deferred[T](give_up)
         future.add_done_callback(post)
         return result.addTimeout(seconds, self.timer)
 

@@ -10,7 +10,13 @@ class Alarm:
     """One call that is due later, or none; ``clock`` is Twisted's reactor, or stands in for it."""
 
     def __init__(self, clock: Any) -> None:
-        self._clock, self._call = clock, None
+        self._clock = clock
+        self._call: Any = None
+
+    @property
+    def waits(self) -> bool:
+        """Whether a call is due."""
+        return self._call is not None and bool(self._call.active())
 
     def set(self, seconds: float, call: Callable[..., object], *args: object) -> None:
         """Call that in this many seconds, in place of what was due before."""
