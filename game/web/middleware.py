@@ -6,13 +6,9 @@ could fill it by asking over and over.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
-from importlib import import_module
 
-from django.conf import settings
 from django.contrib.auth import SESSION_KEY
-from django.db import DatabaseError, close_old_connections
 from django.http import HttpRequest, HttpResponseBase
 from evennia.web.utils.middleware import SharedLoginMiddleware
 
@@ -20,7 +16,6 @@ from keepsake.web.access import HEADERS, SITE_HEADERS, with_headers
 
 _CLIENT = "/webclient"
 """Its page alone needs a session before anybody has logged in: the game gets its key."""
-_log = logging.getLogger("keepsake.web")
 _STRICT = ("login", "logout")
 """Names of the addresses whose pages are Keepsake's own, as those about agents are."""
 
@@ -55,13 +50,3 @@ class SharedLogin(SharedLoginMiddleware):
             return answer
         answer = self.get_response(request)
         return answer
-
-
-def forget_old_sessions() -> None:
-    """Let go of all that have run out; reads and writes the database, in a thread."""
-    try:
-        import_module(settings.SESSION_ENGINE).SessionStore.clear_expired()
-    except DatabaseError as error:  # they lie there until the next start, which harms nobody
-        _log.warning("[Warning] Old sessions could not be removed: %s", error)
-    finally:
-        close_old_connections()  # this thread's own, which nobody else would close

@@ -10,15 +10,11 @@ import json
 from http import HTTPStatus
 from typing import Any
 
-from twisted.internet import reactor
-from twisted.internet.interfaces import IPushProducer
 from twisted.web.http import Request
-from twisted.web.proxy import ProxyClient, ProxyClientFactory, ReverseProxyResource
-from zope.interface import implementer
+from twisted.web.proxy import ProxyClient, ProxyClientFactory
 
-from keepsake.web.stream import RETRY_MILLISECONDS, gone
+from keepsake.web.live import RETRY_MILLISECONDS, gone
 
-_reactor: Any = reactor  # Twisted makes it at import; no type says what it can do
 PROXIES = ("127.0.0.1",)
 """Proxies whose headers are trusted: a web server on this machine; as Evennia's UPSTREAM_IPS."""
 _FOR, _PROTO = b"x-forwarded-for", b"x-forwarded-proto"
@@ -30,40 +26,33 @@ _DATA, _STREAM = b"/agents/api", b"/agents-live"
 """How addresses begin whose answers are read by programs, and the one that has no end."""
 
 
-@implementer(IPushProducer)
 class DisconnectingClient(ProxyClient):
     """Asks the Server for one answer, as fast as the browser reads it, until the browser goes."""
 
     transport: Any  # Twisted's types know what every connection can, and not what TCP's can
-    patience = 45.0
-    """Seconds until a browser that reads nothing of a stream is cut off."""
-    _begun = _paused = False
-    _impatient: Any = None
+    _begun = False
 
     def connectionMade(self) -> None:  # noqa: N802 - Twisted's name
         """The Server is there; it is let go as soon as the browser has gone."""
         if gone(self.father):
             self.transport.loseConnection()
             return
-        self.father.notifyFinish().addErrback(lambda _: self.stopProducing())
+        self.father.notifyFinish().addErrback(lambda _: self.transport.loseConnection())
         super().connectionMade()
 
     def handleEndHeaders(self) -> None:  # noqa: N802 - Twisted's name
-        """The Server has said what it answers."""
+        """The Server has said what it answers: it is read from only while the browser reads."""
         self._begun = True
         if not gone(self.father):
-            self.father.registerProducer(self, True)
+            self.father.registerProducer(self.transport, True)
 
     def handleResponsePart(self, buffer: bytes) -> None:  # noqa: N802 - Twisted's name
         """Pass it on, as long as somebody is there."""
-        if gone(self.father):
-            self.transport.loseConnection()
-        else:
+        if not gone(self.father):
             super().handleResponsePart(buffer)
 
     def handleResponseEnd(self) -> None:  # noqa: N802 - Twisted's name
         """Finish the answer, unless nobody waits for it, or it has broken off."""
-        self._calm()
         if gone(self.father):
             self.transport.loseConnection()
             return
@@ -72,39 +61,12 @@ class DisconnectingClient(ProxyClient):
             return away(self.father, self.rest)
         self.father.unregisterProducer()
         whole = not self.length or self.command == b"HEAD" or self.father.code in _BODILESS
-        if self._paused or not (whole or self._finished):
-            # The browser does not read, or the Server went in the middle of its answer: that it is
-            # not whole can only be told like this.
-            self._finished = True
-            self._cut()
-        else:
+        if whole or self._finished:
             super().handleResponseEnd()
-
-    def pauseProducing(self) -> None:  # noqa: N802 - Twisted's name
-        """The browser does not read: neither is the Server read from, for a while."""
-        self._paused = True
-        self.transport.pauseProducing()
-        if self.rest.startswith(_STREAM):  # all else has an end, however slow the way is
-            self._impatient = _reactor.callLater(self.patience, self._cut)
-
-    def resumeProducing(self) -> None:  # noqa: N802 - Twisted's name
-        """It reads again."""
-        self._paused = False
-        self._calm()
-        self.transport.resumeProducing()
-
-    def stopProducing(self) -> None:  # noqa: N802 - Twisted's name
-        """It is gone: let the Server go as well."""
-        self._calm()
-        self.transport.loseConnection()
-
-    def _calm(self) -> None:
-        if self._impatient is not None and self._impatient.active():
-            self._impatient.cancel()
-
-    def _cut(self) -> None:
-        father: Any = self.father.transport  # TCP, which alone can be cut
-        father.abortConnection()
+        else:  # that it is not whole can only be told like this
+            self._finished = True
+            browser: Any = self.father.transport  # TCP, which alone can be cut
+            browser.abortConnection()
 
 
 class ClientFactory(ProxyClientFactory):
@@ -138,11 +100,6 @@ def away(request: Request, address: bytes) -> None:
         request.setHeader(name, value)
     request.write(body if request.method != b"HEAD" else b"")
     request.finish()
-
-
-def let_browsers_leave(proxy: type[ReverseProxyResource]) -> None:
-    """Have ``proxy``, and all resources below it, take it calmly when either side goes."""
-    proxy.proxyClientFactoryClass = ClientFactory
 
 
 def forwarded_headers(request: Request) -> dict[bytes, bytes]:

@@ -33,7 +33,6 @@ from keepsake.memory.config import CompactionConfig
 from keepsake.memory.strategy import NARRATIVE, Strategies, Strategy
 from keepsake.models.embedders import (
     CachedEmbedder,
-    ClosableEmbedder,
     EmbedderProfile,
     load_embedder,
 )
@@ -100,7 +99,7 @@ class Runtime:
     events: Events = field(default_factory=Nowhere)  # takes what happens, from any thread
     taps: Taps = field(default_factory=Taps)  # who listens to events and log lines
     indexes: IndexService | None = None  # the recall indexes; None for a world without recall
-    embedder: ClosableEmbedder | None = None  # None for recall by words alone
+    embedder: Embedder | None = None  # None for recall by words alone
     # the most tokens of a prompt of the agents' chat model; 0 while they have none
     chat_tokens: int = 0
     rest: float = 0.0  # seconds in which a file of settings or a template is not looked at again

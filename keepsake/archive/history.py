@@ -14,8 +14,7 @@ from typing import Any
 
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Position
-from keepsake.archive.tier_lines import SummaryState
-from keepsake.archive.verdicts import SummaryVerdict
+from keepsake.archive.tiers import SummaryState, SummaryVerdict
 from keepsake.json_lines import Record
 from keepsake.memory.types import Outcome, Rung, RungStep
 

@@ -9,7 +9,7 @@ about by their numbers, which only the archive can answer: :class:`PrivateWords`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
 
@@ -21,7 +21,7 @@ type Audience = frozenset[str]
 """Who hears what comes of a prompt, as in :attr:`Memory.source_id`."""
 
 NOBODY: Audience = frozenset()
-"""Of what answers nobody, or is for anybody: no private word is in it."""
+"""The audience of what nobody or anybody may read: private words are left out."""
 WHISPER = "whisper"
 _TO_ME = " whispers to you"
 _UNKNOWN = "?"
@@ -59,11 +59,6 @@ def outward(memory: Memory) -> Memory:
     return replace(memory, text=f"{memory.source or 'Somebody'}{_TO_ME}.")
 
 
-def in_confidence(memory: Memory) -> Memory:
-    """The memory with its words, marked as told in confidence: for worlds that allow it."""
-    return replace(memory, text=f"{memory.text} (told you in confidence)")
-
-
 class PrivateWords:
     """Which memories of one agent are private, and with whom they are shared."""
 
@@ -74,7 +69,7 @@ class PrivateWords:
     def of(cls, archive: Archive) -> PrivateWords:
         """What the archive says; blocks, some milliseconds for a hundred thousand memories."""
         found = cls()
-        for memory in _whispers(archive):
+        for memory in memories_in(map(parsed, archive.lines_with(WHISPER.encode()))):
             found.saw(memory)
         return found
 
@@ -96,22 +91,10 @@ class PrivateWords:
         """Whether something is for this audience alone."""
         return len(audience) == 1 and next(iter(audience)) in self._with.values()
 
-    def heard_by(
-        self,
-        memories: Iterable[Memory],
-        audience: Audience,
-        hidden: Callable[[Memory], Memory] = outward,
-    ) -> tuple[Memory, ...]:
-        """The memories as the audience may hear them.
-
-        ``hidden``: What stands in the place of one that they do not share.
-        """
+    def heard_by(self, memories: Iterable[Memory], audience: Audience) -> tuple[Memory, ...]:
+        """The memories as the audience may hear them."""
         if not self._with:  # to most agents nobody ever whispers, and each thought asks of hundreds
             return tuple(memories)
         return tuple(
-            each if self.may_hear(each.number, audience) else hidden(each) for each in memories
+            each if self.may_hear(each.number, audience) else outward(each) for each in memories
         )
-
-
-def _whispers(archive: Archive) -> Iterator[Memory]:
-    return memories_in(map(parsed, archive.lines_with(WHISPER.encode())))

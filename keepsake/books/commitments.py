@@ -2,7 +2,7 @@
 
 ``vault/agents/<name>/noticed.md`` is the list::
 
-    - promise to Jonas: a bowl of soup (memory 241, 2026-11-12T18:02:09+00:00, by 12-20261101090000)
+    - promise to Jonas: a bowl of soup (memory 241, by 12-20261101090000)
     - rule from Ada: never open the cellar door (memory 17) [done]
 
 The agent adds a promise with its verb ``promise`` and closes it with ``kept``; builders and other
@@ -15,11 +15,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from datetime import datetime
 from enum import StrEnum
-from pathlib import Path
 
-from keepsake.books.store import ListFile, Report, Tell, meant
+from keepsake.books.store import ListBook, meant
 from keepsake.errors import NoteRefused
 from keepsake.language.perception import for_prompt, shorten
 from keepsake.prompt.tokens import most_tokens
@@ -39,7 +37,7 @@ add, change and take out lines. What is open stands in every prompt, and no comp
 """
 _LINE = re.compile(
     r"^- (?P<kind>rule|promise) (?:from|to|of) (?P<who>[^:]{1,48}): (?P<text>\S.*?)"
-    r"(?: \(memory (?P<number>\d{1,9})(?:, (?P<time>[\dT:.+-]{10,40}))?"
+    r"(?: \(memory (?P<number>\d{1,9})(?:, [\dT:.+-]{10,40})?"  # earlier versions say when
     r"(?:, by (?P<key>[\w:.-]{1,60}))?\))?(?P<done> \[done\])?[ \t]*$"
 )
 
@@ -59,7 +57,6 @@ class Commitment:
     who: str  # whom it promised it, or who gave the rule; empty if that is not known
     text: str
     number: int = 0  # the memory that it rests on; 0 where a person wrote it into the file
-    time: datetime | None = None
     key: str = ""  # who that is, as in :attr:`keepsake.archive.records.Memory.source_id`
     done: bool = False
 
@@ -73,10 +70,10 @@ class Commitment:
         end = f" (memory {self.number})" if self.number else ""
         return f"{head}: {self.text}{end}"
 
-    def same(self, other: Commitment) -> bool:
-        """Whether two say the same."""
-        mine, theirs = f"{self.who}: {self.text}", f"{other.who}: {other.text}"
-        return self.kind is other.kind and mine.casefold() == theirs.casefold()
+    @property
+    def words(self) -> str:
+        """What two of them share that say the same."""
+        return f"{self.kind} {self.who}: {self.text}".casefold()
 
     def checked(self) -> Commitment:
         """It, open, with who and words as a line can hold them.
@@ -94,33 +91,45 @@ class Commitment:
         return replace(self, who=who, text=text, done=False)
 
 
-class Commitments:
+class Commitments(ListBook[Commitment]):
     """The promises and rules of one agent; safe to use from several threads."""
 
-    def __init__(
-        self,
-        path: Path,
-        report: Report = lambda _: None,
-        agent: str = "",
-        emit: Tell = lambda _: None,
-    ) -> None:
-        self.path = path
-        self._file = ListFile(path, _read, _written, "promises", report, agent, emit, _NEW_FILE)
+    of, head = "promises", _NEW_FILE
+
+    @staticmethod
+    def read_line(line: str) -> Commitment | None:
+        """The promise or rule in a line."""
+        match = _LINE.match(line)
+        if match is None:
+            return None
+        who = "" if match["who"].casefold() == _SOMEBODY else match["who"].strip()
+        return Commitment(
+            CommitmentKind(match["kind"]),
+            for_prompt(who),
+            shorten(for_prompt(match["text"]), 2 * LONGEST),
+            int(match["number"] or 0),
+            match["key"] or "",
+            match["done"] is not None,
+        )
+
+    @staticmethod
+    def write_line(item: Commitment) -> str:
+        """The line of a promise or rule."""
+        preposition = "to" if item.kind is CommitmentKind.PROMISE else "from"
+        by = f", by {item.key}" if item.key else ""
+        end = f" (memory {item.number}{by})" if item.number else ""
+        done = " [done]" if item.done else ""
+        return f"- {item.kind.value} {preposition} {item.who or _SOMEBODY}: {item.text}{end}{done}"
 
     @property
     def items(self) -> tuple[Commitment, ...]:
         """All that is open, in the order of the file; its last good state if it cannot be read."""
-        return tuple(item for item in self._file.items() if not item.done)
+        return tuple(item for item in self.all() if not item.done)
 
     @property
     def lines(self) -> tuple[str, ...]:
         """What a prompt shows, as :meth:`lines_before` without an end."""
         return self.lines_before(None)
-
-    @property
-    def problems(self) -> list[str]:
-        """Why the file cannot be read; empty if it can."""
-        return self._file.problems()
 
     def lines_before(
         self, number: int | None, may: Callable[[int], bool] = lambda _: True
@@ -134,9 +143,17 @@ class Commitments:
         """
         return tuple(
             item.line
-            for item in _shown(self.items)
+            for item in self._shown()
             if (number is None or item.number < number) and may(item.number)
         )
+
+    def _shown(self) -> Iterator[Commitment]:
+        """Rules, then promises, as many as fit: people may write more into the file."""
+        room = LIMIT
+        for item in sorted(self.items, key=lambda each: each.kind, reverse=True):
+            if (cost := _cost(item)) <= room:
+                room -= cost
+                yield item
 
     def add(self, new: Commitment, by: str = "agent") -> Commitment:
         """Add a promise or a rule; one that is done and says the same is opened again.
@@ -151,17 +168,17 @@ class Commitments:
 
         def plan(items: tuple[Commitment, ...]) -> list[Commitment | None]:
             current = [each for each in items if not each.done]
-            if any(map(item.same, current)):
+            if item.words in (each.words for each in current):
                 raise NoteRefused("That stands in the list already")
             if _cost(*current, item) > LIMIT:
                 raise NoteRefused(
                     f"The list of promises is full ({len(current)})",
                     "Keep one first: kept <number>",
                 )
-            return [*(None if item.same(each) else each for each in items), item]
+            return [*(None if item.words == each.words else each for each in items), item]
 
-        self._file.change(plan)
-        self._file.tell("noticed", by, n=item.number, of=item.kind.value, size=len(item.text))
+        self._change(plan)
+        self._store.tell("noticed", by, n=item.number, of=item.kind.value, size=len(item.text))
         return item
 
     def close(self, which: Commitment, by: str = "agent") -> None:
@@ -171,8 +188,8 @@ class Commitments:
             NoteRefused: The file cannot be written.
         """
         done = replace(which, done=True)
-        self._file.change(lambda items: [done if each == which else each for each in items])
-        self._file.tell("closed", by, n=which.number, of=which.kind.value, size=len(which.text))
+        self._change(lambda items: [done if each == which else each for each in items])
+        self._store.tell("closed", by, n=which.number, of=which.kind.value, size=len(which.text))
 
     def meant(self, which: str) -> Commitment:
         """The one that the number of its memory means, or words that only it has.
@@ -190,55 +207,12 @@ class Commitments:
         Raises:
             NoteRefused: The file cannot be written; nothing is gone.
         """
-        count = sum(map(theirs, self._file.items()))
+        count = sum(map(theirs, self.all()))
         if count:
-            self._file.change(lambda items: [None if theirs(each) else each for each in items])
-            self._file.tell("closed", by, times=count)
+            self._change(lambda items: [None if theirs(each) else each for each in items])
+            self._store.tell("closed", by, times=count)
         return count
-
-
-def _shown(items: tuple[Commitment, ...]) -> Iterator[Commitment]:
-    """Rules, then promises, as many as fit: people may write more into the file."""
-    room, order = LIMIT, list(CommitmentKind)
-    for item in sorted(items, key=lambda each: order.index(each.kind)):
-        if (cost := _cost(item)) <= room:
-            room -= cost
-            yield item
 
 
 def _cost(*items: Commitment) -> int:
     return sum(most_tokens(f"- {item.line}\n") for item in items)
-
-
-def _read(line: str) -> Commitment | None:
-    """The promise or rule in a line; None for any other line."""
-    match = _LINE.match(line)
-    if match is None:
-        return None
-    who = "" if match["who"].casefold() == _SOMEBODY else match["who"].strip()
-    return Commitment(
-        CommitmentKind(match["kind"]),
-        for_prompt(who),
-        shorten(for_prompt(match["text"]), 2 * LONGEST),
-        int(match["number"] or 0),
-        _time(match["time"]),
-        match["key"] or "",
-        match["done"] is not None,
-    )
-
-
-def _time(written: str | None) -> datetime | None:
-    try:
-        return datetime.fromisoformat(written) if written else None
-    except ValueError:
-        return None  # a person's own way of writing it
-
-
-def _written(item: Commitment) -> str:
-    """Its line."""
-    preposition = "to" if item.kind is CommitmentKind.PROMISE else "from"
-    time = f", {item.time.isoformat(timespec='seconds')}" if item.time else ""
-    by = f", by {item.key}" if item.key else ""
-    end = f" (memory {item.number}{time}{by})" if item.number else ""
-    done = " [done]" if item.done else ""
-    return f"- {item.kind.value} {preposition} {item.who or _SOMEBODY}: {item.text}{end}{done}"

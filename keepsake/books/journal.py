@@ -25,7 +25,7 @@ from keepsake.books.entries import (
     parse,
     telling_of,
 )
-from keepsake.books.store import RecordStore, Report, Tell
+from keepsake.books.store import NO_OWNER, Owner, RecordStore
 from keepsake.language.heard import heard, key_of
 from keepsake.language.perception import for_prompt, shorten
 from keepsake.markdown_config import FileSettings, between
@@ -56,16 +56,10 @@ class JournalConfig(FileSettings):
 class Journal:
     """The journal of one agent; safe to use from several threads."""
 
-    def __init__(
-        self,
-        folder: Path,
-        report: Report = lambda _: None,
-        agent: str = "",
-        emit: Tell = lambda _: None,
-    ) -> None:
+    def __init__(self, folder: Path, owner: Owner = NO_OWNER) -> None:
         self.folder = folder
-        self._report = report
-        self._store = RecordStore(self._parse, "journal", report, agent, emit)
+        self._report = owner.report
+        self._store = RecordStore(self._parse, "journal", owner)
         self._version = 0
         self._known: tuple[JournalEntry, ...] = ()
         self._by_number: dict[int, JournalEntry] = {}

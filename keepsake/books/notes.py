@@ -18,7 +18,7 @@ import frontmatter
 import yaml
 
 from keepsake.books.files import free_name, pages, time_of
-from keepsake.books.store import RecordStore, Report, Tell
+from keepsake.books.store import NO_OWNER, Owner, RecordStore
 from keepsake.errors import NoteRefused
 from keepsake.language.perception import shorten, visible
 from keepsake.names import folder_name
@@ -60,15 +60,9 @@ class Note:
 class NoteBook:
     """The notes of one agent; safe to use from several threads."""
 
-    def __init__(
-        self,
-        folder: Path,
-        report: Report = lambda _: None,
-        agent: str = "",
-        emit: Tell = lambda _: None,
-    ) -> None:
+    def __init__(self, folder: Path, owner: Owner = NO_OWNER) -> None:
         self.folder = folder
-        self._store = RecordStore(parse_note, "note", report, agent, emit)
+        self._store = RecordStore(parse_note, "note", owner)
 
     # -- reading
 

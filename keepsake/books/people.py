@@ -20,17 +20,15 @@ from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.files import free_name, pages, read, replace_file, unusable
 from keepsake.books.journal import JournalConfig
 from keepsake.books.person_page import PageLine, PersonPage, parse_page, worked_in, written
-from keepsake.books.store import RecordStore, Report, Tell
+from keepsake.books.store import NO_OWNER, Owner, RecordStore
 from keepsake.language.heard import key_of
 from keepsake.language.perception import fit_name, for_prompt, quoted
 from keepsake.language.words import MONTHS
-from keepsake.markdown_config import between, one_of
+from keepsake.markdown_config import between
 from keepsake.names import folder_name
 from keepsake.ports import Tokens
 
 FOLDER = "people"
-PRIVATE, IN_CONFIDENCE = "private", "in confidence"
-"""What becomes of whispers: nobody else hears of them, or others do, as of something confided."""
 MOST_FOUND = 20
 """Pages that one search brings."""
 MOST_SHOWN = 6
@@ -52,12 +50,6 @@ class PeopleConfig(JournalConfig):
     """How much of a prompt people may fill: ``vault/config/people.md`` explains it."""
 
     budget: int = between(300, high=100_000)
-    whispers: str = one_of(PRIVATE, (PRIVATE, IN_CONFIDENCE))
-
-    @property
-    def in_confidence(self) -> bool:
-        """Whether what was whispered may be told to others, marked as confided."""
-        return self.whispers == IN_CONFIDENCE
 
 
 class PeopleBook:
@@ -67,20 +59,12 @@ class PeopleBook:
     and belongs in a worker thread.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        report: Report = lambda _: None,
-        agent: str = "",
-        emit: Tell = lambda _: None,
-    ) -> None:
+    def __init__(self, folder: Path, owner: Owner = NO_OWNER) -> None:
         self.folder = folder / FOLDER
         self._store = RecordStore(
             lambda path, source, at: parse_page(path, source, at.replace(microsecond=0)),
             "person",
-            report,
-            agent,
-            emit,
+            owner,
         )
         self._through: int | None = None
         self._version: int | None = None
@@ -149,24 +133,21 @@ class PeopleBook:
             NoteRefused: A file could not be written. Nothing is lost: give the same again.
         """
         with self._store.lock:
-            through = self.through
-            fresh = sorted((m for m in memories if m.number > through), key=lambda m: m.number)
-            if not fresh:
-                return
             self.look()
-            work: dict[str, list[Memory]] = {}
-            for memory in fresh:
+            through, work = self.through, dict[str, list[Memory]]()
+            for memory in sorted(memories, key=lambda each: each.number):
+                through = max(through, memory.number)
                 if memory.kind is MemoryKind.PERCEPTION and (key := key_of(memory)):
                     work.setdefault(key, []).append(memory)
             for key, found in work.items():
-                self._work_in(key, found)
-            # Once the pages are on the disk, so that nothing is skipped.
-            path, text = self.folder / _WORKED_IN, json.dumps({"through": fresh[-1].number})
-            try:
-                replace_file(path, f"{text}\n")
-            except OSError as error:
-                raise unusable(path, error) from error
-            self._through = fresh[-1].number
+                self._work_in(key, [each for each in found if each.number > self.through])
+            if through > self.through:  # once the pages are on the disk, so that nothing is skipped
+                path, text = self.folder / _WORKED_IN, json.dumps({"through": through})
+                try:
+                    replace_file(path, f"{text}\n")
+                except OSError as error:
+                    raise unusable(path, error) from error
+                self._through = through
 
     def conclude(self, key: str, edit: Callable[[PersonPage], PersonPage]) -> None:
         """Change what the agent makes of somebody, asleep.
@@ -184,14 +165,13 @@ class PeopleBook:
 
     def _work_in(self, key: str, memories: Sequence[Memory]) -> None:
         """Write one page; one that cannot be read is left as it is."""
-        path, known = self._path_of(key), self.loaded(key)
-        through = known.through if known else 0
-        fresh = [each for each in memories if each.number > through]
-        if not fresh or path in self._store.problems():
+        known, end = self.loaded(key), f"-{_suffix(key)}.md"
+        fresh = [each for each in memories if known is None or each.number > known.through]
+        broken = self._store.problems()
+        if not fresh or self._paths.get(key) in broken or any(p.name.endswith(end) for p in broken):
             return
-        if path is None:
-            name = folder_name(worked_in(None, key, fresh).name)
-            path = free_name(self.folder / f"{name}-{_suffix(key)}.md")
+        name = folder_name(worked_in(None, key, fresh).name)
+        path = self._paths.get(key) or free_name(self.folder / f"{name}{end}")
         old, new = self._write(path, lambda page: worked_in(page, key, fresh))
         if old is None or old.name != new.name:
             self._tell("renamed" if old else "met", "rules", new, n=fresh[0].number)
@@ -209,15 +189,9 @@ class PeopleBook:
         if self._version == self._store.version:
             return
         self._version = self._store.version
-        records = self._store.records(broken=True).items()
+        records = self._store.records().items()
         fullest_last = sorted(records, key=lambda each: each[1].through)
         self._paths = {page.key: path for path, page in fullest_last}
-
-    def _path_of(self, key: str) -> Path | None:
-        """The file of a page, also of one that cannot be read."""
-        end = f"-{_suffix(key)}.md"
-        broken = (path for path in self._store.problems() if path.name.endswith(end))
-        return self._paths.get(key) or next(broken, None)
 
     def _tell(self, op: str, by: str, page: PersonPage, **facts: int) -> None:
         self._store.tell(op, by, of="person", about=page.name, **facts)

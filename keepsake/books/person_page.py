@@ -170,13 +170,11 @@ def parse_page(path: Path, source: str, changed: datetime) -> PersonPage:
 
 def written(page: PersonPage) -> str:
     """The page as a file."""
-    own = next((at for at, line in enumerate(page.by_hand) if line.startswith(_HEADING)), None)
     parts = (
         f"# {page.name}",
-        "\n".join(page.by_hand[:own]),
+        "\n".join(page.by_hand),
         f"## {PORTRAIT}\n\n{page.portrait}" if page.portrait else "",
         "\n".join([f"## {LINES}\n", *map(_line, page.lines)]) if page.lines else "",
-        "" if own is None else "\n".join(page.by_hand[own:]),
     )
     post = frontmatter.Post(
         "\n\n".join(part.strip("\n") for part in parts if part),

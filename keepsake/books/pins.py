@@ -12,9 +12,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from itertools import accumulate
-from pathlib import Path
 
-from keepsake.books.store import ListFile, Report, Tell, meant
+from keepsake.books.store import ListBook, meant
 from keepsake.errors import NoteRefused
 from keepsake.language.perception import visible
 
@@ -35,31 +34,31 @@ class _Pin:
     own: bool = field(compare=False)
 
 
-class Pinned:
-    """The pinned block of one agent; safe to use from several threads.
+class Pinned(ListBook[_Pin]):
+    """The pinned block of one agent; safe to use from several threads."""
 
-    Of a file that cannot be read the last good state counts.
-    """
+    of = "pins"
 
-    def __init__(
-        self,
-        path: Path,
-        report: Report = lambda _: None,
-        agent: str = "",
-        emit: Tell = lambda _: None,
-    ) -> None:
-        self.path = path
-        self._file = ListFile(path, _read, _written, "pins", report, agent, emit)
+    @staticmethod
+    def read_line(line: str) -> _Pin | None:
+        """The pin in a line."""
+        match = _LINE.match(line)
+        return _Pin(match["text"], match["own"] is not None) if match else None
+
+    @staticmethod
+    def write_line(item: _Pin) -> str:
+        """The line of a pin."""
+        return f"- {item.text} {OWN}" if item.own else f"- {item.text}"
 
     @property
     def lines(self) -> tuple[str, ...]:
         """What is pinned, in the order of the file; all of it, however long."""
-        return tuple(pin.text for pin in self._file.items())
+        return tuple(pin.text for pin in self.all())
 
     @property
     def own(self) -> tuple[str, ...]:
         """Those of :attr:`lines` that the agent pinned itself."""
-        return tuple(pin.text for pin in self._file.items() if pin.own)
+        return tuple(pin.text for pin in self.all() if pin.own)
 
     @property
     def shown(self) -> tuple[str, ...]:
@@ -67,16 +66,11 @@ class Pinned:
 
         The builders' lines have the first right to the room, wherever they stand.
         """
-        pins = self._file.items()
+        pins = self.all()
         order = sorted(range(len(pins)), key=lambda place: pins[place].own)
         used = accumulate(len(pins[place].text) for place in order)
         kept = {place for place, size in zip(order, used, strict=True) if size <= LIMIT}
         return tuple(pins[place].text for place in sorted(kept))
-
-    @property
-    def problems(self) -> list[str]:
-        """Why the file cannot be read; empty if it can."""
-        return self._file.problems()
 
     def add(self, text: str, *, own: bool = False) -> str:
         """Pin one line, and give it as it is kept.
@@ -97,8 +91,8 @@ class Pinned:
                 )
             return [*pins, _Pin(line, own)]
 
-        self._file.change(plan)
-        self._file.tell("pin", "agent" if own else "builder", size=len(line))
+        self._change(plan)
+        self._store.tell("pin", "agent" if own else "builder", size=len(line))
         return line
 
     def remove(self, which: str, *, only_own: bool = False) -> str:
@@ -122,18 +116,9 @@ class Pinned:
                 )
             return [*pins[:place], None, *pins[place + 1 :]]
 
-        self._file.change(plan)
-        self._file.tell("unpin", "agent" if only_own else "builder", size=len(removed))
+        self._change(plan)
+        self._store.tell("unpin", "agent" if only_own else "builder", size=len(removed))
         return removed
-
-
-def _read(line: str) -> _Pin | None:
-    match = _LINE.match(line)
-    return _Pin(match["text"], match["own"] is not None) if match else None
-
-
-def _written(pin: _Pin) -> str:
-    return f"- {pin.text} {OWN}" if pin.own else f"- {pin.text}"
 
 
 def _checked(text: str) -> str:

@@ -9,11 +9,12 @@ cure. An empty file counts as none.
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from keepsake.books import files
 from keepsake.books.files import Stamp
@@ -25,10 +26,19 @@ MOST_BYTES = 4_000_000
 
 type Parse[T] = Callable[[Path, str, datetime], T]
 """Reads a file's text, last changed at that time; raises NoteRefused if it cannot."""
-type Report = Callable[[str], None]
-"""Told once about each state of a file in which something cannot be read; must ask no book."""
-type Tell = Callable[[MemoryChange], None]
-"""Takes what was done, for the event log: from any thread, quick."""
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Whose a book is, and who is told of it, in any thread."""
+
+    agent: str = ""
+    # takes what is wrong with a file, once for each state of it; must ask no book
+    report: Callable[[str], None] = lambda _: None
+    emit: Callable[[MemoryChange], None] = lambda _: None  # takes what was done, for the event log
+
+
+NO_OWNER = Owner()
 
 
 @dataclass(slots=True)
@@ -47,33 +57,24 @@ class RecordStore[T]:
     Args:
         parse: Reads the text of a file.
         of: What kind of book this is, for the event log.
-        report: Takes what is wrong with a file.
-        agent: Whose book it is.
-        emit: Takes events.
+        owner: Whose it is.
 
     Attributes:
         lock: Held while files are looked at or written.
         version: Rises with every change of what was read.
     """
 
-    def __init__(
-        self,
-        parse: Parse[T],
-        of: str,
-        report: Report = lambda _: None,
-        agent: str = "",
-        emit: Tell = lambda _: None,
-    ) -> None:
+    def __init__(self, parse: Parse[T], of: str, owner: Owner = NO_OWNER) -> None:
         self.lock = threading.RLock()
         self.version = 0
-        self._parse, self._report = parse, report
-        self._of, self._agent, self._emit = of, agent, emit
+        self._parse, self._of, self._owner = parse, of, owner
         self._files: dict[Path, _File[T]] = {}
         self._looked = False
 
     def tell(self, op: str, by: str, **facts: Any) -> None:
         """Log what was done with the book."""
-        self._emit(MemoryChange(agent=self._agent, op=op, by=by, **{"n": 0, **facts}))
+        change = MemoryChange(agent=self._owner.agent, op=op, by=by, **{"n": 0, **facts})
+        self._owner.emit(change)
 
     def _edited(self, path: Path, size: int) -> None:
         self.tell("edit", "hand", of=self._of, title=path.name, size=size)
@@ -85,14 +86,11 @@ class RecordStore[T]:
         file = self._files.get(path)
         return file.record if file else None
 
-    def records(self, *, broken: bool = False) -> dict[Path, T]:
-        """What can be read; with ``broken`` also the last good state of what cannot any more."""
+    def records(self) -> dict[Path, T]:
+        """The last good state of every file."""
         with self.lock:
-            return {
-                path: file.record
-                for path, file in self._files.items()
-                if file.record is not None and (broken or not file.problem)
-            }
+            found = self._files.items()
+            return {path: file.record for path, file in found if file.record is not None}
 
     def problems(self) -> dict[Path, str]:
         """What is wrong with files that cannot be read, one sentence each."""
@@ -160,7 +158,7 @@ class RecordStore[T]:
         self._files[path] = _File(stamp, before.digest, before.record, problem)
         if before.problem != problem or before.stamp != stamp:
             self.version += 1
-            self._report(problem)
+            self._owner.report(problem)
 
     # -- writing
 
@@ -224,48 +222,50 @@ def _check_size(path: Path, size: int) -> None:
         )
 
 
-class ListFile[T]:
-    """A markdown list, one item a line; other text stays. Pins and promises are such files.
+class ListBook[T](ABC):
+    """A markdown list, one item a line; other text stays. Pins and promises are such books.
 
     Args:
-        read_line: The item in a line; None for a line that holds none.
-        write_line: The line of an item.
-        of, report, agent, emit: As :class:`RecordStore` has them.
-        head: The text of a new file.
+        path: The file.
+        owner: Whose it is.
     """
 
-    def __init__(  # noqa: PLR0917 - as the store has them
-        self,
-        path: Path,
-        read_line: Callable[[str], T | None],
-        write_line: Callable[[T], str],
-        of: str,
-        report: Report,
-        agent: str,
-        emit: Tell,
-        head: str = "",
-    ) -> None:
-        self._path, self._read_line, self._write_line = path, read_line, write_line
-        self._head = head
-        self._store = RecordStore[tuple[T, ...]](
-            lambda _, source, __: self._items(source), of, report, agent, emit
-        )
-        self.tell = self._store.tell
+    of: ClassVar[str]
+    """What kind of book this is, for the event log."""
+    head: ClassVar[str] = ""
+    """The text of a new file."""
 
-    def items(self) -> tuple[T, ...]:
+    def __init__(self, path: Path, owner: Owner = NO_OWNER) -> None:
+        self.path = path
+        self._store = RecordStore[tuple[T, ...]](
+            lambda _, source, __: self._items(source), self.of, owner
+        )
+
+    @staticmethod
+    @abstractmethod
+    def read_line(line: str) -> T | None:
+        """The item in a line; None for a line that holds none."""
+
+    @staticmethod
+    @abstractmethod
+    def write_line(item: T) -> str:
+        """The line of an item."""
+
+    def all(self) -> tuple[T, ...]:
         """All items, in the order of the file; of one that cannot be read its last good state.
 
         Quick: it does not wait for a thread that writes the file now.
         """
-        self._store.look([self._path], wait=False)
-        return self._store.known(self._path) or ()
+        self._store.look([self.path], wait=False)
+        return self._store.known(self.path) or ()
 
+    @property
     def problems(self) -> list[str]:
         """Why the file cannot be read; empty if it can, or is not there."""
-        self._store.look([self._path])
+        self._store.look([self.path])
         return list(self._store.problems().values())
 
-    def change(self, plan: Callable[[tuple[T, ...]], Sequence[T | None]]) -> None:
+    def _change(self, plan: Callable[[tuple[T, ...]], Sequence[T | None]]) -> None:
         """Change the file, whole or not at all.
 
         ``plan``: Takes the items and gives what becomes of each, None for one that goes; more of
@@ -278,22 +278,22 @@ class ListFile[T]:
 
         def make(source: str | None, items: tuple[T, ...] | None) -> str:
             planned, count = plan(items or ()), len(items or ())
-            return self._text(source or self._head, planned[:count], planned[count:])
+            return self._text(source or self.head, planned[:count], planned[count:])
 
-        self._store.change(self._path, make)
+        self._store.change(self.path, make)
 
     def _items(self, source: str) -> tuple[T, ...]:
-        found = (self._read_line(line.rstrip()) for line in source.splitlines())
+        found = (self.read_line(line.rstrip()) for line in source.splitlines())
         return tuple(item for item in found if item is not None)
 
     def _text(self, source: str, kept: Sequence[T | None], new: Sequence[T | None]) -> str:
         lines, left = list[str](), iter(kept)
         for line in source.splitlines(keepends=True):
-            if (was := self._read_line(line.rstrip())) is None:
+            if (was := self.read_line(line.rstrip())) is None:
                 lines.append(line)
             elif (now := next(left)) is not None:
-                lines.append(line if now == was else f"{self._write_line(now)}\n")
-        added = [f"{self._write_line(item)}\n" for item in new if item is not None]
+                lines.append(line if now == was else f"{self.write_line(now)}\n")
+        added = [f"{self.write_line(item)}\n" for item in new if item is not None]
         if not added:
             return "".join(lines)
         body = "".join(lines).rstrip()

@@ -15,7 +15,7 @@ from itertools import pairwise
 
 import psutil
 
-from keepsake.child.free_port import LOOPBACK, refusal
+from keepsake.child import LOOPBACK, refusal
 from keepsake.errors import KeepsakeError
 from keepsake.paths import Places, Ports, places
 

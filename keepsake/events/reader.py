@@ -10,11 +10,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import datetime
-from itertools import islice, zip_longest
+from itertools import islice, takewhile, zip_longest
 from pathlib import Path
 
-from keepsake.events.files import EVENTS, LogFile, files_of
-from keepsake.json_lines import Record, ended_lines, parsed
+from keepsake.events.files import EVENTS, files_of
+from keepsake.json_lines import Record, parsed
 
 
 class Filter:
@@ -93,31 +93,14 @@ class EventFollower:
 
     def __init__(self, folder: Path, after: int | None = None) -> None:
         self._folder = folder
-        self._file: LogFile | None = None
-        self._position = 0
-        if after is None:
-            after = next((int(each["seq"]) for each in newest_first(folder)), 0)
-        self.after = after
+        newest = next(newest_first(folder), {"seq": 0}) if after is None else {"seq": after}
+        self.after: int = newest["seq"]
 
     def added(self) -> list[Record]:
         """What came since the last call; empty when nothing did. Quick, but it reads files."""
-        files = files_of(self._folder, EVENTS)
-        # What holds something new: the one that is being read, and what follows it.
-        here = self._file.first if self._file is not None else self.after + 1
-        begun = max((file.first for file in files if file.first <= here), default=0)
-        found: list[Record] = []
-        for file in files:
-            if file.first < begun:
-                continue
-            if self._file is None or file.first != self._file.first:
-                self._file, self._position = file, 0
-            data = file.read(self._position)
-            end = data.rfind(b"\n") + 1
-            self._position += end
-            for record in _records(ended_lines(data[:end])):
-                if record["seq"] > self.after:
-                    self.after = record["seq"]
-                    found.append(record)
+        newest = newest_first(self._folder)
+        found = list(takewhile(lambda each: each["seq"] > self.after, newest))[::-1]
+        self.after = found[-1]["seq"] if found else self.after
         return found
 
 

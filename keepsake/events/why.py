@@ -26,7 +26,7 @@ from keepsake.archive.records import (
     Summary,
     memories_in,
 )
-from keepsake.archive.tier_lines import SummaryState
+from keepsake.archive.tiers import SummaryState
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.events.prompts import prompt_text
 from keepsake.events.reader import newest_first

@@ -1,25 +1,33 @@
-"""An agent's memory over its archive, and the plainest one: the newest memories, no summaries.
+"""An agent's memory over its archive: window, short-term summary, long-term summary.
 
-What passes through a memory is in :mod:`keepsake.memory.types`.
+Each compaction lets the short-term summary flow into the long-term one, and the memories outside
+the immediate window become the new short-term summary. Between two compactions the window grows,
+so nothing is invisible and the prompt grows only at its end. When one is due is decided in
+:mod:`keepsake.memory.triggers`, how it is made in :mod:`keepsake.memory.compactor`.
 """
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from typing import Unpack
 
-from keepsake.archive import integrity
+from keepsake.archive import history, integrity
 from keepsake.archive.integrity import IntegrityReport
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryFacts, MemoryKind
-from keepsake.archive.tiers import Tiers
-from keepsake.errors import CompactionError
+from keepsake.archive.tiers import load_tiers
+from keepsake.errors import CompactionError, CompactionRunning, KeepsakeError
 from keepsake.events.types import MemoryChange
-from keepsake.memory.host import MemoryHost
-from keepsake.memory.plan import LEAST_VERBATIM
-from keepsake.memory.summary_files import SummaryFolder
+from keepsake.memory.compactor import Compactor
+from keepsake.memory.config import MemoryHost
+from keepsake.memory.plan import LEAST_VERBATIM, CompactionPlan, make_plan
+from keepsake.memory.strategy import Layout
+from keepsake.memory.summary_files import SummaryFolder, VaultCopies
+from keepsake.memory.triggers import Triggers
 from keepsake.memory.types import (
     CompactionResult,
     CompactReason,
@@ -33,7 +41,7 @@ from keepsake.memory.window import Window
 
 
 class AgentMemory:
-    """What an agent remembers; by itself it makes no summaries.
+    """What an agent remembers, with its summaries as files in ``summaries``.
 
     ``append`` and ``context`` are quick and may be called on the reactor thread;
     ``compact`` calls a model and blocks, so it belongs in a worker thread.
@@ -45,12 +53,20 @@ class AgentMemory:
     """
 
     def __init__(
-        self, agent: str, archive: Archive, summaries: SummaryFolder, host: MemoryHost, tiers: Tiers
+        self, agent: str, archive: Archive, summaries: SummaryFolder, host: MemoryHost
     ) -> None:
-        self.agent, self.archive, self.summaries = agent, archive, summaries
-        self.tiers, self.host = tiers, host
-        self.window = Window(agent, tiers, host)
-        self.lock = threading.Lock()
+        self.agent, self.archive, self.summaries, self.host = agent, archive, summaries, host
+        self.tiers, self.lock = load_tiers(archive), threading.Lock()
+        self.window = Window(agent, self.tiers, host)
+        # Held for the length of a compaction; nobody ever waits for it.
+        self._busy = threading.Lock()
+        for report in archive.reports:
+            self.log(report)
+        self._triggers = Triggers(self.tiers, self.window, host)
+        self._copies = VaultCopies(summaries, self.tiers, archive, self.lock, host)
+        parts = archive, self.tiers, self.lock, self.window, self._copies, host
+        self._compactor = Compactor(*parts, self.log)
+        self._copies.adopt_edits(mend=True)
 
     def append(
         self,
@@ -91,8 +107,10 @@ class AgentMemory:
         self.archive.append({"type": "repeat", "n": last.number, "t": when, "times": times})
         return self.tiers.repeat_last(times)
 
+    # -- what is in the prompt, and what it costs
+
     def context(self) -> MemoryContext:
-        """What stands in the prompt now."""
+        """What is in the prompt now."""
         with self.lock:
             return self.window.context()
 
@@ -109,15 +127,20 @@ class AgentMemory:
         with self.lock:
             return self.window.load()
 
+    # -- whether a compaction is due
+
     def may_be_due(self) -> CompactReason | None:
-        """What :meth:`next_turn` would think over; quick, for it makes no plan."""
-        return None
+        """What asks for one now, whether it pays or not; quick, for it makes no plan."""
+        return next(iter(self._holding()), None)
 
     def next_turn(self) -> CompactReason | None:
         """Whether a compaction is due, and why: count, high, sleep; plans it, in a worker thread.
 
         None while one runs or is backing off, or where none would pay.
         """
+        for reason in self._holding():
+            if self._pays(reason):
+                return reason
         return None
 
     def before_thought(self) -> CompactReason | None:
@@ -125,16 +148,91 @@ class AgentMemory:
 
         Over the budget it is always EMERGENCY: such a prompt cannot be sent.
         """
-        return None
+        with self.lock:
+            load = self._triggers.pressing(busy=self._busy.locked())
+        if load is None or (load.used <= load.budget and not self._pays(CompactReason.EMERGENCY)):
+            return None
+        return CompactReason.EMERGENCY
+
+    def _holding(self) -> list[CompactReason]:
+        if self._busy.locked() or self._compactor.backing_off:
+            return []
+        with self.lock:
+            return self._triggers.holding()
+
+    def _pays(self, reason: CompactReason) -> bool:
+        plan = self._plan(reason)  # long, and nobody who is heard meanwhile waits
+        with self.lock:
+            return self._triggers.due(reason, plan)
+
+    def _plan(self, reason: CompactReason) -> CompactionPlan | None:
+        """What a compaction would do; None if there is nothing to do. Needs no lock."""
+        snapshot = self.window.snapshot(self.context())
+        return make_plan(reason, self.host.strategy(), self.host.config(), snapshot)
+
+    # -- compaction and undo
 
     def compact(self, reason: CompactReason) -> CompactionResult:
-        """Make room in the prompt now.
+        """Make room in the prompt now: go up the ladder once.
 
         Raises:
             CompactionError: Nothing was changed; says why, or that nothing is left to do.
         """
-        detail = "this memory keeps a sliding window and makes no summaries"
-        return CompactionResult(reason, Outcome.NOTHING, detail, kept=len(self.tiers.window))
+        if reason is CompactReason.AGENT and not self.host.config().on_agent:
+            raise CompactionError(
+                "agents may not ask for a compaction here",
+                "A builder can make one: @compact-memories",
+            )
+        emergency, strategy = reason is CompactReason.EMERGENCY, self.host.strategy()
+        if strategy.layout is Layout.SLIDING and not emergency:
+            detail = f"the strategy {strategy.name} makes no summaries"
+            return CompactionResult(reason, Outcome.NOTHING, detail, kept=self.status().window)
+        with self._alone(), self._compactor.failing_safely():
+            began = self.host.ticks()
+            self.archive.sync()  # what cannot be written may not be compacted
+            self._copies.adopt_edits()
+            with self.lock:
+                self.window.mask_as_far_as_it_goes()
+                blocked, load = self._triggers.blocked(), self.window.load()
+            plan = self._plan(reason)
+            hopeless = blocked and (plan is None or plan.least > load.budget)
+            made = None
+            if plan and not (emergency and hopeless and load.used > load.budget):
+                made = self._compactor.make(plan, began, again=blocked)
+                load = self.load()
+                # What came meanwhile says nothing of what this one could do.
+                left = made.tokens_after if made else load.summaries + load.window
+                with self.lock:
+                    self._triggers.compacted(reason, Load(load.overhead, 0, left, load.budget))
+            if made is None and emergency and load.used > load.budget:
+                raise self._nothing_left(load)
+            return made or self._nothing(reason)
+
+    def _nothing(self, reason: CompactReason) -> CompactionResult:
+        """There is nothing to do, and why."""
+        window, size = len(self.tiers.window), self.host.config().immediate_window
+        by_count = reason is CompactReason.COUNT or reason.asked
+        detail = (
+            f"what is not summarised yet ({window}) stands in the immediate window of {size}"
+            if by_count and window <= size
+            else f"none of the {window} memories that are not summarised yet can leave the prompt"
+        )
+        return CompactionResult(reason, Outcome.NOTHING, detail, kept=window)
+
+    def _nothing_left(self, load: Load) -> CompactionError:
+        """What is too large, where no rung can make it smaller."""
+        parts = {
+            "what stands in the prompt beside memories": load.overhead,
+            "the summaries": load.summaries,
+            "the newest memories": load.window,
+        }
+        largest = max(parts, key=lambda part: parts[part])
+        return CompactionError(
+            f"{self.agent}'s prompt needs {load.used} tokens and may have {load.budget}, and "
+            f"nothing is left to compact; {largest} alone cost {parts[largest]}",
+            "Raise context_tokens in memory_compaction.md if the model can look at more; or "
+            "shorten the profile, the pinned lines or the template in prompt.md",
+        )
 
     def undo(self) -> Undone:
         """Take the newest compaction back; may be repeated until none is left.
@@ -142,11 +240,20 @@ class AgentMemory:
         Raises:
             CompactionError: Nothing was changed; says why.
         """
-        raise CompactionError("this memory makes no summaries, so there is none to take back")
-
-    def status(self) -> MemoryStatus:
-        """Figures about this memory."""
-        return MemoryStatus(self.tiers.last_number, len(self.context().window))
+        with self._alone():
+            try:
+                undone = self._compactor.take_back(history.standing(self.archive))
+            except KeepsakeError as error:
+                raise CompactionError(error.what, error.cure) from error
+            self._forget_figures()
+            load = self.load()
+            if load.used > load.budget:
+                warning = (
+                    "; with that the prompt is over its budget, and will soon be compacted "
+                    "again: to go further back, raise context_tokens in memory_compaction.md first"
+                )
+                undone = replace(undone, detail=undone.detail + warning)
+            return undone
 
     def clear(self) -> None:
         """Empty the prompt; the archive keeps everything and the numbers go on.
@@ -155,17 +262,52 @@ class AgentMemory:
             ArchiveUnwritable: Nothing was cleared.
             CompactionRunning: A compaction is under way.
         """
-        with self.lock:
-            number, time = self.tiers.last_number, self.host.clock.now()
-            compactions, step = self._counted()
-            record = {"type": "clear", "n": number, "t": time.isoformat()}
-            self.archive.append(record | {"compactions": compactions, "step": step})
-            self.tiers.clear(number)
-        self.host.emit(MemoryChange(agent=self.agent, op="clear", n=number))
+        with self._alone():
+            with self.lock:
+                number, time = self.tiers.last_number, self.host.clock.now()
+                record = {"type": "clear", "n": number, "t": time.isoformat()}
+                made = {"compactions": self.tiers.compactions, "step": self.tiers.step}
+                self.archive.append(record | made)
+                self.tiers.clear(number)
+            self.host.emit(MemoryChange(agent=self.agent, op="clear", n=number))
+            self._forget_figures()
+            self._copies.adopt_edits(mend=True)
 
-    def _counted(self) -> tuple[int, int]:
-        """How many compactions there were, and how many steps."""
-        return self.tiers.compactions, self.tiers.step
+    def _forget_figures(self) -> None:
+        """What was known of the load holds no longer."""
+        with self.lock:
+            self.window.forget()
+            self._triggers.forget()
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        if not self._busy.acquire(blocking=False):
+            raise CompactionRunning(
+                f"a compaction of {self.agent}'s memory is under way", "Wait for it to end"
+            )
+        try:
+            yield
+        finally:
+            self._busy.release()
+
+    # -- files, figures, the end
+
+    def adopt_edits(self) -> list[str]:
+        """Take over summaries that a person changed in the vault.
+
+        Returns:
+            What was found, in words: adopted edits and files that cannot be read. Nothing
+            while a compaction runs: it works on the texts of before, and sets an edit
+            aside when it replaces the file.
+
+        Raises:
+            ArchiveUnwritable: The edit is there, but could not be archived.
+        """
+        try:
+            with self._alone():
+                return self._copies.adopt_edits()
+        except CompactionRunning:
+            return []
 
     def check(self) -> IntegrityReport:
         """Compare archive, tiers and files; blocks.
@@ -173,7 +315,27 @@ class AgentMemory:
         Raises:
             ArchiveUnwritable: A person has edited a summary, and that could not be archived.
         """
-        return integrity.check(self.archive, self.context(), self.summaries, cascade=False)
+        self.adopt_edits()
+        with self._copies.in_step:  # just after a commit the files are still those of before
+            return integrity.check(self.archive, self.context(), self.summaries)
+
+    def status(self) -> MemoryStatus:
+        """Figures about this memory."""
+        with self.lock:
+            tiers, tried = self.tiers, self._compactor
+            return MemoryStatus(
+                total=tiers.last_number,
+                window=len(tiers.window),
+                next_due=self._triggers.next_due(),
+                running=self._busy.locked(),
+                last_compaction=tiers.state.time,
+                compactions=tiers.compactions,
+                failures=tried.failures,
+                retry_at=tried.retry_at,
+                last_failure=tried.last_failure,
+                last_number=tiers.state.standing,
+                last_verdict=tiers.state.verdict,
+            )
 
     def log(self, text: str) -> None:
         """Write one line for people, with the agent's name."""
@@ -185,64 +347,69 @@ class AgentMemory:
 
 
 class SlidingMemory(AgentMemory):
-    """The newest memories, as many as the immediate window held when it was opened.
+    """A memory whose prompt has the newest memories alone, as many as the immediate window holds.
 
-    What falls out of the window stays in the archive. It serves where no summary is wanted, and
-    where none can be read. Old results are masked, and the window never holds more than the prompt
-    has room for.
+    It makes no summaries, and shows none; what a memory of the other kind has made stays in the
+    archive. The window never has more than the prompt has room for.
     """
 
     def __init__(
         self, agent: str, archive: Archive, summaries: SummaryFolder, host: MemoryHost
     ) -> None:
-        self._size = host.config().immediate_window
-        tiers = Tiers(window=_newest(archive, self._size), last_number=archive.last_number)
-        super().__init__(agent, archive, summaries, host, tiers)
+        super().__init__(agent, archive, summaries, host)
+        del self.tiers.window[: -host.config().immediate_window]
+
+    def _added(self, memory: Memory) -> Memory:
+        added = super()._added(memory)
+        del self.tiers.window[: -self.host.config().immediate_window]
+        return added
 
     def context(self) -> MemoryContext:
-        """The newest memories that the prompt has room for; there are no summaries."""
+        """The newest memories that the prompt has room for."""
         with self.lock:
-            del self.tiers.window[: -self._size]
             whole = self.window.context()
-            room = self.host.config().high_tokens - self.window.overhead
-            first = 0
+            room, first = self.host.config().high_tokens - self.window.overhead, 0
             for place, memory in enumerate(reversed(whole.shown)):
-                room -= self.window.counter.memory(memory)
+                room -= self.window.counter.memories([memory])
                 if room < 0 and place >= LEAST_VERBATIM:
                     break
                 first = memory.number
-        window = tuple(memory for memory in whole.window if memory.number >= first)
-        shown = tuple(memory for memory in whole.shown if memory.number >= first)
-        return replace(whole, window=window, masked=None if whole.masked is None else shown)
+        return MemoryContext(
+            longterm=None,
+            recent=None,
+            window=tuple(memory for memory in whole.window if memory.number >= first),
+            masked=tuple(memory for memory in whole.shown if memory.number >= first),
+        )
 
     def load(self) -> Load:
         """What the prompt costs now."""
         window = self.window.counter.memories(self.context().shown)
         return Load(self.window.overhead, 0, window, self.host.config().budget)
 
-    def _counted(self) -> tuple[int, int]:
-        """What another kind of memory has made in this archive."""
-        for record in self.archive.backwards():
-            if record.get("type") in ("compaction", "undo", "clear"):
-                made = int(record["id" if record["type"] == "compaction" else "compactions"])
-                return made, int(record.get("step", made))
-        return 0, 0
+    def _holding(self) -> list[CompactReason]:
+        return []
 
+    def before_thought(self) -> CompactReason | None:
+        """None: the window is never larger than its room."""
+        return None
 
-def _newest(archive: Archive, size: int) -> list[Memory]:
-    """The last ``size`` memories since the last clearing, oldest first."""
-    newest: list[Memory] = []
-    repeats: dict[int, int] = {}
-    for record in archive.backwards():
-        match record.get("type"):
-            case "clear":
-                break
-            case "repeat":
-                # Backwards, the first one met is the highest count.
-                repeats.setdefault(int(record["n"]), int(record["times"]))
-            case "memory":
-                memory = Memory.from_record(record)
-                newest.append(memory.repeated(repeats.get(memory.number, 1)))
-        if len(newest) == size:
-            break
-    return newest[::-1]
+    def compact(self, reason: CompactReason) -> CompactionResult:
+        """Nothing: there is nothing to compact."""
+        detail = "this memory keeps a sliding window and makes no summaries"
+        return CompactionResult(reason, Outcome.NOTHING, detail, kept=len(self.context().window))
+
+    def undo(self) -> Undone:
+        """Nothing: there is no summary to take back.
+
+        Raises:
+            CompactionError: Always.
+        """
+        raise CompactionError("this memory makes no summaries, so there is none to take back")
+
+    def check(self) -> IntegrityReport:
+        """Compare archive and files; there are no tiers."""
+        return integrity.check(self.archive, self.context(), self.summaries, cascade=False)
+
+    def status(self) -> MemoryStatus:
+        """Figures about this memory."""
+        return MemoryStatus(self.tiers.last_number, len(self.context().window))

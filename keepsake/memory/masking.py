@@ -64,30 +64,10 @@ def mask(
     ``through``: Number of the last one to mask.
     ``matters``: Whether a memory stays as it is; asked for those that would not.
     """
-    end = _end(window, through)
+    end = bisect_right(window, through, key=lambda memory: memory.number)
     view = _View(_Exempt(matters))
     shown = [short for memory in window[:end] if (short := view.take(memory)) is not None]
     return (*_newest_plan(shown, _Exempt(matters)), *window[end:])
-
-
-class Mask:
-    """:func:`mask`, remembered while what is masked stays the same."""
-
-    def __init__(self, matters: Callable[[Memory], bool] = lambda _: False) -> None:
-        self._matters = matters
-        self._cached: tuple[tuple[Memory, ...], tuple[Memory, ...]] = ((), ())
-
-    def view(self, window: Sequence[Memory], through: int) -> tuple[Memory, ...]:
-        """The masked window."""
-        end = _end(window, through)
-        head = tuple(window[:end])
-        if head != self._cached[0]:  # mostly the same objects, which compare at once
-            self._cached = head, mask(head, through, self._matters)
-        return (*self._cached[1], *window[end:])
-
-
-def _end(window: Sequence[Memory], through: int) -> int:
-    return bisect_right(window, through, key=lambda memory: memory.number)
 
 
 @dataclass(slots=True)

@@ -46,14 +46,9 @@ class MemorySnapshot:
     open_from: int | None = None
 
     @property
-    def summaries(self) -> int:
-        """Tokens of both summaries."""
-        return self.longterm_tokens + self.recent_tokens
-
-    @property
     def tokens(self) -> int:
         """Tokens of summaries and window as they are shown."""
-        return self.summaries + sum(self.weights)
+        return self.longterm_tokens + self.recent_tokens + sum(self.weights)
 
     @property
     def used(self) -> int:
@@ -72,6 +67,8 @@ class CompactionPlan:
     # the memories that are summarised, oldest first; none where only the summaries are made shorter
     leaving: tuple[Memory, ...]
     staying: tuple[Memory, ...]
+    leaving_tokens: int  # what those that leave cost as they are shown
+    staying_tokens: int
     saving: int  # tokens that each later prompt is expected to have less
     least: int  # what the prompt costs at least afterwards, its summaries squeezed
 
@@ -81,32 +78,17 @@ class CompactionPlan:
         return self.strategy.layout is Layout.REPLACE
 
     @property
-    def staying_tokens(self) -> int:
-        """What the memories that stay cost as they are shown."""
-        return sum(self.before.weights[len(self.leaving) :])
-
-    @property
-    def leaving_tokens(self) -> int:
-        """What the memories that leave cost as they are shown."""
-        return sum(self.before.weights[: len(self.leaving)])
-
-    @property
     def pays(self) -> bool:
-        """Whether it is worth it, where nobody asked for it."""
-        return self.saving >= least_saving(self.config, self.reason, self.leaving_tokens)
+        """Whether it is worth it, where nobody asked for it.
 
-
-def least_saving(config: CompactionConfig, reason: CompactReason, leaving: int) -> int:
-    """What a compaction has to save that nobody asked for, if so many tokens leave the window.
-
-    ``min_saving_tokens`` is meant for a way from the high mark to the low one. By count less may
-    leave, as the sizes of the windows say, and has to save the same share.
-    """
-    least = config.min_saving_tokens
-    if reason is CompactReason.COUNT:
-        way = max(config.high_tokens - config.low_tokens, 1)
-        least = min(least, least * leaving // way)
-    return max(least, 1)
+        ``min_saving_tokens`` is meant for a way from the high mark to the low one. By count less
+        may leave, as the sizes of the windows say, and has to save the same share.
+        """
+        least = self.config.min_saving_tokens
+        if self.reason is CompactReason.COUNT:
+            way = max(self.config.high_tokens - self.config.low_tokens, 1)
+            least = min(least, least * self.leaving_tokens // way)
+        return self.saving >= max(least, 1)
 
 
 def make_plan(
@@ -132,76 +114,68 @@ def make_plan(
         before=now,
         leaving=now.window[:leave],
         staying=now.window[leave:],
-        saving=now.used - room.used(leave),
-        least=room.tight(leave),
+        leaving_tokens=sum(now.weights[:leave]),
+        staying_tokens=room.staying[leave],
+        saving=now.used - room.used[leave],
+        least=room.tight[leave],
     )
 
 
 class _Room:
-    """What a prompt would cost, for every number of memories that could leave."""
+    """What a prompt would cost, for every number of memories that could leave.
+
+    Attributes:
+        staying: Tokens of the memories that stay.
+        used: Expected tokens of the whole prompt.
+        tight: What it costs at least, with summaries that are squeezed.
+    """
 
     def __init__(self, layout: Layout, config: CompactionConfig, now: MemorySnapshot) -> None:
-        self.layout, self.config, self.now = layout, config, now
-        self.count = len(now.window)
-        self._sums = [0, *accumulate(now.weights)]
+        self.layout, self.config, self.now, self.count = layout, config, now, len(now.window)
+        limit, older = config.longterm_tokens, now.longterm_tokens + now.recent_tokens
+        usual = min(EXPECTED_RECENT, config.budget // 6)
+        gone = [0, *accumulate(now.weights)]
+        self.staying = [gone[-1] - each for each in gone]
+        summaries = [min(now.longterm_tokens, limit) + now.recent_tokens]
+        for leaving in gone[1:]:
+            if layout is Layout.REPLACE:
+                summaries.append(min((older + leaving) // 2, max(limit, usual)))
+            else:
+                summaries.append(min(older, limit) + min(leaving // 2, usual))
+        pairs = list(zip(summaries, self.staying, strict=True))
+        self.used = [now.overhead + some + stay for some, stay in pairs]
+        self.tight = [now.overhead + min(some, 2 * LEAST_SUMMARY) + stay for some, stay in pairs]
 
-    def leaving(self, leave: int) -> int:
-        return self._sums[leave]
-
-    def staying(self, leave: int) -> int:
-        return self._sums[-1] - self._sums[leave]
-
-    def summaries(self, leave: int) -> tuple[int, int]:
-        """Expected tokens of long-term and short-term summary afterwards."""
-        now, limit = self.now, self.config.longterm_tokens
-        older, usual = now.summaries, min(EXPECTED_RECENT, self.config.budget // 6)
-        if not leave:
-            return min(now.longterm_tokens, limit), now.recent_tokens
-        if self.layout is Layout.REPLACE:
-            return 0, min((older + self.leaving(leave)) // 2, max(limit, usual))
-        return min(older, limit), min(self.leaving(leave) // 2, usual)
-
-    def used(self, leave: int) -> int:
-        return self.now.overhead + sum(self.summaries(leave)) + self.staying(leave)
-
-    def tight(self, leave: int) -> int:
-        """What the prompt costs at least, with summaries that are squeezed."""
-        return self.used(leave) - max(sum(self.summaries(leave)) - 2 * LEAST_SUMMARY, 0)
-
-    def least_leave(self, limit: int, *, tight: bool = False) -> int:
-        """How many have to leave for the prompt to fit into ``limit``; all if it never does."""
-        cost = self.tight if tight else self.used
-        return next((n for n in range(self.count + 1) if cost(n) <= limit), self.count)
+    def least_leave(self, costs: Sequence[int], limit: int) -> int:
+        """How many have to leave for a cost to be within ``limit``; all if it never is."""
+        return next((n for n, cost in enumerate(costs) if cost <= limit), self.count)
 
 
 def _leave(reason: CompactReason, room: _Room) -> int:
     """How many memories leave."""
-    config = room.config
-    going_on = _index(room.now.window, room.now.open_from)
+    config, window, open_from = room.config, room.now.window, room.now.open_from
+    going_on = room.count
+    if open_from is not None:
+        going_on = next((i for i, m in enumerate(window) if m.number >= open_from), room.count)
     opened = _fitting(going_on, room)
     if room.layout is Layout.REPLACE:
         return opened
     target = config.low_tokens
-    newest = min(_fitting(_preserved_from(room), room), opened)
+    # The newest memories always stay.
+    share = config.preserve_share * config.budget
+    preserved = next((n for n, tokens in enumerate(room.staying) if tokens <= share), room.count)
+    preserved = min(preserved, max(room.count - config.preserve_memories, 0))
+    by_load = min(room.least_leave(room.used, target), _fitting(preserved, room), opened)
     if reason is not CompactReason.COUNT and not reason.asked:
-        return min(room.least_leave(target), newest)
+        return by_load
     due = max(room.count - config.immediate_window, 0)
     by_count = min(due, going_on)
     if reason is CompactReason.COUNT and by_count * 2 < due:
         by_count = 0  # nearly all of it is going on: wait, rather than nibble at each turn
     bearable = target if reason.asked else config.high_tokens
-    if by_count <= opened and room.used(by_count) <= bearable:
+    if by_count <= opened and room.used[by_count] <= bearable:
         return by_count
-    return max(min(room.least_leave(target), newest), min(by_count, opened))
-
-
-def _preserved_from(room: _Room) -> int:
-    """Index of the oldest of the newest memories that always stay."""
-    share = room.config.preserve_share * room.config.budget
-    start = room.count
-    while start and room.staying(start - 1) <= share:
-        start -= 1
-    return min(start, max(room.count - room.config.preserve_memories, 0))
+    return max(by_load, min(by_count, opened))
 
 
 def _fitting(start: int, room: _Room) -> int:
@@ -211,18 +185,11 @@ def _fitting(start: int, room: _Room) -> int:
     the next compaction; but the very newest stay as long as they fit.
     """
     limit = room.config.emergency_tokens
-    if room.tight(start) <= limit:
+    if room.tight[start] <= limit:
         return start
-    fits = room.least_leave(room.config.low_tokens)
-    barely = room.least_leave(limit, tight=True)
+    fits = room.least_leave(room.used, room.config.low_tokens)
+    barely = room.least_leave(room.tight, limit)
     return max(start, min(fits, max(barely, room.count - LEAST_VERBATIM)))
-
-
-def _index(window: Sequence[Memory], number: int | None) -> int:
-    """Where memory ``number`` stands; the end if there is none."""
-    if number is None:
-        return len(window)
-    return next((i for i, memory in enumerate(window) if memory.number >= number), len(window))
 
 
 # -- what is going on: no compaction summarises that

@@ -23,7 +23,7 @@ from keepsake.archive.tiers import Tiers
 from keepsake.books.files import create_beside, names_beside, replace_file
 from keepsake.errors import ArchiveUnwritable
 from keepsake.events.types import MemoryChange
-from keepsake.memory.host import MemoryHost
+from keepsake.memory.config import MemoryHost
 from keepsake.memory.strategy import TIER_NAMES
 
 
@@ -192,7 +192,7 @@ class VaultCopies:
             self._log(f"{folder.path(tier)} could not be written: {error}")
 
     def adopt_edits(self, *, mend: bool = False) -> list[str]:
-        """Take over what a person changed; see :meth:`CascadeMemory.adopt_edits`.
+        """Take over what a person changed; see :meth:`AgentMemory.adopt_edits`.
 
         Args:
             mend: Also write again what a crash, or a person, took from the vault.

@@ -11,7 +11,7 @@ can be brought under it: it could not be sent.
 from __future__ import annotations
 
 from keepsake.archive.tiers import Tiers
-from keepsake.memory.host import MemoryHost
+from keepsake.memory.config import MemoryHost
 from keepsake.memory.plan import CompactionPlan
 from keepsake.memory.strategy import Layout
 from keepsake.memory.types import CompactReason, Load

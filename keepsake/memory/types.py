@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from keepsake.archive.records import Memory, Position, Summary
-from keepsake.archive.verdicts import SummaryVerdict
+from keepsake.archive.tiers import SummaryVerdict
 
 
 class CompactReason(StrEnum):

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
@@ -16,13 +15,7 @@ from pathlib import Path, PurePosixPath
 from string import hexdigits
 from typing import Any
 
-from keepsake.errors import (
-    ConfigError,
-    ModelError,
-    ModelFailed,
-    ModelMissing,
-    ModelUnavailable,
-)
+from keepsake.errors import ConfigError, ModelFailed, ModelMissing, ModelUnavailable
 from keepsake.markdown_config import ConfigSection, between, parse
 from keepsake.models.embedded import MAGIC
 from keepsake.models.profiles import FORMS, SHIPPED_FILE
@@ -34,7 +27,6 @@ FORMS_SECTION = "forms"
 """The heading under which families of models are named that another form suits than they say."""
 UNMEASURED = "not measured"
 _SHA256_DIGITS = 64
-_SPARE_BYTES = 64 << 20
 _SECONDS = 20.0
 
 
@@ -147,15 +139,6 @@ class Fetched:
     path: Path  # where
     revision: str  # the commit that it came from; empty when it was there already
     sha256: str  # of its bytes
-    pinned: bool  # whether the sum was given by the catalogue, not by the hub alone
-
-
-@dataclass(frozen=True, slots=True)
-class _Source:
-    url: str
-    revision: str
-    sha256: str
-    size: int
 
 
 def fetch(model: CatalogueModel, models: Path, environ: Mapping[str, str] = os.environ) -> Fetched:
@@ -170,77 +153,74 @@ def fetch(model: CatalogueModel, models: Path, environ: Mapping[str, str] = os.e
     """
     target = model.path(models)
     if target.is_file() and model.sha256 and _sum(target) == model.sha256:
-        return Fetched(target, "", model.sha256, pinned=True)
-    hub = _hub()
-    source = _source(hub, model, environ.get("HF_ENDPOINT") or None)
-    if target.is_file() and _sum(target) == source.sha256:
-        return Fetched(target, "", source.sha256, pinned=bool(model.sha256))
-    part = models / f".{target.name}.{source.sha256[:12]}.part"
-    try:
-        models.mkdir(parents=True, exist_ok=True)
-        _require_room(models, source.size - _size(part))
-        _download(hub, model, source, part)
-        _require_whole(part, source)
-        part.replace(target)
-    except OSError as error:
-        raise _unwritten(models, error) from error
-    return Fetched(target, source.revision, source.sha256, pinned=bool(model.sha256))
-
-
-def _hub() -> Any:
-    """The library; what it reads of the environment it reads when it is imported."""
-    os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
+        return Fetched(target, "", model.sha256)
+    os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"  # read when the library is imported
     # Imported here as it takes a second, and only this command needs it.
     from huggingface_hub import file_download  # noqa: PLC0415
 
-    return file_download
+    hub: Any = file_download  # which exports not all that it has
+
+    with _named(model, models):
+        where: dict[str, Any] = {"endpoint": environ.get("HF_ENDPOINT") or None}
+        url = hub.hf_hub_url(model.repo, model.file, revision=model.revision or "main", **where)
+        said = hub.get_hf_file_metadata(url, timeout=_SECONDS, **where)
+        size, digest = said.size or 0, said.etag or ""
+        digest = digest if len(digest) == _SHA256_DIGITS else ""
+        wanted = model.sha256 or digest
+        _require_same(model, said.commit_hash or "", digest)
+        if target.is_file() and _sum(target) == wanted:
+            return Fetched(target, "", wanted)
+        part = models / f".{target.name}.{wanted[:12]}.part"
+        models.mkdir(parents=True, exist_ok=True)
+        with part.open("ab") as file:
+            if file.tell() > size:  # of no use, whatever it is
+                file.truncate(0)
+            if file.tell() < size:
+                pinned = hub.hf_hub_url(model.repo, model.file, revision=said.commit_hash, **where)
+                hub.http_get(
+                    pinned,
+                    file,
+                    resume_size=file.tell(),
+                    expected_size=size,
+                    headers=hub.build_hf_headers(),
+                    displayed_filename=target.stem,
+                )
+        with part.open("rb") as file:
+            is_model = file.read(len(MAGIC)) == MAGIC
+        found = _sum(part)
+        if found != wanted or not is_model:
+            part.unlink()  # it would be damaged the next time as well
+            what = (
+                f"has the SHA-256 {found} in place of {wanted}" if is_model else "is no GGUF file"
+            )
+            raise ModelFailed(f"What came from {url} {what}; it was thrown away", "Try again")
+        part.replace(target)
+    return Fetched(target, said.commit_hash or "", wanted)
 
 
-def _source(hub: Any, model: CatalogueModel, endpoint: str | None) -> _Source:
-    """Where the file is, pinned to one commit, and what it must be."""
-    url = hub.hf_hub_url(
-        model.repo, model.file, revision=model.revision or "main", endpoint=endpoint
-    )
-    with _named(model, url):
-        said = hub.get_hf_file_metadata(url, timeout=_SECONDS, endpoint=endpoint)
-    digest = said.etag if said.etag and len(said.etag) == _SHA256_DIGITS else ""
-    if model.revision and said.commit_hash != model.revision:
-        raise _another(model, "revision", model.revision, str(said.commit_hash))
-    if model.sha256 and digest and digest != model.sha256:
-        raise _another(model, "sha256", model.sha256, digest)
-    if not (model.sha256 or digest) or not said.commit_hash or not said.size:
+def _require_same(model: CatalogueModel, commit: str, digest: str) -> None:
+    """See that the hub's file is the one that the catalogue names."""
+    if not (model.sha256 or digest) or not commit:
         raise ModelFailed(
             f"The hub tells no checksum of {model.file}, and models.md has none",
             "Write the sha256 that you trust into models.md",
         )
-    pinned = hub.hf_hub_url(model.repo, model.file, revision=said.commit_hash, endpoint=endpoint)
-    return _Source(pinned, said.commit_hash, model.sha256 or digest, said.size)
-
-
-def _download(hub: Any, model: CatalogueModel, source: _Source, part: Path) -> None:
-    have = _size(part)
-    if have > source.size:  # of no use, whatever it is
-        part.unlink()
-        have = 0
-    if have == source.size:
-        return
-    with part.open("ab") as file, _named(model, source.url):
-        hub.http_get(
-            source.url,
-            file,
-            resume_size=have,
-            expected_size=source.size,
-            headers=hub.build_hf_headers(),
-            displayed_filename=part.name.strip(".").rpartition(".gguf")[0],
-        )
+    for key, wanted, found in (
+        ("revision", model.revision, commit),
+        ("sha256", digest and model.sha256, digest),
+    ):
+        if wanted and wanted != found:
+            what = f"The hub has another {model.file} than models.md names: its {key} is {found}"
+            raise ModelFailed(f"{what}, not {wanted}", f"If you trust it, correct {key} there")
 
 
 @contextlib.contextmanager
-def _named(model: CatalogueModel, url: str) -> Iterator[None]:
-    """Give the library's errors a name and a cure."""
-    import httpx2  # noqa: PLC0415 - what the library uses; see _hub
+def _named(model: CatalogueModel, models: Path) -> Iterator[None]:
+    """Give the library's errors, and the disk's, a name and a cure."""
+    import httpx2  # noqa: PLC0415 - what the library uses
     from huggingface_hub.errors import HfHubHTTPError  # noqa: PLC0415
 
+    kept = "what has come is kept, and the rest follows"
     try:
         yield
     except HfHubHTTPError as error:
@@ -250,63 +230,20 @@ def _named(model: CatalogueModel, url: str) -> Iterator[None]:
                 f"The hub has no {model.repo}/{model.file}, or wants a login (HTTP {status})",
                 "Correct repo, file and revision in models.md, or set HF_TOKEN",
             ) from error
-        raise ModelFailed(f"The hub failed (HTTP {status})", _AGAIN) from error
+        raise ModelFailed(f"The hub failed (HTTP {status})", f"Try again: {kept}") from error
     except (httpx2.HTTPError, ConnectionError, TimeoutError) as error:
-        raise ModelUnavailable(f"The hub does not answer at {url}", _NO_NETWORK) from error
+        cure = f"Look at the network, or name a mirror in HF_ENDPOINT; {kept}"
+        raise ModelUnavailable(f"The hub does not answer ({error})", cure) from error
     except OSError as error:
         if error.errno is None:  # the library's own, of what came over the wire
-            raise ModelUnavailable(f"The hub broke off ({_first_line(error)})", _AGAIN) from error
-        raise
-
-
-_AGAIN = "Try again later: what has come is kept, and the rest follows"
-_NO_NETWORK = "Look at the network, or name a mirror in HF_ENDPOINT; what has come is kept"
-
-
-def _require_room(models: Path, wanted: int) -> None:
-    free = shutil.disk_usage(models).free
-    if free < wanted + _SPARE_BYTES:
+            said = str(error).partition("\n")[0][:200]
+            raise ModelUnavailable(f"The hub broke off ({said})", f"Try again: {kept}") from error
         raise ModelFailed(
-            f"{models} has {free / 1e9:.1f} GB left, and {wanted / 1e9:.1f} GB are to come",
-            "Free some disk space, or set KEEPSAKE_HOME to a larger disk",
-        )
-
-
-def _require_whole(part: Path, source: _Source) -> None:
-    """Take away what is damaged: it would be damaged the next time as well."""
-    found = _sum(part)
-    with part.open("rb") as file:
-        is_model = file.read(len(MAGIC)) == MAGIC
-    if found == source.sha256 and is_model:
-        return
-    part.unlink()
-    what = f"has the SHA-256 {found} in place of {source.sha256}" if is_model else "is no GGUF file"
-    raise ModelFailed(f"What came from {source.url} {what}; it was thrown away", "Try again")
-
-
-def _another(model: CatalogueModel, key: str, wanted: str, found: str) -> ModelError:
-    return ModelFailed(
-        f"The hub has another {model.file} than models.md names: its {key} is {found},"
-        f" not {wanted}",
-        f"If you trust it, correct {key} in models.md",
-    )
-
-
-def _unwritten(models: Path, error: OSError) -> ModelError:
-    return ModelFailed(
-        f"The model could not be written to {models} ({error.strerror or error})",
-        "Free some disk space, or set KEEPSAKE_HOME to a folder that can be written",
-    )
+            f"The model could not be written to {models} ({error.strerror or error})",
+            "Free some disk space, or set KEEPSAKE_HOME to a folder that can be written",
+        ) from error
 
 
 def _sum(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _size(path: Path) -> int:
-    return path.stat().st_size if path.is_file() else 0
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0][:200]

@@ -1,26 +1,37 @@
-"""The embedded model: its child process, the GGUF file that it serves, and the shipped weights."""
+"""The embedded model: llama.cpp in a child process, the GGUF file that it serves, its weights.
+
+    python -m keepsake.models.embedded --port 4007 --model FILE --pid-file FILE …
+
+is the child; it keeps the model's warm caches over a reload of the game.
+"""
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import logging
 import os
 import struct
+import sys
 import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from keepsake import child
 from keepsake.books.files import stamp
-from keepsake.child.supervisor import Supervisor
 from keepsake.errors import ModelError, ModelMissing, ModelUnavailable
-from keepsake.models.embedded_server import CONTEXT, POOL
 from keepsake.models.profiles import SHIPPED_FILE
 
 log = logging.getLogger("keepsake.models")
 
 _READING = threading.Lock()
 
+CONTEXT = 8192
+"""Tokens of one prompt with its answer, unless the profile says otherwise."""
+SLOTS, CACHE_MIB, POOL = 6, 1024, 24576
+"""Prompts that are kept ready at once, memory for those that have lost their slot, and tokens of
+context that all slots share at most."""
 CACHE_BYTES = 1 << 30
 """The most memory for the contexts of all slots, unless one prompt alone needs more."""
 MAGIC = b"GGUF"
@@ -36,31 +47,15 @@ class ModelInfo:
     """What a GGUF file says of its model."""
 
     architecture: str  # ``gemma3``, ``qwen2`` …
-    chat_template: str  # Jinja; empty for a model without one, as base models are
     context: int  # tokens it was trained for; 0 when the file does not say
     cache_bytes: int  # memory that one token of context takes, in bytes
-    window: bool  # whether some layers look back a few tokens only (sliding window attention)
 
 
-SHIPPED = ModelInfo("gemma3", "", 32768, 18432, window=True)
+SHIPPED = ModelInfo("gemma3", 32768, 18432)
 """What the shipped weights' file says of itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class EmbeddedModel:
-    """What the child serves."""
-
-    path: Path | None  # the GGUF file; None for the shipped weights
-    info: ModelInfo  # what it says of itself
-    context: int  # tokens of one prompt with its answer
-
-    @property
-    def pool(self) -> int:
-        """Tokens of context that all slots share: as many as :data:`CACHE_BYTES` has room for."""
-        return max(self.context, min(POOL, CACHE_BYTES // max(1, self.info.cache_bytes)))
-
-
-class Embedded(Supervisor):
+class Embedded(child.Supervisor):
     """Looks after the process that serves the embedded model of one home.
 
     Attributes:
@@ -68,12 +63,12 @@ class Embedded(Supervisor):
     """
 
     stem, name, tag, logger = "model", "embedded model", "Model", log
-    module, health = "keepsake.models.embedded_server", "/health"
+    module, health = "keepsake.models.embedded", "/health"
     off_cure = "Name it as a provider in llm.md and start the game"
     unavailable = ModelUnavailable
 
     refused: ModelError | None = None
-    _model: EmbeddedModel | None = None
+    _model: tuple[Path | None, int, int] | None = None  # file, tokens of a prompt, of all slots
     _asked: object = None
 
     def use(self, file: str = "", context: int | None = None) -> None:
@@ -95,8 +90,11 @@ class Embedded(Supervisor):
                 log.error("[Model] %s", error)
                 return
             self.refused = None
-            wanted = context or CONTEXT
-            model = EmbeddedModel(path, info, min(wanted, info.context or wanted))
+            size = context or CONTEXT
+            size = min(size, info.context or size)
+            # As much context for all slots as there is memory for.
+            pool = max(size, min(POOL, CACHE_BYTES // max(1, info.cache_bytes)))
+            model = path, size, pool
             if self._model not in (None, model):
                 self._ready.clear()  # the child is replaced at the next look
             self._model = model
@@ -107,15 +105,10 @@ class Embedded(Supervisor):
             if self.refused is not None:
                 raise self.refused
             self.use()
-        model = self._model
-        if model is None:
-            raise AssertionError("the shipped model is always known")
-        cores = os.cpu_count() or 1
-        readers, writers = max(1, min(4, cores)), max(1, min(4, cores // 2))
-        path = model.path or ensure_weights(self._places.models)
-        words: list[object] = ["--model", path, "--threads", readers, "--writers", writers]
-        words += ["--context", model.context, "--pool", model.pool]
-        return [*words, "--swa-full"] if model.info.window else words
+        assert self._model is not None, "the shipped model is always known"
+        path, size, pool = self._model
+        weights = path or ensure_weights(self._places.models)
+        return ["--model", weights, "--context", size, "--pool", pool]
 
 
 # -- the shipped weights
@@ -240,8 +233,74 @@ def _info(found: dict[str, Any]) -> ModelInfo:
     key, value = number("attention.key_length"), number("attention.value_length")
     return ModelInfo(
         architecture=architecture,
-        chat_template=str(found.get("tokenizer.chat_template", "")),
         context=number("context_length"),
         cache_bytes=2 * number("block_count") * shared * ((key or width) + (value or width)),
-        window=number("attention.sliding_window") > 0,
     )
+
+
+# -- the child
+
+
+_server: Any = None
+"""Held for as long as the process lives: llama.cpp ends with it."""
+
+
+def main() -> int:
+    """Serve until told to end, or until nobody is left to serve; the exit status."""
+    parser = child.parser("keepsake.models.embedded")
+    parser.add_argument("--model", type=Path, required=True, help="the weights' file")
+    parser.add_argument("--context", type=int, default=CONTEXT, help="tokens for one agent")
+    parser.add_argument("--pool", type=int, default=POOL, help="tokens that all slots share")
+    given = parser.parse_args()
+    return child.serve("embedded model server", given, lambda: _start(given))
+
+
+def _start(settings: argparse.Namespace) -> str:
+    """Load the model and start llama.cpp's own HTTP server in threads of this process."""
+    # Imported here as it takes a second, which comes after the lock; it has no stubs.
+    import xllamacpp  # type: ignore[import-untyped]  # noqa: PLC0415
+
+    global _server  # noqa: PLW0603 - one server a process
+    try:
+        _server = xllamacpp.Server(_parameters(settings, xllamacpp.CommonParams()))
+    except Exception as error:  # the binding raises bare C++ errors of several types
+        raise child.CannotServe(f"llama.cpp could not load the model: {error}") from error
+    return f"listening on {_server.listening_address}"
+
+
+def _parameters(settings: argparse.Namespace, params: Any) -> Any:
+    """How llama.cpp runs so that agents who take turns keep their cached prompts.
+
+    Some models, as Gemma, look back only 512 tokens in most layers; llama.cpp then keeps
+    only those, and cannot go back to the end of a shared head. ``swa_full`` keeps all.
+    The slots share one pool, which costs a third of the memory of one pool each.
+    A prompt that loses its slot goes to ``cache_ram_mib`` and comes back from there.
+
+    Reading a prompt gains from every core. Writing does not: its threads meet some
+    hundred times a token and spin until all are there, so when anything else wants
+    a core, two threads write a tenth as fast as one and burn ten times the time.
+    """
+    params.model.path = str(settings.model)
+    params.model_alias = {settings.model.stem}
+    params.hostnames = ["127.0.0.1"]
+    params.port = settings.port
+    params.n_parallel = SLOTS
+    params.n_ctx = settings.pool
+    params.kv_unified = True
+    params.kv_unified_per_slot = settings.context
+    params.swa_full = True  # means nothing to other models
+    params.cache_ram_mib = CACHE_MIB
+    cores = os.cpu_count() or 1
+    params.cpuparams.n_threads = max(1, min(4, cores // 2))
+    params.cpuparams_batch.n_threads = max(1, min(4, cores))
+    params.cpuparams.poll = params.cpuparams_batch.poll = 0
+    params.n_threads_http = SLOTS + 4
+    # A page in the user's browser must not be able to ask, and nobody reads the slots.
+    params.cors_origins, params.cors_credentials = "http://127.0.0.1", False
+    params.endpoint_slots = params.ui = False
+    params.verbosity = 2
+    return params
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -13,7 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from keepsake.errors import BadAnswer
 from keepsake.markdown_config import ConfigSection, between, one_of, parse
@@ -41,14 +41,6 @@ class EmbedderProfile:
     time_limit: float = between(60.0, low=0.1, high=3600.0)
 
 
-class ClosableEmbedder(Embedder, Protocol):
-    """An embedder with something to let go of."""
-
-    def close(self) -> None:
-        """Let go of it."""
-        ...
-
-
 def load_embedder(path: Path) -> EmbedderProfile:
     """Read the section ``embedder``; what it does not name keeps its default.
 
@@ -61,7 +53,7 @@ def load_embedder(path: Path) -> EmbedderProfile:
     return EmbedderProfile()
 
 
-def embedder(profile: EmbedderProfile) -> ClosableEmbedder:
+def embedder(profile: EmbedderProfile) -> Embedder:
     """What the profile names; connects to nothing and loads nothing yet."""
     if profile.provider == OLLAMA:
         return ollama_embedder(profile.model, profile.host, time_limit=profile.time_limit)
@@ -170,7 +162,7 @@ def _unit(vector: Sequence[float]) -> list[float]:
 class CachedEmbedder:
     """An embedder that keeps the vectors it gave last, in single precision. Safe in any thread."""
 
-    def __init__(self, embedder: ClosableEmbedder, most: int = MOST_KEPT) -> None:
+    def __init__(self, embedder: Embedder, most: int = MOST_KEPT) -> None:
         self._embedder, self._most = embedder, most
         self.close = embedder.close
         self._lock = threading.Lock()

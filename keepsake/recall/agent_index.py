@@ -1,15 +1,13 @@
 """The index of one agent: its words in a file of its own, its vectors in a collection of its own.
 
 Archive and notes are the truth. Words are brought up to date before each search, vectors in the
-background, some dozens at a time. A step that a crash cut off is done again, and does the same
-again: keys are unique.
+background, some dozens at a time. What does not open or answer any more is made anew.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import batched
 from pathlib import Path
@@ -17,9 +15,15 @@ from pathlib import Path
 from keepsake.books.notes import NoteBook
 from keepsake.errors import IndexUnavailable, KeepsakeError, ModelError
 from keepsake.ports import Embedder
-from keepsake.recall.chroma import AgentVectors, Chroma, CollectionUnusable, StoreDamaged
-from keepsake.recall.documents import Document, DocumentKind, Vectors
-from keepsake.recall.sources import ReadPosition, changes, note_document, text_of
+from keepsake.recall.chroma import AgentVectors, Chroma, VectorsUnusable
+from keepsake.recall.documents import (
+    Document,
+    DocumentKind,
+    ReadPosition,
+    changes,
+    note_document,
+    text_of,
+)
 from keepsake.recall.words import IndexDamaged, WordIndex
 
 WORDS = "words.db"
@@ -53,8 +57,15 @@ class AgentSources:
     notes: NoteBook | None = None  # its notes, None if it keeps none
 
 
+class StoreDamaged(IndexUnavailable):
+    """Chroma cannot make a collection: its store is broken."""
+
+
 class ArchiveChanged(Exception):
     """The archive is not the one that was indexed: a backup, or somebody was forgotten."""
+
+    def __init__(self) -> None:
+        super().__init__("the archive is not the one that was indexed")
 
 
 def no_report(_done: int, _total: int) -> None:
@@ -74,7 +85,7 @@ class AgentIndex:
         log: Takes lines for people.
 
     Attributes:
-        vectors: What finds by meaning; None when no vectors are wanted.
+        words: What finds by words.
         on_anew: Called, from any thread, when it is made anew, with the reason.
     """
 
@@ -88,45 +99,26 @@ class AgentIndex:
     ) -> None:
         self.on_anew: Callable[[str], None] = lambda _: None
         self.words = WordIndex(folder / WORDS)
-        self.vectors: Vectors | None = self if chroma else None
-        self._sources, self._log = sources, log
+        self._agent, self._sources, self._log = sources.agent, sources, log
         self._chroma, self._embedder = chroma, embedder
         self._reading = threading.Lock()
         self._position = ReadPosition()
         self._notes: dict[str, str] | None = None  # digests by key; None before they were read
         self._memories = self._waiting = 0
-        self._problems: dict[str, KeepsakeError] = {}  # of words and vectors
-        self._damage = self._loss = ""  # why words, or vectors, are to be made anew
+        self._problems: dict[str, KeepsakeError | None] = {}  # of words and vectors
+        self._loss = ""  # why the vectors are to be made anew
         self._collection: AgentVectors | None = None  # that was looked at
         self._complete = self._closed = False
 
     @property
-    def agent(self) -> str:
-        """Whose index it is: the name of the agent's folder."""
-        return self._sources.agent
+    def vectors(self) -> AgentIndex | None:
+        """What finds by meaning; None when no vectors are wanted."""
+        return self if self._chroma else None
 
     @property
     def problem(self) -> KeepsakeError | None:
         """Why the last step failed; None when it did not."""
-        return next(iter(self._problems.values()), None)
-
-    # -- searching
-
-    def search(
-        self,
-        terms: Sequence[str],
-        limit: int,
-        kind: DocumentKind | None = None,
-        before: int | None = None,
-    ) -> list[tuple[Document, float]]:
-        """As :meth:`WordIndex.search`, what was remembered just now included."""
-        with self._damages():
-            return self.words.search(terms, limit, kind, before)
-
-    def get(self, keys: Iterable[str]) -> dict[str, Document]:
-        """The documents that are known among ``keys``."""
-        with self._damages():
-            return self.words.get(keys)
+        return next(filter(None, self._problems.values()), None)
 
     def query(self, vector: Sequence[float], limit: int) -> list[tuple[str, float]]:
         """Keys and cosine similarities of the nearest documents, best first.
@@ -134,13 +126,15 @@ class AgentIndex:
         Raises:
             IndexUnavailable: The vectors are being made, or Chroma cannot be asked.
         """
-        vectors = self._collection
-        if vectors is None or not self._complete:
+        if self._collection is None or not self._complete:
             raise IndexUnavailable(
                 "The vectors are being made", "Recall goes on with words until they are there"
             )
-        with self._losses():
-            return vectors.query(vector, limit)
+        try:
+            return self._collection.query(vector, limit)
+        except VectorsUnusable as problem:
+            self._loss, self._collection = problem.what, None
+            raise
 
     # -- words
 
@@ -151,17 +145,22 @@ class AgentIndex:
         """
         if self._closed or not self._reading.acquire(timeout=LOCK_SECONDS):
             return  # somebody else is at it
+        problem: KeepsakeError | None = None
         try:
-            with self._troubles("words"):
-                try:
-                    if self._damage:
-                        raise IndexDamaged(self._damage)
-                    self._read(report)
-                except (ArchiveChanged, IndexDamaged) as reason:
-                    self._start_anew(str(reason))
-                    self._read(report)
+            try:
+                if self.words.damage:
+                    raise IndexDamaged(self.words.damage)
+                self._read(report)
+            except (ArchiveChanged, IndexDamaged) as reason:
+                self._start_anew(str(reason))
+                self._read(report)
+        except IndexUnavailable as error:
+            problem = error
+        except OSError as error:
+            problem = IndexUnavailable(f"{self._sources.archive} cannot be read ({error})")
         finally:
             self._reading.release()
+        self._note_problem("words", problem)
 
     def rebuild(self, report: Report = no_report) -> None:
         """Throw the index away and make it again; until then, it finds what is there.
@@ -179,25 +178,25 @@ class AgentIndex:
         first_time = not self._position.segment
         known = self.words.count(DocumentKind.MEMORY) if first_time else 0
         position, seen, others = self._position, 0, dict[str, Document | None]()
-        lines = changes(self._sources.archive, self.agent, position)
+        lines = changes(self._sources.archive, self._agent, position)
         for batch in batched(lines, WORDS_BATCH):
             position = batch[-1][0]
             memories = [d for _, _, d in batch if d and d.kind is DocumentKind.MEMORY]
             others |= {k: d for _, k, d in batch if k and not (d and d.kind is DocumentKind.MEMORY)}
             seen += len(memories)
-            if self._add(memories) and first_time and known:
-                raise ArchiveChanged("the archive is not the one that was indexed")
+            if self._add(memories) and known:
+                raise ArchiveChanged
             report(seen, known)
         if seen < known:
-            raise ArchiveChanged("the archive is not the one that was indexed")
+            raise ArchiveChanged
         self._add([document for document in others.values() if document is not None])
         gone = [key for key, document in others.items() if document is None]
         if there := self.words.get(gone):
             self.words.remove(there)
         self._position = position
-        self._read_notes()
-        if first_time or seen or others:
-            self._count()
+        if self._read_notes() or first_time or seen or others:
+            self._memories = self.words.count(DocumentKind.MEMORY)
+            self._waiting = self.words.count_waiting()
 
     def _add(self, documents: Sequence[Document]) -> bool:
         """Add what is new or different; whether something was known and is different."""
@@ -209,23 +208,19 @@ class AgentIndex:
         self.words.add(new)
         return any(each.key in known for each in new)
 
-    def _read_notes(self) -> None:
+    def _read_notes(self) -> bool:
+        """Index the notes; whether some had changed."""
         if self._sources.notes is None:
-            return
+            return False
         if self._notes is None:
             self._notes = dict.fromkeys(self.words.keys(DocumentKind.NOTE), "")
         changed, gone = self._sources.notes.changed_since(self._notes)
         self._add([note_document(note) for note in changed])
         if gone:
             self.words.remove(gone)
-        if gone or changed:
-            kept = {key: text for key, text in self._notes.items() if key not in gone}
-            self._notes = kept | {note.key: note.digest for note in changed}
-            self._count()
-
-    def _count(self) -> None:
-        self._memories = self.words.count(DocumentKind.MEMORY)
-        self._waiting = self.words.count_waiting()
+        kept = {key: text for key, text in self._notes.items() if key not in gone}
+        self._notes = kept | {note.key: note.digest for note in changed}
+        return bool(gone or changed)
 
     # -- vectors
 
@@ -234,55 +229,65 @@ class AgentIndex:
 
         What fails is kept in :attr:`problem`, and logged; words go on alone.
         """
-        if self._chroma is not None and not self._closed:
-            with self._troubles("vectors"):
-                self._embed_waiting(report)
-
-    def recheck(self) -> None:
-        """Look at the collection again before it is searched: its server was away."""
-        self._collection = None
+        problem: KeepsakeError | None = None
+        try:
+            self._embed_waiting(report)
+        except (IndexUnavailable, ModelError) as error:
+            problem = error
+        self._note_problem("vectors", problem)
 
     def _embed_waiting(self, report: Report) -> None:
-        if self._chroma is None:
+        if self._chroma is None or self._closed:
             return
-        vectors = self._collection or self._opened(self._chroma)
-        self._collection, done = vectors, 0
-        with self._losses():
+        self._collection = vectors = self._collection or self._opened(self._chroma)
+        done = 0
+        try:
             while not self._closed and (waiting := self.words.waiting(VECTORS_BATCH)):
                 found = self.words.get(waiting)
                 if gone := waiting.keys() - found.keys():
                     vectors.remove(gone)
                 if found:
-                    texts = [text_of(each, self.agent) for each in found.values()]
+                    texts = [text_of(each, self._agent) for each in found.values()]
                     vectors.add([*found.values()], self._embedder.embed(texts))
                 self.words.embedded(waiting.values())
                 self._waiting, done = self.words.count_waiting(), done + len(waiting)
                 report(done, done + self._waiting)
+        except VectorsUnusable as problem:
+            self._loss, self._collection = problem.what, None
+            raise
         if not (self._complete or self._closed):
             self.words.save({COMPLETE: "yes"})
             self._complete = True
 
     def _opened(self, chroma: Chroma) -> AgentVectors:
-        """The collection of the present model, an empty one where there is none that is whole."""
+        """The collection of the present model, an empty one where there is none that is whole.
+
+        Raises:
+            StoreDamaged: Chroma can make none.
+        """
         state, model = self.words.state, self._embedder.model_name
-        name = state.get(COLLECTION, "")
+        name, reason = state.get(COLLECTION, ""), self._loss
         try:
             vectors = chroma.open(name)
-            wanted = self.words.count() - self.words.count_waiting()
-            reason = f"they were made with {vectors.model}, and {model} is in use now"
-            if vectors.model == model:
-                there = vectors.count()
-                reason = f"Chroma has lost {wanted - there} of {wanted}" if there < wanted else ""
-        except CollectionUnusable as problem:
+            lost = self.words.count() - self.words.count_waiting() - vectors.count()
+            if vectors.model != model:
+                reason = f"they were made with {vectors.model}, and {model} is in use now"
+            elif lost > 0:
+                reason = f"Chroma has lost {lost} of them"
+            if not reason:
+                self._complete = state.get(COMPLETE) == "yes"
+                return vectors
+        except VectorsUnusable as problem:
             reason = problem.what
-        if not (reason := reason or self._loss):
-            self._complete = state.get(COMPLETE) == "yes"
-            return vectors
         if name:
-            self._log(f"[Index] {self.agent}: making the vectors anew: {reason}")
-        self._complete, self._loss = False, ""
-        vectors = chroma.open(name := chroma.create(self.agent, model))
-        self.words.save({COLLECTION: name, COMPLETE: ""}, all_wait=True)
+            self._log(f"[Index] {self._agent}: making the vectors anew: {reason}")
+        self._complete = False
+        try:
+            vectors = chroma.create(self._agent, model)
+        except VectorsUnusable as problem:
+            raise StoreDamaged(problem.what, problem.cure) from problem
+        self.words.save({COLLECTION: vectors.name, COMPLETE: ""}, all_wait=True)
+        self._loss = ""
         return vectors
 
     # -- the files
@@ -290,7 +295,7 @@ class AgentIndex:
     def status(self) -> IndexStatus:
         """Figures, as of the last step that was finished."""
         return IndexStatus(
-            agent=self.agent,
+            agent=self._agent,
             memories=self._memories,
             waiting=self._waiting,
             by_meaning=self._collection is not None and self._complete,
@@ -304,47 +309,14 @@ class AgentIndex:
             self.words.close()
 
     def _start_anew(self, reason: str) -> None:
-        self._log(f"[Index] {self.agent}: {reason}; making the index anew")
+        self._log(f"[Index] {self._agent}: {reason}; making the index anew")
         self.words.delete()
-        self._position, self._notes, self._damage = ReadPosition(), None, ""
+        self._position, self._notes = ReadPosition(), None
         self._collection, self._complete = None, False
         self.on_anew(reason)
 
-    @contextmanager
-    def _damages(self) -> Iterator[None]:
-        """Have a file that turns out to be broken made anew before the next search."""
-        try:
-            yield
-        except IndexDamaged as problem:
-            self._damage = problem.what
-            raise
-
-    @contextmanager
-    def _losses(self) -> Iterator[None]:
-        """Have a collection that turns out to be unusable made anew."""
-        try:
-            yield
-        except CollectionUnusable as problem:
-            self._loss, self._collection = problem.what, None
-            raise
-        except StoreDamaged:
-            self._collection = None  # looked at again, and told
-            raise
-
-    @contextmanager
-    def _troubles(self, part: str) -> Iterator[None]:
-        """Keep what goes wrong, and tell of it once."""
-        problem: KeepsakeError | None = None
-        try:
-            yield
-        except (IndexUnavailable, ModelError) as error:
-            problem = error
-            if isinstance(error, IndexDamaged):
-                self._damage = error.what
-        except OSError as error:  # the archive cannot be read just now
-            problem = IndexUnavailable(f"{self._sources.archive} cannot be read ({error})")
-        before = self._problems.pop(part, None)
-        if problem is not None:
-            self._problems[part] = problem
-            if str(problem) != str(before):
-                self._log(f"[Index] {self.agent}: {problem}")
+    def _note_problem(self, part: str, problem: KeepsakeError | None) -> None:
+        """Keep what went wrong, and tell of it once."""
+        before, self._problems[part] = self._problems.get(part), problem
+        if problem is not None and str(problem) != str(before):
+            self._log(f"[Index] {self._agent}: {problem}")

@@ -21,8 +21,8 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import ClassVar
 
-from keepsake.child import serving
-from keepsake.child.supervisor import Supervisor
+from keepsake import child
+from keepsake.child import Supervisor
 from keepsake.errors import IndexUnavailable
 from keepsake.paths import Places
 
@@ -127,10 +127,10 @@ def broken_folder(places: Places) -> Path:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until told to end, or until nobody is left to serve; the exit status."""
-    parser = serving.parser("keepsake.recall.chroma_server")
+    parser = child.parser("keepsake.recall.chroma_server")
     parser.add_argument("--path", type=Path, required=True)
     given = parser.parse_args(arguments)
-    return serving.serve("vector index server", given, lambda: _start(given.port, given.path))
+    return child.serve("vector index server", given, lambda: _start(given.port, given.path))
 
 
 def _start(port: int, path: Path) -> str:
@@ -148,8 +148,8 @@ def _run(words: list[str]) -> None:
     try:
         chromadb_rust_bindings.cli(words)
     except BaseException as error:  # a panic of its Rust code is no Exception
-        serving.give_up(f"Chroma's server has ended: {error}")
-    serving.give_up("Chroma's server has ended")
+        child.give_up(f"Chroma's server has ended: {error}")
+    child.give_up("Chroma's server has ended")
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from __future__ import annotations
 import heapq
 import math
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -77,34 +78,36 @@ def rank(
     now: datetime,
     *,
     limit: int,
+    kinds: Mapping[DocumentKind, int] | None = None,
     scene: bool = False,
     weights: Weights = Weights(),
     agent: str = "",
 ) -> list[Hit]:
     """The ``limit`` best candidates, best first, each with the reasons for its place.
 
-    What ``agent`` said itself counts for less; without a name nobody is the agent.
+    ``kinds`` says how many of each kind, in place of ``limit``. What ``agent`` said itself counts
+    for less; without a name nobody is the agent.
     """
     pool = _Pool.of(question, found)
     scores, gifts = _scores(question, found, pool, now, scene=scene, weights=weights, agent=agent)
     order = sorted(range(len(scores)), key=lambda place: (-scores[place], pool.keys[place]))
-    matched = [
-        {
-            term
-            for term, stemmed_term in zip(question.terms, pool.wanted, strict=True)
-            if stemmed_term in each
-        }
-        for each in pool.said
-    ]
-    hits = []
-    for place in order[:limit]:
+
+    def matched(place: int) -> set[str]:
+        pairs = zip(question.terms, pool.wanted, strict=True)
+        return {term for term, stemmed_term in pairs if stemmed_term in pool.said[place]}
+
+    hits, left = list[Hit](), Counter(kinds or dict.fromkeys(DocumentKind, limit))
+    for place in order:
         document = pool.documents[place]
-        reasons = _reasons(document, question, matched[place], place in pool.then)
+        if (not kinds and len(hits) == limit) or not left[document.kind]:
+            continue
+        left[document.kind] -= 1
+        reasons = _reasons(document, question, matched(place), place in pool.then)
         if (likeness := (found.meaning or {}).get(document.key)) is not None:
             reasons.append(f"meaning {likeness:.2f}")
         # The neighbour that helped: it asked for this, or holds words that this lacks.
         for other in pool.beside.get(place, ()):
-            if (place in gifts and other in pool.asking) or matched[other] - matched[place]:
+            if (place in gifts and other in pool.asking) or matched(other) - matched(place):
                 reasons.append(f"next to memory {pool.documents[other].first}")
                 break
         hits.append(Hit(document, scores[place], tuple(reasons)))

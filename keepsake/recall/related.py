@@ -10,7 +10,7 @@ from itertools import chain, islice, zip_longest
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.language.heard import heard
 from keepsake.language.perception import for_prompt, shorten
-from keepsake.memory.text import plain
+from keepsake.memory.summary_text import plain
 from keepsake.memory.types import MemoryContext
 from keepsake.prompt.tokens import estimate_tokens
 from keepsake.prompt.tool_results import (

@@ -21,8 +21,14 @@ from keepsake.books.notes import NoteBook
 from keepsake.errors import IndexUnavailable, KeepsakeError
 from keepsake.paths import Places
 from keepsake.ports import Embedder
-from keepsake.recall.agent_index import WORDS, AgentIndex, AgentSources, IndexStatus
-from keepsake.recall.chroma import Chroma, StoreDamaged
+from keepsake.recall.agent_index import (
+    WORDS,
+    AgentIndex,
+    AgentSources,
+    IndexStatus,
+    StoreDamaged,
+)
+from keepsake.recall.chroma import Chroma
 from keepsake.recall.chroma_server import ChromaServer
 from keepsake.recall.config import CHILD, NONE, RecallConfig
 from keepsake.recall.words import WordIndex
@@ -55,10 +61,8 @@ class Rebuild:
 class ServiceStatus:
     """The indexes at one moment."""
 
-    vectors: str  # where the vectors are, and what is wrong there; a sentence
     agents: tuple[IndexStatus, ...]  # figures of each index
     rebuild: Rebuild | None  # the rebuild at work, or the last one
-    embedder: str = ""  # what makes vectors since the start; ``llm.md`` may name another by now
 
 
 class IndexService:
@@ -80,6 +84,7 @@ class IndexService:
     ) -> None:
         self._places, self._embedder, self._log = places, embedder, log
         self.server = ChromaServer(places) if config.chroma == CHILD else None
+        self._owe_vacuum = self.server.owe_vacuum if self.server else lambda: None
         address = self.server.address if self.server else config.chroma
         self._chroma = None if address == NONE else Chroma(address, places, self._owe_vacuum)
         self._agents: dict[str, AgentIndex] = {}
@@ -149,27 +154,14 @@ class IndexService:
     def status(self) -> ServiceStatus:
         """Figures; quick."""
         return ServiceStatus(
-            vectors=self._vectors_status(),
             agents=tuple(index.status() for _, index in sorted(self._agents.items())),
             rebuild=self._rebuild,
-            embedder=self._embedder.model_name if self._chroma else "",
         )
 
     def status_of(self, agent: str) -> IndexStatus | None:
         """Figures of one index; None if there is none."""
         index = self._agents.get(agent)
         return index.status() if index else None
-
-    def followed(self, agent: str) -> bool:
-        """Whether all that an agent remembers can be found as well as it ever will; quick.
-
-        If not, a round begins soon.
-        """
-        status = self.status_of(agent)
-        if status is None or not (status.by_meaning and status.waiting):
-            return True
-        self._wake.set()
-        return False
 
     def answer_rebuild(self, request: dict[str, Any]) -> dict[str, Any]:
         """The control operation ``index_rebuild``: ``{"agent": name or null}``."""
@@ -223,39 +215,38 @@ class IndexService:
     def _go_round(self) -> None:
         """Bring all indexes up to date, those first that are to be made anew."""
         while self._rebuild is not None and not self._rebuild.over:
-            self._rebuild_one(self._rebuild.agents[self._rebuild.finished])
+            self._rebuild_one(self._rebuild)
         self._vacuum()
         indexes = list(self._agents.values())
         for index in indexes:
             index.refresh(self._breathe)
-        for index in indexes if self._vectors_ready() else ():
+        ready = self._chroma is not None and (self.server is None or self.server.ready())
+        for index in indexes if ready else ():
             index.embed(self._breathe)
             if isinstance(index.problem, StoreDamaged) and self.server is not None:
                 self.server.set_aside(index.problem.what)
                 return  # all again when the server is there
             self._vacuum()
 
-    def _rebuild_one(self, name: str) -> None:
-        problems = self._rebuild.problems if self._rebuild else ()
+    def _rebuild_one(self, rebuild: Rebuild) -> None:
+        name, problems = rebuild.agents[rebuild.finished], rebuild.problems
+
+        def tell(done: int, total: int) -> None:
+            self._breathe(done, total)
+            self._rebuild = replace(rebuild, done=done, total=total)
+
         try:
             if (index := self._agents.get(name)) is not None:
                 if self.server is not None and not self.server.wait_ready(LAST_STEP_SECONDS):
                     raise self.server.problem or IndexUnavailable("Chroma does not answer")
-                index.rebuild(self._tell)
+                index.rebuild(tell)
                 self._log(f"[Index] {name}: made anew ({index.status().memories} memories)")
         except _Stopping:
             raise
         except Exception as error:  # whatever it was: a rebuild that failed must not pass for one
             problems = (*problems, f"{name}: {error}")
             self._log(f"[Index] {name}: the rebuild failed: {error}")
-        if self._rebuild is not None:
-            finished = self._rebuild.finished + 1
-            self._rebuild = Rebuild(self._rebuild.agents, finished, problems=problems)
-
-    def _tell(self, done: int, total: int) -> None:
-        self._breathe(done, total)
-        if self._rebuild is not None:
-            self._rebuild = replace(self._rebuild, done=done, total=total)
+        self._rebuild = Rebuild(rebuild.agents, rebuild.finished + 1, problems=problems)
 
     def _breathe(self, _done: int, _total: int) -> None:
         """Between two batches: end if asked to, else rest as long as the last one took."""
@@ -263,10 +254,6 @@ class IndexService:
         if self._ending.wait(max(0.0, worked)):
             raise _Stopping
         self._worked = time.thread_time()
-
-    def _owe_vacuum(self) -> None:
-        if self.server is not None:
-            self.server.owe_vacuum()
 
     def _vacuum(self) -> None:
         """What was deleted must not be found in Chroma's files either."""
@@ -276,9 +263,6 @@ class IndexService:
             self.server.vacuum()
         except (sqlite3.Error, OSError) as error:
             self._log(f"[Index] Chroma's file could not be vacuumed, and will be: {error}")
-
-    def _vectors_ready(self) -> bool:
-        return self._chroma is not None and (self.server is None or self.server.ready())
 
     # -- the thread that watches
 
@@ -293,18 +277,8 @@ class IndexService:
                 if was_ready:
                     self._log(f"[Index] Looking after Chroma's server failed: {error!r}")
             if ready and not was_ready:
-                for index in list(self._agents.values()):
-                    index.recheck()
                 self._wake.set()
             self._ending.wait(WATCH_SECONDS if ready else WATCH_SECONDS / 4)
-
-    def _vectors_status(self) -> str:
-        if self._chroma is None:
-            return "no vectors: recall finds by words alone"
-        if self.server is None:
-            return f"Chroma at {self._chroma.address}"
-        state = "ready" if self.server.ready() else self.server.problem
-        return f"Chroma at {self._chroma.address}, {state}"
 
 
 class _Stopping(Exception):

@@ -58,8 +58,9 @@ PRAGMA user_version = {SCHEMA};
 """
 _FIELDS = "key, kind, text, time, first, last, speaker, place, title, stemmed"
 _AMONG = "rowid IN (SELECT value FROM json_each(?))"
+# By row number: the sort would read the fields of each row that it looks at.
 _BEST = """
-SELECT key, -rank FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ?
+SELECT rowid, -rank FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ?
 ORDER BY rank, rowid LIMIT ?
 """
 _COUNTS = """
@@ -88,16 +89,19 @@ class WordIndex:
     Args:
         path: The database file, made if it is not there; None keeps all in memory.
 
+    Attributes:
+        damage: What a call found broken; empty where nothing is, and after :meth:`delete`.
+
     Raises:
         IndexUnavailable: From every method: the file cannot be used now.
         IndexDamaged: From every method: it is broken.
     """
 
     def __init__(self, path: Path | None = None) -> None:
-        self.path = path
+        self.path, self.damage = path, ""
         self._lock = threading.RLock()
         self._open: sqlite3.Connection | None = None
-        self._lately: dict[str, Document] = {}  # what was asked for; questions of a talk repeat
+        self._lately: dict[int, Document] = {}  # what was asked for; questions of a talk repeat
 
     # -- searching
 
@@ -127,25 +131,31 @@ class WordIndex:
             if last > 0 and len(quoted) > 1:
                 quoted = _rarest(database, quoted)
             rows = database.execute(_BEST, (" OR ".join(quoted), first, last, limit)).fetchall()
-            found = self.get(key for key, _ in rows)
-            return [(found[key], score) for key, score in rows]
+            found = self._documents(database, [row for row, _ in rows])
+            return [(found[row], score) for row, score in rows]
 
     def get(self, keys: Iterable[str]) -> dict[str, Document]:
         """The documents that are known among ``keys``."""
+        rows = list(map(row_of, keys))
+        if not rows:
+            return {}
         with self._reading() as database:
-            known, missing = dict[str, Document](), list[int]()
-            for key in keys:
-                if (held := self._lately.get(key)) is not None:
-                    known[key] = held
-                else:
-                    missing.append(row_of(key))
-            asked = f"SELECT {_FIELDS} FROM words WHERE {_AMONG}"
-            rows = database.execute(asked, [json.dumps(missing)]) if missing else ()
-            new = {row[0]: _document(row) for row in rows}
+            return {each.key: each for each in self._documents(database, rows).values()}
+
+    def _documents(self, database: sqlite3.Connection, rows: Sequence[int]) -> dict[int, Document]:
+        """Those that are there, by their row numbers."""
+        known = {row: self._lately[row] for row in rows if row in self._lately}
+        if missing := [row for row in rows if row not in known]:
+            asked = f"SELECT rowid, {_FIELDS} FROM words WHERE {_AMONG}"
+            new = {
+                row: _document(fields)
+                for row, *fields in database.execute(asked, [json.dumps(missing)])
+            }
             if len(self._lately) > _MOST_LATELY:
                 self._lately.clear()
             self._lately |= new
-            return known | new
+            known |= new
+        return known
 
     def keys(self, kind: DocumentKind) -> set[str]:
         """The keys of all documents of a kind."""
@@ -167,8 +177,8 @@ class WordIndex:
         if not batch:
             return
         with self._writing() as database:
-            for each in batch.values():
-                self._lately.pop(each.key, None)
+            for row in batch:
+                self._lately.pop(row, None)
             memories = {n: each for n, each in batch.items() if each.kind is DocumentKind.MEMORY}
             near = {n + step for n in memories for step in (-2, -1, 1, 2)}
             told = _told(database, near)
@@ -184,8 +194,8 @@ class WordIndex:
         """Forget documents; unknown keys do no harm."""
         numbers = [row_of(key) for key in keys]
         with self._writing() as database:
-            for key in keys:
-                self._lately.pop(key, None)
+            for row in numbers:
+                self._lately.pop(row, None)
             database.execute(f"DELETE FROM words WHERE {_AMONG}", [json.dumps(numbers)])
             beside = _beside(numbers)
             _surround(database, beside, _told(database, beside | _beside(beside)))
@@ -256,6 +266,7 @@ class WordIndex:
         """
         with self._lock:
             self.close()
+            self.damage = ""
             if self.path is not None:
                 for path in self.path.parent.glob(f"{self.path.stem}.*"):
                     path.unlink()
@@ -272,11 +283,12 @@ class WordIndex:
                 yield self._open
             except (sqlite3.Error, OverflowError, OSError) as error:
                 code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
-                sound = isinstance(error, OSError) or code in _NOT_NOW
-                raise (IndexUnavailable if sound else IndexDamaged)(
-                    f"The index of words {self.path} cannot be used ({error})",
-                    "Delete it: the next start makes it anew",
-                ) from error
+                what = f"The index of words {self.path} cannot be used ({error})"
+                cure = "Delete it: the next start makes it anew"
+                if isinstance(error, OSError) or code in _NOT_NOW:
+                    raise IndexUnavailable(what, cure) from error
+                self.damage = what
+                raise IndexDamaged(what, cure) from error
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:

@@ -10,11 +10,11 @@ What it says of them is the model's.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from keepsake.language.words import SENTENCE_GAP
-from keepsake.memory.text import WIDE, plain
+from keepsake.memory.summary_text import WIDE, plain
 from keepsake.ports import ChatMessage, TargetModel
 from keepsake.tasks.guards import bare, recites
 from keepsake.tasks.prompt_file import Prompts
@@ -32,8 +32,9 @@ _SPARE_TOKENS = 40
 """Tokens of a prompt that are kept free: a chat template adds some."""
 SEVERAL = 3
 """In so many memories a name that the game knows stands, if a summary must keep it."""
-_LEAST_LETTERS, _LEAST_SHARE = 12, 0.01
-"""A summary says something: so many letters, or this share of its source."""
+_LEAST_LETTERS, _LEAST_SHARE, _LEAST_TOKENS = 12, 0.01, 60
+"""A summary says something: so many letters, or this share of its source; it may have so many
+tokens, however short its source is."""
 _REPEATS = 3
 
 
@@ -45,27 +46,9 @@ class SummaryBrief:
     persona: str  # who that is, a paragraph; empty to leave it out
     wanted: str  # what the summary should be like, as the strategy says
     headings: tuple[str, ...]  # those that it must have
-    words: int  # about how many words it may have
-    # how many tokens it may have, for the texts that it is made of
-    most_tokens: Callable[[tuple[str, ...]], int]
+    most_tokens: int  # how many tokens it may have, and no more than its source has
     tokens: Callable[[str], int]  # what a text costs
     names: frozenset[str] = frozenset()  # of the people and places that the game knows
-
-    def values(self, refused: str) -> dict[str, object]:
-        """What both prompts may name."""
-        return {
-            "agent": self.agent,
-            "persona": self.persona,
-            "wanted": self.wanted,
-            "headings": list(self.headings),
-            "words": self.words,
-            "refused": refused,
-        }
-
-    @property
-    def stop(self) -> tuple[str, ...]:
-        """What ends the answer of a base model."""
-        return ("\n# ", "\n---") if self.headings else ("\n#", "\n\n", "\n>")
 
 
 @dataclass(slots=True)
@@ -81,9 +64,9 @@ class Summarise:
     lines: Sequence[str]  # memories, numbered and dated, oldest first; or summaries
     older: str  # the summary of what was before them; empty for none
     by_rules: Callable[[int], str]  # the summary without a model, of so many of ``lines``
-    merges: bool = False  # whether ``lines`` are summaries, all of which are shown
     # the pins and open promises that a summary contradicts; a chat model is held to them
     contradicted: Callable[[str], Sequence[str]] = lambda _: ()
+    merges: bool = False  # whether ``lines`` are summaries, all of which are shown
     taken: int = -1
     _is_chat: bool = False
 
@@ -97,29 +80,34 @@ class Summarise:
 
     def ask(self, target: TargetModel, refused: str) -> Question:
         """The prompt with as many of the memories as fit."""
-        chat = self._is_chat = target.form == "chat"
+        chat, tokens = target.form == "chat", self.brief.tokens
+        self._is_chat = chat
+        parts = (SYSTEM, SUMMARIES if self.merges else MEMORIES) if chat else (TEXT,)
         if not self.merges:
-            frame = self._rendered(chat=chat, lines=(), refused=refused)
-            room = target.prompt_tokens - sum(map(self.brief.tokens, frame)) - _SPARE_TOKENS
-            self.taken = self._fitting(room)
-        parts = self._rendered(chat=chat, lines=self.lines[: self.taken], refused=refused)
-        most = 2 * self.brief.most_tokens(self._shown)
+            frame = (self._rendered(part, (), refused) for part in parts)
+            room = target.prompt_tokens - sum(map(tokens, frame)) - _SPARE_TOKENS
+            self.taken = 0
+            while self.taken < len(self.lines):
+                room -= tokens(self.lines[self.taken]) + 1
+                if room < 0 and self.taken:
+                    break
+                self.taken += 1
+        texts = [self._rendered(part, self.lines[: self.taken], refused) for part in parts]
+        most = 2 * self._most
         if chat:
-            system, user = parts
-            messages = (ChatMessage("system", system), ChatMessage("user", user))
+            messages = (ChatMessage("system", texts[0]), ChatMessage("user", texts[1]))
             return Question(messages=messages, max_tokens=most)
-        return Question(text=parts[0], stop=self.brief.stop, max_tokens=most)
+        stop = ("\n# ", "\n---") if self.brief.headings else ("\n#", "\n\n", "\n>")
+        return Question(text=texts[0], stop=stop, max_tokens=most)
 
     def read(self, answer: str) -> str:
         """The summary.
 
         Raises:
-            AnswerRefused: It fails :func:`check_summary`, or contradicts a line that holds.
+            AnswerRefused: It fails :meth:`_check`, or contradicts a line that holds.
         """
-        text, shown = cleaned(answer), self._shown
-        rules = self.prompts.render(SYSTEM, **self._values((), "") | {"persona": "", "older": ""})
-        source = Source(shown, rules, lived=not self.merges)
-        check_summary(text, source, self.brief, self.brief.most_tokens(shown))
+        text = cleaned(answer)
+        self._check(text)
         if self._is_chat and (found := self.contradicted(text)):
             raise AnswerRefused(f"it contradicts what still holds: {'; '.join(found)}")
         return text
@@ -130,36 +118,85 @@ class Summarise:
 
     @property
     def _shown(self) -> tuple[str, ...]:
+        """What the model was shown, older summaries first."""
         older = (self.older,) if self.older else ()
         return (*older, *self.lines[: self.taken])
 
-    def _fitting(self, room: int) -> int:
-        """How many of the memories fit; one at least."""
-        for count, line in enumerate(self.lines):
-            room -= self.brief.tokens(line) + 1
-            if room < 0:
-                return max(count, 1)
-        return len(self.lines)
+    @property
+    def _most(self) -> int:
+        """How many tokens the summary may have: no more than its source."""
+        source = sum(map(self.brief.tokens, self._shown))
+        return min(self.brief.most_tokens, max(source, _LEAST_TOKENS))
 
-    def _values(self, lines: Sequence[str], refused: str) -> dict[str, object]:
-        shown = "summaries" if self.merges else "memories"
-        return self.brief.values(refused) | {shown: list(lines), "older": self.older}
+    def _rendered(self, part: str, lines: Sequence[str], refused: str, **other: str) -> str:
+        brief = self.brief
+        values: dict[str, object] = {
+            "agent": brief.agent,
+            "persona": brief.persona,
+            "wanted": brief.wanted,
+            "headings": list(brief.headings),
+            "words": brief.most_tokens * 4 // 9,
+            "refused": refused,
+            "older": self.older,
+            SUMMARIES if self.merges else MEMORIES: list(lines),
+        }
+        return self.prompts.render(part, **values | other)
 
-    def _rendered(self, *, chat: bool, lines: Sequence[str], refused: str) -> tuple[str, ...]:
-        """The messages for a chat model, or the text to continue."""
-        values, user = self._values(lines, refused), SUMMARIES if self.merges else MEMORIES
-        return tuple(
-            self.prompts.render(part, **values) for part in ((SYSTEM, user) if chat else (TEXT,))
-        )
+    def _check(self, text: str) -> None:
+        """Refuse a summary that is none of what its writer was shown.
 
+        Raises:
+            AnswerRefused: Says why, to the model.
+        """
+        told = "\n".join(self._shown)
+        letters = bare(" ".join(plain(text)))
+        if len(letters) < min(_LEAST_LETTERS, max(int(len(told) * _LEAST_SHARE), 1)):
+            raise AnswerRefused("it is empty, or says next to nothing")
+        if (tokens := self.brief.tokens(text)) > (most := self._most):
+            words = most * len(text.split()) // max(tokens, 1)
+            what = f"it has {tokens} tokens and may have {most}: write {words} words at most"
+            raise AnswerRefused(what)
+        counts = Counter(" ".join(part.split()) for part in _sentences(text))
+        for part, times in counts.items():
+            if times >= _REPEATS and len(part) > 12:
+                raise AnswerRefused(f"it repeats itself: {part[:60]!r}")
+        instructions = self._rendered(SYSTEM, (), "", persona="", older="")
+        if recites(letters, bare(instructions), bare(told)):
+            raise AnswerRefused(
+                "it recites its instructions; write only the summary of the memories"
+            )
+        there = {line.strip("#*: ").casefold() for line in text.splitlines()}
+        if missing := [each for each in self.brief.headings if each.casefold() not in there]:
+            raise AnswerRefused(f"these headings are missing: {', '.join(missing)}")
+        self._check_names(text)
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """What the writer was shown."""
+    def _check_names(self, text: str) -> None:
+        own = set(self.brief.agent.casefold().split())
+        names = [n for n in self.brief.names if n and own.isdisjoint(n.casefold().split())]
+        told = [name for name in names if _mentions(text, name)]
+        known = [name for name in told if any(_mentions(each, name) for each in self._shown)]
+        unknown = (name for name in told if name not in known)
+        foreign = [name for name in unknown if any(_stands(text, part) for part in _parts(name))]
+        if len(foreign) > max(len(known), 1):
+            what = (
+                f"the memories do not hold {', '.join(sorted(foreign))}; tell only what they hold"
+            )
+            raise AnswerRefused(what)
+        lost = (name for name in names if name not in told and self._is_wanted(name))
+        if missing := ", ".join(sorted(lost)):
+            raise AnswerRefused(f"it leaves out {missing}; say what matters about each")
 
-    texts: tuple[str, ...]  # older summaries and memories
-    instructions: str
-    lived: bool  # whether the last of the texts are memories, one each
+    def _is_wanted(self, name: str) -> bool:
+        """Whether several memories in which somebody speaks hold a name; comings and looks do not.
+
+        Of older summaries: whether several sentences do, or each of them.
+        """
+        shown = self._shown
+        if not self.merges:
+            return sum('"' in each and holds(each, name) for each in shown) >= SEVERAL
+        if len(shown) > 1 and all(holds(text, name) for text in shown):
+            return True
+        return sum(holds(part, name) for text in shown for part in _sentences(text)) >= SEVERAL
 
 
 def cleaned(answer: str) -> str:
@@ -172,62 +209,6 @@ def cleaned(answer: str) -> str:
     return rest.strip() if announces and rest.strip() else text
 
 
-def check_summary(text: str, source: Source, brief: SummaryBrief, most_tokens: int) -> None:
-    """Refuse a summary that is none of ``source``.
-
-    Args:
-        text: The summary.
-        source: What it was made from.
-        brief: What its writer was told.
-        most_tokens: How many tokens it may have.
-
-    Raises:
-        AnswerRefused: Says why, to the model.
-    """
-    told = "\n".join(source.texts)
-    letters = bare(" ".join(plain(text)))
-    if len(letters) < min(_LEAST_LETTERS, max(int(len(told) * _LEAST_SHARE), 1)):
-        raise AnswerRefused("it is empty, or says next to nothing")
-    if (tokens := brief.tokens(text)) > most_tokens:
-        words = most_tokens * len(text.split()) // max(tokens, 1)
-        what = f"it has {tokens} tokens and may have {most_tokens}: write {words} words at most"
-        raise AnswerRefused(what)
-    if again := _repeated(text):
-        raise AnswerRefused(f"it repeats itself: {again!r}")
-    if recites(letters, bare(source.instructions), bare(told)):
-        raise AnswerRefused("it recites its instructions; write only the summary of the memories")
-    there = {line.strip("#*: ").casefold() for line in text.splitlines()}
-    if missing := [each for each in brief.headings if each.casefold() not in there]:
-        raise AnswerRefused(f"these headings are missing: {', '.join(missing)}")
-    _check_names(text, source, brief)
-
-
-def _check_names(text: str, source: Source, brief: SummaryBrief) -> None:
-    names = [name for name in brief.names if name and not _same(name, brief.agent)]
-    told = [name for name in names if _mentions(text, name)]
-    known = [name for name in told if any(_mentions(each, name) for each in source.texts)]
-    unknown = (name for name in told if name not in known)
-    foreign = [name for name in unknown if any(_stands(text, part) for part in _parts(name))]
-    if len(foreign) > max(len(known), 1):
-        what = f"the memories do not hold {', '.join(sorted(foreign))}; tell only what they hold"
-        raise AnswerRefused(what)
-    units = source.texts if source.lived else _units(source.texts)
-    lost = (name for name in names if name not in told and _is_wanted(name, units, source))
-    if missing := ", ".join(sorted(lost)):
-        raise AnswerRefused(f"it leaves out {missing}; say what matters about each")
-
-
-def _is_wanted(name: str, units: tuple[str, ...], source: Source) -> bool:
-    """Whether several memories in which somebody speaks hold a name; comings and looks do not.
-
-    Of older summaries: whether several sentences do, or each of them.
-    """
-    if source.lived:
-        return sum('"' in unit and holds(unit, name) for unit in units) >= SEVERAL
-    everywhere = len(source.texts) > 1 and all(holds(text, name) for text in source.texts)
-    return everywhere or sum(holds(unit, name) for unit in units) >= SEVERAL
-
-
 def holds(text: str, name: str) -> bool:
     """Whether a name stands in ``text`` as a whole word, in any case; scripts may have no words."""
     return _stands(text.casefold(), name.casefold())
@@ -236,8 +217,9 @@ def holds(text: str, name: str) -> bool:
 def _stands(text: str, word: str) -> bool:
     at = text.find(word)
     while at >= 0:
-        before, after = text[max(at - 1, 0) : at], text[at + len(word) :][:1]
-        if not (_joins(before, word[0]) or _joins(after, word[-1])):
+        ends = ((text[max(at - 1, 0) : at], word[0]), (text[at + len(word) :][:1], word[-1]))
+        # A character beside a name makes another word of it.
+        if not any(x.isalnum() and ord(x) < WIDE and ord(end) < WIDE for x, end in ends):
             return True
         at = text.find(word, at + 1)
     return False
@@ -252,27 +234,6 @@ def _mentions(text: str, name: str) -> bool:
 def _parts(name: str) -> list[str]:
     """The words of a name that name: ``Mira`` and ``Fenn``, but of ``the Kettle`` the second."""
     return [part for part in name.split() if len(part) > 2 and not part.islower()] or [name]
-
-
-def _same(name: str, agent: str) -> bool:
-    return bool(set(name.casefold().split()) & set(agent.casefold().split()))
-
-
-def _joins(neighbour: str, end: str) -> bool:
-    """Whether a character beside a name makes another word of it."""
-    return neighbour.isalnum() and ord(neighbour) < WIDE and ord(end) < WIDE
-
-
-def _units(texts: Iterable[str]) -> tuple[str, ...]:
-    """The sentences and lines of older summaries."""
-    return tuple(part for text in texts for part in _sentences(text))
-
-
-def _repeated(text: str) -> str:
-    """A sentence or line that comes again and again; empty if none does."""
-    counts = Counter(" ".join(part.split()) for part in _sentences(text))
-    found = (part for part, times in counts.items() if times >= _REPEATS and len(part) > 12)
-    return next(found, "")[:60]
 
 
 def _sentences(text: str) -> list[str]:

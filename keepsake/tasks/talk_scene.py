@@ -14,7 +14,7 @@ from typing import Any
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import ConfigError
 from keepsake.language.perception import for_prompt
-from keepsake.memory.text import shown
+from keepsake.memory.summary_text import shown
 from keepsake.ports import Tool
 from keepsake.prompt.script import cursor, script
 from keepsake.prompt.sections import Rendered

@@ -6,18 +6,22 @@ not even that an agent exists can be learned from it.
 
 from __future__ import annotations
 
+import hmac
+import ipaddress
+import os
 from collections.abc import Callable, Mapping
 from functools import wraps
 from http import HTTPStatus
+from importlib import import_module
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.db import close_old_connections
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse, parse_cookie
 from django.middleware.csrf import CsrfViewMiddleware
 from django.template.loader import render_to_string
 from django.views.decorators.csrf import csrf_exempt
-
-from keepsake.errors import KeepsakeError
 
 _NO_FRAME = "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
 SITE_HEADERS: dict[str, str] = {
@@ -33,6 +37,22 @@ HEADERS: dict[str, str] = SITE_HEADERS | {
     "Cache-Control": "no-store",
 }
 """What every answer about agents carries: nothing from elsewhere, in no frame, kept by nobody."""
+BUILDER = "builder"
+"""The permission that the in-game commands for agents ask for."""
+FORBIDDEN = "This is for the staff of this world. Log in as one of them"
+UNTRUSTED = (
+    "The request does not show that it comes from this page. Load the page again; a program sends "
+    "the cookie `csrftoken` back in the header `X-CSRFToken`"
+)
+NOWHERE = "There is no such address. GET /agents/api/openapi.json"
+METRICS_TOKEN = "KEEPSAKE_METRICS_TOKEN"
+SHORTEST_TOKEN = 16
+"""Characters; a shorter one could be guessed, and opens to nobody."""
+_BY_ANOTHER = ("X-Real-IP", "Forwarded", "Via", "X-Forwarded-Host")
+"""Headers that a proxy adds. Then the client is not known: the headers may be made up."""
+_HERE = frozenset({"localhost", "127.0.0.1", "::1"})
+
+type View = Callable[..., HttpResponseBase]
 
 
 def with_headers(answer: HttpResponseBase, headers: Mapping[str, str]) -> HttpResponseBase:
@@ -48,39 +68,16 @@ def address_of(request: HttpRequest) -> str:
     return str(getattr(request, "origin_ip", "") or request.META.get("REMOTE_ADDR") or "")
 
 
-type View = Callable[..., HttpResponseBase]
-
-BUILDER = "builder"
-"""The permission that the in-game commands for agents ask for."""
-FORBIDDEN = "This is for the staff of this world. Log in as one of them"
-UNTRUSTED = (
-    "The request does not show that it comes from this page. Load the page again; a program sends "
-    "the cookie `csrftoken` back in the header `X-CSRFToken`"
-)
-TOO_LONG = "The request is too long. Send no body, or a short JSON object"
-NO_JSON = "The body is no JSON. Send none, or a JSON object as `application/json`"
-NOWHERE = "There is no such address. GET /agents/api/openapi.json"
-LONGEST_BODY = 10_000
-"""Bytes: far more than any request has to say."""
-
-
-class NotAllowed(KeepsakeError):
-    """An account may look, but not do that."""
+# -- accounts; each function reads the database, in any thread but the reactor's
 
 
 def may_watch(account: Any) -> bool:
-    """Whether that account may look into the agents: staff, and builders.
-
-    Reads the database, in any thread but the reactor's.
-    """
+    """Whether that account may look into the agents: staff, and builders."""
     return bool(_known(account) and (account.is_staff or may_act(account)))
 
 
 def may_act(account: Any) -> bool:
-    """Whether it may pause agents, compact and so on, as by the commands in the game.
-
-    Reads the database, in any thread but the reactor's.
-    """
+    """Whether it may pause agents, compact and so on, as by the commands in the game."""
     return bool(_known(account) and (account.is_superuser or _builds(account)))
 
 
@@ -97,84 +94,67 @@ def _builds(account: Any) -> bool:
     return bool(account.db_tags.filter(db_tagtype="permission", db_key__in=spelt).exists())
 
 
+def watcher(cookies: bytes) -> bool:
+    """Whether these cookies are of somebody who may watch."""
+    from django.contrib.auth import get_user  # noqa: PLC0415 - only once Django is set up
+
+    key = parse_cookie(cookies.decode("latin-1")).get(settings.SESSION_COOKIE_NAME)
+    close_old_connections()
+    try:
+        request: Any = HttpRequest()
+        request.session = import_module(settings.SESSION_ENGINE).SessionStore(key)
+        return bool(key) and may_watch(get_user(request))
+    finally:
+        close_old_connections()
+
+
+# -- views
+
+
 def page(view: View) -> View:
     """A view that shows a page to accounts that may watch; a stranger is shown where to log in."""
 
-    @wraps(view)
-    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        if may_watch(request.user):
-            return with_headers(view(request, *args, **kwargs), HEADERS)
+    def refusal() -> HttpResponse:
         # Rendered without the request: the same for everybody and for every address.
-        refusal = render_to_string("keepsake/403.html")
-        return with_headers(HttpResponse(refusal, status=HTTPStatus.FORBIDDEN), HEADERS)
+        return HttpResponse(render_to_string("keepsake/403.html"), status=HTTPStatus.FORBIDDEN)
 
-    return guarded
+    return _guarded(view, refusal)
 
 
 def api(view: View) -> View:
     """A view that answers with JSON to accounts that may watch; each POST needs the CSRF token.
 
-    The account is looked at first: to a stranger a request without a token is like any other. Then
-    what can be known without reading its body.
+    The account is looked at first: to a stranger a request without a token is like any other.
     """
 
+    def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        # Not of the view itself, which is exempt: django-ninja makes all of its views so.
+        if _TOKENS.process_view(request, answer, (), {}) is not None:
+            return refused(HTTPStatus.FORBIDDEN, UNTRUSTED)
+        return view(request, *args, **kwargs)
+
+    guarded: View = csrf_exempt(_guarded(answer, lambda: refused(HTTPStatus.FORBIDDEN, FORBIDDEN)))
+    return guarded
+
+
+def _guarded(view: View, refusal: Callable[[], HttpResponse]) -> View:
     @wraps(view)
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        if not may_watch(request.user):
-            return with_headers(refused(HTTPStatus.FORBIDDEN, FORBIDDEN), HEADERS)
-        refusal = _refusal(request)
-        answer = _answer(request, view, *args, **kwargs) if refusal is None else refusal
+        answer = view(request, *args, **kwargs) if may_watch(request.user) else refusal()
         return with_headers(answer, HEADERS)
 
-    # Exempt until it is known who asks; then the token is looked at above.
-    exempt: View = csrf_exempt(guarded)
-    return exempt
+    return guarded
 
 
-def _answer(request: HttpRequest, view: View, *args: Any, **kwargs: Any) -> HttpResponseBase:
-    """What a view of django-ninja answers, also to HEAD; its errors as JSON."""
-    method = request.method
-    if method == "HEAD":
-        request.method = "GET"
-    try:
-        answer = view(request, *args, **kwargs)
-    except Http404:
-        return refused(HTTPStatus.NOT_FOUND, NOWHERE)
-    finally:
-        request.method = method
-    if answer.status_code != HTTPStatus.METHOD_NOT_ALLOWED:
-        return answer
-    allowed = answer["Allow"].replace("GET", "GET, HEAD")
-    cure = f"{method} is not for this address. Use {allowed.replace(', ', ' or ')}"
-    return refused(HTTPStatus.METHOD_NOT_ALLOWED, cure, Allow=allowed)
-
-
-def refused(status: int, error: str, **headers: str) -> JsonResponse:
+def refused(status: int, error: str) -> JsonResponse:
     """The answer to a request that is not fulfilled; ``error`` names the cure."""
-    return JsonResponse({"error": error}, status=status, headers=headers)
+    return JsonResponse({"error": error}, status=status)
 
 
 @api
 def nowhere(_: HttpRequest, *_rest: str) -> HttpResponse:
     """An address that does not exist, which only accounts that may look are told."""
     return refused(HTTPStatus.NOT_FOUND, NOWHERE)
-
-
-def _refusal(request: HttpRequest) -> HttpResponse | None:
-    """Why the view is not even called; None if it is.
-
-    The token comes last: Django looks for it in the body of a form, and here none is left.
-    """
-    given = str(request.META.get("CONTENT_LENGTH") or "")
-    length = int(given) if given.isascii() and given.isdecimal() else 0
-    if length > LONGEST_BODY:
-        return refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, TOO_LONG)
-    if length and request.content_type != "application/json":
-        return refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, NO_JSON)
-    # Not of the view itself, which is exempt: django-ninja makes all of its views so.
-    if _TOKENS.process_view(request, _refusal, (), {}) is not None:
-        return refused(HTTPStatus.FORBIDDEN, UNTRUSTED)
-    return None
 
 
 class _Tokens(CsrfViewMiddleware):
@@ -185,3 +165,27 @@ class _Tokens(CsrfViewMiddleware):
 
 
 _TOKENS = _Tokens(lambda request: HttpResponse())
+
+
+# -- metrics
+
+
+def may_read_metrics(request: HttpRequest) -> bool:
+    """Whether the client may read the metrics.
+
+    Without a token: clients on this machine that connect without a proxy, by a name of this
+    machine. With a token: clients that send it, from anywhere, and no others.
+    """
+    token = os.environ.get(METRICS_TOKEN, "").strip()
+    if token:
+        scheme, _, shown = request.headers.get("Authorization", "").partition(" ")
+        right = hmac.compare_digest(shown.strip().encode(), token.encode())
+        return right and scheme.lower() == "bearer" and len(token) >= SHORTEST_TOKEN
+    if any(name in request.headers for name in _BY_ANOTHER):
+        return False
+    try:
+        here = ipaddress.ip_address(address_of(request)).is_loopback
+        # A page elsewhere may have had a name of its own lead here.
+        return here and urlsplit(f"//{request.headers.get('Host', '')}").hostname in _HERE
+    except ValueError:
+        return False

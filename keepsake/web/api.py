@@ -7,38 +7,38 @@ read from disk is read here. What builders do is in :mod:`keepsake.web.actions`.
 from __future__ import annotations
 
 from http import HTTPStatus
+from itertools import islice
 from typing import Annotated, Any, Literal
 
 from django.core.exceptions import SuspiciousOperation
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.urls.resolvers import URLPattern
 from ninja import NinjaAPI, P, Query, QueryEx
 from ninja.errors import HttpError, ValidationError
 from pydantic import StringConstraints
 
+from keepsake.agent.runtime import runtime
+from keepsake.archive import history
+from keepsake.archive.history import PastCompaction
+from keepsake.archive.records import Memory
 from keepsake.errors import KeepsakeError
-from keepsake.events.why import Why, why_did
-from keepsake.web import access, actions, books, charts, history, prompts, world
-from keepsake.web.access import NotAllowed, may_act, refused
-from keepsake.web.actions import ONE
-from keepsake.web.charts import MOST_HOURS
-from keepsake.web.history import MOST_MEMORIES
+from keepsake.events.why import PromptSource, Why, why_did
+from keepsake.recall.documents import DocumentKind, Hit
+from keepsake.web import access, actions, books, charts, prompts, search, world
+from keepsake.web.access import NOWHERE, may_act, refused
+from keepsake.web.actions import ONE, NotAllowed
 from keepsake.web.shapes import (
     AgentRow,
-    Book,
-    Compactions,
-    Memories,
     Overview,
+    PageView,
     PromptView,
-    RecallView,
     Refused,
+    RoomView,
     SearchView,
-    SentPrompts,
+    SentRow,
     Series,
     TiersView,
-    WorldView,
 )
-from keepsake.web.world import NoSuchAgent
 
 _ABOUT = (
     "What the dashboard at /agents/ shows, as JSON, for staff accounts. Log in at /auth/login/ "
@@ -48,14 +48,15 @@ _ABOUT = (
     "agent's number stays when it is renamed, and so do its charts, reasons, prompts and events."
 )
 
-
+MOST_MEMORIES = 200
 _LARGEST = 2**53
 """The largest number that JSON can hold in every language."""
-_ERRORS = frozenset({400, 403, 404, 405, 413, 415, 502, 503})
+_ERRORS = frozenset({400, 403, 404, 503})
 
 type Words = Query[
     Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)]
 ]
+type Number = QueryEx[int | None, P(ge=1, le=_LARGEST)]
 type BookName = Literal["journal", "people", "notes", "nights", "kept"]
 
 
@@ -89,7 +90,7 @@ def addresses() -> list[URLPattern]:
     return patterns
 
 
-def _answers(shape: type) -> dict[Any, type]:
+def _answers(shape: Any) -> dict[Any, Any]:
     return {200: shape, _ERRORS: Refused}
 
 
@@ -107,11 +108,11 @@ def search_all(
     request: HttpRequest, q: Words, limit: QueryEx[int, P(ge=1, le=500)] = 100
 ) -> SearchView:
     """Words in all agents' memories."""
-    return history.search(q, limit)
+    return search.search(world.folders(), q, limit)
 
 
-@api.get("/world", response=_answers(WorldView))
-def rooms(request: HttpRequest) -> WorldView:
+@api.get("/world", response=_answers(list[RoomView]))
+def rooms(request: HttpRequest) -> list[RoomView]:
     """The places in which agents are, and who is there."""
     return world.rooms()
 
@@ -126,39 +127,35 @@ def agent(request: HttpRequest, number: int) -> AgentRow:
 
 
 @api.get(f"{ONE}/prompt", response=_answers(PromptView))
-def prompt(
-    request: HttpRequest, number: int, seq: QueryEx[int | None, P(ge=1, le=_LARGEST)] = None
-) -> PromptView:
+def prompt(request: HttpRequest, number: int, seq: Number = None) -> PromptView:
     """The last prompt, or that of the thought with the number ``seq`` in the event log."""
-    log, _ = world.event_log(), world.name_of(number)
+    found, log = world.prompt(number), runtime().places.events
     if seq is not None:
         return prompts.prompt_of(log, number, seq)
-    found = world.prompt(number)
     return found if found.at is not None else prompts.last_prompt(log, number, found)
 
 
-@api.get(f"{ONE}/prompts", response=_answers(SentPrompts))
+@api.get(f"{ONE}/prompts", response=_answers(list[SentRow]))
 def sent_prompts(
     request: HttpRequest,
     number: int,
-    before: QueryEx[int | None, P(ge=1, le=_LARGEST)] = None,
+    before: Number = None,
     limit: QueryEx[int, P(ge=1, le=100)] = 20,
-) -> SentPrompts:
+) -> list[SentRow]:
     """Prompts, the newest first, or those of thoughts with a number below ``before``."""
-    log, _ = world.event_log(), world.name_of(number)
-    return prompts.sent_prompts(log, number, before, limit)
+    world.name_of(number)
+    return prompts.sent_prompts(runtime().places.events, number, before, limit)
 
 
-@api.get(f"{ONE}/book", response=_answers(Book))
+@api.get(f"{ONE}/book", response=_answers(list[PageView]))
 def book(
     request: HttpRequest,
     number: int,
     of: BookName,
-    limit: QueryEx[int, P(ge=1, le=200)] = 30,
-    skip: QueryEx[int, P(ge=0, le=_LARGEST)] = 0,
-) -> Book:
-    """What it keeps beside its memories; ``kept`` is what is always in its prompts."""
-    return books.book(number, of, limit, skip)
+    limit: QueryEx[int, P(ge=1, le=_LARGEST)] = 30,
+) -> list[PageView]:
+    """What it keeps beside its memories, newest first; ``kept`` is always in its prompts."""
+    return books.book(world.folder_of(number), of, limit)
 
 
 @api.get(f"{ONE}/tiers", response=_answers(TiersView))
@@ -167,49 +164,60 @@ def tiers(request: HttpRequest, number: int) -> TiersView:
     return world.tiers(number)
 
 
-@api.get(f"{ONE}/memories", response=_answers(Memories))
+@api.get(f"{ONE}/memories", response=_answers(list[Memory]))
 def memories(
-    request: HttpRequest,
-    number: int,
-    first: QueryEx[int | None, P(ge=1, le=_LARGEST)] = None,
-    last: QueryEx[int | None, P(ge=1, le=_LARGEST)] = None,
-) -> Memories:
+    request: HttpRequest, number: int, first: Number = None, last: Number = None
+) -> list[Memory]:
     """The newest 200 memories, or those from ``first`` to ``last``."""
-    known = world.archive_of(number)
-    first = first or max(known.archive.last_number - MOST_MEMORIES + 1, 1)
+    archive = world.archive_of(number)
+    first = first or max(archive.last_number - MOST_MEMORIES + 1, 1)
     last = last or first + MOST_MEMORIES - 1
     if last < first:
         raise BadRequest(f"There is nothing from {first} to {last}", "Give last, at least first")
-    found = known.archive.read(first, min(last, first + MOST_MEMORIES - 1))
-    return Memories(memories=tuple(found))
+    return list(archive.read(first, min(last, first + MOST_MEMORIES - 1)))
 
 
-@api.get(f"{ONE}/recall", response=_answers(RecallView))
+@api.get(f"{ONE}/recall", response=_answers(list[PromptSource]))
 def recall(
     request: HttpRequest, number: int, q: Words, limit: QueryEx[int, P(ge=1, le=50)] = 12
-) -> RecallView:
-    """What a search by hand finds."""
-    return prompts.recall(number, q, limit)
+) -> list[PromptSource]:
+    """What an agent's memory finds for words, as for its own thoughts, and why; the best first."""
+    hits = world.recaller_of(number).rank(q, limit)
+    if hits is None:
+        cure = "The agents' log says why; so does `keepsake doctor`"
+        raise KeepsakeError("Recall cannot search now", cure)
+    return list(map(_found, hits))
 
 
-@api.get(f"{ONE}/compactions", response=_answers(Compactions))
+def _found(hit: Hit) -> PromptSource:
+    found = hit.document
+    kind, n, title = found.kind.value, found.first, found.title
+    if found.kind is DocumentKind.SUMMARY:
+        kind, n = "summary", int(found.key.partition(":")[2])
+        title = f"memories {found.first}-{found.last}"
+    why = "; ".join(hit.reasons) or "beside one that was found"
+    return PromptSource(kind, n, title, round(hit.score, 4), why, found.text)
+
+
+@api.get(f"{ONE}/compactions", response=_answers(list[PastCompaction]))
 def compactions(
     request: HttpRequest,
     number: int,
     limit: QueryEx[int, P(ge=1, le=100)] = 20,
-    before: QueryEx[int | None, P(ge=1, le=_LARGEST)] = None,
-) -> Compactions:
-    """The newest compactions, or those with a number below ``before``."""
-    return history.compactions(world.archive_of(number), limit, before)
+    before: Number = None,
+) -> list[PastCompaction]:
+    """The newest compactions, undone ones as well, or those with a number below ``before``."""
+    past = reversed(history.compactions(world.archive_of(number)))
+    return list(islice((each for each in past if before is None or each.number < before), limit))
 
 
 @api.get(f"{ONE}/series", response=_answers(Series))
 def series(
-    request: HttpRequest, number: int, hours: QueryEx[int, P(ge=1, le=MOST_HOURS)] = 1
+    request: HttpRequest, number: int, hours: QueryEx[int, P(ge=1, le=charts.MOST_HOURS)] = 1
 ) -> Series:
     """Its last hours, for charts."""
-    total = world.archive_of(number).archive.last_number
-    return charts.series(world.event_log(), number, total, hours, world.now())
+    total, shared = world.archive_of(number).last_number, runtime()
+    return charts.series(shared.places.events, number, total, hours, shared.clock.now())
 
 
 @api.get(f"{ONE}/why", response=_answers(Why))
@@ -223,11 +231,10 @@ def why(
 
     With ``all`` = 1 thoughts that came to nothing count as well.
     """
-    known = world.archive_of(number)
+    archive, name = world.archive_of(number), world.name_of(number)
+    log = runtime().places.events
     try:
-        return why_did(
-            world.event_log(), known.archive, known.name, number, n, everything=bool(all)
-        )
+        return why_did(log, archive, name, number, n, everything=bool(all))
     except KeepsakeError as error:
         if isinstance(error.__cause__, OSError):
             raise
@@ -240,11 +247,11 @@ def why(
 @api.exception_handler(KeepsakeError)
 def _of_ours(_: HttpRequest, error: KeepsakeError) -> HttpResponse:
     match error:
-        case BadRequest() | history.NoWord():
+        case BadRequest() | search.NoWord():
             status = HTTPStatus.BAD_REQUEST
         case NotAllowed():
             status = HTTPStatus.FORBIDDEN
-        case NoSuchAgent() | NoSuchAct() | prompts.NoSuchPrompt():
+        case world.NoSuchAgent() | NoSuchAct() | prompts.NoSuchPrompt():
             status = HTTPStatus.NOT_FOUND
         case _:  # no services, an archive that cannot be opened, a full disk: not for ever
             status = HTTPStatus.SERVICE_UNAVAILABLE
@@ -270,4 +277,9 @@ def _of_bodies(_: HttpRequest, error: HttpError) -> HttpResponse:
 
 @api.exception_handler(SuspiciousOperation)
 def _of_addresses(_: HttpRequest, error: SuspiciousOperation) -> HttpResponse:
-    return refused(HTTPStatus.BAD_REQUEST, "The address names too much. Give fewer parameters")
+    return refused(HTTPStatus.BAD_REQUEST, "The request is too long. Give less")
+
+
+@api.exception_handler(Http404)
+def _of_nothing(_: HttpRequest, error: Http404) -> HttpResponse:
+    return refused(HTTPStatus.NOT_FOUND, NOWHERE)

@@ -6,7 +6,7 @@ cannot be read is named.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,8 +18,7 @@ from keepsake.agent.sleep.log import Night, SleepLog
 from keepsake.books.people import FOLDER
 from keepsake.books.person_page import parse_page
 from keepsake.errors import NoteRefused
-from keepsake.web.shapes import Book, PageView, iso
-from keepsake.web.world import inhabitant
+from keepsake.web.shapes import PageView
 
 _TOLD = ("place", "reason", "tags", "memories")
 """What of a page's front matter is shown beside it."""
@@ -27,25 +26,9 @@ _LONGEST = 60_000
 """Characters of one page that are shown; the file has all."""
 
 
-def book(number: int, name: str, limit: int, skip: int) -> Book:
-    """Pages of one of :data:`BOOKS`.
-
-    Raises:
-        NoSuchAgent: There is none with that number.
-        OSError: A file cannot be read.
-    """
-    found = BOOKS[name](inhabitant(number).folder)
-    return Book(pages=tuple(found[skip : skip + limit]), total=len(found))
-
-
-def _files(folder: str) -> Callable[[Path], Sequence[PageView]]:
-    """A book whose pages are markdown files, the newest first."""
-
-    def read(agent: Path) -> Sequence[PageView]:
-        paths = (agent / folder).glob("[!.]*.md")
-        return sorted(map(_file, paths), key=lambda each: each.at or "", reverse=True)
-
-    return read
+def _files(folder: str) -> Callable[[Path], Iterable[PageView]]:
+    """A book whose pages are markdown files."""
+    return lambda agent: map(_file, (agent / folder).glob("[!.]*.md"))
 
 
 def _file(path: Path) -> PageView:
@@ -55,49 +38,47 @@ def _file(path: Path) -> PageView:
         problem = f"This file cannot be read: {' '.join(str(error).split())[:200]}"
         return PageView(title=path.name, at=None, text=problem, facts={}, file=path.name)
     meta = {str(key): value for key, value in page.metadata.items()}
-    when = meta.get("updated") or meta.get("time") or meta.get("day")
     return PageView(
         title=str(meta.get("title") or path.stem),
-        at=_moment(when),
+        at=_moment(meta.get("updated") or meta.get("time") or meta.get("day")),
         text=str(page.content)[:_LONGEST],
         facts={name: _plain(meta[name]) for name in _TOLD if meta.get(name)},
         file=path.name,
     )
 
 
-def _moment(given: object) -> str | None:
+def _moment(given: object) -> datetime | None:
     try:
         found = datetime.fromisoformat(str(given))
     except ValueError:
         return None
-    return iso(found if found.tzinfo else found.replace(tzinfo=UTC))
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def _plain(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _people(agent: Path) -> Sequence[PageView]:
-    """People's pages, the last met first; what cannot be read is passed over."""
-    found = []
+def _people(agent: Path) -> Iterator[PageView]:
+    """People's pages; what cannot be read is passed over."""
     for path in (agent / FOLDER).glob("[!.]*.md"):
         with suppress(OSError, NoteRefused, UnicodeDecodeError):
             changed = datetime.fromtimestamp(path.stat().st_mtime, UTC)
             known = parse_page(path, path.read_text("utf-8"), changed)
             facts = {"met": f"{known.meetings} times" if known.meetings != 1 else "once"}
-            more = {"title": known.name, "at": iso(known.last_met), "facts": facts}
-            found.append(_file(path).model_copy(update=more))
-    return sorted(found, key=lambda each: each.at or "", reverse=True)
+            more = {"title": known.name, "at": known.last_met, "facts": facts}
+            yield _file(path).model_copy(update=more)
 
 
-def _night(night: Night) -> PageView:
-    return PageView(
-        title=f"Night {night.number}",
-        at=iso(night.fell_asleep),
-        text="\n".join(_told(night)),
-        facts={"why": night.why, "calls": str(night.calls)},
-        file="sleep.jsonl",
-    )
+def _nights(agent: Path) -> Iterator[PageView]:
+    for night in SleepLog(agent).nights():
+        yield PageView(
+            title=f"Night {night.number}",
+            at=night.fell_asleep,
+            text="\n".join(_told(night)),
+            facts={"why": night.why, "calls": str(night.calls)},
+            file="sleep.jsonl",
+        )
 
 
 def _told(night: Night) -> Iterator[str]:
@@ -110,16 +91,26 @@ def _told(night: Night) -> Iterator[str]:
         yield f"- still to do: {', '.join(night.left)}"
 
 
-def _kept(agent: Path) -> Sequence[PageView]:
+def _kept(agent: Path) -> Iterable[PageView]:
     """What always stands in its prompts: pinned lines, promises and rules."""
     return [_file(agent / name) for name in ("pinned.md", "noticed.md") if (agent / name).exists()]
 
 
-BOOKS: Mapping[str, Callable[[Path], Sequence[PageView]]] = {
+BOOKS: Mapping[str, Callable[[Path], Iterable[PageView]]] = {
     "journal": _files("journal"),
     "notes": _files("notes"),
     "kept": _kept,
-    "nights": lambda agent: [_night(each) for each in reversed(SleepLog(agent).nights())],
+    "nights": _nights,
     "people": _people,
 }
 """What each is called, and what reads it from an agent's folder."""
+_EVER = datetime.min.replace(tzinfo=UTC)
+
+
+def book(folder: Path, name: str, limit: int) -> list[PageView]:
+    """The newest pages of one of :data:`BOOKS`.
+
+    Raises:
+        OSError: A file cannot be read.
+    """
+    return sorted(BOOKS[name](folder), key=lambda page: page.at or _EVER, reverse=True)[:limit]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from keepsake.events.files import EVENTS, files_of
 from keepsake.events.reader import id_of, time_of
@@ -16,37 +17,21 @@ from keepsake.web.shapes import Point, Series
 
 POINTS = 60
 MOST_HOURS = 7 * 24
-MOST_BYTES = 64_000_000
-"""How much of the log's end is read: a third of a second of one core."""
 _ENDED = ("acted", "refused", "no answer", "too large", "broke off")
 """Outcomes of thoughts that count; nobody needed one that was dropped."""
 _OWN = ("thought", "agent")
 """For whom a search is the agent's own."""
+_ANSWER = ("latency", "prompt_tokens", "cached_tokens", "completion_tokens")
+_DAY = 86_400
 
 
-@dataclass(frozen=True, slots=True)
-class _Thought:
+class _Thought(NamedTuple):
     """What a chart needs of a thought."""
 
     outcome: str
-    prompt: int  # tokens of its prompt by our own count; 0 if none was built
+    tokens: int  # of its prompt by our own count; 0 if none was built
     budget: int
-    latency: float | None  # seconds until the answer; None without one; so are the next three
-    server: int  # tokens of the prompt by the server's count
-    cached: int
-    answer: int
-
-    @classmethod
-    def of(cls, record: Record) -> _Thought:
-        return cls(
-            record["outcome"],
-            sum(map(int, record["sections"].values())),
-            int(record.get("budget") or 0),
-            float(record["latency"]) if record["model"] else None,
-            int(record["prompt_tokens"]),
-            int(record["cached_tokens"]),
-            int(record["completion_tokens"]),
-        )
+    answer: tuple[float, ...]  # seconds until it; tokens read, cached, written; empty without one
 
 
 @dataclass(slots=True)
@@ -61,14 +46,39 @@ class _Slice:
     def take(self, record: Record) -> None:
         """Add an event, older than those before it."""
         match record.get("kind"):
-            case Thought.kind if record.get("outcome") in _ENDED:
-                self.thoughts.append(_Thought.of(record))
+            case Thought.kind if (outcome := str(record.get("outcome"))) in _ENDED:
+                answer = tuple(float(record[name]) for name in _ANSWER if record["model"])
+                budget = int(record.get("budget") or 0)
+                tokens = sum(map(int, (record.get("sections") or {}).values()))
+                self.thoughts.append(_Thought(outcome, tokens, budget, answer))
             case MemoryChange.kind if record.get("op") == "append":
                 self.memories.append(int(record["n"]))
             case Recall.kind if record.get("by") in _OWN and record.get("searched"):
                 self.found.append(int(record["found"]) > 0)
             case Compaction.kind if record.get("number"):
                 self.compactions += 1
+
+    def point(self, at: float, memories: int) -> Point:
+        """All of it; ``memories`` is the newest one's number at its end."""
+        outcomes = [each.outcome for each in self.thoughts]
+        sent = [each for each in self.thoughts if each.tokens]
+        answers = [each.answer for each in self.thoughts if each.answer]
+        latencies, read, cached, written = zip(*answers, strict=True) if answers else ((),) * 4
+        return Point(
+            at=datetime.fromtimestamp(at, UTC),
+            thoughts=len(outcomes),
+            failed=len(outcomes) - outcomes.count("acted"),
+            no_answer=outcomes.count("no answer"),
+            prompt_tokens=_share(sum(each.tokens for each in sent), len(sent)),
+            completion_tokens=_share(sum(written), len(answers)),
+            budget=next((each.budget for each in sent if each.budget), None),
+            cached=_share(sum(cached), sum(read)),
+            latency=_percentile(latencies, 0.5),
+            latency_p95=_percentile(latencies, 0.95),
+            memories=memories or None,
+            recalled=_share(sum(self.found), len(self.found)),
+            compactions=self.compactions,
+        )
 
 
 def series(folder: Path, agent_id: int, total: int, hours: int, now: datetime) -> Series:
@@ -81,85 +91,42 @@ def series(folder: Path, agent_id: int, total: int, hours: int, now: datetime) -
     # Slices begin at whole multiples of their length; the last one is not over yet.
     begin = (now.timestamp() // seconds + 1 - POINTS) * seconds
     slices = [_Slice() for _ in range(POINTS)]
-    reading = _LogReading(folder, agent_id, datetime.fromtimestamp(begin, UTC))
-    for record, at in reading:
-        place = int((at.timestamp() - begin) // seconds)
+    for at, record in _since(folder, agent_id, begin):
         with suppress(KeyError, TypeError, ValueError, AttributeError):
             # A line that somebody has edited, or of another version, says nothing.
-            slices[min(place, POINTS - 1)].take(record)
+            slices[min(int((at - begin) // seconds), POINTS - 1)].take(record)
     points: list[Point] = []
     for place, each in reversed([*enumerate(slices)]):
-        points.append(_point(each, begin + place * seconds, total))
+        points.append(each.point(begin + place * seconds, total))
         total = each.memories[-1] - 1 if each.memories else total
-    return Series(slice=seconds, points=tuple(reversed(points)), complete=reading.complete)
+    oldest = next(iter(files_of(folder, EVENTS)), None)
+    complete = oldest is None or oldest.first <= 1 or oldest.day < _day(begin)
+    return Series(points=tuple(reversed(points)), complete=complete)
 
 
-class _LogReading:
-    """An agent's events since a time, the newest first.
-
-    Attributes:
-        complete: Whether nothing was left unread.
-    """
-
-    def __init__(self, folder: Path, agent_id: int, since: datetime) -> None:
-        self._folder, self._agent_id, self._since, self.complete = folder, agent_id, since, True
-
-    def __iter__(self) -> Iterator[tuple[Record, datetime]]:
-        needle = f'"agent_id":{self._agent_id}'.encode()
-        for line in self._lines():
+def _since(folder: Path, agent_id: int, begin: float) -> Iterator[tuple[float, Record]]:
+    """An agent's events since a time, the newest first, each with its own."""
+    needle = f'"agent_id":{agent_id}'.encode()
+    for file in reversed(files_of(folder, EVENTS)):
+        if file.day < _day(begin - _DAY):  # a file holds one day, but for lines about midnight
+            return
+        for line in file.lines_from_end():
             record = parsed(line) if needle in line else {}
             at = time_of(record.get("t"))
-            if at is None or id_of(record) != self._agent_id:
-                continue
-            if at < self._since:
-                return
-            yield record, at
-
-    def _lines(self) -> Iterator[bytes]:
-        left, early = MOST_BYTES, str((self._since - timedelta(days=1)).date())
-        files = files_of(self._folder, EVENTS)
-        for file in reversed(files):
-            if file.day < early:  # a file holds one day, but for lines about midnight
-                return
-            for line in file.lines_from_end():
-                if (left := left - len(line)) < 0:
-                    self.complete = False
+            if at is not None and id_of(record) == agent_id:
+                if at.timestamp() < begin:
                     return
-                yield line
-        self.complete = not files or files[0].first <= 1  # else older files were removed
+                yield at.timestamp(), record
 
 
-def _point(found: _Slice, at: float, memories: int) -> Point:
-    thoughts = found.thoughts
-    sent = [each for each in thoughts if each.prompt]
-    answered = [each for each in thoughts if each.latency is not None]
-    latencies = sorted(each.latency for each in answered if each.latency is not None)
-    return Point(
-        at=datetime.fromtimestamp(at, UTC).isoformat(),
-        thoughts=len(thoughts),
-        failed=sum(each.outcome != "acted" for each in thoughts),
-        no_answer=sum(each.outcome == "no answer" for each in thoughts),
-        prompt_tokens=_share(sum(each.prompt for each in sent), len(sent), 1),
-        completion_tokens=_share(sum(each.answer for each in answered), len(answered), 1),
-        budget=next((each.budget for each in sent if each.budget), None),
-        cached=_share(
-            sum(each.cached for each in answered), sum(each.server for each in answered), 4
-        ),
-        latency=_percentile(latencies, 0.5),
-        latency_p95=_percentile(latencies, 0.95),
-        memories=memories or None,
-        recalls=len(found.found),
-        recalled=_share(sum(found.found), len(found.found), 4),
-        compactions=found.compactions,
-    )
+def _day(moment: float) -> str:
+    return str(datetime.fromtimestamp(moment, UTC).date())
 
 
-def _share(total: int, count: int, digits: int) -> float | None:
-    return round(total / count, digits) if count else None
+def _share(total: float, count: float) -> float | None:
+    return round(total / count, 4) if count else None
 
 
 def _percentile(values: Sequence[float], share: float) -> float | None:
     """The value below which that share of ascending values lies; None for no values."""
-    if not values:
-        return None
-    return round(values[min(int(len(values) * share), len(values) - 1)], 4)
+    return values[min(int(len(values) * share), len(values) - 1)] if values else None

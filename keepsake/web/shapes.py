@@ -1,24 +1,17 @@
-"""What the dashboard's API answers: one model an answer; the schema is made from them.
+"""What the dashboard's API answers, beside the library's own memories, summaries and compactions.
 
-Times are ISO 8601 in UTC, durations seconds, sizes tokens by the agents' own count, unless a field
+Times are ISO 8601, durations seconds, sizes tokens by the agents' own count, unless a field
 says otherwise. An agent is addressed by its database number, which stays when it is renamed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
-from typing import Any, Self
+from datetime import datetime
 
 from pydantic import BaseModel, ConfigDict
 
-from keepsake.archive.records import Memory
-from keepsake.events.why import PromptSource
-
-
-def iso(time: datetime | None) -> str | None:
-    """The time in UTC, as ISO 8601; None for none."""
-    return None if time is None else time.astimezone(UTC).isoformat()
+from keepsake.archive.records import Memory, Summary
 
 
 class Shape(BaseModel):
@@ -31,12 +24,6 @@ class Shape(BaseModel):
         use_attribute_docstrings=True,
         json_schema_serialization_defaults_required=True,
     )
-
-    @classmethod
-    def of(cls, found: object, **rest: Any) -> Self:
-        """One with what ``found`` has under the names of its fields, and the rest as given."""
-        names = cls.model_fields.keys() - rest.keys()
-        return cls(**{name: getattr(found, name) for name in names if hasattr(found, name)}, **rest)
 
 
 class Refused(Shape):
@@ -52,8 +39,6 @@ class Done(Shape):
     """Whether it was done, or begun."""
     said: str
     """The same in words."""
-    state: str
-    """The agent's state afterwards."""
 
 
 # -- all agents
@@ -76,7 +61,7 @@ class AgentRow(Shape):
     place: str
     last_act: str = ""
     """The line of its last act since the server started; empty before the first."""
-    last_act_at: str | None = None
+    last_act_at: datetime | None = None
     waiting: float | None = None
     """Seconds that its thought has waited for queue and model; None if none is under way."""
     memories: int = 0
@@ -123,6 +108,16 @@ class ServerRow(Shape):
     """Share of the prompts' tokens that it had in its cache, since the start; 0 to 1."""
 
 
+class Overview(Shape):
+    """All agents, by name, and the model servers."""
+
+    now: datetime
+    agents: tuple[AgentRow, ...]
+    servers: tuple[ServerRow, ...]
+    log_problem: str
+    """Why the event log cannot be written; empty if it can."""
+
+
 class RoomView(Shape):
     """A place, and who is there."""
 
@@ -133,22 +128,6 @@ class RoomView(Shape):
     """Number and name of each agent that is here."""
     players: tuple[str, ...]
     """The other characters that are here."""
-
-
-class WorldView(Shape):
-    """All places, by name."""
-
-    rooms: tuple[RoomView, ...]
-
-
-class Overview(Shape):
-    """All agents, by name, and the model servers."""
-
-    now: str
-    agents: tuple[AgentRow, ...]
-    servers: tuple[ServerRow, ...]
-    log_problem: str
-    """Why the event log cannot be written; empty if it can."""
 
 
 class FoundView(Shape):
@@ -163,24 +142,13 @@ class FoundView(Shape):
 class SearchView(Shape):
     """Memories of any agent that hold all the words."""
 
-    question: str
     hits: tuple[FoundView, ...]
     """The newest first."""
     complete: bool
     """False if the archives are so long that only their newest part was read."""
 
 
-# -- prompts
-
-
-class Section(Shape):
-    """A part of a prompt."""
-
-    name: str
-    """``profile``, ``window``, ``longterm`` …; as in ``@memory-status/tokens``."""
-    tokens: int
-    text: str
-    """In the order of the prompt; empty where only the costs are known."""
+# -- one of them
 
 
 class Stretch(Shape):
@@ -194,14 +162,15 @@ class Stretch(Shape):
 class PromptView(Shape):
     """A prompt that was sent for an agent."""
 
-    at: str | None = None
-    """None if nothing was sent, as far as the newest part of the event log says."""
-    sections: tuple[Section, ...] = ()
+    at: datetime | None = None
+    """When its thought ended; None if nothing was sent, as far as the newest part of the event log
+    says."""
+    sections: Mapping[str, int] = {}
+    """Tokens of each section, in the order of the prompt; as in ``@memory-status/tokens``."""
     sent: tuple[Stretch, ...] = ()
-    """The same text as it was sent; a section may come in several stretches. From before the last
-    start it is one stretch without a name; empty where only the costs are known."""
-    tokens: int = 0
-    budget: int
+    """The text; a section may come in several stretches. Of all but the newest prompt since the
+    last start it is one stretch without a name."""
+    budget: int = 0
     """Tokens that it may have."""
     cached: int = 0
     """Tokens that the server had in its cache, by the server's count."""
@@ -210,7 +179,7 @@ class PromptView(Shape):
     trigger: str = ""
     """What the thought was about."""
     answer: str = ""
-    """The raw answer; empty if none came yet."""
+    """The raw answer; empty if none came."""
 
 
 class SentRow(Shape):
@@ -218,41 +187,12 @@ class SentRow(Shape):
 
     seq: int
     """The number of its thought in the event log."""
-    at: str
+    at: datetime | None
     trigger: str
     outcome: str
     command: str
     """What the agent did; empty if it did nothing."""
     tokens: int
-
-
-class SentPrompts(Shape):
-    """What was sent for an agent, the newest first."""
-
-    prompts: tuple[SentRow, ...]
-    more: bool
-    """Whether there are older ones, as far as the newest part of the event log says."""
-
-
-# -- memory
-
-
-class SummaryView(Shape):
-    """A summary and what it covers."""
-
-    kind: str
-    """``longterm`` or ``recent``."""
-    compaction: int
-    """Number of the compaction that made it."""
-    first: int
-    last: int
-    at: str
-    model: str
-    """Who wrote it."""
-    text: str
-    tokens: int
-    undone: bool = False
-    """Whether that compaction was undone since."""
 
 
 class TiersView(Shape):
@@ -262,70 +202,20 @@ class TiersView(Shape):
     """First memory that any tier holds (after a clearing not 1)."""
     total: int
     """The newest memory; 0 if there is none."""
-    longterm: SummaryView | None
-    recent: SummaryView | None
+    compaction: int
+    """The one that the summaries are of."""
+    longterm: Summary | None
+    recent: Summary | None
     window_first: int
     """First memory of the window; ``total`` + 1 if it is empty."""
     window_tokens: int
-
-
-class Memories(Shape):
-    """At most 200 memories, in their order."""
-
-    memories: tuple[Memory, ...]
-
-
-class RecallView(Shape):
-    """What a search by hand finds."""
-
-    question: str
-    hits: tuple[PromptSource, ...]
-    """The best first."""
-    seconds: float
-    problem: str
-    """Why nothing could be searched; empty if it could."""
-
-
-class CompactionView(Shape):
-    """A compaction."""
-
-    number: int
-    at: str
-    reason: str
-    """``high``, ``count``, ``manual`` …"""
-    outcome: str
-    strategy: str
-    """Which template wrote its summaries."""
-    first: int
-    """The first memory that it summarised; 0 if it only made summaries shorter."""
-    last: int
-    tokens_before: int
-    tokens_after: int
-    seconds: float
-    calls: int
-    """Model calls."""
-    undone: bool
-    good: bool | None
-    """Whether its check found it good; None where none was made."""
-    verdict: str
-    """What the check said, in words."""
-    before: tuple[SummaryView, ...]
-    after: tuple[SummaryView, ...]
-
-
-class Compactions(Shape):
-    """Compactions, newest first."""
-
-    compactions: tuple[CompactionView, ...]
-    total: int
-    """How many there were ever."""
 
 
 class PageView(Shape):
     """A page of one of an agent's books."""
 
     title: str
-    at: str | None
+    at: datetime | None
     """When it was written, or they met, last; None where the file does not say."""
     text: str
     """Markdown."""
@@ -334,20 +224,10 @@ class PageView(Shape):
     file: str
 
 
-class Book(Shape):
-    """What an agent keeps beside its memories, the newest page first."""
-
-    pages: tuple[PageView, ...]
-    total: int
-
-
-# -- charts
-
-
 class Point(Shape):
     """One slice of time in a chart; None where there is nothing to measure."""
 
-    at: str
+    at: datetime
     """Its beginning."""
     thoughts: int
     """Thoughts that ended in it."""
@@ -369,7 +249,6 @@ class Point(Shape):
     """Seconds within which 19 of 20 were answered."""
     memories: int | None
     """The newest memory's number at its end."""
-    recalls: int
     recalled: float | None
     """Share of the searches that found something, 0 to 1."""
     compactions: int
@@ -378,7 +257,6 @@ class Point(Shape):
 class Series(Shape):
     """60 slices of the last hours, oldest first."""
 
-    slice: float
     points: tuple[Point, ...]
     complete: bool
     """False if the event log of that time was read only in part."""

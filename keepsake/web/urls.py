@@ -10,10 +10,8 @@ from django.views.decorators.http import require_safe
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
 from keepsake.errors import KeepsakeError
-from keepsake.web.access import nowhere, page
+from keepsake.web.access import may_read_metrics, nowhere, page
 from keepsake.web.api import addresses
-from keepsake.web.metrics import may_read
-from keepsake.web.on_reactor import on_reactor
 from keepsake.web.watching import watching
 from keepsake.web.world import NoSuchAgent, name_of
 
@@ -53,11 +51,9 @@ def world(request: HttpRequest) -> HttpResponse:
 @require_safe  # type: ignore[untyped-decorator]
 def metrics(request: HttpRequest) -> HttpResponse:
     """The metrics as text; others than those who may read them learn nothing."""
-    if not may_read(request):
+    if not may_read_metrics(request):
         return HttpResponse(status=403)
-    seen = watching()
-    text = seen.metrics.text(on_reactor(seen.now))
-    return HttpResponse(text, content_type=CONTENT_TYPE_PLAIN_0_0_4)
+    return HttpResponse(watching().metrics.text(), content_type=CONTENT_TYPE_PLAIN_0_0_4)
 
 
 @page

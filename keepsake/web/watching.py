@@ -1,26 +1,26 @@
-"""What the Server observes: the hub of the live stream, the metrics, the reactor's lag.
+"""What the Server observes: the live stream, the metrics, the reactor's lag.
 
 There is one a process, made before the agents' runtime, whose events it gets by its taps.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
 from functools import cache
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
 
+from prometheus_client.metrics_core import Metric
 from twisted.internet import reactor as _reactor
+from twisted.internet.defer import Deferred
 from twisted.internet.task import LoopingCall
-from twisted.internet.threads import deferToThreadPool
+from twisted.internet.threads import deferToThread
 
 from keepsake.agent.agent_log import known_secrets
-from keepsake.agent.mind import Mind
-from keepsake.agent.runtime import Runtime, running, runtime
+from keepsake.agent.runtime import running, runtime
 from keepsake.archive.records import Memory
 from keepsake.contrib.evennia.apps import places
 from keepsake.contrib.evennia.minds import mind_by_number, open_minds
@@ -28,36 +28,36 @@ from keepsake.errors import KeepsakeError
 from keepsake.events.log import Taps, WrittenEvent
 from keepsake.events.reader import id_of, last
 from keepsake.events.secrets import Scrubber
+from keepsake.events.types import MemoryChange
 from keepsake.json_lines import in_json
-from keepsake.models.servers import ServerStatus
 from keepsake.paths import Places
-from keepsake.web.access import may_watch
-from keepsake.web.hub import KEPT, Hub
-from keepsake.web.metrics import Metrics, Now
-from keepsake.web.stream import LiveResource
-from keepsake.web.world import STATES, NoSuchAgent, agent_with, state_of
+from keepsake.web.access import watcher
+from keepsake.web.live import KEPT, LiveResource
+from keepsake.web.metrics import Metrics, agents, gauge, model_servers
+from keepsake.web.world import STATES, on_reactor, state_of
 
 LOOK_SECONDS = 0.5
 """Between two looks at how late the reactor is."""
+_LONGEST_TEXT = 4_000
+"""Characters of a memory that a page is sent; the whole of it is in the archive."""
 _log = logging.getLogger("keepsake.web")
 
 
 class Watching:
-    """The hub, the metrics and the lag of this process.
+    """The live stream, the metrics and the lag of this process.
 
     Attributes:
         taps: For the runtime, which reports events to them.
-        hub: What the live pages show.
-        metrics: Prometheus' counters.
+        live: What the live pages show.
+        metrics: Prometheus' counters and gauges.
     """
 
     def __init__(self, here: Places, reactor: Any) -> None:
-        self._reactor = reactor
-        secrets = known_secrets(here)
-        self._scrubber = Scrubber(secrets)
-        self.taps, self.metrics = Taps(), Metrics()
-        self.hub = Hub(reactor, secrets, memory_of=_memory, before=list(_before(here)))
-        self.taps.on_written(self.hub.written)
+        self._reactor, self._scrubber = reactor, Scrubber(known_secrets(here))
+        self.live = LiveResource(reactor, _allowed, self.line, list(_before(here)))
+        self.metrics = Metrics(lambda: _gauges(len(self.live.streams), self._scrubber))
+        self.taps = Taps()
+        self.taps.on_written(self.live.written)
         self.taps.on_event(self.metrics.took)
         self._looks, self._due = LoopingCall(self._look), 0.0
         self._looks.clock = reactor
@@ -71,45 +71,29 @@ class Watching:
         """Let all browsers go; after a reload they come again."""
         if self._looks.running:
             self._looks.stop()
-        self.hub.close()
+        self.live.close()
 
     def put_into(self, root: Any) -> None:
         """Add the live stream to the Server's web root."""
+        root.putChild(b"agents-live", self.live)
 
-        def allowed(cookies: bytes) -> Any:
-            return deferToThreadPool(self._reactor, root.pool, watcher, cookies)
-
-        root.putChild(b"agents-live", LiveResource(self.hub, allowed, self._reactor, _missing))
-
-    def now(self) -> Now:
-        """The gauges; on the reactor thread."""
-        if not running():
-            return Now(live_streams=self.hub.streams)
-        minds, shared = list(open_minds()), runtime()
-        log = shared.event_log
-        return Now(
-            live_streams=self.hub.streams,
-            agents=dict.fromkeys(STATES, 0) | Counter(map(state_of, minds)),
-            agents_paused=sum(_paused(mind) for mind in minds),
-            names=[mind.memory.name for mind in minds],
-            memories=sum(_memories(mind) for mind in minds),
-            compacting=sum(mind.memory.compacting for mind in minds),
-            servers=self._servers(shared),
-            event_log_waiting=log.waiting if log else 0,
-            event_log_lost=log.lost if log else 0,
-            event_log_writable=log is None or not log.problem,
-            up=True,
-        )
-
-    def _servers(self, shared: Runtime) -> list[ServerStatus]:
-        with suppress(KeepsakeError):  # a profile that cannot be used; `faults` tells of it
-            clean = self._scrubber.clean
-            return [replace(each, host=clean(each.host)) for each in shared.gateway.statuses()]
-        return []
+    def line(self, event: WrittenEvent) -> bytes:
+        """The JSON of an event; that of a memory with its words, without secrets."""
+        if event.kind != MemoryChange.kind:
+            return event.line
+        record = json.loads(event.line)
+        known = record.get("op") in ("append", "repeat")
+        memory = _memory(event.agent_id, record["n"]) if known else None
+        if memory is None:
+            return event.line
+        words = {"text": memory.text[:_LONGEST_TEXT], "source": memory.source}
+        words |= {"place": memory.place, "reason": memory.reason}
+        clean = {name: self._scrubber.clean(value) for name, value in words.items() if value}
+        return in_json(record | clean).encode("utf-8", "replace")
 
     def _look(self) -> None:
         now = self._reactor.seconds()
-        self.metrics.late(max(now - self._due, 0.0))
+        self.metrics.lag.observe(max(now - self._due, 0.0))
         self._due = now + LOOK_SECONDS
 
 
@@ -117,6 +101,34 @@ class Watching:
 def watching() -> Watching:
     """What the Server gives to those who watch; one a process."""
     return Watching(places(), _reactor)
+
+
+@on_reactor
+def _gauges(streams: int, scrubber: Scrubber) -> list[Metric]:
+    """What is so now. ``streams``: How many browsers watch."""
+    found = [
+        gauge("up", "Whether the agents run", running()),
+        gauge("live_streams", "Browsers that watch", streams),
+    ]
+    if not running():
+        return found
+    minds, shared, memories = list(open_minds()), runtime(), 0
+    for mind in minds:
+        with suppress(KeepsakeError):  # an archive that cannot be opened now; its state says so
+            memories += mind.memory.memory.status().total
+    with suppress(KeepsakeError):  # a profile that cannot be used; `faults` tells of it
+        found += model_servers(shared.gateway.statuses(), scrubber)
+    writable = shared.event_log is None or not shared.event_log.problem
+    return [
+        *found,
+        gauge("memories", "Memories of all agents", memories),
+        gauge("event_log_writable", "Whether the event log can be written", writable),
+        agents(dict.fromkeys(STATES, 0) | Counter(map(state_of, minds))),
+    ]
+
+
+def _allowed(cookies: bytes) -> Deferred[bool]:
+    return deferToThread(watcher, cookies)
 
 
 def _before(here: Places) -> Iterator[WrittenEvent]:
@@ -129,39 +141,6 @@ def _before(here: Places) -> Iterator[WrittenEvent]:
         _log.warning("[Warning] The event log's end could not be read: %s", error)
 
 
-def watcher(cookies: bytes) -> bool:
-    """Whether these cookies are of somebody who may watch; reads the database, in a thread."""
-    from django.conf import settings  # noqa: PLC0415 - only once Django is set up
-    from django.contrib.auth import SESSION_KEY, get_user  # noqa: PLC0415
-    from django.contrib.sessions.backends.db import SessionStore  # noqa: PLC0415
-    from django.db import close_old_connections  # noqa: PLC0415
-    from django.http import HttpRequest  # noqa: PLC0415
-
-    try:
-        found = SimpleCookie(cookies.decode("latin-1")).get(settings.SESSION_COOKIE_NAME)
-    except CookieError:
-        return False
-    if found is None or not found.value:
-        return False
-    close_old_connections()
-    try:
-        request: Any = HttpRequest()
-        request.session = SessionStore(found.value)
-        return SESSION_KEY in request.session and may_watch(get_user(request))
-    finally:
-        close_old_connections()
-
-
-def _missing(number: int) -> bool:
-    """Whether no agent has that number, which is known before the agents are awake as well."""
-    if mind_by_number(number) is None:
-        try:
-            agent_with(number)
-        except NoSuchAgent:
-            return True
-    return False
-
-
 def _memory(agent_id: int, number: int) -> Memory | None:
     """A memory of the agent with that id; None if it is not open, or cannot be read now."""
     if (mind := mind_by_number(agent_id)) is None:
@@ -172,15 +151,3 @@ def _memory(agent_id: int, number: int) -> Memory | None:
             return next((each for each in reversed(window) if each.number == number), None)
         return next(iter(mind.memory.memory.archive.read(number, number)), None)
     return None
-
-
-def _paused(mind: Mind) -> bool:
-    agent = mind.thinker.agent
-    return agent is not None and bool(agent.db.paused)
-
-
-def _memories(mind: Mind) -> int:
-    try:
-        return mind.memory.memory.status().total
-    except KeepsakeError:  # it cannot be opened now; its state says so
-        return 0

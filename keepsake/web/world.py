@@ -1,26 +1,28 @@
 """The world as it is now, as plain data, asked of the reactor thread.
 
-Nothing here opens a file: what an agent experienced is read in :mod:`keepsake.web.history`.
+Views run in threads of their own, and only the reactor thread may touch the world's objects. What
+views ask there has to be quick: while it runs nobody in the world is served.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from concurrent.futures import CancelledError
-from concurrent.futures import TimeoutError as TookTooLong
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Callable, Iterator, Sequence
+from functools import wraps
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 from evennia.objects.models import ObjectDB
+from twisted.internet import reactor
+from twisted.internet.threads import blockingCallFromThread
+from twisted.python.threadable import isInIOThread
 
+from keepsake.agent.memory.recaller import Recaller
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
 from keepsake.agent.thinking.thinker import AgentState
-from keepsake.agent.thinking.thought_log import DROPPED, FAILED, Sent
+from keepsake.agent.thinking.thought_log import DROPPED, FAILED
 from keepsake.archive.log import Archive
-from keepsake.archive.records import Summary
 from keepsake.contrib.evennia.agents import AgentMixin
 from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.minds import mind_by_number, mind_of
@@ -29,51 +31,42 @@ from keepsake.language.perception import shorten
 from keepsake.language.words import SENTENCE_GAP
 from keepsake.models.queue import Priority
 from keepsake.prompt.sections import title_of
-from keepsake.recall.documents import Hit
-from keepsake.web.on_reactor import WorldBusy, on_reactor
 from keepsake.web.shapes import (
     AgentRow,
     Overview,
     PromptView,
     RoomView,
-    Section,
     ServerRow,
     Stretch,
-    SummaryView,
     TiersView,
-    WorldView,
-    iso,
 )
 
-SEARCH_PATIENCE = 20.0
-"""Seconds until a view gives up on a search, which gives up by itself long before."""
 LONGEST_PROBLEM = 160
 """Characters of an agent's problem that are shown beside it; the log has all."""
 _GOING = "going home to sleep"
 STATES = (*(each.value for each in AgentState), _GOING)
 """The states that an agent may be in."""
+_reactor: Any = reactor  # Twisted makes it at import; no type says what it can do
 
 
 class NoSuchAgent(KeepsakeError):
     """No agent has that number."""
 
 
-@dataclass(frozen=True, slots=True)
-class ArchiveAccess:
-    """What a view's thread needs to read an agent's archive."""
+def on_reactor[**P, T](function: Callable[P, T]) -> Callable[P, T]:
+    """The function, as it is called from a view's thread: it runs on the reactor's.
 
-    name: str
-    archive: Archive  # safe in any thread
-    state: tuple[object, ...]  # differs whenever the archive's compactions differ
+    Where no reactor runs, as in tests, it runs at once.
+    """
 
+    @wraps(function)
+    def asked(*args: P.args, **kwargs: P.kwargs) -> T:
+        if not _reactor.running or isInIOThread():
+            return function(*args, **kwargs)
+        found: T = blockingCallFromThread(_reactor, function, *args, **kwargs)
+        return found
 
-@dataclass(frozen=True, slots=True)
-class Inhabitant:
-    """An agent, as far as files need it."""
-
-    number: int
-    name: str
-    folder: Path
+    return asked
 
 
 # -- on the reactor thread
@@ -118,6 +111,7 @@ def _row(agent: AgentMixin, may_act: bool) -> AgentRow:
     memories, next_due, due, failure = _figures(mind)
     thinker, thoughts = mind.thinker, mind.thinker.log
     problem = mind.memory.problem or mind.memory.no_room or thoughts.problem or failure
+    first, _, _ = str(problem).strip().partition("\n")
     return AgentRow(
         id=agent.id,
         name=agent.key,
@@ -127,7 +121,7 @@ def _row(agent: AgentMixin, may_act: bool) -> AgentRow:
         going_home=mind.sleeper.going_home,
         place=place,
         last_act=thoughts.act,
-        last_act_at=iso(thoughts.acted_at),
+        last_act_at=thoughts.acted_at,
         waiting=thinker.waited,
         memories=memories,
         next_due=next_due,
@@ -139,15 +133,9 @@ def _row(agent: AgentMixin, may_act: bool) -> AgentRow:
         failed=sum(thoughts.outcomes[each] for each in FAILED),
         recent_ended=len(thoughts.recent),
         recent_failed=sum(each in FAILED for each in thoughts.recent),
-        problem=_in_short(problem),
+        problem=shorten(SENTENCE_GAP.split(first, maxsplit=1)[0], LONGEST_PROBLEM),
         may_act=may_act,
     )
-
-
-def _in_short(problem: object) -> str:
-    """The first sentence of a problem, on one line of :data:`LONGEST_PROBLEM` characters."""
-    first, _, _ = str(problem).strip().partition("\n")
-    return shorten(SENTENCE_GAP.split(first, maxsplit=1)[0], LONGEST_PROBLEM)
 
 
 def _figures(mind: Mind) -> tuple[int, int | None, str, str]:
@@ -163,39 +151,82 @@ def _figures(mind: Mind) -> tuple[int, int | None, str, str]:
     return status.total, status.next_due, due.value if due else "", failure
 
 
-def _overview(may_act: bool) -> Overview:
-    shared = runtime()
-    return Overview(
-        now=iso(shared.clock.now()) or "",
-        agents=tuple(_row(each, may_act) for each in all_agents()),
-        servers=tuple(_servers()),
-        log_problem=shared.event_log.problem if shared.event_log else "",
-    )
-
-
 def _servers() -> Iterator[ServerRow]:
     try:
         statuses = runtime().gateway.statuses()
     except KeepsakeError as error:  # a profile that cannot be used: all the more there is to see
         yield ServerRow(provider="llm.md", health=str(error))
         return
-    for status in statuses:
-        waiting = {each.name.lower(): status.waiting.get(each, 0) for each in Priority}
-        yield ServerRow.of(status, waiting=waiting, cached=status.figures.cached_share)
+    for each in statuses:
+        yield ServerRow(
+            provider=each.provider,
+            host=each.host,
+            models=each.models,
+            health=each.health,
+            waiting={name.name.lower(): each.waiting.get(name, 0) for name in Priority},
+            running=each.running,
+            in_flight=each.in_flight,
+            cached=each.figures.cached_share,
+        )
 
 
-def _prompt(number: int) -> PromptView:
+# -- in a view's thread; each raises NoSuchAgent, or KeepsakeError if the agents do not run
+
+
+@on_reactor
+def overview(may_act: bool) -> Overview:
+    """All agents at a glance, by name, and the model servers."""
+    shared = runtime()
+    return Overview(
+        now=shared.clock.now(),
+        agents=tuple(_row(each, may_act) for each in all_agents()),
+        servers=tuple(_servers()),
+        log_problem=shared.event_log.problem if shared.event_log else "",
+    )
+
+
+@on_reactor
+def row(number: int, may_act: bool) -> AgentRow:
+    """One agent at a glance."""
+    return _row(agent_with(number), may_act)
+
+
+@on_reactor
+def rooms() -> list[RoomView]:
+    """The places in which agents are, and those beside them, by name."""
+    agents, found = all_agents(), []
+    places = {each.location for each in agents if each.location is not None}
+    beside = {way.destination for place in places for way in place.exits}
+    for place in sorted(filter(None, places | beside), key=lambda place: str(place.key)):
+        others = [each for each in place.contents_get(content_type="character") if each.has_account]
+        exits = dict.fromkeys(way.destination.key for way in place.exits if way.destination)
+        here = [each for each in agents if each.location is place]
+        found.append(
+            RoomView(
+                name=place.key,
+                exits=tuple(exits),
+                agents=tuple((each.id, each.key) for each in here),
+                players=tuple(each.key for each in others),
+            )
+        )
+    return found
+
+
+@on_reactor
+def prompt(number: int) -> PromptView:
+    """The last prompt since the server started; without a time if there was none."""
     sent = mind_with(number).thinker.log.sent
     if sent is None:
         return PromptView(budget=runtime().compaction.current.budget)
     lines = groupby(sent.prompt.lines, lambda line: line.section)
-    stretches = (Stretch(name=title_of(each), text=_joined(of)) for each, of in lines)
     answer, cause = sent.answer, sent.impulse
     return PromptView(
-        at=iso(sent.time),
-        sections=tuple(_sections(sent)),
-        sent=tuple(stretches),
-        tokens=sent.costs.used,
+        at=sent.time,
+        sections={each.name: each.tokens for each in sent.costs.sections},
+        sent=tuple(
+            Stretch(name=title_of(section), text="\n".join(line.text for line in of))
+            for section, of in lines
+        ),
         budget=sent.costs.budget,
         cached=answer.cached_tokens if answer else 0,
         server_tokens=answer.prompt_tokens if answer else 0,
@@ -204,146 +235,52 @@ def _prompt(number: int) -> PromptView:
     )
 
 
-def _sections(sent: Sent) -> Iterator[Section]:
-    texts: dict[str, list[str]] = {}
-    for text, section in sent.prompt.lines:
-        texts.setdefault(title_of(section), []).append(text)
-    for each in sent.costs.sections:
-        yield Section.of(each, text="\n".join(texts.get(each.name, ())))
-
-
-def _joined(lines: Iterator[object]) -> str:
-    return "\n".join(str(getattr(line, "text", "")) for line in lines)
-
-
-def _tiers(number: int) -> TiersView:
+@on_reactor
+def tiers(number: int) -> TiersView:
+    """Which memory is in which tier."""
     memory = mind_with(number).memory.memory
     context, status = memory.context(), memory.status()
     window = context.window[0].number if context.window else status.total + 1
-    oldest, views = context.longterm or context.recent, dict[str, SummaryView]()
-    for each in context.summaries:
-        tokens = sum(runtime().tokens.each(each.text.splitlines()))
-        views[each.tier.value] = summary_view(each, status.last_number, tokens)
+    oldest = context.longterm or context.recent
     return TiersView(
         first=oldest.first if oldest else window,
         total=status.total,
-        longterm=views.get("longterm"),
-        recent=views.get("recent"),
+        compaction=status.last_number,
+        longterm=context.longterm,
+        recent=context.recent,
         window_first=window,
         window_tokens=memory.load().window,
     )
 
 
-def _access(number: int) -> ArchiveAccess:
-    agent, memory = agent_with(number), mind_with(number).memory.memory
-    status, context = memory.status(), memory.context()
-    done = (status.compactions, status.last_number)
-    return ArchiveAccess(agent.key, memory.archive, (*done, context.longterm, context.recent))
+@on_reactor
+def archive_of(number: int) -> Archive:
+    """An agent's archive, which may be read in any thread."""
+    return mind_with(number).memory.memory.archive
 
 
-def _rooms() -> Iterator[RoomView]:
-    agents = all_agents()
-    places = {each.location for each in agents if each.location is not None}
-    found = {*places, *(way.destination for place in places for way in place.exits)}
-    for place in sorted(filter(None, found), key=lambda place: str(place.key)):
-        here = [each for each in agents if each.location is place]
-        others = [each for each in place.contents_get(content_type="character") if each.has_account]
-        yield RoomView(
-            name=place.key,
-            exits=tuple(dict.fromkeys(w.destination.key for w in place.exits if w.destination)),
-            agents=tuple((each.id, each.key) for each in here),
-            players=tuple(each.key for each in others),
-        )
+@on_reactor
+def recaller_of(number: int) -> Recaller:
+    """What searches an agent's memory, ready to search in any thread."""
+    recaller = mind_with(number).keeper.recaller
+    recaller.prepare()
+    return recaller
 
 
-def _inhabitant(agent: AgentMixin) -> Inhabitant:
-    return Inhabitant(agent.id, agent.key, runtime().places.agents / agent.memory_folder)
+@on_reactor
+def folder_of(number: int) -> Path:
+    """An agent's folder in the vault."""
+    return runtime().places.agents / agent_with(number).memory_folder
 
 
-# -- in a view's thread; each raises NoSuchAgent, or KeepsakeError if the world cannot answer
+@on_reactor
+def folders() -> Sequence[tuple[int, str, Path]]:
+    """Number, name and folder of every agent."""
+    agents = runtime().places.agents
+    return [(each.id, each.key, agents / each.memory_folder) for each in all_agents()]
 
 
-def overview(may_act: bool) -> Overview:
-    """All agents at a glance, by name, and the model servers."""
-    return on_reactor(lambda: _overview(may_act))
-
-
-def row(number: int, may_act: bool) -> AgentRow:
-    """One agent at a glance."""
-    return on_reactor(lambda: _row(agent_with(number), may_act))
-
-
-def prompt(number: int) -> PromptView:
-    """The last prompt since the server started; without a time if there was none."""
-    return on_reactor(lambda: _prompt(number))
-
-
-def tiers(number: int) -> TiersView:
-    """Which memory is in which tier."""
-    return on_reactor(lambda: _tiers(number))
-
-
-def archive_of(number: int) -> ArchiveAccess:
-    """An agent's archive."""
-    return on_reactor(lambda: _access(number))
-
-
+@on_reactor
 def name_of(number: int) -> str:
     """What an agent is called."""
-    return on_reactor(lambda: str(agent_with(number).key))
-
-
-def rooms() -> WorldView:
-    """The places in which agents are, and those beside them."""
-    return WorldView(rooms=on_reactor(lambda: tuple(_rooms())))
-
-
-def inhabitants() -> Sequence[Inhabitant]:
-    """All agents."""
-    return on_reactor(lambda: [_inhabitant(each) for each in all_agents()])
-
-
-def inhabitant(number: int) -> Inhabitant:
-    """One of them."""
-    return on_reactor(lambda: _inhabitant(agent_with(number)))
-
-
-def event_log() -> Path:
-    """The folder of the event log."""
-    return runtime().places.events
-
-
-def now() -> datetime:
-    """The time by the agents' clock."""
-    return runtime().clock.now()
-
-
-def ranked(number: int, question: str, limit: int) -> Sequence[Hit] | None:
-    """What an agent's own search finds, best first; None if nothing can be searched.
-
-    Raises:
-        WorldBusy: All threads that search are busy.
-    """
-    recaller = on_reactor(lambda: mind_with(number).keeper.recaller)
-    on_reactor(recaller.prepare)
-    # In the threads of the agents' own searches.
-    searching = runtime().workers.submit(recaller.rank, question, limit)
-    try:
-        return searching.result(SEARCH_PATIENCE)
-    except (TookTooLong, CancelledError) as error:
-        searching.cancel()  # if it has not begun, nobody waits for it any more
-        raise WorldBusy("The search took too long", "Try again in a moment") from error
-
-
-def summary_view(
-    found: Summary, compaction: int, tokens: int, *, undone: bool = False
-) -> SummaryView:
-    """A summary for people, which that compaction wrote; ``tokens`` is its share of a prompt."""
-    return SummaryView.of(
-        found,
-        kind=found.tier.value,
-        compaction=compaction,
-        at=iso(found.time),
-        tokens=tokens,
-        undone=undone,
-    )
+    return str(agent_with(number).key)

@@ -24,9 +24,8 @@ from keepsake.language.heard import heard
 from keepsake.models.minilm import MiniLMEmbedder
 from keepsake.paths import REPOSITORY
 from keepsake.ports import Embedder, FixedClock
-from keepsake.recall.documents import Document, DocumentKind, Hit
+from keepsake.recall.documents import Document, DocumentKind, Hit, text_of
 from keepsake.recall.search import MemorySearch
-from keepsake.recall.sources import text_of
 from keepsake.recall.words import WordIndex
 from keepsake.tasks.fallback import STOCK, FallbackLine, answer
 from tests.bench.figures import Figure

@@ -15,9 +15,8 @@ from pathlib import Path
 from keepsake.archive.log import Archive
 from keepsake.archive.records import MemoryKind
 from keepsake.books.people import PeopleBook
-from keepsake.memory.cascade import CascadeMemory
-from keepsake.memory.config import CompactionConfig
-from keepsake.memory.host import MemoryHost
+from keepsake.memory.agent_memory import AgentMemory
+from keepsake.memory.config import CompactionConfig, MemoryHost
 from keepsake.memory.summarizer import ExtractiveSummarizer
 from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.types import CompactReason
@@ -61,7 +60,7 @@ def write_life(here: Places, name: str, lines: Iterable[Line]) -> None:
 def _live(folder: Path, name: str, lines: Sequence[Line]) -> int:
     config = CompactionConfig()
     clock = _Clock(datetime.now(UTC) - timedelta(seconds=20 * len(lines)))
-    memory = CascadeMemory(
+    memory = AgentMemory(
         name,
         Archive(folder / "archive"),
         SummaryFolder(folder / "summaries", name),

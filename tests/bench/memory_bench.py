@@ -12,11 +12,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from keepsake.archive.log import Archive
-from keepsake.memory.cascade import CascadeMemory
-from keepsake.memory.config import CompactionConfig
-from keepsake.memory.host import MemoryHost
-from keepsake.memory.source import Draft, SummarySource
+from keepsake.memory.agent_memory import AgentMemory
+from keepsake.memory.config import CompactionConfig, MemoryHost
+from keepsake.memory.summarizer import Draft
 from keepsake.memory.summary_files import SummaryFolder
+from keepsake.memory.summary_text import SummarySource
 from keepsake.memory.types import CompactReason
 from keepsake.ports import SystemClock
 from tests.bench.figures import Figure, median_ms
@@ -54,9 +54,9 @@ def measure() -> Iterator[Figure]:
             yield Figure("open an agent's memory", size, opened[size], "ms", ratio)
 
 
-def _open(folder: Path) -> CascadeMemory:
+def _open(folder: Path) -> AgentMemory:
     config = CompactionConfig()
-    return CascadeMemory(
+    return AgentMemory(
         "Mira",
         Archive(folder / "archive"),
         SummaryFolder(folder / "summaries", "Mira"),
@@ -69,7 +69,7 @@ def _open(folder: Path) -> CascadeMemory:
     )
 
 
-def _lived(folder: Path, size: int) -> CascadeMemory:
+def _lived(folder: Path, size: int) -> AgentMemory:
     """A memory of ``size`` memories, compacted as they came, if in larger steps.
 
     Its last two compactions are made just before the end, so that every length of life

@@ -34,7 +34,7 @@ from keepsake.recall.documents import DocumentKind
 from keepsake.recall.fusion import Weights
 from keepsake.recall.query import RecallQuery
 from keepsake.recall.query import read as read_question
-from keepsake.recall.search import MemorySearch, SearchRequest
+from keepsake.recall.search import MemorySearch
 from tests.bench.figures import Figure, median_ms, percentile
 from tests.recall_data import read_data
 
@@ -215,14 +215,14 @@ def _search_time(
     yield Figure("words: add a memory", size, (time.perf_counter() - began) / size * 1e3, "ms")
     index.embed()
     recall = MemorySearch(
-        index, index, embedder, names=lambda: speakers, clock=SystemClock(), agent="Mira"
+        index.words, index, embedder, names=lambda: speakers, clock=SystemClock(), agent="Mira"
     )
-    wanted = [SearchRequest(n, kind) for n, kind in zip((6, 5, 8), DocumentKind, strict=True)]
+    wanted = dict(zip(DocumentKind, (6, 5, 8), strict=True))
     took, near, worked = list[float](), list[float](), time.process_time()
     for question in questions:
         began = time.perf_counter()
         index.refresh()
-        assert recall.search_each(question.text, wanted, before=size - 64)
+        assert recall.search(question.text, kinds=wanted, before=size - 64)
         took.append((time.perf_counter() - began) * 1e3)
     worked = (time.process_time() - worked) / len(questions) * 1e3
     yield Figure("the same, of the processor", size, worked, "ms")

@@ -18,9 +18,9 @@ from random import Random
 
 from keepsake.archive.records import Memory, MemoryKind, Tier
 from keepsake.memory.config import CompactionConfig
-from keepsake.memory.source import Draft, Summarizer, SummarySource
 from keepsake.memory.strategy import Layout, Strategies, Strategy
-from keepsake.memory.summarizer import ExtractiveSummarizer, ModelSummarizer
+from keepsake.memory.summarizer import Draft, ExtractiveSummarizer, ModelSummarizer, Summarizer
+from keepsake.memory.summary_text import SummarySource
 from keepsake.models.openai import OpenAIModel
 from keepsake.models.profiles import CHAT, OPENAI, ModelProfile
 from keepsake.paths import REPOSITORY

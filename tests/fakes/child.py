@@ -7,9 +7,8 @@ import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from keepsake.child import serving
-from keepsake.child.serving import CannotServe
-from keepsake.child.supervisor import Supervisor
+from keepsake import child
+from keepsake.child import LOOPBACK, CannotServe, Supervisor
 from keepsake.errors import ModelUnavailable
 
 
@@ -38,18 +37,18 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def main() -> int:
-    parser = serving.parser("tests.fakes.child")
+    parser = child.parser("tests.fakes.child")
     parser.add_argument("--serves", default="this")
     given = parser.parse_args()
 
     def start() -> str:
         if given.serves == "nothing":
             raise CannotServe("it cannot serve nothing")
-        http = ThreadingHTTPServer((serving.free_port.LOOPBACK, given.port), _Handler)
+        http = ThreadingHTTPServer((LOOPBACK, given.port), _Handler)
         threading.Thread(target=http.serve_forever, daemon=True).start()
         return f"serves {given.serves}"
 
-    return serving.serve("idle child", given, start)
+    return child.serve("idle child", given, start)
 
 
 if __name__ == "__main__":

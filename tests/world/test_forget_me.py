@@ -26,6 +26,7 @@ from keepsake.archive.tiers import load_tiers
 from keepsake.recall.chroma import Chroma
 from keepsake.recall.chroma_server import ChromaServer
 from keepsake.recall.service import IndexService
+from tests.unit.index.conftest import inside
 from tests.unit.llm.conftest import places_in, until
 from tests.unit.mind.golden_life import GOLDEN
 from tests.world.agents_world import Building
@@ -99,10 +100,8 @@ class TestForgetMe(Building, PrivateWorld):
     def vectors(self) -> list[tuple[str, dict[str, Any]]]:
         """What Chroma holds: keys, and what it keeps beside a vector."""
         chroma = Chroma(self.chroma, self.services.places)
-        try:
-            rows = [each.get() for each in chroma.client().list_collections()]
-        finally:
-            chroma.close()
+        rows = [each.get() for each in inside(chroma).list_collections()]
+        chroma.close()
         return [
             (key, dict(data))
             for row in rows

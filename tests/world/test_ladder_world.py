@@ -18,8 +18,7 @@ from keepsake.agent.thinking import turn as turn_module
 from keepsake.archive import history
 from keepsake.books.commitments import Commitment, CommitmentKind
 from keepsake.errors import ModelUnavailable
-from keepsake.memory.agent_memory import SlidingMemory
-from keepsake.memory.cascade import CascadeMemory
+from keepsake.memory.agent_memory import AgentMemory, SlidingMemory
 from keepsake.memory.config import CompactionConfig
 from tests.fakes.model_server import tokens
 from tests.world.agents_world import AgentsWorld, Building, FixedConfig
@@ -210,7 +209,7 @@ class TestTriggers(LadderWorld):
         assert len(component.context().window) == 5
         self.budget(strategy="narrative")
         self.char1.execute_cmd("say Summed up.")
-        assert isinstance(component.memory, CascadeMemory)
+        assert isinstance(component.memory, AgentMemory)
         numbers = [memory.number for memory in component.context().window]
         assert numbers == list(range(1, component.memory.status().total + 1))
         assert "Still sliding." in component.context().window[-2].text

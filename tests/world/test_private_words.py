@@ -7,10 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from keepsake.agent.runtime import Runtime
 from keepsake.books.commitments import Commitment, CommitmentKind
-from keepsake.books.people import PeopleConfig
-from keepsake.markdown_config import ConfigFile
 from keepsake.memory.types import CompactReason
 from tests.world.agents_world import FixedConfig
 from tests.world.test_recall_world import RecallWorld
@@ -169,29 +166,3 @@ class TestPrivateWords(PrivateWorld):
             self.pass_time(6)
         prompts = "\n".join(self.sent()[before:])
         assert set(secrets_in([prompts])) >= set(SECRETS[:4]), prompts
-
-
-class TestInConfidence(PrivateWorld):
-    """A builder has chosen that agents may think of whispers when they answer others."""
-
-    def start_services(self) -> Runtime:
-        new = super().start_services()
-        path = new.places.config / "people.md"
-        text = path.read_text().replace("**whispers**: private", "**whispers**: in confidence")
-        path.write_text(text)
-        new.people = ConfigFile(path, PeopleConfig.load, PeopleConfig())
-        return new
-
-    def test_whispers_stand_in_replies_to_others_and_nowhere_else(self):
-        heard = self.hears(self.ann)
-        asked = self.asks_of_all()
-        assert set(secrets_in(asked)) >= set(SECRETS[:4])
-        assert "(told you in confidence)" in "".join(asked)
-        for _ in range(3):
-            self.chatters(8)
-            self.compacts()
-        self.learns()
-        assert set(secrets_in(self.asks_of_all())) >= set(SECRETS[:4])
-        assert not secrets_in(self.sleeps())
-        assert not secrets_in(self.shared())
-        assert not secrets_in(heard), "only the model may tell it, and it said nothing of it"

@@ -12,7 +12,7 @@ WRITING = {
     "/pin": {"text": "Tom keeps bees."},
     "/unpin": {"text": "1"},
     "/note": {"title": "well", "text": "The cup lies there."},
-    "/summary": {"kind": "recent", "at": "", "text": "Nothing happened."},
+    "/summary": {"kind": "recent", "at": "2026-05-04T12:00:00Z", "text": "Nothing happened."},
 }
 
 
@@ -49,12 +49,12 @@ class TestBooks(WebWorld):
         self.pass_time(4)
         self.post(self.of_mira("/note"), body=WRITING["/note"])
         self.post(self.of_mira("/pin"), body=WRITING["/pin"])
-        (note,) = self.get(self.of_mira("/book"), of="notes")["pages"]
+        (note,) = self.get(self.of_mira("/book"), of="notes")
         assert (note["title"], note["text"]) == ("well", "The cup lies there.")
-        kept = self.get(self.of_mira("/book"), of="kept")["pages"]
+        kept = self.get(self.of_mira("/book"), of="kept")
         assert "- Tom keeps bees." in next(e["text"] for e in kept if e["file"] == "pinned.md")
         self.mind.acquaintances.settle()
-        (tom,) = self.get(self.of_mira("/book"), of="people")["pages"]
+        (tom,) = self.get(self.of_mira("/book"), of="people")
         assert tom["title"] == "Tom"
         assert "I am a baker by trade." in tom["text"]
 
@@ -63,23 +63,19 @@ class TestBooks(WebWorld):
             self.post(self.of_mira("/note"), body={"title": title, "text": "Here."})
         notes = self.mind.memory.folder / "notes"
         (notes / "well.md").write_text("---\n: [\n---\nx")
-        found = self.get(self.of_mira("/book"), of="notes")["pages"]
+        found = self.get(self.of_mira("/book"), of="notes")
         assert len(found) == 2
         assert "cannot be read" in next(e["text"] for e in found if e["file"] == "well.md")
-        last = self.get(self.of_mira("/book"), of="notes", limit=1, skip=1)
-        assert (len(last["pages"]), last["total"]) == (1, 2)
+        assert len(self.get(self.of_mira("/book"), of="notes", limit=1)) == 1
 
     def test_earlier_prompts_are_still_there(self):
         for number in range(3):
             self.said = [f"say Good evening for the {number}. time.", "wait"]
             self.char1.execute_cmd(f"talk Mira Good evening {number}.")
             self.pass_time(4)
-        found = self.get(self.of_mira("/prompts"), limit=2)
-        assert len(found["prompts"]) == 2
-        assert found["more"]
-        older = self.get(self.of_mira("/prompts"), before=found["prompts"][-1]["seq"])
-        assert older["prompts"]
-        first = older["prompts"][-1]
+        newest = self.get(self.of_mira("/prompts"), limit=2)
+        assert len(newest) == 2
+        first = self.get(self.of_mira("/prompts"), before=newest[-1]["seq"])[-1]
         shown = self.get(self.of_mira("/prompt"), seq=first["seq"])
         assert "Good evening 0." in shown["sent"][0]["text"]
         assert "Good evening 2." not in shown["sent"][0]["text"]
@@ -114,7 +110,7 @@ class TestChanging(WebWorld):
         self.post(self.of_mira("/compact"))
         self.let_compact()
         recent = self.get(self.of_mira("/tiers"))["recent"]
-        said = {"kind": "recent", "at": recent["at"], "text": "Tom counted herrings all day."}
+        said = {"kind": "recent", "at": recent["time"], "text": "Tom counted herrings all day."}
         done = self.post(self.of_mira("/summary"), body=said)
         assert done["done"], done
         assert self.get(self.of_mira("/tiers"))["recent"]["text"] == said["text"]
@@ -127,12 +123,12 @@ class TestChanging(WebWorld):
         recent = self.get(self.of_mira("/tiers"))["recent"]
         file = self.mind.memory.summaries.path(Tier.RECENT)
         file.write_text(file.read_text().replace("counted herrings", "mended nets"))
-        late = self.post(self.of_mira("/summary"), body={**said, "at": recent["at"]})
+        late = self.post(self.of_mira("/summary"), body={**said, "at": recent["time"]})
         assert not late["done"]
         assert "mended nets" in self.get(self.of_mira("/tiers"))["recent"]["text"]
         file.write_text("---\n: [\n---\nx")
         recent = self.get(self.of_mira("/tiers"))["recent"]
-        spoilt = self.post(self.of_mira("/summary"), body={**said, "at": recent["at"]})
+        spoilt = self.post(self.of_mira("/summary"), body={**said, "at": recent["time"]})
         assert "cannot be read" in spoilt["said"]
         wrong = {**said, "kind": "window"}
         assert "longterm" in self.post(self.of_mira("/summary"), 400, body=wrong)["error"]

@@ -7,9 +7,7 @@ from typing import Any
 
 from keepsake.contrib.evennia import lifecycle as runtime
 from keepsake.contrib.evennia.minds import unopened
-from keepsake.events.log import WrittenEvent
 from keepsake.events.reader import events
-from keepsake.web.stream import StreamQuery
 from tests.world.web_world import WebWorld
 from typeclasses.agents import Agent
 
@@ -68,7 +66,6 @@ class TestStates(LoggedWorld):
 
     def said_of(self, deed: str, **body: Any) -> str:
         done = self.post(self.of_mira(f"/{deed}"), body=body or None)
-        assert done["state"] == self.about()[0]
         return ("" if done["done"] else "not: ") + done["said"]
 
     def test_paused_and_asleep(self):
@@ -95,12 +92,10 @@ class TestReload(LoggedWorld):
         self.reload()
         assert self.get(self.of_mira())["ended"] == 0
         found = self.get(self.of_mira("/prompt"))
-        for name in ("tokens", "budget", "trigger", "answer", "cached", "server_tokens"):
+        for name in ("sections", "budget", "trigger", "answer", "cached", "server_tokens"):
             assert found[name] == prompt[name], name
         (whole,) = found["sent"]
         assert whole["text"] == self.fake.prompts()[-1]
-        costs = [(each["name"], each["tokens"]) for each in found["sections"]]
-        assert costs == [(each["name"], each["tokens"]) for each in prompt["sections"]]
         self.talks("say Good night, Tom.")
         assert self.get(self.of_mira())["last_act"] == "say Good night, Tom."
         assert len(self.get(self.of_mira("/prompt"))["sent"]) > 1
@@ -119,24 +114,19 @@ class TestRenamed(LoggedWorld):
         assert self.log.flush(10)
         return self.get(f"/agents/{(agent or self.mira).id}/why", n=n)
 
-    def shown_to(self, agent: Agent) -> list[str]:
-        """The acts that a stream of that agent would be shown."""
+    def acts_of(self, agent: Agent) -> list[str]:
+        """What it did, by the numbers in the log."""
         assert self.log.flush(10)
-        wanted = StreamQuery(agent=agent.id, kinds=frozenset({"thought"}))
-        records = list(events(self.log.folder))
-        taken = [
-            each
-            for each in records
-            if wanted.takes(WrittenEvent(each["seq"], each["kind"], each.get("agent_id", 0), b""))
-        ]
-        return [each["command"] for each in taken if each["command"] != "wait"]
+        found = [each for each in events(self.log.folder) if each.get("agent_id") == agent.id]
+        acts = [each["command"] for each in found if each["kind"] == "thought"]
+        return [each for each in acts if each != "wait"]
 
     def test_whoever_has_the_name_next_gets_nothing_of_its_past_and_gives_it_nothing(self):
         oswin = self.another_agent("Oswin")
         oswin.key = "Mira"
         self.settle()
         self.talks("say I am another.", agent="Mira")
-        assert self.shown_to(oswin) == ["say I am another."]
-        assert self.shown_to(self.mira) == ["say Good evening, Tom."]
+        assert self.acts_of(oswin) == ["say I am another."]
+        assert self.acts_of(self.mira) == ["say Good evening, Tom."]
         assert self.why(1)["command"] == "say Good evening, Tom."
         assert self.why(1, oswin)["command"] == "say I am another."

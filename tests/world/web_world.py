@@ -58,17 +58,17 @@ class WebWorld(AgentsWorld):
             client.force_login(account)
         return client
 
-    def get(self, path: str, status: int = 200, **query: Any) -> dict[str, Any]:
+    def get(self, path: str, status: int = 200, **query: Any) -> Any:
         """What the API answers to the builder, once all that happened by now is in the log."""
         assert self.log.problem or self.log.flush(60) or self.log.problem
         return self.answer("get", path, self.web.get(f"{API}{path}", query), status)
 
-    def post(self, path: str, status: int = 200, body: Any = None) -> dict[str, Any]:
+    def post(self, path: str, status: int = 200, body: Any = None) -> Any:
         """The same for what does something."""
         sent = self.web.post(f"{API}{path}", body or "", content_type="application/json")
         return self.answer("post", path, sent, status)
 
-    def answer(self, method: str, path: str, answer: Any, status: int) -> dict[str, Any]:
+    def answer(self, method: str, path: str, answer: Any, status: int) -> Any:
         """The answer as data, held to the API's description."""
         assert answer.status_code == status, answer.content
         assert answer["Content-Type"] == "application/json"
@@ -80,7 +80,7 @@ class WebWorld(AgentsWorld):
         jsonschema.Draft202012Validator(schema | {"components": _DOCUMENT["components"]}).validate(
             found
         )
-        return dict(found)
+        return found
 
     def of_mira(self, rest: str = "") -> str:
         """The address of Mira in the API."""

@@ -11,13 +11,13 @@ from dataclasses import asdict
 from typing import Any
 
 import evennia
+from django.core.management import call_command
 from django.db import close_old_connections
 from twisted.internet import reactor
 from twisted.internet.task import LoopingCall
 from twisted.internet.threads import deferToThread
 
 from game.server import control
-from game.web.middleware import forget_old_sessions
 from keepsake import vault_lock
 from keepsake.agent.agent_log import report
 from keepsake.agent.runtime import runtime
@@ -50,7 +50,7 @@ def at_server_start() -> None:
     reactor.addSystemEventTrigger("during", "shutdown", _leave)
     _held.callback(control.listen(places().control_socket, _OPERATIONS).stopListening)
     watching().start()
-    deferToThread(forget_old_sessions)
+    deferToThread(call_command, "clearsessions")
     try:
         _held.enter_context(vault_lock.take(places()))
         if places().database_url:

@@ -30,11 +30,11 @@ def at_webproxy_root_creation(web_root: Any) -> Any:
     from twisted.web.http import HTTPChannel  # noqa: PLC0415 - on the same
     from twisted.web.pages import errorPage  # noqa: PLC0415 - the same
 
-    from game.web.portal import let_browsers_leave  # noqa: PLC0415 - on the same
+    from game.web.portal import ClientFactory  # noqa: PLC0415 - on the same
 
     # Evennia's takes the address that the first request on a connection names for all that follow.
     Website.protocol = HTTPChannel
-    let_browsers_leave(EvenniaReverseProxyResource)
+    EvenniaReverseProxyResource.proxyClientFactoryClass = ClientFactory
     # Evennia's way for browsers without web sockets: no page of ours uses it, and it breaks on
     # whatever it does not expect, and keeps without end what nobody fetches.
     web_root.putChild(b"webclientdata", errorPage(410, "Gone", "The game speaks by a web socket."))

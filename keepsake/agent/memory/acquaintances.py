@@ -23,6 +23,7 @@ from keepsake.archive.privacy import NOBODY, Audience
 from keepsake.archive.records import Memory
 from keepsake.books.people import PeopleBook, Telling
 from keepsake.books.people import lines as people_lines
+from keepsake.books.store import Owner
 from keepsake.errors import KeepsakeError
 
 GATHER_SECONDS = (30.0, 60.0)
@@ -42,7 +43,7 @@ class Acquaintances:
     def __init__(self, life: Life, memory: MemoryComponent, services: Runtime) -> None:
         name, emit = life.name, services.events.emit
         self._trouble = Complaints(f"[People] {name}")
-        self.book = PeopleBook(life.folder, self._trouble, name, emit)
+        self.book = PeopleBook(life.folder, Owner(name, self._trouble, emit))
         self._name, self._memory, self._services = name, memory, services
         self._taking = threading.Lock()
         self._alarm = Alarm(services.timer)

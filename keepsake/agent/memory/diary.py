@@ -17,6 +17,7 @@ from keepsake.books.entries import EntryOrigin, JournalEntry, standing
 from keepsake.books.importance import importance
 from keepsake.books.journal import Journal
 from keepsake.books.persona import attribute_quote
+from keepsake.books.store import Owner
 from keepsake.errors import KeepsakeError
 from keepsake.language.heard import heard, meant_for
 from keepsake.language.words import telling
@@ -38,7 +39,7 @@ class Diary:
     def __init__(self, life: Life, memory: MemoryComponent, services: Runtime) -> None:
         self._trouble = Complaints(f"[Journal] {life.name}")
         emit = services.events.emit
-        self.journal = Journal(life.folder / "journal", self._trouble, life.name, emit)
+        self.journal = Journal(life.folder / "journal", Owner(life.name, self._trouble, emit))
         self._name, self._memory, self._services = life.name, memory, services
 
     def importance_of(self, memory: Memory) -> int:

@@ -24,6 +24,7 @@ from keepsake.books.commitments import Commitment, CommitmentKind
 from keepsake.books.notes import Note
 from keepsake.books.persona import attribute_quote
 from keepsake.books.pins import LIMIT, Pinned
+from keepsake.books.store import Owner
 from keepsake.errors import CompactionError, KeepsakeError, NoteRefused
 from keepsake.events.types import MemoryChange
 from keepsake.language.perception import shorten
@@ -68,7 +69,7 @@ class MemoryTools:
     ) -> None:
         self.notes, self.recaller = recaller.notes, recaller
         trouble, emit = Complaints(f"[Notes] {life.name}"), services.events.emit
-        self.pinned = Pinned(life.folder / "pinned.md", trouble, life.name, emit)
+        self.pinned = Pinned(life.folder / "pinned.md", Owner(life.name, trouble, emit))
         self._name, self._memory, self._services = life.name, memory, services
         self._diary = diary
         self._remembered: tuple[Memory, ...] = ()
@@ -180,10 +181,10 @@ class MemoryTools:
 
     def _promise(self, command: Command, _place: str) -> str:
         who, what = _to_whom(command.argument)
-        made, now = self._made_to(who), self._services.clock.now()
+        made = self._made_to(who)
         key = "" if made is None else made.source_id or made.to_id
         number = self._memory.memory.archive.last_number if made is None else made.number
-        promise = Commitment(CommitmentKind.PROMISE, who, what, number, now, key)
+        promise = Commitment(CommitmentKind.PROMISE, who, what, number, key)
         return f"{tool_results.PROMISED}{self._memory.commitments.add(promise).line}"
 
     def _made_to(self, who: str) -> Memory | None:

@@ -19,16 +19,14 @@ from keepsake.archive.privacy import NOBODY, Audience, PrivateWords
 from keepsake.archive.records import Memory, MemoryFacts, MemoryKind
 from keepsake.books.commitments import Commitments
 from keepsake.books.persona import open_lines
+from keepsake.books.store import Owner
 from keepsake.errors import ArchiveError, CompactionError, CompactionRunning, KeepsakeError
 from keepsake.events.types import Fault, MemoryChange
 from keepsake.memory.agent_memory import AgentMemory, SlidingMemory
-from keepsake.memory.cascade import CascadeMemory
-from keepsake.memory.config import CompactionConfig
-from keepsake.memory.host import MemoryHost
+from keepsake.memory.config import CompactionConfig, MemoryHost
 from keepsake.memory.protocol import OURS
-from keepsake.memory.source import Summarizer
 from keepsake.memory.strategy import Layout
-from keepsake.memory.summarizer import ExtractiveSummarizer, ModelSummarizer
+from keepsake.memory.summarizer import ExtractiveSummarizer, ModelSummarizer, Summarizer
 from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.types import CompactionResult, CompactReason, MemoryContext, Undone
 
@@ -88,7 +86,7 @@ class MemoryComponent:
         self.newest = self.last_act = 0
         self.private = PrivateWords()
         trouble, emit = Complaints(f"[Notes] {life.name}"), services.events.emit
-        self.commitments = Commitments(life.folder / COMMITMENTS, trouble, life.name, emit)
+        self.commitments = Commitments(life.folder / COMMITMENTS, Owner(life.name, trouble, emit))
         self.compacting = False
         self.no_room: CompactionError | None = None
         self._life, self._services, self._pins, self._importance = life, services, pins, importance
@@ -410,7 +408,7 @@ class MemoryComponent:
         return True
 
     def _over(self, archive: Archive) -> AgentMemory:
-        """The memory that the configuration names; the plain one if that cannot be read."""
+        """The memory that the configuration names."""
         services = self._services
         host = MemoryHost(
             clock=services.clock,
@@ -427,15 +425,8 @@ class MemoryComponent:
             emit=services.events.emit,
         )
         self._slid = self._slides
-        if not self._slid:
-            try:
-                return CascadeMemory(self.name, archive, self.summaries, host)
-            except Exception as error:
-                # Whatever an archive holds that this code cannot read: the agent lives on with
-                # its newest memories, and the log says what to look at.
-                told = f"The tiers cannot be read ({error!r}); sliding window only"
-                log(f"[Memory] {self.name}: {told}")
-        return SlidingMemory(self.name, archive, self.summaries, host)
+        kind = SlidingMemory if self._slid else AgentMemory
+        return kind(self.name, archive, self.summaries, host)
 
     @property
     def _slides(self) -> bool:

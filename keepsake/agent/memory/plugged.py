@@ -29,9 +29,8 @@ from keepsake.errors import KeepsakeError
 from keepsake.memory import protocol
 from keepsake.memory.protocol import MemorySystem, RecalledLine, Surroundings, dated, line_of
 from keepsake.ports import Generation, GenerationRequest
-from keepsake.recall.documents import Document, DocumentKind, Hit
+from keepsake.recall.documents import Document, DocumentKind, Hit, memory_document
 from keepsake.recall.related import SearchResult
-from keepsake.recall.sources import memory_document
 from keepsake.tasks.task import Ask, Question
 
 PATIENCE = 5.0

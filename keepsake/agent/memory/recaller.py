@@ -13,7 +13,7 @@ from keepsake.agent.body import Life
 from keepsake.agent.happenings import searched
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.runtime import Runtime
-from keepsake.archive.privacy import NOBODY, Audience, in_confidence, outward
+from keepsake.archive.privacy import NOBODY, Audience
 from keepsake.archive.records import Memory
 from keepsake.books.notes import NoteBook
 from keepsake.errors import KeepsakeError
@@ -21,10 +21,8 @@ from keepsake.events.types import MemoryChange
 from keepsake.recall.agent_index import AgentIndex
 from keepsake.recall.documents import Document, DocumentKind, Hit
 from keepsake.recall.related import SearchResult
-from keepsake.recall.search import MemorySearch, SearchRequest
+from keepsake.recall.search import MemorySearch
 
-_KINDS = (DocumentKind.NOTE, DocumentKind.SUMMARY, DocumentKind.MEMORY)
-"""In the order of the fields of :class:`keepsake.recall.related.SearchResult`."""
 FOR_MEANING = 0.7
 """The part of the time that embedder and vectors may take; words are there sooner."""
 LONGEST_WAIT = 10.0
@@ -50,13 +48,11 @@ class Recaller:
         self._index: AgentIndex | None = None
         self._recall: MemorySearch | None = None
         if services.indexes is not None:
-            self._index = index = services.indexes.open(
-                life.folder.name, life.folder / "archive", notes
-            )
-            index.on_anew = self._made_anew
+            self._index = services.indexes.open(life.folder.name, life.folder / "archive", notes)
+            self._index.on_anew = self._made_anew
             self._recall = MemorySearch(
-                index,
-                index.vectors,
+                self._index.words,
+                self._index.vectors,
                 services.embedder,
                 names=lambda: self._names,
                 clock=services.clock,
@@ -141,29 +137,31 @@ class Recaller:
         if recall is None or self._index is None:
             return None
         self._index.refresh()
-        most = (config.notes, config.summaries, config.memories)
-        wanted = [
-            SearchRequest(limit + SPARE, kind) for limit, kind in zip(most, _KINDS, strict=True)
-        ]
         private = self._memory.private
-        confided = bool(audience) and self._services.people.current.in_confidence
 
         def may(document: Document) -> bool:
             # A summary is made of what anybody may hear; a note is of no memory.
-            one = document.kind is DocumentKind.MEMORY and not confided
-            return not one or private.may_hear(document.first, audience)
+            kind, number = document.kind, document.first
+            return kind is not DocumentKind.MEMORY or private.may_hear(number, audience)
 
-        seconds *= FOR_MEANING
-        found = recall.search_each(
-            text, wanted, before=before, scene=scene, seconds=seconds, asker=asker, may=may
+        most = (config.memories, config.summaries, config.notes)
+        hits = recall.search(
+            text,
+            kinds={kind: n + SPARE for kind, n in zip(DocumentKind, most, strict=True)},
+            before=before,
+            scene=scene,
+            seconds=seconds * FOR_MEANING,
+            asker=asker,
+            may=may,
         )
-        if found is None:
+        if hits is None:
             return None
+        memories, summaries, notes = (
+            tuple(hit for hit in hits if hit.document.kind is kind) for kind in DocumentKind
+        )
         around: tuple[Memory, ...] = ()
         if self._services.chat_tokens:
-            hidden = in_confidence if confided else outward
-            around = private.heard_by(self._around(found[-1], before), audience, hidden)
-        notes, summaries, memories = map(tuple, found)
+            around = private.heard_by(self._around(memories, before), audience)
         return SearchResult(notes, summaries, memories, around)
 
     def _around(self, hits: Sequence[Hit], before: int | None) -> list[Memory]:
@@ -188,9 +186,7 @@ class Recaller:
             return None
         began, before = self._services.seconds(), self.window_starts_at()
         self._index.refresh()
-        wanted = [SearchRequest(limit)]
-        found = self._recall.search_each(text, wanted, before=before, seconds=LONGEST_WAIT)
-        hits = None if found is None else found[0]
+        hits = self._recall.search(text, limit=limit, before=before, seconds=LONGEST_WAIT)
         self._tell("builder", text, hits, began, before)
         return hits
 

@@ -14,6 +14,7 @@ from keepsake.agent.memory.plugged import PluggedMemory
 from keepsake.agent.memory.recaller import Recaller
 from keepsake.agent.runtime import Runtime
 from keepsake.books.notes import NoteBook
+from keepsake.books.store import Owner
 from keepsake.memory.protocol import OURS
 
 
@@ -41,7 +42,7 @@ class Remembering:
         self.diary = Diary(life, memory, services)
         self.acquaintances = Acquaintances(life, memory, services)
         trouble, emit = Complaints(f"[Notes] {life.name}"), services.events.emit
-        notes = NoteBook(life.folder / "notes", trouble, life.name, emit)
+        notes = NoteBook(life.folder / "notes", Owner(life.name, trouble, emit))
         recaller = Recaller if life.memory in OURS else PluggedMemory
         found_by = recaller(life, notes, memory, services)
         self.keeper = MemoryTools(life, memory, self.diary, found_by, services)

@@ -22,7 +22,7 @@ from keepsake.agent.surroundings import (
     place_of,
     things_near,
 )
-from keepsake.archive.privacy import NOBODY, Audience, in_confidence, is_private, outward
+from keepsake.archive.privacy import NOBODY, Audience, is_private
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.persona import open_lines
 from keepsake.errors import KeepsakeError
@@ -164,9 +164,7 @@ class SceneMaker:
         runtime, keeper, memory = self._runtime, self._mind.keeper, self._mind.memory
         related, context = keeper.related(found), memory.context()
         longterm, recent, other = context.longterm, context.recent, keeper.recaller.context
-        # as those who hear the answer may know it
-        may_know = in_confidence if runtime.people.current.in_confidence else outward
-        window = memory.private.heard_by(context.shown, turn.audience, may_know)
+        window = memory.private.heard_by(context.shown, turn.audience)
         window = (*window, extra) if extra is not None else window
         experiences = [hit for hit in related.hits if hit.document.kind is DocumentKind.SUMMARY]
         scene = replace(

@@ -56,6 +56,9 @@ class WordHashes:
         """A vector a text, the same for the same text anywhere."""
         return [self._vector(text) for text in texts]
 
+    def close(self) -> None:
+        """There is nothing to let go of."""
+
     @staticmethod
     def _vector(text: str) -> list[float]:
         found = [0.0] * _NUMBERS

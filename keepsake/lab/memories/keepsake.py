@@ -17,20 +17,18 @@ from keepsake.books.commitments import Commitments
 from keepsake.errors import CompactionError, KeepsakeError, ModelError
 from keepsake.lab.memories.rag import LineIndex
 from keepsake.lab.memories.windows import first_within, plainly
-from keepsake.memory.cascade import CascadeMemory
-from keepsake.memory.config import FOLDER, CompactionConfig
-from keepsake.memory.host import MemoryHost
+from keepsake.memory.agent_memory import AgentMemory
+from keepsake.memory.config import FOLDER, CompactionConfig, MemoryHost
 from keepsake.memory.protocol import Figure, RecalledLine, Surroundings, dated
-from keepsake.memory.source import Summarizer
 from keepsake.memory.strategy import Layout, Strategies
-from keepsake.memory.summarizer import ExtractiveSummarizer, ModelSummarizer
+from keepsake.memory.summarizer import ExtractiveSummarizer, ModelSummarizer, Summarizer
 from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.types import CompactReason
 from keepsake.paths import REPOSITORY
 from keepsake.ports import Generation, GenerationRequest, LanguageModel, TargetModel
 from keepsake.prompt.tool_results import about_memory
+from keepsake.recall.documents import memory_document
 from keepsake.recall.search import MemorySearch
-from keepsake.recall.sources import memory_document
 from keepsake.tasks.task import Question
 from keepsake.tasks.task_prompts import TaskPrompts
 
@@ -41,8 +39,8 @@ _SUMMARY_TOKENS = 300
 """What a model may write at once."""
 
 
-class LivedCascade(CascadeMemory):
-    """A :class:`CascadeMemory` that is handed memories in place of making them from words."""
+class LivedMemory(AgentMemory):
+    """A :class:`AgentMemory` that is handed memories in place of making them from words."""
 
     def take(self, memory: Memory) -> None:
         """Remember a memory under its own number, or that the newest happened again.
@@ -70,8 +68,8 @@ class KeepsakeMemory:
     def __init__(self, given: Surroundings, summarizer: Summarizer | None = None) -> None:
         self._given, self._asleep = given, False
         self._config, ways = _configured(given)
-        self._commitments = Commitments(given.folder / "noticed.md", agent=given.agent)
-        self._memory = LivedCascade(
+        self._commitments = Commitments(given.folder / "noticed.md")
+        self._memory = LivedMemory(
             given.agent,
             Archive(given.folder / "archive"),
             SummaryFolder(given.folder / "summaries", given.agent),

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import IO, Self, cast
 
-from keepsake.child.free_port import LOOPBACK, refusal
+from keepsake.child import LOOPBACK, refusal
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.lab.answering import check_servers
 from keepsake.lab.simulations.plan import (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -81,7 +80,7 @@ def test_a_wrong_catalogue_is_refused(tmp_path: Path, wrong: str, reason: str):
 
 def test_a_file_is_fetched_whole_and_checked(hub: FakeHub, tmp_path: Path):
     found = fetch(hub, tmp_path)
-    assert found == catalogue.Fetched(tmp_path / FILE, COMMIT, SHA, pinned=True)
+    assert found == catalogue.Fetched(tmp_path / FILE, COMMIT, SHA)
     assert found.path.read_bytes() == DATA
     assert files(tmp_path) == [FILE]
     asked = len(hub.agents)
@@ -124,14 +123,6 @@ def test_no_hub(tmp_path: Path):
     environ = {"HF_ENDPOINT": f"http://127.0.0.1:{free_port()}"}
     with pytest.raises(ModelUnavailable, match=r"does not answer.*HF_ENDPOINT"):
         catalogue.fetch(tiny(), tmp_path, environ)
-
-
-def test_a_full_disk(hub: FakeHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    usage = shutil.disk_usage(tmp_path)._replace(free=1000)
-    monkeypatch.setattr(catalogue.shutil, "disk_usage", lambda _: usage)
-    with pytest.raises(ModelFailed, match=r"0\.0 GB left.*KEEPSAKE_HOME"):
-        fetch(hub, tmp_path)
-    assert not hub.ranges
 
 
 def listed(copy: Copy) -> dict[str, str]:

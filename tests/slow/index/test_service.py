@@ -86,7 +86,7 @@ def test_it_indexes_in_the_background_and_nobody_waits_for_it(started: Starter, 
         index.query([1.0], 1)
     embedder.gate.set()
     until(lambda: settles(index, "Sack 290", "memory:290"))
-    until(lambda: service.followed("mira"))
+    until(lambda: not service.status_of("mira").waiting)
     mira.notes.folder.mkdir()
     (mira.notes.folder / "flax.md").write_text("---\ntitle: Flax\n---\nIt grows by the mill.\n")
     until(lambda: settles(index, "grows by the mill", "note:flax"))  # though nobody says so
@@ -150,7 +150,7 @@ def test_a_store_that_is_broken_is_set_aside_and_words_serve_until_it_is_whole(
     index = first.open("mira", mira.archive.folder, mira.notes)
     mira.live_days(100)
     until(lambda: settles(index, "Sack 12", "memory:12"))
-    until(lambda: first.followed("mira"))
+    until(lambda: not first.status_of("mira").waiting)
     first.close(stop_server=True)
     store = data_folder(here)
     if damage == "gone":

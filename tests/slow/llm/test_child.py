@@ -11,12 +11,12 @@ from dataclasses import replace
 import psutil
 import pytest
 
-from keepsake.child.supervisor import Patience
+from keepsake.child import Patience
 from keepsake.paths import Places
 from tests.fakes.child import IdleChild
 from tests.unit.llm.conftest import until
 
-PATIENT = Patience(first_retry=1.0, last_retry=2.0, start=300, hang=300, steady=30)
+PATIENT = Patience(first_retry=1.0, last_retry=2.0)
 """Long enough that what a look has found can be read before the next start hides it."""
 
 
@@ -68,7 +68,7 @@ def test_a_child_that_was_told_something_else_is_replaced(own: IdleChild, home: 
 def test_a_child_that_hangs_is_replaced(own: IdleChild):
     first = started(own)
     os.kill(first, signal.SIGSTOP)
-    own._patience = replace(PATIENT, hang=1.0)
+    own._patience = replace(PATIENT, silence=1.0)
     until(lambda: not own.watch())
     assert "gave no answer for 1 s" in str(own.problem)
     assert not psutil.pid_exists(first)

@@ -3,24 +3,65 @@
 from __future__ import annotations
 
 import itertools
+import json
 import re
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx
 import pytest
 
+from keepsake.paths import REPOSITORY
 from tests.fakes.model_server import FakeModelServer
 from tests.free_ports import free_port
 from tests.slow.cli.conftest import Copy
 from tests.slow.e2e.players import PASSWORD, Player
 from tests.slow.e2e.running import WITH_RULES, running
-from tests.unit.web.conftest import PATIENCE, Browser
 
 TOKEN = "0123456789abcdef0123456789"
+STATIC = REPOSITORY / "keepsake" / "web" / "static" / "keepsake"
+PATIENCE = 60.0
+"""Seconds until a test gives up on what never comes."""
+
+
+class Event(NamedTuple):
+    """What a browser would dispatch."""
+
+    kind: str
+    data: Any
+    id: int
+
+
+class Browser:
+    """Reads a stream as a browser does; ``last_id`` is what it sends when it comes again."""
+
+    def __init__(self, response: httpx.Response) -> None:
+        self._lines, self.last_id = response.iter_lines(), ""
+
+    def next(self) -> Event:
+        """The next event but beats; StopIteration when the stream has ended."""
+        fields: dict[str, str] = {}
+        while True:
+            line = next(self._lines)
+            name, _, value = line.partition(": ")
+            fields[name] = value
+            self.last_id = value if name == "id" else self.last_id
+            if not line:
+                if fields.get("event", "beat") != "beat":
+                    data = json.loads(fields["data"])
+                    return Event(fields["event"], data, int(fields.get("id", 0)))
+                fields = {}
+
+    def rest(self) -> list[Event]:
+        """All until the stream ends."""
+        found = []
+        with suppress(StopIteration, httpx.RemoteProtocolError):
+            while True:
+                found.append(self.next())
+        return found
 
 
 @pytest.fixture(scope="module")
@@ -147,6 +188,18 @@ def test_staff_see_what_an_agent_lives_through_and_miss_nothing_at_a_reload(copy
     seen += numbers
     assert seen == list(range(seen[0], seen[0] + len(seen)))
     bo.leave()
+
+
+def test_files_are_asked_for_each_time_and_no_folder_is_listed(copy):
+    with httpx.Client(base_url=f"{base(copy)}/static/keepsake/") as client:
+        style = client.get("dashboard.css")
+        assert style.text == (STATIC / "dashboard.css").read_text(encoding="utf-8")
+        assert style.headers["cache-control"] == "no-cache"
+        assert style.headers["x-content-type-options"] == "nosniff"
+        assert style.headers["content-type"] == "text/css"
+        when = {"If-Modified-Since": style.headers["last-modified"]}
+        assert client.get("dashboard.css", headers=when).status_code == 304
+        assert client.get("watch/").status_code == 403
 
 
 def test_metrics_ask_for_the_token_whoever_asks(copy):

@@ -9,11 +9,13 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import chromadb
 import pytest
+from chromadb.api import ClientAPI
 
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryKind, Summary, Tier
-from keepsake.archive.tier_lines import SummaryState
+from keepsake.archive.tiers import SummaryState
 from keepsake.books.notes import NoteBook
 from keepsake.errors import IndexUnavailable
 from keepsake.ports import Embedder
@@ -157,6 +159,11 @@ def index(reopen: Opener) -> AgentIndex:
     return reopen()
 
 
+def inside(chroma: Chroma) -> ClientAPI:
+    """Chroma's own client of that server, to look at what is there."""
+    return chromadb.HttpClient(port=int(chroma.address.rpartition(":")[2]))
+
+
 def follow(index: AgentIndex) -> None:
     """Bring words and vectors up to date, as the thread of the game does."""
     index.refresh()
@@ -165,7 +172,7 @@ def follow(index: AgentIndex) -> None:
 
 def by_words(index: AgentIndex, *words: str) -> list[str]:
     index.refresh()
-    return [document.key for document, _ in index.search(words, 10)]
+    return [document.key for document, _ in index.words.search(words, 10)]
 
 
 def by_meaning(index: AgentIndex, text: str, limit: int = 10) -> list[str]:

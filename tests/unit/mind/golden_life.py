@@ -41,7 +41,7 @@ def by_hand(path: Path, old: str, new: str) -> None:
 
 
 def _pins(agent: Path) -> None:
-    pinned = Pinned(agent / "pinned.md", agent="Mira")
+    pinned = Pinned(agent / "pinned.md")
     assert pinned.lines == ()
     pinned.add("Tom's brother keeps bees.")
     pinned.add("My cup is the blue one.", own=True)
@@ -58,7 +58,7 @@ def _pins(agent: Path) -> None:
 
 
 def _notes(agent: Path) -> None:
-    book = NoteBook(agent / "notes", agent="Mira")
+    book = NoteBook(agent / "notes")
     book.write("Garden plan", "Beans first.", place="Garden", now=NOON)
     book.write("Debts: “Tom”", "Two coins.", reason="He asked", now=NOON, by="builder")
     book.write("Old news", "The mill is shut.", now=NOON)

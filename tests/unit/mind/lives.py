@@ -12,12 +12,12 @@ from typing import Any
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryKind, Tier
 from keepsake.errors import ModelUnavailable
-from keepsake.memory.cascade import CascadeMemory
-from keepsake.memory.config import CompactionConfig
-from keepsake.memory.host import MemoryHost
-from keepsake.memory.source import Draft, SummarySource
+from keepsake.memory.agent_memory import AgentMemory
+from keepsake.memory.config import CompactionConfig, MemoryHost
 from keepsake.memory.strategy import NARRATIVE, Layout, Strategy
+from keepsake.memory.summarizer import Draft
 from keepsake.memory.summary_files import SummaryFolder
+from keepsake.memory.summary_text import SummarySource
 from keepsake.memory.types import MemoryContext
 from keepsake.ports import Tokens
 from keepsake.tasks.task import Cost
@@ -115,8 +115,8 @@ class Life:
     tokens: Tokens = field(default_factory=WordTokens)
     more: dict[str, Any] = field(default_factory=dict)
 
-    def open(self) -> CascadeMemory:
-        return CascadeMemory(
+    def open(self) -> AgentMemory:
+        return AgentMemory(
             "Mira",
             Archive(self.folder / "archive"),
             SummaryFolder(self.folder / "summaries", "Mira"),
@@ -136,21 +136,21 @@ class Life:
         )
 
 
-def live(memory: CascadeMemory, count: int) -> None:
+def live(memory: AgentMemory, count: int) -> None:
     """Have ``count`` more things happen, each different."""
     start = memory.status().total
     for number in range(start + 1, start + count + 1):
         memory.append(f"Thing {number} happened.")
 
 
-def talk(memory: CascadeMemory, count: int, words: int = 20) -> None:
+def talk(memory: AgentMemory, count: int, words: int = 20) -> None:
     """Have ``count`` more things happen, each of ``words`` words that tell them apart."""
     for number in range(memory.status().total + 1, memory.status().total + count + 1):
         rest = " ".join(f"w{number}x{place}" for place in range(words - 4))
         memory.append(f"The baker told {number} {rest}.")
 
 
-def spread(memory: CascadeMemory, place: str, words: int = 60) -> None:
+def spread(memory: AgentMemory, place: str, words: int = 60) -> None:
     """Look at ``place``: an act and its long result."""
     memory.append(f"look {place}", MemoryKind.ACT)
     furniture = " ".join(f"chair{number}" for number in range(words))

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keepsake.books.commitments import LIMIT, Commitment, CommitmentKind, Commitments
+from keepsake.books.store import Owner
 from keepsake.errors import NoteRefused
 from keepsake.prompt.tokens import most_tokens
 
@@ -32,7 +33,7 @@ def book(tmp_path: Path) -> Commitments:
 
 
 def promise(text: str, number: int = 241, who: str = "Jonas") -> Commitment:
-    return Commitment(CommitmentKind.PROMISE, who, text, number, NOON, "12-20260101")
+    return Commitment(CommitmentKind.PROMISE, who, text, number, "12-20260101")
 
 
 def test_a_promise_stands_until_it_is_kept(book):
@@ -90,7 +91,7 @@ def test_which_one_is_meant(book):
 
 def test_the_event_log_is_told_what_is_promised_and_closed(tmp_path):
     told = []
-    book = Commitments(tmp_path / "noticed.md", agent="Mira", emit=told.append)
+    book = Commitments(tmp_path / "noticed.md", Owner("Mira", emit=told.append))
     book.add(Commitment(CommitmentKind.PROMISE, "Tom", "bring the cup", 4))
     book.close(book.items[0])
     book.path.write_text("- rule from Tom: Never sell the mill. (memory 3)\n")

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keepsake.archive.records import Memory, MemoryKind, Tier
-from keepsake.memory.source import SummarySource
 from keepsake.memory.summarizer import ExtractiveSummarizer
+from keepsake.memory.summary_text import SummarySource
 
 START = datetime(2026, 5, 4, 20, 0, tzinfo=UTC)
 NOISE = [

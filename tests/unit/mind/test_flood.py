@@ -11,9 +11,10 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keepsake.memory.cascade import CascadeMemory
+from keepsake.memory.agent_memory import AgentMemory
 from keepsake.memory.config import CompactionConfig
-from keepsake.memory.source import Draft, SummarySource
+from keepsake.memory.summarizer import Draft
+from keepsake.memory.summary_text import SummarySource
 from keepsake.memory.types import CompactReason
 from tests.unit.mind.lives import REPLACE, STRUCTURED, Life, ScriptedSummarizer, covered
 
@@ -55,12 +56,12 @@ lines = st.builds(
 bursts = st.lists(lines, max_size=12)
 
 
-def pour(memory: CascadeMemory, burst: Sequence[str], numbers: itertools.count[int]) -> None:
+def pour(memory: AgentMemory, burst: Sequence[str], numbers: itertools.count[int]) -> None:
     for line in burst:
         memory.append(f'Otto says to you, "{next(numbers)} {line}"', source="Otto", event="talk")
 
 
-def settle(memory: CascadeMemory) -> None:
+def settle(memory: AgentMemory) -> None:
     """Compact by itself, as the game does between thoughts, until nothing is due any more."""
     for _ in range(100):
         if (reason := memory.next_turn()) is None:

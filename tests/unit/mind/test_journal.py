@@ -22,6 +22,7 @@ from keepsake.books.entries import (
 )
 from keepsake.books.importance import importance
 from keepsake.books.journal import MOST_DRAWN, MOST_OF_ONE, Journal
+from keepsake.books.store import Owner
 from keepsake.errors import NoteRefused
 from tests.unit.mind.journals import NOON, days_ago, result, seen, told, write
 from tests.unit.mind.lives import WordTokens
@@ -36,7 +37,7 @@ def log() -> list[str]:
 
 @pytest.fixture
 def journal(tmp_path: Path, log: list[str]) -> Journal:
-    return Journal(tmp_path / "journal", log.append)
+    return Journal(tmp_path / "journal", Owner(report=log.append))
 
 
 def file_of(journal: Journal) -> Path:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.memory import masking
-from keepsake.memory.masking import STEP, Mask, boundary, mask
+from keepsake.memory.masking import STEP, boundary, mask
 from keepsake.prompt.script import script
 from keepsake.prompt.tokens import estimate_tokens
 from keepsake.prompt.tool_results import LISTED
@@ -205,12 +205,3 @@ def test_a_longer_window_begins_with_the_shorter_one(window, data):
     further = mask(window, through + STEP, matters)
     plain = [replace(m, reason="") for m in shown if m.number <= through]
     assert [replace(m, reason="") for m in further[: len(plain)]] == plain
-
-
-@given(windows(), st.data())
-def test_the_remembered_view_is_the_true_one(window, data):
-    view = Mask()
-    for _ in range(3):
-        length = data.draw(st.integers(0, len(window)))
-        through = data.draw(_marks(window))
-        assert view.view(window[:length], through) == mask(window[:length], through)

@@ -16,6 +16,7 @@ from keepsake.books.notes import (
     NoteBook,
     check_title,
 )
+from keepsake.books.store import Owner
 from keepsake.errors import NoteRefused
 from tests.sentences import table
 
@@ -29,7 +30,7 @@ def reports():
 
 @pytest.fixture
 def book(tmp_path, reports):
-    return NoteBook(tmp_path / "notes", reports.append)
+    return NoteBook(tmp_path / "notes", Owner(report=reports.append))
 
 
 def save(path, text):

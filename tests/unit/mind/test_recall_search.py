@@ -11,7 +11,7 @@ import pytest
 from keepsake.errors import ModelUnavailable
 from keepsake.lab.local_vectors import LocalVectors
 from keepsake.recall.documents import Document, DocumentKind
-from keepsake.recall.search import MemorySearch, SearchRequest
+from keepsake.recall.search import MemorySearch
 from keepsake.recall.words import WordIndex
 
 NOW = datetime(2026, 5, 14, 18, 30, tzinfo=UTC)
@@ -142,7 +142,7 @@ def test_an_embedder_that_hangs_does_not_hold_up_the_words(world, monkeypatch):
     monkeypatch.setattr(world.embedder, "embed", lambda _: wakes.wait(60) and [])
     try:
         for _ in range(2):
-            (hits,) = world.recall.search_each("Who mends nets?", [SearchRequest(1)], seconds=0.05)
+            hits = world.recall.search("Who mends nets?", limit=1, seconds=0.05)
             assert [hit.document.key for hit in hits] == ["memory:3"]
     finally:
         wakes.set()

@@ -10,10 +10,10 @@ import pytest
 from keepsake.archive import history
 from keepsake.archive.integrity import check
 from keepsake.archive.records import MemoryKind, Summary, Tier
-from keepsake.archive.verdicts import SummaryVerdict
+from keepsake.archive.tiers import SummaryVerdict
 from keepsake.errors import CompactionError
-from keepsake.memory import compaction
-from keepsake.memory.source import Draft
+from keepsake.memory import ladder
+from keepsake.memory.summarizer import Draft
 from keepsake.memory.types import CompactReason, Outcome, Rung
 from tests.unit.mind.lives import (
     REPLACE,
@@ -155,8 +155,9 @@ def test_nobody_takes_others_words_away_by_saying_what_a_cut_says():
         'Tom said, "(Left out here: part of memories 1-9. Hm". Ada said, "The toll is four '
         'pennies". Tom said, "Hm)".'
     )
-    assert compaction.without_note(said) == said
-    assert compaction.without_note(f"{compaction.note(summary_of('I met Tom.'))}\n{said}") == said
+    assert ladder.without_note(said) == said
+    cut_short = ladder.cut(summary_of(f"I met Tom. {said}"), 60, len)
+    assert ladder.without_note(f"{cut_short}\n{said}") == said
 
 
 # -- the check

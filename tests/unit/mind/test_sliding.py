@@ -7,8 +7,7 @@ import pytest
 from keepsake.archive.log import Archive
 from keepsake.errors import CompactionError
 from keepsake.memory.agent_memory import SlidingMemory
-from keepsake.memory.config import CompactionConfig
-from keepsake.memory.host import MemoryHost
+from keepsake.memory.config import CompactionConfig, MemoryHost
 from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.types import CompactReason, Outcome
 from tests.unit.mind.lives import Life, ManualClock, covered, live

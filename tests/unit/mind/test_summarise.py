@@ -9,9 +9,9 @@ import pytest
 
 from keepsake.archive.records import Memory, MemoryKind, Tier
 from keepsake.errors import ModelUnavailable
-from keepsake.memory.source import SummarySource
 from keepsake.memory.strategy import Strategies
 from keepsake.memory.summarizer import ModelSummarizer
+from keepsake.memory.summary_text import SummarySource
 from keepsake.paths import REPOSITORY
 from keepsake.ports import Generation
 from keepsake.tasks.task_prompts import TaskPrompts

@@ -30,8 +30,7 @@ def task(life: str, headings: tuple[str, ...] = ()) -> Summarise:
         persona="",
         wanted=NARRATIVE.wanted(Tier.RECENT, lived["agent"]),
         headings=headings,
-        words=200,
-        most_tokens=lambda shown: min(450, sum(map(estimate_tokens, shown))),
+        most_tokens=450,
         tokens=estimate_tokens,
         names=NAMES,
     )

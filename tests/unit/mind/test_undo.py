@@ -9,7 +9,7 @@ import pytest
 from keepsake.archive import history
 from keepsake.archive.integrity import check
 from keepsake.archive.records import Tier
-from keepsake.archive.tier_lines import SummaryState
+from keepsake.archive.tiers import SummaryState
 from keepsake.errors import CompactionError
 from keepsake.memory.types import CompactReason, Rung
 from tests.unit.mind.lives import SMALL, covered, live

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from keepsake.books import files as vault_files
 from keepsake.books.pins import Pinned
-from keepsake.books.store import RecordStore
+from keepsake.books.store import Owner, RecordStore
 from keepsake.errors import NoteRefused
 
 
@@ -66,7 +66,7 @@ def test_each_edit_of_a_person_is_told_once_and_no_write_of_the_game(tmp_path_fa
     """A look follows each step, as in the game; words of one size differ by their time alone."""
     path = tmp_path_factory.mktemp("records") / "record.md"
     told = []
-    store = RecordStore(parse, "note", emit=lambda event: told.append((event.op, event.by)))
+    store = RecordStore(parse, "note", Owner(emit=lambda each: told.append((each.op, each.by))))
     store.look([path])
     good = None  # the last good record
     moment = 1_000_000_000

@@ -12,9 +12,8 @@ from keepsake.events.log import EventLog, Taps
 from keepsake.events.types import Thought
 from keepsake.events.why import why_did
 from keepsake.language.heard import DEED
-from keepsake.memory.cascade import CascadeMemory
-from keepsake.memory.config import CompactionConfig
-from keepsake.memory.host import MemoryHost
+from keepsake.memory.agent_memory import AgentMemory
+from keepsake.memory.config import CompactionConfig, MemoryHost
 from keepsake.memory.summarizer import ExtractiveSummarizer
 from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.types import CompactReason
@@ -46,7 +45,7 @@ class Life:
         self.clock, self.logs = Clock(), folder / "events"
         self.log = EventLog(self.logs, clock=self.clock, taps=taps())
         self.archive = Archive(folder / "mira" / "archive")
-        self.memory = CascadeMemory(
+        self.memory = AgentMemory(
             "Mira",
             self.archive,
             SummaryFolder(folder / "mira" / "summaries", "Mira"),

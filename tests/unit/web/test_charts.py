@@ -7,8 +7,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from keepsake.events.types import Compaction, MemoryChange, Recall, Thought
 from keepsake.web import charts
 from keepsake.web.shapes import Point
@@ -90,7 +88,7 @@ def test_searches_and_compactions(tmp_path: Path) -> None:
         event(Compaction.kind, 5, number=0),
     )
     five = found[54]
-    assert (five.recalls, five.recalled, five.compactions) == (2, 0.5, 1)
+    assert (five.recalled, five.compactions) == (0.5, 1)
 
 
 def test_a_line_that_somebody_has_edited_hides_no_other(tmp_path: Path) -> None:
@@ -99,11 +97,8 @@ def test_a_line_that_somebody_has_edited_hides_no_other(tmp_path: Path) -> None:
     assert sum(each.thoughts for each in found) == 1
 
 
-@pytest.mark.parametrize("most", [200, 64_000_000])
-def test_what_is_too_long_or_was_removed_is_not_complete(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
-) -> None:
-    monkeypatch.setattr(charts, "MOST_BYTES", most)
-    assert points(tmp_path, thought(9), thought(8))[1] is (most > 200)
-    assert points(tmp_path / "removed", thought(9), first=7)[1] is False
-    assert points(tmp_path / "long", thought(90), thought(9), first=7)[1] is (most > 200)
+def test_a_log_whose_beginning_was_removed_is_not_complete(tmp_path: Path) -> None:
+    assert points(tmp_path, thought(9), first=7)[1] is False
+    day = tmp_path / f"events-{(NOW - timedelta(days=2)).date()}-0000000003.jsonl"
+    day.write_text("")
+    assert points(tmp_path, thought(9), first=7)[1] is True

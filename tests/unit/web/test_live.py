@@ -1,240 +1,172 @@
-"""The live stream, through the Portal's proxy, on real sockets with a real event log behind it."""
+"""The live stream: what browsers are sent, and who gets nothing."""
 
 from __future__ import annotations
 
 import json
-import socket
-import time
+import re
+from typing import Any
 
 import pytest
-from twisted.internet.defer import Deferred, succeed
+from twisted.internet.defer import Deferred, fail, succeed
 from twisted.internet.task import Clock
 from twisted.web.test.requesthelper import DummyRequest
 
+from keepsake.events.log import WrittenEvent
 from keepsake.web.access import FORBIDDEN
-from keepsake.web.hub import Hub
-from keepsake.web.stream import LiveStream, StreamQuery
-from tests.unit.web.conftest import COOKIES, PATIENCE, Streaming
-from tests.unit.web.streaming_server import SECRET
+from keepsake.web.live import BEAT_SECONDS, LiveResource
+
+ADA = b"sessionid=ada"
 
 
-def last_lines(streaming: Streaming, folder) -> list[dict]:
-    return [
-        json.loads(line)
-        for path in folder.glob("events-*.jsonl")
-        for line in path.read_bytes().splitlines()
-    ]
+class Reactor(Clock):
+    """Turns of the reactor, taken by hand."""
+
+    def callFromThread(self, function: Any, *args: Any) -> None:  # noqa: N802 - Twisted's name
+        self.callLater(0, function, *args)
 
 
-def test_events_come_as_they_stand_in_the_log(streaming, tmp_path):
-    browser = streaming.open()
-    streaming.until(1)
-    streaming.do("emit 3")
-    events = browser.take(3)
-    assert [each.id for each in events] == [1, 2, 3]
-    assert {each.kind for each in events} == {"error"}
-    assert [each.data for each in events] == last_lines(streaming, tmp_path / "events")
-    assert browser.retry > 0
-
-
-def test_a_memory_brings_its_words_and_secrets_do_not_enter(streaming):
-    browser = streaming.open()
-    streaming.until(1)
-    streaming.do(f"say the key is {SECRET} and\x1b[31m <b>red</b>\u2028")
-    streaming.do("say connect Tom c67jHL8p")
-    first, second = browser.take(2)
-    assert first.kind == "memory"
-    assert first.data["text"] == "the key is [secret] and\x1b[31m <b>red</b>\u2028"
-    assert (first.data["source"], first.data["place"]) == ("Tom", "The Kettle")
-    assert "reason" not in first.data
-    assert second.data["text"] == "connect Tom [secret]"
-
-
-def test_only_what_is_asked_for_is_shown(streaming):
-    browser = streaming.open("?agent=7&kinds=memory,world")
-    everything = streaming.open("?kinds=world")
-    streaming.until(2)
-    streaming.do("emit 1")
-    streaming.do("say Good evening.")
-    streaming.do("world reloads")
-    assert browser.next().data["text"] == "Good evening."
-    assert everything.next().data["op"] == "reloads"
-
-
-def test_a_browser_that_comes_again_misses_nothing(streaming):
-    browser = streaming.open()
-    streaming.until(1)
-    streaming.do("emit 2")
-    browser.take(2)
-    browser.response.close()
-    streaming.until(0)
-    streaming.do("emit 5")
-    for again in (streaming.open(last_id=2), streaming.open("?after=2")):
-        assert [each.id for each in again.take(5)] == [3, 4, 5, 6, 7]
-
-
-def test_one_that_was_away_too_long_is_told_of_the_gap(streaming):
-    streaming.do("emit 300")  # 200 are kept
-    streaming.until(last=300)
-    again = streaming.open(last_id=2)
-    gap, first = again.take(2)
-    assert (gap.kind, gap.data) == ("gap", {"after": 2})
-    assert first.id == 101
-
-
-def test_a_long_absence_comes_in_pieces_and_in_order(streaming):
-    streaming.do("emit 190")
-    streaming.until(last=190)
-    browsers = [streaming.open("?kinds=error", last_id=1) for _ in range(3)]
-    streaming.do("emit 200")
-    for browser in browsers:
-        numbers = [each.id for each in browser.take(150)]
-        assert numbers == list(range(2, 152))
-
-
-@pytest.mark.parametrize("query", ["", "?agent=7", "?agent=8", "?agent=x", "?nonsense=1"])
-@pytest.mark.parametrize("cookie", ["", "sessionid=tom", "sessionid=ada; x=\x80\xff"])
-def test_a_stranger_learns_nothing(streaming, query, cookie):
-    answers = []
-    for port in (streaming.inner, streaming.outer):
-        answer = streaming.client.get(
-            streaming.url(query, port=port), headers={"Cookie": cookie.encode("latin-1")}
-        )
-        answers.append((answer.status_code, answer.text, answer.headers.get("content-type")))
-    body = json.dumps({"error": FORBIDDEN})
-    assert set(answers) == {(403, body, "application/json")}
-    assert streaming.do("streams") == 0
-
-
-@pytest.mark.parametrize(
-    ("query", "cure"),
-    [
-        ("?agent=mira", "agent: Input should be a valid integer"),
-        ("?agent=99999999999999999", "agent: Input should be less than"),
-        ("?last=-1", "last: Input should be greater than or equal to 0"),
-        ("?kinds=thoughts", "kinds: Input should be 'thought', "),
-        ("?kind=thought", "kind: Extra inputs are not permitted"),
-    ],
-)
-def test_what_means_nothing_is_refused_with_the_cure(streaming, query, cure):
-    answer = streaming.client.get(streaming.url(query), headers=COOKIES)
-    assert answer.status_code == 400
-    assert cure in answer.json()["error"]
-
-
-def test_a_stream_of_an_agent_that_is_not_there_is_none(streaming):
-    for ask in (streaming.client.get, streaming.client.head):
-        answer = ask(streaming.url("?agent=999"), headers=COOKIES)
-        assert answer.status_code == 404
-        assert answer.headers["content-type"] == "application/json"
-    assert "no agent 999" in streaming.client.get(streaming.url("?agent=999"), headers=COOKIES).text
-    assert streaming.do("streams") == 0
-
-
-def test_the_stream_of_an_agent_that_is_deleted_ends(streaming):
-    browser, other = streaming.open("?agent=7"), streaming.open("?agent=8")
-    streaming.until(2)
-    streaming.do("delete 7")
-    assert browser.rest() == []
-    assert streaming.client.get(streaming.url("?agent=7"), headers=COOKIES).status_code == 404
-    assert streaming.do("streams") == 1
-    streaming.do("delete 8")
-    assert other.rest() == []
-
-
-class Reading(DummyRequest):
-    """A browser that reads whatever comes."""
+class Browser(DummyRequest):
+    """One that reads whatever comes, until it is told to wait."""
 
     channel = True  # it is there
 
-    def registerProducer(self, producer, streaming) -> None:  # noqa: N802 - Twisted's name
-        """Twisted's own asks for more until all has come, and here it never has."""
+    def registerProducer(self, producer: Any, streaming: bool) -> None:  # noqa: N802
+        self.producer = producer
 
     def unregisterProducer(self) -> None:  # noqa: N802 - Twisted's name
         pass
 
+    def events(self) -> list[tuple[str, int | None, Any]]:
+        """What a browser would dispatch since the last call: kind, number, data; but for beats."""
+        told, self.written = b"".join(self.written).decode(), []
+        found = []
+        for each in told.split("\n\n"):
+            lines = dict(re.findall(r"^(\w+): (.*)$", each, re.M))
+            if lines.get("event", "beat") != "beat":
+                number = int(lines["id"]) if "id" in lines else None
+                found.append((lines["event"], number, json.loads(lines["data"])))
+        return found
 
-def test_rights_are_looked_at_every_five_seconds():
-    clock, request, asked = Clock(), Reading([b""]), []
-    hub = Hub(clock)
-
-    def allowed() -> Deferred[bool]:
-        asked.append(clock.seconds())
-        return succeed(len(asked) < 3)
-
-    LiveStream(hub, request, StreamQuery(), clock).start(allowed)
-    for _ in range(40):
-        clock.advance(0.5)
-    assert asked == [5.0, 10.0, 15.0]
-    assert request.finished
-    assert hub.streams == 0
+    def numbers(self) -> list[int | None]:
+        return [number for _, number, _ in self.events()]
 
 
-def test_there_is_an_end_to_how_many_may_watch(streaming):
-    browsers = [streaming.open() for _ in range(5)]
-    streaming.until(5)
-    answer = streaming.client.get(streaming.url(), headers=COOKIES)
-    assert answer.status_code == 503
-    assert "Close one" in answer.json()["error"]
-    browsers[0].response.close()
-    streaming.until(4)
-    streaming.open()
+class World:
+    """A log that browsers watch."""
+
+    def __init__(self) -> None:
+        self.clock, self.number, self.asked = Reactor(), 0, 0
+        self.answer: Any = True
+        self.live = LiveResource(self.clock, self.check, kept=200, most=3)
+
+    def check(self, cookies: bytes) -> Deferred[bool]:
+        self.asked += 1
+        if isinstance(self.answer, Exception):
+            return fail(self.answer)
+        return succeed(self.answer and cookies == ADA)
+
+    def emit(self, count: int, agent_id: int = 7) -> None:
+        for _ in range(count):
+            self.number += 1
+            line = json.dumps({"seq": self.number}).encode()
+            self.live.written([WrittenEvent(self.number, "error", agent_id, line)])
+        self.clock.pump([0, 0.2, 0, 0])
+
+    def open(self, cookie: bytes = ADA, last_id: int | None = None, **query: Any) -> Browser:
+        browser = Browser([b""])
+        browser.args = {name.encode(): [str(value).encode()] for name, value in query.items()}
+        browser.requestHeaders.setRawHeaders(b"cookie", [cookie])
+        if last_id is not None:
+            browser.requestHeaders.setRawHeaders(b"last-event-id", [str(last_id)])
+        self.live.render(browser)
+        self.clock.pump([0, 0, 0])
+        return browser
 
 
-def test_whoever_may_no_longer_watch_is_shown_no_more(streaming):
-    browser = streaming.open()
-    streaming.until(1)
-    streaming.do("forbid")
-    assert browser.rest() == []  # it ends
-    answer = streaming.client.get(streaming.url(), headers=COOKIES)
-    assert answer.status_code == 403
+@pytest.fixture
+def world() -> World:
+    return World()
 
 
-def test_where_it_cannot_be_looked_up_nobody_watches(streaming):
-    browser = streaming.open()
-    streaming.until(1)
-    streaming.do("break")
-    assert browser.rest() == []
-    assert streaming.client.get(streaming.url(), headers=COOKIES).status_code == 403
+def test_events_come_as_they_stand_in_the_log_and_of_the_agent_that_is_asked_for(world):
+    everything, seven = world.open(), world.open(agent=7)
+    world.emit(1, agent_id=8)
+    world.emit(2)
+    assert everything.events() == [("error", n, {"seq": n}) for n in (1, 2, 3)]
+    assert seven.numbers() == [2, 3]
+    assert everything.responseHeaders.getRawHeaders(b"content-type")[0].startswith(
+        b"text/event-stream"
+    )
+    assert world.open(last=2).numbers() == [2, 3]
 
 
-@pytest.mark.parametrize("port", ["inner", "outer"])
-def test_a_browser_that_does_not_read_is_cut_off_and_nobody_waits_for_it(streaming, port):
-    lazy = socket.create_connection(("127.0.0.1", getattr(streaming, port)))
-    lazy.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    lazy.sendall(b"GET /agents-live HTTP/1.1\r\nHost: x\r\nCookie: sessionid=ada\r\n\r\n")
-    streaming.until(1)
-    other = streaming.open()
-    streaming.until(2)
-    deadline, sent = time.monotonic() + PATIENCE, 0
-    while streaming.do("emit 100") > 1:  # until the lazy one is gone
-        sent += 100
-        other.take(100)
-        assert time.monotonic() < deadline, sent
-    assert streaming.do("streams") == 1
-    other.take(100)
-    read = 0
-    try:
-        while chunk := lazy.recv(1 << 20):
-            read += len(chunk)
-    except ConnectionResetError:
-        pass
-    lazy.close()
-    assert read < sent * 400
+def test_a_browser_that_comes_again_misses_nothing(world):
+    browser = world.open()
+    world.emit(2)
+    assert browser.numbers() == [1, 2]
+    browser.processingFailed(ConnectionError("it goes"))
+    assert world.live.streams == []
+    world.emit(5)
+    for again in (world.open(last_id=2), world.open(after=2)):
+        assert again.numbers() == [3, 4, 5, 6, 7]
 
 
-def test_while_the_server_is_away_a_browser_is_asked_to_come_again(streaming):
-    browser = streaming.open()
-    streaming.until(1)
-    streaming.do("emit 1")
-    assert browser.next().id == 1
-    streaming.do("server down")
-    assert browser.rest() == []
-    # An answer that is no stream, or no 200, would end a browser's tries for good.
-    away = streaming.open()
-    assert away.rest() == []
-    assert away.retry > 0
-    streaming.do("server up")
-    streaming.do("emit 1")
-    again = streaming.open(last_id=1)
-    assert again.next().id == 2
+def test_one_that_was_away_too_long_is_told_of_the_gap(world):
+    world.emit(300)  # 200 are kept
+    (gap, _, data), *rest = world.open(last_id=2).events()
+    assert (gap, data) == ("gap", {"after": 2})
+    assert [number for _, number, _ in rest] == list(range(101, 301))
+
+
+def test_one_that_takes_no_more_is_sent_the_rest_when_it_does_and_keeps_nobody(world):
+    lazy, other = world.open(), world.open()
+    lazy.producer.pauseProducing()
+    world.emit(150)
+    assert other.numbers() == list(range(1, 151))
+    assert lazy.numbers() == []
+    lazy.producer.resumeProducing()
+    world.clock.pump([0, 0])
+    assert lazy.numbers() == list(range(1, 151))
+
+
+@pytest.mark.parametrize("query", [{}, {"agent": 7}, {"agent": 999}, {"agent": "x"}])
+@pytest.mark.parametrize("cookie", [b"", b"sessionid=tom", b"sessionid=ada; x=\x80\xff"])
+def test_a_stranger_learns_nothing(world, query, cookie):
+    world.emit(1)
+    answer = world.open(cookie, **query)
+    assert (answer.responseCode, answer.finished) == (403, 1)
+    assert json.loads(b"".join(answer.written)) == {"error": FORBIDDEN}
+    assert world.live.streams == []
+
+
+def test_there_is_an_end_to_how_many_may_watch(world):
+    browsers = [world.open() for _ in range(3)]
+    refused = world.open()
+    assert refused.responseCode == 503
+    assert b"Close one" in b"".join(refused.written)
+    browsers[0].processingFailed(ConnectionError("it goes"))
+    assert world.open().responseCode is None
+
+
+@pytest.mark.parametrize("answer", [False, RuntimeError("the database is away")])
+def test_whoever_may_no_longer_watch_is_shown_no_more(world, answer):
+    browser = world.open()
+    world.clock.advance(BEAT_SECONDS)
+    assert not browser.finished
+    world.answer = answer
+    world.clock.advance(BEAT_SECONDS)
+    assert world.asked == 3
+    assert browser.finished
+    world.emit(1)
+    assert browser.events() == []
+    assert world.open().responseCode == 403
+
+
+def test_when_the_world_stops_all_are_let_go(world):
+    browser = world.open()
+    world.live.close()
+    assert browser.finished
+    assert world.clock.getDelayedCalls() == []
+    world.open()
+    world.emit(1)
+    assert world.live.streams

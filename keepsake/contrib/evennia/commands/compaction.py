@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from keepsake.agent.memory.memory import MemoryComponent
+from keepsake.agent.memory.memory import Compacted, MemoryComponent
+from keepsake.agent.mind import Tended
 from keepsake.archive.history import PastCompaction, compactions
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Summary
@@ -14,7 +15,7 @@ from keepsake.contrib.evennia.commands import figures
 from keepsake.contrib.evennia.commands.base import Query, plain, when
 from keepsake.contrib.evennia.commands.recall import memory_lines
 from keepsake.errors import CompactionError, KeepsakeError
-from keepsake.memory.types import Undone
+from keepsake.memory.types import Outcome, Undone
 
 
 def view(query: Query) -> Callable[[], str] | None:
@@ -29,20 +30,31 @@ def view(query: Query) -> Callable[[], str] | None:
 
 def take_back(name: str, memory: MemoryComponent, caller: Any) -> None:
     """Take the last compaction of an agent's memory back, and tell what came of it."""
+    memory.undo(lambda outcome: caller.msg(shown(name, taken_back(outcome))))
 
-    def done(outcome: Undone | CompactionError) -> None:
-        if isinstance(outcome, CompactionError):
-            caller.msg(f"|rNothing was taken back:|n {plain(str(outcome))}")
-            return
-        left = f"{outcome.left} more can be taken back" if outcome.left else "No other is left"
-        facts = [
-            ("Tokens", figures.saved(outcome.tokens_before, outcome.tokens_after)),
-            ("Archive", plain(str(outcome.position))),
-        ]
-        head = f"|gTook back compaction {outcome.number}|n of {name}'s memory"
-        caller.msg(f"{head}: {plain(outcome.detail)}. {left}.\n{figures.labelled(facts, 10)}")
 
-    memory.undo(done)
+def shown(name: str, outcome: Tended) -> str:
+    """What came of it, as a builder sees it."""
+    done, said = outcome
+    return f"{'|g' if done else '|r'}{name}:|n {plain(said)}."
+
+
+def compacted(outcome: Compacted) -> Tended:
+    """What came of a compaction, in words."""
+    if isinstance(outcome, CompactionError):
+        return False, f"Nothing was compacted: {outcome}"
+    if outcome.outcome is Outcome.NOTHING:
+        return False, f"Nothing to compact: {outcome.detail}"
+    before, after = outcome.tokens_before, outcome.tokens_after
+    return True, f"Compacted: {outcome.detail}; {before:,} tokens before, {after:,} now"
+
+
+def taken_back(outcome: Undone | CompactionError) -> Tended:
+    """What came of taking one back, in words."""
+    if isinstance(outcome, CompactionError):
+        return False, f"Nothing was taken back: {outcome}"
+    left = f"{outcome.left} more can be taken back" if outcome.left else "No other is left"
+    return True, f"Took back compaction {outcome.number}: {outcome.detail}. {left}"
 
 
 def _listed(name: str, past: Sequence[PastCompaction]) -> str:

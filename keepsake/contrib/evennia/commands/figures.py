@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from evennia.utils.ansi import strip_ansi
 
 from keepsake.archive.history import PastCompaction
-from keepsake.archive.verdicts import SummaryVerdict
+from keepsake.archive.tiers import SummaryVerdict
 from keepsake.contrib.evennia.commands.base import plain
 from keepsake.contrib.evennia.wording import counted
 from keepsake.memory.types import CompactionResult, Load

@@ -81,7 +81,7 @@ async function seed() {
   const { total } = await get(`agents/${id}/tiers`);
   if (!total) return;
   const first = Math.max(1, total - SEEDED + 1);
-  const { memories } = await get(`agents/${id}/memories`, { first, last: total });
+  const memories = await get(`agents/${id}/memories`, { first, last: total });
   for (const memory of memories) {
     const { number: n, kind: of, repeats: times, time: t } = memory;
     feed.add("memory", { ...memory, op: "append", n, of, times, t, agent: document.body.dataset.name });

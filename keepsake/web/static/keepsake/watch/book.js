@@ -1,14 +1,14 @@
 /* What an agent keeps beside its memories: a section for each kind of book. */
 
 import { act, actButton, actForm, field, get } from "./api.js";
-import { count, el, fill, time } from "./dom.js";
+import { el, fill, time } from "./dom.js";
 
 const PAGE = 30;
 const NAMES = { kept: "what is always in its prompts" };
 
 /** A section over one book, or over several of which one is chosen. */
 export class Book {
-  #skip = 0;
+  #shown = PAGE;
 
   constructor(root, id, ...books) {
     Object.assign(this, { id, of: books[0] });
@@ -21,11 +21,19 @@ export class Book {
   }
 
   async load() {
-    this.#skip = 0;
-    const found = await get(`agents/${this.id}/book`, { of: this.of, limit: PAGE });
-    fill(this.list, found.pages.map((page, i) => this.#page(page, i === 0)));
-    if (!found.total) fill(this.list, el("li", { class: "empty", "data-row": true, tabindex: "-1" }, "Nothing yet."));
-    this.#rest(found);
+    this.#shown = PAGE;
+    fill(this.list);
+    await this.#draw();
+    if (!this.list.hasChildNodes()) fill(this.list, el("li", { class: "empty", "data-row": true, tabindex: "-1" }, "Nothing yet."));
+  }
+
+  /** Put what is not shown yet of the newest pages below the others. */
+  async #draw() {
+    const found = await get(`agents/${this.id}/book`, { of: this.of, limit: this.#shown });
+    const there = this.list.childElementCount;
+    this.list.append(...found.slice(there).map((page, i) => this.#page(page, there + i === 0)));
+    this.more.hidden = found.length < this.#shown;
+    fill(this.more, "Older pages");
   }
 
   /** What else stands below a page. */
@@ -35,9 +43,8 @@ export class Book {
 
   async #next() {
     try {
-      const found = await get(`agents/${this.id}/book`, { of: this.of, limit: PAGE, skip: this.#skip });
-      this.list.append(...found.pages.map((page) => this.#page(page, false)));
-      this.#rest(found);
+      this.#shown += PAGE;
+      await this.#draw();
     } catch (problem) {
       fill(this.more, `${problem.message} Try again`);
     }
@@ -46,12 +53,6 @@ export class Book {
   #turn(name) {
     this.of = name;
     this.load().catch((problem) => fill(this.list, el("li", { class: "problem" }, problem.message)));
-  }
-
-  #rest({ pages, total }) {
-    this.#skip += pages.length;
-    this.more.hidden = this.#skip >= total;
-    fill(this.more, `${count(total - this.#skip)} more`);
   }
 
   #page({ title, at, text, facts, file }, open) {

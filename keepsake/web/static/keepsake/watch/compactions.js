@@ -41,13 +41,13 @@ export class Compactions {
     }
   }
 
-  #add({ compactions, total }) {
+  #add(compactions) {
     this.list.append(...compactions.map((made) => compaction(this.id, made)));
     this.#oldest = compactions.at(-1)?.number ?? this.#oldest;
     const shown = this.list.childElementCount;
-    this.older.hidden = !compactions.length || shown >= total;
+    this.older.hidden = compactions.length < LIMIT;
     this.note.className = "dim";
-    fill(this.note, shown ? `${count(shown)} of ${many(total, "compaction")}` : "None was made yet: its window holds all that it lived through.");
+    fill(this.note, shown ? `${many(shown, "compaction")}` : "None was made yet: its window holds all that it lived through.");
   }
 
   #failed(problem) {
@@ -58,34 +58,37 @@ export class Compactions {
 
 function compaction(id, made) {
   const saved = made.tokens_before ? 1 - made.tokens_after / made.tokens_before : 0;
-  const folded = made.first ? ` · memories ${count(made.first)}–${count(made.last)} folded in` : "";
+  const folded = made.covered ? ` · memories ${made.covered.map(count).join("–")} folded in` : "";
   const details = el("details", { "data-agent": id, on: { toggle: () => details.open && show(details, made) } },
     el("summary", { "data-opens": true },
       el("b", {}, `Compaction ${made.number}`), verdict(made),
       el("span", {}, made.outcome), el("span", { class: "dim" }, made.reason),
       el("span", { class: "figure" }, `${count(made.tokens_before)} → ${count(made.tokens_after)} tokens (−${percent(saved)})`),
-      el("small", {}, time(made.at), ` · ${seconds(made.seconds)} · ${many(made.calls, "model call")} · ${made.strategy}${folded}`)),
+      el("small", {}, time(made.time), ` · ${seconds(made.seconds)} · ${many(made.calls, "model call")} · ${made.strategy}${folded}`)),
     el("div", { class: "change" }));
   return el("li", { "data-row": true, tabindex: "-1", class: made.undone ? "undone" : "" }, details);
 }
 
 function verdict(made) {
   if (made.undone) return el("span", { class: "badge paused" }, "taken back");
-  if (made.good === null) return el("span", { class: "badge asleep" }, "not checked");
-  return el("span", { class: `badge ${made.good ? "calm" : "trouble"}` }, made.good ? "good" : "poor");
+  if (made.verdict === null) return el("span", { class: "badge asleep" }, "not checked");
+  const good = !made.verdict.problems.length;
+  return el("span", { class: `badge ${good ? "calm" : "trouble"}` }, good ? "good" : "poor");
 }
 
 /** Made when it is opened for the first time: all differences at once would be felt. */
 function show(details, made) {
   const holder = details.querySelector(".change");
   if (holder.hasChildNodes()) return;
-  const raw = made.first ? memoriesFold(details.dataset.agent, made.first, made.last) : null;
-  fill(holder, made.verdict ? el("p", {}, `Its check said: ${made.verdict}`) : null, raw,
+  const raw = made.covered ? memoriesFold(details.dataset.agent, ...made.covered) : null;
+  const { wanted = 0, seen, problems = [] } = made.verdict ?? {};
+  const said = [wanted && `${seen} of ${wanted} pins and promises kept`, ...problems].filter(Boolean).join("; ");
+  fill(holder, said ? el("p", {}, `Its check said: ${said}`) : null, raw,
     Object.keys(TIERS).map((kind) => change(kind, made)));
 }
 
 function change(kind, made) {
-  const [before, after] = [made.before, made.after].map((all) => all.find((each) => each.kind === kind));
+  const [before, after] = [made.before[kind], made.after[kind]];
   if (!before && !after) return null;
   const said = (summary) => (summary ? `${count(summary.first)}–${count(summary.last)}` : "nothing");
   return el("section", {}, el("h3", {}, TIERS[kind]),

@@ -2,31 +2,30 @@
 
 import { bar } from "./agent_state.js";
 import { act, actForm, field, get } from "./api.js";
-import { announce, count, el, fill, many, seconds, time } from "./dom.js";
+import { announce, count, el, fill, many, time } from "./dom.js";
 
 const PAGE = 50;
 const LIMIT = 20;
 export const TIERS = { longterm: "Long-term summary", recent: "Short-term summary" };
 
-/** A summary of the agent with that number. */
-export function summaryFold(id, summary, { open = false, changed = null } = {}) {
+/** A summary of the agent with that number, as that compaction left it; `changed()` once it was changed here. */
+export function summaryFold(id, summary, compaction, changed) {
   const under = el("div", { class: "under" });
   const make = () => under.hasChildNodes() || fill(under, memoriesFold(id, summary.first, summary.last));
   const details = el("details", {
-    open, class: `summary ${summary.undone ? "undone" : ""}`, "data-row": true, tabindex: "-1",
+    open: true, class: "summary", "data-row": true, tabindex: "-1",
     "data-range": `${summary.first}-${summary.last}`, on: { toggle: () => details.open && make() },
   },
-  el("summary", { "data-opens": true }, el("b", {}, `${TIERS[summary.kind]} of memories ${summary.first}–${summary.last}`), " ",
-    summary.undone ? el("span", { class: "badge paused" }, "taken back") : null,
-    el("small", {}, time(summary.at), ` · compaction ${summary.compaction} · ${many(summary.tokens, "token")}`,
+  el("summary", { "data-opens": true }, el("b", {}, `${TIERS[summary.tier]} of memories ${summary.first}–${summary.last}`), " ",
+    el("small", {}, time(summary.time), ` · compaction ${compaction} · ${many(summary.tokens_after, "token")}`,
       summary.model ? ` · by ${summary.model}` : "")),
   el("pre", { class: "text prose", dir: "auto" }, summary.text || "(empty)"),
-  changed ? editForm(id, summary, changed) : null, under);
+  editForm(id, summary, changed), under);
   return details;
 }
 
 /** Other words for a summary that stands; the words of before stay in the archive. */
-function editForm(id, { kind, at, text }, changed) {
+function editForm(id, { tier: kind, time: at, text }, changed) {
   const words = () => field("Its words", "text", { lines: 12, value: text, most: 8000 });
   return actForm("Change this summary", words, (said) => act(id, "summary", { ...said, kind, at }), changed);
 }
@@ -35,7 +34,7 @@ function editForm(id, { kind, at, text }, changed) {
 export function memoriesFold(id, first, last) {
   const list = el("ol", { class: "memories" });
   const load = async (from) => {
-    const { memories } = await get(`agents/${id}/memories`, { first: from, last: Math.min(from + PAGE - 1, last) });
+    const memories = await get(`agents/${id}/memories`, { first: from, last: Math.min(from + PAGE - 1, last) });
     list.append(...memoryRows(memories));
     const next = (memories.at(-1)?.number ?? last) + 1;
     return next > last ? null : more(`The next of them, from ${count(next)} on`, () => load(next));
@@ -113,21 +112,20 @@ export class Recall {
     const asked = ++this.#asked;
     fill(this.view, el("p", { class: "dim" }, "Searching …"));
     try {
-      const found = await get(`agents/${this.id}/recall`, { q: this.question.value, limit: LIMIT });
-      if (asked === this.#asked) this.#draw(found);
+      const question = this.question.value;
+      const hits = await get(`agents/${this.id}/recall`, { q: question, limit: LIMIT });
+      if (asked === this.#asked) this.#draw(question, hits);
     } catch (problem) {
       if (asked === this.#asked) fill(this.view, el("p", { class: "problem", role: "alert" }, problem.message));
     }
   }
 
-  #draw(found) {
-    const none = found.hits.length ? "" : ". What stands in its prompt word for word is not searched: see Memory";
-    const words = `${many(found.hits.length, "hit")} for “${found.question}” in ${seconds(found.seconds)}${none}`;
-    const most = Math.max(...found.hits.map((hit) => hit.score), 0);
-    fill(this.view,
-      found.problem ? el("p", { class: "problem", role: "alert" }, found.problem) : el("p", {}, words),
-      el("ol", { class: "hits" }, found.hits.map((hit) => row(hit, most))));
-    announce(found.problem || words);
+  #draw(question, hits) {
+    const none = hits.length ? "" : ". What stands in its prompt word for word is not searched: see Memory";
+    const words = `${many(hits.length, "hit")} for “${question}”${none}`;
+    const most = Math.max(...hits.map((hit) => hit.score), 0);
+    fill(this.view, el("p", {}, words), el("ol", { class: "hits" }, hits.map((hit) => row(hit, most))));
+    announce(words);
   }
 }
 

@@ -5,6 +5,7 @@ import { count, el, fill, many, percent, time } from "./dom.js";
 
 /** Colours of sections: as many as a prompt has, so that none means two. */
 const HUES = 11;
+const LIMIT = 20;
 const NEWER = "A newer one was sent: show it";
 
 /** The section "Prompt" of an agent's page. */
@@ -59,9 +60,9 @@ export class Prompt {
       return;
     }
     this.#prompt = prompt;
-    this.#hues = new Map(prompt.sections.map((each, i) => [each.name, i % HUES]));
-    // Of before the last start only the whole is known: not which line was whose.
-    if (!prompt.sections.some((each) => each.text)) this.whole.checked = true;
+    this.#hues = new Map(Object.keys(prompt.sections).map((name, i) => [name, i % HUES]));
+    // Of all but the newest only the whole is known: not which line was whose.
+    if (!prompt.sent.some(({ name }) => name)) this.whole.checked = true;
     this.#drawText();
     fill(this.view, this.#facts(prompt), this.#stack(prompt),
       prompt.sent.length ? el("label", { class: "switch" }, this.whole, "as it was sent, from its first line to its last") : null,
@@ -74,7 +75,7 @@ export class Prompt {
     const prompt = this.#prompt;
     fill(this.text, this.whole.checked && prompt.sent.length
       ? el("ol", { class: "sent" }, prompt.sent.map((each) => this.#stretch(each)))
-      : el("ol", { class: "sections" }, prompt.sections.map((each, i) => this.#section(each, i, prompt))));
+      : el("ol", { class: "sections" }, [...this.#hues.keys()].map((name) => this.#section(name, prompt))));
   }
 
   /** Lines of one section that follow one another; its colour and its name stand beside them. */
@@ -90,32 +91,40 @@ export class Prompt {
       ? `${many(prompt.server_tokens, "token")} by the server's count, ` +
         `${percent(prompt.cached / prompt.server_tokens)} of them from its cache`
       : "the server does not say what it counted";
-    return el("p", {}, "Sent ", time(prompt.at), ` about “${prompt.trigger}”: ${many(prompt.tokens, "token")} of ` +
+    return el("p", {}, "Sent ", time(prompt.at), ` about “${prompt.trigger}”: ${many(total(prompt), "token")} of ` +
       `${count(prompt.budget)}; ${server}.`);
   }
 
   #stack(prompt) {
-    const whole = Math.max(prompt.budget, prompt.tokens, 1);
-    const label = prompt.sections.map((each) => `${each.name} ${each.tokens}`).join(", ");
+    const whole = Math.max(prompt.budget, total(prompt), 1);
+    const sections = Object.entries(prompt.sections);
+    const label = sections.map(([name, tokens]) => `${name} ${tokens}`).join(", ");
     return el("div", { class: "stack", role: "img", "aria-label": `Tokens by section: ${label}` },
-      prompt.sections.map((each, i) => el("span", {
-        class: `part hue-${i % HUES}`, title: `${each.name}: ${many(each.tokens, "token")}`,
-        vars: { "--share": `${(each.tokens / whole) * 100}%` },
+      sections.map(([name, tokens], i) => el("span", {
+        class: `part hue-${i % HUES}`, title: `${name}: ${many(tokens, "token")}`,
+        vars: { "--share": `${(tokens / whole) * 100}%` },
       })));
   }
 
-  #section(section, i, prompt) {
-    const share = section.tokens / Math.max(prompt.tokens, 1);
+  #section(name, prompt) {
+    const [tokens, hue] = [prompt.sections[name], `hue-${this.#hues.get(name)}`];
+    const share = tokens / Math.max(total(prompt), 1);
+    const words = prompt.sent.filter((each) => each.name === name).map(({ text }) => text).join("\n");
     const head = el("summary", { "data-opens": true },
-      el("span", { class: `swatch hue-${i % HUES}` }), el("b", {}, section.name),
-      el("span", { class: "figure" }, `${many(section.tokens, "token")}, ${percent(share)}`),
+      el("span", { class: `swatch ${hue}` }), el("b", {}, name),
+      el("span", { class: "figure" }, `${many(tokens, "token")}, ${percent(share)}`),
       el("span", { class: "track", "aria-hidden": "true" },
-        el("span", { class: `level hue-${i % HUES}`, vars: { "--share": `${share * 100}%` } })));
-    const details = el("details", { open: this.#open.has(section.name), on: { toggle: () => {
-      this.#open[details.open ? "add" : "delete"](section.name);
-    } } }, head, el("pre", { class: "text", dir: "auto" }, section.text || "Its own words are not known any more: see it as it was sent."));
+        el("span", { class: `level ${hue}`, vars: { "--share": `${share * 100}%` } })));
+    const details = el("details", { open: this.#open.has(name), on: { toggle: () => {
+      this.#open[details.open ? "add" : "delete"](name);
+    } } }, head, el("pre", { class: "text", dir: "auto" }, words || "Its own words are not known any more: see it as it was sent."));
     return el("li", { "data-row": true, tabindex: "-1" }, details);
   }
+}
+
+/** Tokens of all sections. */
+function total({ sections }) {
+  return Object.values(sections).reduce((sum, tokens) => sum + tokens, 0);
 }
 
 /** The way to earlier prompts: a list that grows backwards. */
@@ -142,9 +151,9 @@ class Earlier {
   }
 
   async #next() {
-    const { prompts, more } = await get(`agents/${this.id}/prompts`, { before: this.#oldest });
+    const prompts = await get(`agents/${this.id}/prompts`, { before: this.#oldest, limit: LIMIT });
     this.#oldest = prompts.at(-1)?.seq ?? this.#oldest;
-    this.more.hidden = !more;
+    this.more.hidden = prompts.length < LIMIT;
     this.list.append(...prompts.map((each) => el("li", {}, el("button", { type: "button", class: "plain", "data-seq": each.seq, "aria-pressed": "false" },
       time(each.at), ` ${each.trigger}`, each.command ? ` → ${each.command.slice(0, 60)}` : ` (${each.outcome})`, el("small", {}, ` ${many(each.tokens, "token")}`)))));
   }

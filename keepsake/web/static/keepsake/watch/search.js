@@ -14,7 +14,7 @@ async function search(words) {
     const answer = await get("search", { q: words, limit: MOST });
     if (byId("q").value.trim() !== words) return;
     byId("trouble-here").hidden = true;
-    draw(answer);
+    draw(answer, words);
     announce(byId("summary").textContent);
   } catch (problem) {
     fill(byId("summary"));
@@ -23,11 +23,11 @@ async function search(words) {
   }
 }
 
-function draw(found) {
+function draw(found, asked) {
   const most = found.hits.length === MOST ? `the newest ${count(MOST)} memories` : many(found.hits.length, "memory", "memories");
   fill(byId("summary"), found.hits.length ? most : "Nobody remembers that.",
     found.complete ? "" : " The archives are so long that only their newest part was read.");
-  const words = found.question.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
+  const words = asked.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
   fill(hits, found.hits.map(({ id, agent, memory }) => el("li", { "data-row": true, tabindex: "-1" },
     el("a", { href: `/agents/${id}/#memory/${memory.number}`, "data-opens": true }, `${agent}, memory ${count(memory.number)}`), " ",
     el("small", {}, time(memory.time), memory.place ? ` · ${memory.place}` : "", memory.kind === "act" ? " · its own act" : ""),

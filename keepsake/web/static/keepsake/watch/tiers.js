@@ -88,14 +88,14 @@ export class Tiers {
       el("ul", { class: "legend" }, parts.map((part) => el("li", {}, el("button", {
         type: "button", class: "plain", on: { click: () => this.#try(() => this.#open(part)) },
       }, el("span", { class: `swatch ${part.tier}` }), `${NAMES[part.tier]}: ${count(part.first)}–${count(part.last)}`,
-      part.summary ? `, ${many(part.summary.tokens, "token")}` : part.tier === "window" ? `, ${many(tokens, "token")}` : "")))));
+      part.summary ? `, ${many(part.summary.tokens_after, "token")}` : part.tier === "window" ? `, ${many(tokens, "token")}` : "")))));
     this.jump.max = String(total);
   }
 
   /** When that was, behind the end of the line; without it the line is still a line. */
   #date(end, memory) {
     get(`agents/${this.id}/memories`, { first: memory, last: memory })
-      .then(({ memories: [found] }) => found && end.append(", ", time(found.time)), () => {});
+      .then(([found]) => found && end.append(", ", time(found.time)), () => {});
   }
 
   #part(part) {
@@ -118,9 +118,9 @@ export class Tiers {
     this.#mark(part);
     fill(this.page,
       el("h3", {}, `${NAMES[part.tier][0].toUpperCase()}${NAMES[part.tier].slice(1)}`),
-      part.summary ? summaryFold(this.id, part.summary, { open: true, changed: () => this.#changed(part.tier) }) : null,
+      part.summary ? summaryFold(this.id, part.summary, this.#tiers.compaction, () => this.#changed(part.tier)) : null,
       this.#turns(part, start, last),
-      el("ol", { class: "memories" }, memoryRows(found.memories, { mark, ids: true })),
+      el("ol", { class: "memories" }, memoryRows(found, { mark, ids: true })),
       this.#turns(part, start, last));
     announce(`Memories ${start} to ${last}.`);
   }

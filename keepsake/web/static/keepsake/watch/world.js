@@ -17,7 +17,7 @@ async function refresh() {
   if (document.hidden) return;
   const notice = byId("trouble-here");
   try {
-    const { rooms } = await get("world");
+    const rooms = await get("world");
     if (!byId("rooms").contains(document.activeElement)) fill(byId("rooms"), rooms.map(room));
     notice.hidden = true;
   } catch (problem) {

@@ -1,5 +1,10 @@
-"""A summary without a model: the sentences that tell most, in their own words, in order of time.
+"""Summaries as text: what one is made of, how a prompt shows it, and one without a model.
 
+A memory reads ``12. [4 May, evening] Anneke says to you, "…"``, an own act ``You say to Anneke,
+"…"``; the date stands where it changes. A summary is prose, a list of ``- `` lines, or notes under
+``## `` headings.
+
+The summary without a model has the sentences that tell most, in their own words, in order of time.
 A sentence is worth its rare words that no chosen sentence has yet, in relation to its length. What
 matters, and what people say, counts for more. Each line has its day where that changes, and who
 spoke: ``- 4 May: Ann told me: "I am Ann, a sailmaker."`` A line that matters begins with ``* ``, so
@@ -12,16 +17,36 @@ import heapq
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import groupby
 
-from keepsake.archive.records import Memory, MemoryKind
+from keepsake.archive.records import Memory, MemoryKind, Tier
 from keepsake.language.heard import heard, spoken
 from keepsake.language.perception import for_prompt, shorten
 from keepsake.language.words import SENTENCE_GAP, short_day, words
-from keepsake.memory.source import SummarySource
-from keepsake.memory.text import MARK, WIDE, lines_of, told
+from keepsake.memory.strategy import NARRATIVE, Strategy
+from keepsake.prompt.script import daytime
+from keepsake.prompt.tokens import CHARACTERS_PER_TOKEN, estimate_tokens
+from keepsake.prompt.tool_results import about_memory
+
+MARK = "## "
+WIDE = 0x2E80
+"""From this character on, scripts are written without blanks between words."""
+_ITEMS = ("- ", "* ")
+_LONGEST = 20_000
+"""Characters of one line of prose."""
+
+USUAL_TOKENS = 600
+"""What a long-term summary weighs in a small prompt; all other sizes are in relation to it."""
+_CHARACTERS = {Tier.RECENT: 2.0, Tier.LONGTERM: 3.0}
+"""How long a summary without a model may get that has no limit, for each of those tokens."""
+_ANSWERED = {Tier.RECENT: 0.75, Tier.LONGTERM: 1.17}
+"""How many tokens a model's answer may have then: a language other than English takes more."""
+
+_SHARE, _LEAST_CHARACTERS = 0.9, 240
+"""The share of a few memories that their summary may have, and what it may have in any case."""
 
 MATTERS, MOST_MATTERING, _EACH = 6, 4, 2.5
 """From which importance on a sentence counts for more than its words, how many of one person do (so
@@ -34,6 +59,122 @@ _RARITY, _LENGTH, _OVERHEAD, _LONGEST, _MOST_MISSED = 4, 0.9, 12, 240, 40
 
 _DAY = re.compile(r"^(?P<day>\d{1,2} [^\W\d]{3}): (?=\S)")
 _QUOTED = re.compile(r'^(?P<who>[^"“”]{1,80}?)[,:]? ["“](?P<said>.+)["”]$', re.S)
+
+
+# -- how memories and summaries are shown
+
+
+def numbered(memories: Iterable[Memory]) -> list[str]:
+    """Memories as a model is shown them, one line each."""
+    lines, before = [], ""
+    for memory in memories:
+        when = f"[{short_day(memory.time)}, {daytime(memory.time)}] "
+        lines.append(f"{memory.number}. {'' if when == before else when}{told(memory)}")
+        before = when
+    return lines
+
+
+def told(memory: Memory) -> str:
+    """A memory in the second person, as one harmless line."""
+    if memory.kind is not MemoryKind.ACT:
+        return for_prompt(memory.line)
+    verb, _, rest = memory.text.partition(" ")
+    if said := spoken(memory):
+        act = f'You {verb}{f" to {said.to}" if said.to else ""}, "{said.words}"'
+    else:
+        act = f"You *{rest}*" if verb in ("emote", "pose") and rest else f"You did: {memory.text}"
+    return for_prompt(f"{act} (your reason: {memory.reason})" if memory.reason else act)
+
+
+@lru_cache(maxsize=256)  # a summary stands in every prompt until the next one is made
+def shown(text: str) -> tuple[str, ...]:
+    """A summary as harmless lines of a prompt; prose as one line.
+
+    A heading becomes ``Facts:``; one without notes is left out. No line starts like a heading, a
+    rule or a cursor.
+    """
+    lines: list[str] = []
+    heading = ""
+    for line in lines_of(text):
+        if line.startswith(MARK):
+            heading = for_prompt(line, limit=80).strip(" :")
+            continue
+        if heading:
+            lines, heading = [*lines, f"{heading}:"], ""
+        sign = "- " if line.startswith(_ITEMS) else ""
+        lines.append(sign + for_prompt(line[len(sign) :], limit=_LONGEST))
+    return tuple(line for line in lines if line.strip("- "))
+
+
+def plain(text: str) -> tuple[str, ...]:
+    """Its lines without headings and list signs; prose as one line."""
+    return tuple(
+        line.removeprefix("- ").removeprefix("* ")
+        for line in lines_of(text)
+        if not line.startswith(MARK)
+    )
+
+
+def lines_of(text: str) -> list[str]:
+    """Each line of a list or of notes, with its sign; prose, with all its line ends, as one."""
+    lines = [folded for line in text.splitlines() if (folded := " ".join(line.split()))]
+    if any(line.startswith((*_ITEMS, MARK)) for line in lines):
+        return lines
+    return [" ".join(lines)] if lines else []
+
+
+# -- what a summary is made of
+
+
+@dataclass(frozen=True, slots=True)
+class SummarySource:
+    """What one summary is to be made of: older summaries, memories, or both."""
+
+    tier: Tier
+    agent: str
+    memories: tuple[Memory, ...] = ()  # oldest first
+    older: tuple[str, ...] = ()  # summaries of what was before them, oldest first
+    strategy: Strategy = NARRATIVE  # how it is to be written
+    limit_tokens: int = 0  # the most tokens that it may have; 0 for the usual
+    usual_tokens: int = USUAL_TOKENS  # the same for a long-term summary that grows, as a measure
+    tokens: Callable[[str], int] = estimate_tokens
+    importance: Callable[[Memory], int] = lambda _: 0  # 1 to 10, or 0 where it is not known
+    constraints: tuple[str, ...] = ()  # pins and open promises, which it must not contradict
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """All of it, a text each."""
+        return (*self.older, *map(told, self.memories))
+
+    def relevant(self) -> SummarySource:
+        """Without what the agent did with its own memory, unless there is nothing else."""
+        kept = tuple(memory for memory in self.memories if not about_memory(memory))
+        return replace(self, memories=kept) if kept or self.older else self
+
+    @property
+    def characters(self) -> int:
+        """How many characters a summary without a model may have."""
+        if self.limit_tokens:
+            return self.limit_tokens * CHARACTERS_PER_TOKEN
+        usual = int(_CHARACTERS[self.tier] * self.usual_tokens)
+        if self.tier is Tier.LONGTERM:
+            return usual
+        # As long as what it is made of, it would save nothing; older summaries are short already.
+        return min(usual, max(int(_SHARE * sum(map(len, self.lines))), _LEAST_CHARACTERS))
+
+    @property
+    def most(self) -> int:
+        """How many tokens a model's summary may have."""
+        return self.limit_tokens or int(_ANSWERED[self.tier] * self.usual_tokens)
+
+    def fits(self, text: str) -> bool:
+        """Whether a summary without a model is short enough."""
+        if self.limit_tokens:
+            return self.tokens(text) <= self.limit_tokens
+        return len(text) <= self.characters
+
+
+# -- a summary without a model
 
 
 @dataclass(frozen=True, slots=True)

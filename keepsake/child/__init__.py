@@ -1,1 +1,0 @@
-"""Child processes of the game: servers on loopback that it starts, watches and ends."""

@@ -1,0 +1,241 @@
+"""A compaction being made: from its plan, rung by rung, to new summaries.
+
+Nothing is committed here. Each rung is tried only if those before it were not enough, and
+each is written down with what it saved.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from keepsake.archive.records import Memory, Summary, Tier
+from keepsake.errors import KeepsakeError
+from keepsake.language.words import SENTENCE_GAP
+from keepsake.memory.masking import mask
+from keepsake.memory.plan import LEAST_SUMMARY, CompactionPlan
+from keepsake.memory.summarizer import Draft, ExtractiveSummarizer, Summarizer
+from keepsake.memory.summary_text import USUAL_TOKENS, SummarySource
+from keepsake.memory.types import CompactReason, Rung, RungStep
+from keepsake.memory.window import Window
+
+_NOTE = "(Left out here: part of memories {first}-{last}. `recall` and a name bring it back.)"
+# All of it, word for word: with less, what somebody says could take others' words away.
+_NOTES = re.compile(
+    re.escape(_NOTE).replace(r"\{first\}", r"\d+").replace(r"\{last\}", r"\d+") + r"\s*"
+)
+
+
+@dataclass(slots=True)
+class Ladder:
+    """One compaction on its way up; :meth:`climb` fills what it came to.
+
+    Attributes:
+        summaries: Those of before, and then the new ones, long-term first.
+        steps: What each rung did.
+        written: What was written on the way.
+        earlier: Longer versions of summaries that a later rung made shorter.
+    """
+
+    plan: CompactionPlan
+    window: Window
+    summarizer: Summarizer
+    log: Callable[[str], None]
+    now: datetime
+    constraints: tuple[str, ...] = ()  # lines of pins and open promises
+    summaries: dict[Tier, Summary] = field(default_factory=dict)
+    steps: list[RungStep] = field(default_factory=list)
+    written: list[Draft] = field(default_factory=list)
+    earlier: dict[Tier, str] = field(default_factory=dict)
+    _window: int = 0  # tokens of the memories that stay
+
+    def climb(self) -> bool:
+        """Go up until the prompt is under the low mark; False if nothing could be changed.
+
+        Raises:
+            ModelError, ConfigError: No summary could be written.
+        """
+        before, config = self.plan.before, self.plan.config
+        there = (before.longterm, before.recent)
+        self.summaries = {summary.tier: summary for summary in there if summary is not None}
+        self._window = sum(before.weights)
+        old = dict(self.summaries)
+        full = before.tokens - self._window + before.plain
+        self.steps = [RungStep(Rung.MASK, full, before.tokens)]
+        if self.plan.leaving:
+            self._summarise()
+        self._merge()
+        if before.overhead + self.tokens > config.high_tokens:
+            self._squeeze(config.low_tokens)
+        if before.overhead + self.tokens > config.high_tokens:
+            self._truncate(config.low_tokens)
+        return self.summaries != old
+
+    @property
+    def tokens(self) -> int:
+        """Summaries and window now, or as they will be."""
+        return self.window.counter.summaries(*self.summaries.values()) + self._window
+
+    # -- the rungs
+
+    def _summarise(self) -> None:
+        """The short-term summary flows into the long-term one; what leaves becomes the new one."""
+        plan, counter, before = self.plan, self.window.counter, self.tokens
+        leaving = plan.leaving
+        if plan.config.mask:  # no model is paid for what says nothing
+            leaving = mask(leaving, leaving[-1].number, self.window.matters) or leaving
+        memories = tuple(memory for memory in leaving if not memory.is_stock) or leaving
+        older = tuple(without_note(each.text) for each in self.summaries.values())
+        first, last = plan.leaving[0].number, plan.leaving[-1].number
+        oldest = next((each.first for each in self.summaries.values()), first)
+        if plan.replaces:
+            limit = plan.config.longterm_tokens
+            sources = [(self._source(Tier.RECENT, memories, older, limit), (oldest, last))]
+        else:
+            sources = [(self._source(Tier.RECENT, memories), (first, last))]
+            if recent := self.summaries.get(Tier.RECENT):
+                sources.insert(0, (self._source(Tier.LONGTERM, (), older), (oldest, recent.last)))
+        drafts = self._written([source for source, _ in sources])
+        self.summaries, self._window = {}, plan.staying_tokens
+        for (source, span), draft in zip(sources, drafts, strict=True):
+            made_of = sum(map(counter.text, source.older)) + counter.memories(source.memories)
+            costs = made_of, counter.text(draft.text)
+            summary = Summary(source.tier, *span, draft.text, draft.model, self.now, *costs)
+            self.summaries[source.tier] = summary
+        self._step(Rung.SUMMARISE, before, *drafts)
+
+    def _written(self, sources: list[SummarySource]) -> list[Draft]:
+        """Their summaries: side by side where a model is waited for."""
+        if isinstance(self.summarizer, ExtractiveSummarizer) or len(sources) == 1:
+            return list(map(self._write, sources))
+        with ThreadPoolExecutor(len(sources), thread_name_prefix="summary") as pool:
+            return list(pool.map(self._write, sources))
+
+    def _write(self, source: SummarySource) -> Draft:
+        """One summary, without a model if that fails and it may; in any thread."""
+        try:
+            draft = self.summarizer.summarize(source)
+        except KeepsakeError as error:
+            again = bool(source.limit_tokens) and not source.memories
+            if self.plan.reason is not CompactReason.EMERGENCY and not again:
+                raise
+            self.log(f"{error.what}; a summary without a model is used")
+            return ExtractiveSummarizer().summarize(source)
+        for refused in draft.refusals:
+            self.log(f"A summary was refused: {refused.reason}")
+        return draft
+
+    def _merge(self) -> None:
+        """Summarise the summary of everything old again when it has outgrown its limit."""
+        tier = Tier.RECENT if self.plan.replaces else Tier.LONGTERM
+        limit, counter = self.plan.config.longterm_tokens, self.window.counter
+        summary = self.summaries.get(tier)
+        if summary is None or counter.text(summary.text) <= limit:
+            return
+        before, old = self.tokens, (without_note(summary.text),)
+        written = self._write(self._source(tier, (), old, limit))
+        self._shorten(tier, written)
+        if counter.text(self.summaries[tier].text) > limit:
+            self._by_rules(tier, limit)
+        self._step(Rung.RESUMMARISE, before, written)
+
+    def _squeeze(self, target: int) -> None:
+        """Make both summaries smaller without a model: before anything is cut."""
+        before, counter = self.tokens, self.window.counter
+        room = max(target - self.plan.before.overhead - self._window, 0)
+        weights = {tier: counter.text(each.text) for tier, each in self.summaries.items()}
+        for tier, tokens in weights.items():
+            limit = max(room * tokens // max(sum(weights.values()), 1), LEAST_SUMMARY)
+            if tokens > limit:
+                self._by_rules(tier, limit)
+        self._step(Rung.RESUMMARISE, before)
+
+    def _truncate(self, target: int) -> None:
+        """Cut the oldest summary, then the other; the archive has both."""
+        before, overhead, counter = self.tokens, self.plan.before.overhead, self.window.counter
+        # What is left when both summaries are squeezed as far as they can be.
+        least = overhead + self._window + 2 * LEAST_SUMMARY
+        target = min(max(target, least), max(target, self.plan.config.emergency_tokens))
+        for tier, summary in list(self.summaries.items()):
+            if (over := overhead + self.tokens - target) > 0:
+                limit = max(counter.text(summary.text) - over, 0)
+                text = cut(summary, limit, counter.text)
+                self._shorten(tier, Draft(text, summary.model))
+        self._step(Rung.TRUNCATE, before)
+
+    # -- what the rungs are made of
+
+    def _source(
+        self,
+        tier: Tier,
+        memories: tuple[Memory, ...],
+        older: tuple[str, ...] = (),
+        limit: int = 0,
+    ) -> SummarySource:
+        return SummarySource(
+            tier=tier,
+            agent=self.window.counter.agent,
+            memories=memories,
+            older=older,
+            strategy=self.plan.strategy,
+            limit_tokens=limit,
+            usual_tokens=max(self.plan.config.longterm_tokens, USUAL_TOKENS),
+            tokens=self.window.counter.text,
+            importance=self.window.importance,
+            constraints=self.constraints,
+        )
+
+    def _by_rules(self, tier: Tier, limit: int) -> None:
+        source = self._source(tier, (), (without_note(self.summaries[tier].text),), limit)
+        self._shorten(tier, ExtractiveSummarizer().summarize(source))
+
+    def _shorten(self, tier: Tier, draft: Draft) -> None:
+        """Put a shorter text in a summary's place; one that is none changes nothing."""
+        summary, count = self.summaries[tier], self.window.counter.text
+        tokens = count(draft.text)
+        if draft.text and tokens < count(summary.text):
+            self.earlier.setdefault(tier, summary.text)
+            self.summaries[tier] = replace(
+                summary, text=draft.text, model=draft.model, time=self.now, tokens_after=tokens
+            )
+
+    def _step(self, rung: Rung, before: int, *written: Draft) -> None:
+        if self.tokens != before or written:
+            calls = sum(each.cost.calls for each in written)
+            self.steps.append(RungStep(rung, before, self.tokens, calls))
+        self.written += written
+
+
+# -- truncation: what is cut is in the archive, and the text says how to bring it back
+
+
+def without_note(text: str) -> str:
+    """``text`` without what an earlier cut left in it."""
+    return _NOTES.sub("", text).strip()
+
+
+def cut(summary: Summary, limit: int, count: Callable[[str], int]) -> str:
+    """The text of ``summary`` within ``limit`` tokens, with a note of what is left out.
+
+    Returns:
+        The whole text if it fits; else the note and as much of the end as there is room for.
+    """
+    if count(summary.text) <= limit:
+        return summary.text
+    items = tuple("-*#")
+    parts, listed = list[str](), False
+    for line in without_note(summary.text).splitlines():
+        is_item = line.lstrip()[:1] in items
+        parts += [line] if is_item else SENTENCE_GAP.split(line)
+        listed |= is_item
+    note = _NOTE.format(first=summary.first, last=summary.last)
+    room, end = limit - count(note), list[str]()
+    for part in reversed(parts):
+        if (room := room - count(part)) < 0:
+            break
+        end.insert(0, part)
+    joined = ("\n" if listed else " ").join(end)
+    return "\n".join(part for part in (note, joined) if part)
