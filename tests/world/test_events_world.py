@@ -192,19 +192,6 @@ class NightsTest(EventsWorld):
         assert steps == [step.step.value for step in self.mind.sleeper.nights.log.last.steps]
         assert "compact" in steps
 
-    def test_put_to_sleep_by_hand_it_falls_asleep_once_each_time(self):
-        for _ in range(2):
-            self.mira.db.asleep = True
-            self.mind.sleeper.tick()
-            self.settle(lambda: not self.mind.sleeper.working)
-            close_all()
-            self.mind.sleeper.tick()
-            self.settle(lambda: not self.mind.sleeper.working)
-            self.mira.attributes.remove("asleep")
-            self.mind.sleeper.tick()
-        once = [("falls asleep", "it was put to sleep"), ("wakes", "a builder")]
-        assert self.told() == [*once, *once]
-
 
 class ServersTest(EventsWorld):
     def test_servers_faults_and_every_kind(self):

@@ -97,31 +97,6 @@ class TestKnowing(PeopleWorld):
         assert "stone" in " ".join(known.lines(self.mira, tom))
         assert "stone" not in " ".join(known.lines(self.mira))
 
-    def test_nothing_is_lost_or_doubled_by_a_crash(self):
-        self.says(self.char1, *CHAT)
-        before = self.said_by(self.char1)
-        self.says(self.char1, "I work as a miller, Mira.")  # not in the files when it happens
-        self.stop_services()
-        self.services = self.start_services()
-        assert self.said_by(self.char1) == [*before, "I work as a miller, Mira."]
-
-
-class TestIdentity(PeopleWorld):
-    """Who is who, whatever they are called."""
-
-    def test_whoever_is_renamed_stays_who_they_are_and_who_takes_the_name_is_another(self):
-        self.says(self.char1, "I work as a miller, Mira.")
-        key = identity_of(self.char1)
-        self.known.settle()
-        self.char1.key = "Thomas"
-        self.says(self.char1, "Good evening, Mira.")
-        assert identity_of(self.char1) == key
-        assert list(self.page(self.char1).names) == ["Tom", "Thomas"]
-        other = self.comes("Tom")
-        self.says(other, "Good evening, everybody.")
-        assert self.said_by(other) == ["Good evening, everybody."]
-        assert "I work as a miller, Mira." in self.said_by(self.char1)
-
 
 class TestHostile(PeopleWorld):
     """What a player says is what they said, and nothing else."""

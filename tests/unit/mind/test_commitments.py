@@ -80,15 +80,6 @@ def test_the_list_has_an_end_and_says_so(book):
         book.add(promise(" - "))
 
 
-def test_which_one_is_meant(book):
-    book.add(promise("soup", 3))
-    book.add(promise("soup with bread", 4))
-    assert book.meant("bread").number == 4
-    for wrong in ("soup", "lamp", ""):
-        with pytest.raises(NoteRefused, match="soup"):
-            book.meant(wrong)
-
-
 def test_the_event_log_is_told_what_is_promised_and_closed(tmp_path):
     told = []
     book = Commitments(tmp_path / "noticed.md", Owner("Mira", emit=told.append))

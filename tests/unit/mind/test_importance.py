@@ -10,11 +10,10 @@ from keepsake.archive.records import POSE, SCENE, Memory
 from keepsake.books.importance import importance
 from keepsake.books.person_page import line_of
 from keepsake.language.heard import GIVE
-from keepsake.memory.strategy import NARRATIVE
 from keepsake.memory.summarizer import ExtractiveSummarizer
 from keepsake.memory.types import CompactReason
 from tests.unit.mind.journals import did, result, seen, told
-from tests.unit.mind.lives import REPLACE, STRUCTURED, WIDE, Life, fill, talk
+from tests.unit.mind.lives import WIDE, Life, fill, talk
 
 SHORT, LONG = (
     "I see.",
@@ -62,11 +61,10 @@ def test_a_deed_is_no_repeat_of_the_pose_before_it():
     assert not pose.is_repeated_by(replace(pose, number=2, event=GIVE))
 
 
-@pytest.mark.parametrize("strategy", [NARRATIVE, STRUCTURED, REPLACE])
-def test_plain_words_that_matter_outlive_many_compactions(tmp_path, strategy):
+def test_plain_words_that_matter_outlive_many_compactions(tmp_path):
     life = Life(tmp_path / "Mira", replace(WIDE, longterm_tokens=200))
     life.more = {"importance": lambda memory: 8 if memory.number == 5 else 2}
-    life.summarizer, life.strategy = ExtractiveSummarizer(), strategy
+    life.summarizer = ExtractiveSummarizer()
     memory = life.open()
     talk(memory, 4)
     memory.append('Tom says to you, "The cup is yours, keep it."', source="Tom")

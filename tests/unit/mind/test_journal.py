@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.books import journal as book
 from keepsake.books.entries import (
     LONGEST,
     EntryOrigin,
@@ -61,17 +60,6 @@ def test_what_is_written_can_be_read_again(journal: Journal):
     assert journal.problems == ()
 
 
-def test_the_newest_days_are_read_and_entries_come_oldest_first(
-    journal: Journal, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(book, "DAYS", 2)
-    write(journal, "Today.")
-    write(journal, "Long ago.", now=days_ago(9), memories=(1,))
-    write(journal, "A while ago.", now=days_ago(3))
-    assert [entry.text for entry in journal.entries()] == ["A while ago.", "Today."]
-    assert journal.resting_on(1) is None
-
-
 def test_length_and_importance_have_bounds(journal: Journal):
     for text in ("", "  \n ", "---", "\u200b\u202e", "[]<>**"):
         with pytest.raises(NoteRefused, match="no words"):
@@ -116,19 +104,6 @@ def test_a_persons_changes_are_seen(journal: Journal):
     assert journal.entries() == ()
 
 
-def test_a_person_can_add_an_entry_with_a_heading_and_a_text(journal: Journal):
-    write(journal, CUP)
-    path = file_of(journal)
-    day = f"{local_day(NOON):%Y%m%d}"
-    with path.open("a") as file:
-        file.write(f"\n## {day}-900, 8:15\n\nAda owes me\ntwo pears.\n\n- **memories**: 4-6, 9\n")
-    added = journal.entries()[1]
-    assert added.text == "Ada owes me two pears."
-    assert (added.memories, added.judge) == ((4, 5, 6, 9), Judge.AGENT)
-    assert f"{added.time.astimezone():%H:%M}" == "08:15"
-    assert write(journal, "Rain.").id == f"{day}-901"
-
-
 PERSONS = """\
 ---
 tags: [diary]
@@ -166,6 +141,13 @@ Broken.
 - **importance**: very
 
 # The end
+
+## {day}-900, 8:15
+
+Ada owes me
+two pears.
+
+- **memories**: 4-6, 9
 """
 
 
@@ -175,9 +157,11 @@ def test_what_a_person_wrote_stays_word_for_word(journal: Journal, log: list[str
     path.parent.mkdir()
     path.write_text(source)
     write(journal, "Rain fell.", 3)
-    (entry, rain) = journal.entries()
+    (entry, added, rain) = journal.entries()
     assert (entry.text, entry.importance) == ("Tom gave me a cup.", 6)
-    assert rain.id == f"{day}-3"
+    assert (added.text, added.memories) == ("Ada owes me two pears.", (4, 5, 6, 9))
+    assert (added.judge, f"{added.time.astimezone():%H:%M}") == (Judge.AGENT, "08:15")
+    assert rain.id == f"{day}-901"
     text = path.read_text()
     assert text.startswith(source), "to the letter"
     assert len([line for line in log if "very" in line]) == 2  # once for each state of the file
