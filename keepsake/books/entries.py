@@ -25,12 +25,13 @@ from datetime import date, datetime, time
 from enum import StrEnum
 from itertools import pairwise
 
-from keepsake.books.importance import LEAST, MOST
 from keepsake.errors import NoteRefused
 from keepsake.language.perception import for_prompt, visible
 from keepsake.language.words import MONTHS, short_day, writable
 from keepsake.ports import Tokens
 
+LEAST, MOST = 1, 10
+"""The least and the most that anything can matter."""
 LONGEST = 600
 """Characters of one entry."""
 MOST_NUMBERS, MOST_PEOPLE = 200, 20

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from keepsake.archive.privacy import outward
 from keepsake.archive.records import Memory, Summary
 from keepsake.archive.tiers import Tiers
-from keepsake.books.importance import importance
+from keepsake.books.journal import importance
 from keepsake.memory import masking
 from keepsake.memory.config import CompactionConfig, MemoryHost
 from keepsake.memory.plan import MemorySnapshot, open_exchange

@@ -7,8 +7,6 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-from evennia.utils.ansi import strip_ansi
-
 from keepsake.agent import runtime
 from keepsake.agent.surroundings import identity_of
 from keepsake.books.entries import EntryOrigin
@@ -148,24 +146,3 @@ class TestBuilders(Building, JournalWorld):
         broken.write_bytes(b"\xff\xfe\x00")
         assert "2020-01-01.md" in self.type("@journal Mira")
         assert broken.read_bytes() == b"\xff\xfe\x00"
-
-
-class TestPlayers(JournalWorld):
-    def test_players_get_none_of_it(self):
-        self.account.is_superuser = False
-        for holder in (self.account, self.char1):
-            holder.permissions.clear()
-        self.account.permissions.add("Player")
-        self.lives()
-        for line in (
-            "@journal Mira",
-            "journal Mira",
-            "@people Mira",
-            "people Mira Tom",
-            "@history Mira",
-            "history Mira",
-        ):
-            self.heard.clear()
-            self.char1.execute_cmd(line)
-            self.settle()
-            assert "not available" in strip_ansi("\n".join(self.heard)), line

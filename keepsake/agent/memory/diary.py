@@ -14,8 +14,7 @@ from keepsake.agent.runtime import Runtime
 from keepsake.archive.privacy import NOBODY
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.entries import EntryOrigin, JournalEntry, standing
-from keepsake.books.importance import importance
-from keepsake.books.journal import Journal
+from keepsake.books.journal import Journal, importance
 from keepsake.books.persona import attribute_quote
 from keepsake.books.store import Owner
 from keepsake.errors import KeepsakeError

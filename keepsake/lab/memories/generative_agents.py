@@ -16,7 +16,7 @@ from typing import Any
 
 from keepsake.archive.records import Memory
 from keepsake.books.files import replace_file
-from keepsake.books.importance import importance
+from keepsake.books.journal import importance
 from keepsake.errors import ModelError
 from keepsake.lab.memories import reflection
 from keepsake.lab.memories.rag import LineIndex
@@ -76,7 +76,7 @@ class GenerativeAgents(Newest):
 
     Ratings, conclusions and times of access are kept in ``stream.json``, since a model's answers
     cannot be had again; the lines themselves are embedded anew after it is opened. Without a model
-    importance is judged by the rules of :mod:`keepsake.books.importance`, and it never
+    importance is judged by the rules of :mod:`keepsake.books.journal`, and it never
     reflects.
     """
 

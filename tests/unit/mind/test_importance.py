@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from keepsake.archive.records import POSE, SCENE, Memory
-from keepsake.books.importance import importance
+from keepsake.books.journal import importance
 from keepsake.books.person_page import line_of
 from keepsake.language.heard import GIVE
 from keepsake.memory.summarizer import ExtractiveSummarizer

@@ -19,8 +19,7 @@ from keepsake.books.entries import (
     local_day,
     standing,
 )
-from keepsake.books.importance import importance
-from keepsake.books.journal import MOST_DRAWN, MOST_OF_ONE, Journal
+from keepsake.books.journal import MOST_DRAWN, MOST_OF_ONE, Journal, importance
 from keepsake.books.store import Owner
 from keepsake.errors import NoteRefused
 from tests.unit.mind.journals import NOON, days_ago, result, seen, told, write

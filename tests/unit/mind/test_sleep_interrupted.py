@@ -34,8 +34,7 @@ from keepsake.agent.sleep.tiredness import SleepConfig
 from keepsake.archive.history import compactions
 from keepsake.archive.records import Memory
 from keepsake.books.entries import EntryOrigin, JournalEntry
-from keepsake.books.importance import importance
-from keepsake.books.journal import Journal
+from keepsake.books.journal import Journal, importance
 from keepsake.books.people import PeopleBook
 from keepsake.books.person_page import PersonPage
 from keepsake.memory.config import CompactionConfig
