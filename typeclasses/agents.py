@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from keepsake.agent.runtime import runtime
 from keepsake.contrib.evennia.agents import AgentMixin
 from typeclasses.characters import Character
@@ -19,13 +17,9 @@ class Agent(AgentMixin, Character):
     """
 
     agent_cmdset = "commands.agent_cmdset.AgentCmdSet"
+    is_everyday = days.is_everyday
 
     def at_minute(self) -> None:
         """Go on with its day."""
         super().at_minute()
         days.live_on(self, almanac_now(runtime().clock))
-
-    def is_everyday(self, line: str, facts: dict[str, Any], from_obj: Any) -> bool:
-        """Whether a line is nothing to remember."""
-        known = days.is_everyday(self, line, facts, from_obj)
-        return known or super().is_everyday(line, facts, from_obj)

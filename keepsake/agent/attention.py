@@ -112,6 +112,7 @@ class Attention:
     Attributes:
         config: The settings.
         thinking: Whether a thought is under way.
+        present: Who is here, by name and by what tells them from others.
     """
 
     def __init__(self, config: ThinkingConfig, rng: random.Random, now: float) -> None:
@@ -119,7 +120,7 @@ class Attention:
         self._current: Impulse | None = None
         self._waiting: dict[str, _Waiting] = {}  # in the order in which they came
         self._met: dict[str, float] = {}  # with whom words were exchanged, and when last
-        self._present: Collection[str] = ()
+        self.present: Collection[str] = ()
         self._player_near = False
         self._ready_at = self._last_event = _NEVER
         self._chatter = 0  # lines that agents exchanged since something else happened
@@ -128,8 +129,8 @@ class Attention:
     # -- what happens
 
     def look(self, present: Collection[str], *, player_near: bool, now: float) -> None:
-        """Tell who is here, by name and by what tells them from others; nobody else is answered."""
-        self._present = present
+        """Tell who is here; nobody else is answered."""
+        self.present = present
         for key in [key for key in self._waiting if key != ELSE and key not in present]:
             del self._waiting[key]
         if player_near != self._player_near:  # idle thoughts are rarer without a player
@@ -190,7 +191,7 @@ class Attention:
     def in_talk(self, now: float) -> bool:
         """Whether a player who is here talks with the agent: either spoke a short while ago."""
         met = self._met.items()
-        return any(now - at < TALK_SECONDS and who in self._present for who, at in met)
+        return any(now - at < TALK_SECONDS and who in self.present for who, at in met)
 
     # -- what is due
 
@@ -210,19 +211,21 @@ class Attention:
             return head.at if player else max(head.at, self._ready_at)
         away = 1.0 if self._player_near else self.config.idle_away_factor
         idle_at = self._idle_from + self.config.idle_interval * away * self._idle_share
-        here = (at for who, at in self._met.items() if who in self._present)
+        here = (at for who, at in self._met.items() if who in self.present)
         return max(idle_at, self._ready_at, max(here, default=_NEVER) + TALK_SECONDS)
 
     def _head(self) -> _Waiting | None:
         """What comes next: players who wait, those who have come, agents who wait, all else."""
-
-        def rank(each: _Waiting) -> int:
-            if each.impulse.priority == "player":
-                return 3
-            came = each.impulse.from_player and each.impulse.kind is EventKind.ARRIVAL
-            return 2 if came else int(each.impulse.kind in DIRECT)
-
-        return max(self._waiting.values(), key=rank, default=None)
+        by_rank = sorted(
+            self._waiting.values(),
+            key=lambda each: (
+                each.impulse.priority == "player",
+                each.impulse.from_player and each.impulse.kind is EventKind.ARRIVAL,
+                each.impulse.kind in DIRECT,
+            ),
+            reverse=True,
+        )
+        return next(iter(by_rank), None)
 
     @property
     def outranked(self) -> bool:
@@ -244,7 +247,7 @@ class Attention:
         it, and answered with it.
         """
         current = self._current
-        if current is None or (current.key != ELSE and current.key not in self._present):
+        if current is None or (current.key != ELSE and current.key not in self.present):
             return None
         if (newer := self._waiting.pop(current.key, None)) is not None:
             self._current = current = _merged(current, newer.impulse)

@@ -27,7 +27,11 @@ class Mind(Remembering):
         super().__init__(life, runtime, asleep=lambda: self.sleeper.may_compact)
         memory = self.memory
         self.thinker = thinker = Thinker(
-            life, self, runtime, spent=self._spent, drowsy=lambda: self.sleeper.walking
+            life,
+            self,
+            runtime,
+            spent=lambda tokens: self.sleeper.spent(tokens),  # noqa: PLW0108 - it is made below
+            drowsy=lambda: self.sleeper.walking,
         )
         self.actor = thinker.actor
         log = sleep_log(life.folder)
@@ -46,9 +50,6 @@ class Mind(Remembering):
         self._runtime.workers.submit(self.look)
         self.acquaintances.catch_up()
         self.sleeper.start()
-
-    def _spent(self, tokens: int) -> None:
-        self.sleeper.spent(tokens)
 
     # -- what builders do, typed in the game or at the dashboard's buttons
 

@@ -145,15 +145,13 @@ class Runtime:
             else:
                 result.callback(ended.result())
 
-        def post(ended: Future[T]) -> None:
-            if not ended.cancelled():
-                self.post(lambda: came(ended))
-
         def give_up(_: Deferred[T]) -> None:
             future.cancel()
 
         future, result = self.workers.submit(work), Deferred[T](give_up)
-        future.add_done_callback(post)
+        future.add_done_callback(
+            lambda ended: None if ended.cancelled() else self.post(lambda: came(ended))
+        )
         return result.addTimeout(seconds, self.timer)
 
     def asker(

@@ -35,13 +35,6 @@ def players_near(character: Any) -> list[Any]:
     return [person for person in people_near(character) if person.has_account]
 
 
-def things_near(character: Any) -> list[Any]:
-    """The things in the same room."""
-    if character.location is None:
-        return []
-    return list(character.location.contents_get(content_type="object"))
-
-
 def exits_of(character: Any) -> list[str]:
     """The names of the exits that the character can see."""
     if character.location is None:
@@ -55,7 +48,8 @@ def options_of(agent: Body, *, stays: bool | None = None) -> Options:
     def names(objects: Any) -> tuple[str, ...]:
         return tuple(dict.fromkeys(str(each.key) for each in objects))
 
-    things, place = things_near(agent), agent.location
+    place = agent.location
+    things = place.contents_get(content_type="object") if place else ()
     ways = place.exits if place else ()
     passable = {str(each.key) for each in ways if each.access(agent, "traverse")}
     details = (str(each) for each in (place.db.details or {})) if place is not None else ()
@@ -72,11 +66,6 @@ def options_of(agent: Body, *, stays: bool | None = None) -> Options:
 def place_of(character: Any) -> str:
     """The name of the room; empty for nowhere."""
     return str(character.location.key) if character.location else ""
-
-
-def looks_of(agent: Body, room: Any) -> str:
-    """What ``room`` looks like to the agent now; empty for nowhere, and for one without looks."""
-    return str(room.get_display_desc(agent)) if room is not None and room.db.desc else ""
 
 
 def show(
@@ -146,12 +135,6 @@ def _identity(number: int, made: datetime) -> str:
 
 
 # -- who is meant
-
-
-def present(agent: Body) -> set[str]:
-    """Who is here: everybody's name, and what tells them from others of that name."""
-    here = people_near(agent)
-    return {person.key for person in here} | {identity_of(person) for person in here}
 
 
 def event_of(agent: Any, speaker: Any, line: str, facts: Mapping[str, Any]) -> Impulse | None:

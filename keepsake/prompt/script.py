@@ -48,8 +48,8 @@ def script_line(memory: Memory, name: str) -> str:
 def heading(memory: Memory) -> str:
     """``[Thursday 26 November 2026, evening, the Kettle]``."""
     now = memory.time.astimezone()
-    parts = [day(now), daytime(now), *([for_prompt(memory.place)] if memory.place else [])]
-    return f"[{', '.join(parts)}]"
+    place = f", {for_prompt(memory.place)}" if memory.place else ""
+    return f"[{day_and_time(now)}{place}]"
 
 
 def daytime(moment: datetime) -> str:
@@ -57,6 +57,6 @@ def daytime(moment: datetime) -> str:
     return next(word for end, word in _DAYTIMES if moment.hour < end)
 
 
-def day(moment: datetime) -> str:
-    """``Thursday 26 November 2026``."""
-    return f"{moment:%A} {moment.day} {moment:%B %Y}"
+def day_and_time(moment: datetime) -> str:
+    """``Thursday 26 November 2026, evening``."""
+    return f"{moment:%A} {moment.day} {moment:%B %Y}, {daytime(moment)}"

@@ -74,11 +74,9 @@ class Talk:
     act: Prompts
     transcript: Prompts
     count: Callable[[Sequence[str]], list[int]]
+    answer: AnswerReader = field(init=False)
     _instructions: str = ""  # the part of its prompt that says how to answer
     _spoken: list[str] = field(default_factory=list)  # what was said last, and of this answer
-
-    def __post_init__(self) -> None:
-        self.answer = AnswerReader(self.scene.name)
 
     def prompt(self, target: TargetModel, refused: str = "") -> TalkPrompt:
         """The prompt for a model.

@@ -58,10 +58,5 @@ class TaskPrompts:
         }
 
     def of(self, task: str) -> Prompts:
-        """The prompts of a task, such as ``talk``."""
-        return self._files[f"prompts/{task}.md"].current
-
-    @property
-    def transcript(self) -> Prompts:
-        """The template of transcripts."""
-        return self._files["prompt.md"].current
+        """The prompts of a task, such as ``talk``; of ``transcript`` the template ``prompt.md``."""
+        return self._files[f"prompts/{task}.md" if task in _PARTS else "prompt.md"].current

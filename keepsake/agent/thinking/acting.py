@@ -22,8 +22,8 @@ from keepsake.prompt.verbs import PRIVATE, Command
 
 FOLLOW_SECONDS = TALK_SECONDS + 600.0
 """Silence between the two after which an agent follows no longer: ten minutes after their talk."""
-_LOOKUPS = frozenset({"recall", "page", "look", "examine"})
-"""Deeds whose result comes back in the same turn."""
+SPEECH, LOOKUPS = frozenset({"say", "whisper"}), frozenset({"recall", "page", "look", "examine"})
+"""Deeds that others hear, and those whose result comes back in the same turn."""
 _ECHOES = frozenset({"say", "talk", "whisper", "pose"})
 
 
@@ -38,14 +38,9 @@ class Act:
     memory: int = 0  # number of the memory of it; 0 if it is not remembered, or not yet
 
     @property
-    def spoke(self) -> bool:
-        """Whether others heard something."""
-        return self.command is not None and self.command.verb in ("say", "whisper")
-
-    @property
-    def looked_up(self) -> bool:
-        """Whether it brought something that the agent wants to use in the same turn."""
-        return self.command is not None and self.command.verb in _LOOKUPS
+    def verb(self) -> str:
+        """What was done; empty if nothing was."""
+        return self.command.verb if self.command is not None else ""
 
 
 @dataclass

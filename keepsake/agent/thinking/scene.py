@@ -16,11 +16,9 @@ from keepsake.agent.surroundings import (
     exits_of,
     hosts_guests,
     identity_of,
-    looks_of,
     options_of,
     people_near,
     place_of,
-    things_near,
 )
 from keepsake.archive.privacy import NOBODY, Audience, is_private
 from keepsake.archive.records import Memory, MemoryKind
@@ -30,7 +28,7 @@ from keepsake.events.types import Recalled
 from keepsake.language.heard import heard, spoken
 from keepsake.models.profiles import CHAT, SCRIPT, SHIPPED, ModelProfile
 from keepsake.prompt.options import NAMING, Options
-from keepsake.prompt.script import day, daytime
+from keepsake.prompt.script import day_and_time
 from keepsake.prompt.sections import Rendered
 from keepsake.prompt.verbs import COMPACT, VERBS, Takes, Verb
 from keepsake.recall.documents import DocumentKind, Hit
@@ -77,10 +75,12 @@ class SceneMaker:
         self._runtime.chat_tokens = profile.prompt_tokens if profile.form == CHAT else 0
         return profile
 
-    def budget(self, profile: ModelProfile) -> int:
-        """Tokens that a prompt may have; ``memory_compaction.md`` limits those of a transcript."""
-        most = profile.prompt_tokens
-        return min(self._runtime.ladder.budget, most) if profile.form == SCRIPT else most
+    def sized(self, profile: ModelProfile) -> ModelProfile:
+        """With as many tokens as ``memory_compaction.md`` lets a transcript have."""
+        if profile.form != SCRIPT:
+            return profile
+        most = min(self._runtime.ladder.budget, profile.prompt_tokens)
+        return replace(profile, prompt_tokens=most)
 
     def context_of(self, agent: Body, impulse: Impulse) -> TurnContext:
         """Whom a turn answers now, and who hears it."""
@@ -89,7 +89,7 @@ class SceneMaker:
         said, known_of = unanswered(self._mind.memory.context().window, impulse)
         whispered = any(map(is_private, said))
         alone = frozenset({impulse.source_id} - {""})
-        audience = alone if whispered else listeners(agent)
+        audience = alone if whispered else frozenset(map(identity_of, people_near(agent)))
         answered = 0 < impulse.memory <= known_of
         return TurnContext(impulse, impulse.source, whispered, audience, _words(said), answered)
 
@@ -109,8 +109,10 @@ class SceneMaker:
 
     def is_whispered(self, agent: Body, turn: TurnContext) -> bool:
         """Whether an answer is whispered: to a whisper, or as others have come in since."""
-        came_in = bool(turn.partner) and bool(listeners(agent) - turn.audience)
-        return turn.whispered or (came_in and self._mind.memory.private.shared_with(turn.audience))
+        if turn.whispered or not turn.partner:
+            return turn.whispered
+        came_in = not turn.audience.issuperset(map(identity_of, people_near(agent)))
+        return came_in and self._mind.memory.private.shared_with(turn.audience)
 
     def choices(self, agent: Body, turn: TurnContext) -> tuple[tuple[Verb, ...], Options]:
         """What the agent may do in this turn, and with what.
@@ -139,9 +141,8 @@ class SceneMaker:
         except KeepsakeError:  # no model can be asked: that is told when one is
             profile = SHIPPED[PROFILE].suited(CHAT)
         found = await self.relate(agent, turn, by="builder")
-        talk, _ = self.talk(agent, turn, found, said)
-        budget = self.budget(profile)
-        return talk.prompt(replace(profile, prompt_tokens=budget)).rendered, budget
+        (talk, _), profile = self.talk(agent, turn, found, said), self.sized(profile)
+        return talk.prompt(profile).rendered, profile.prompt_tokens
 
     def talk(
         self,
@@ -202,7 +203,11 @@ class SceneMaker:
             "compaction": context.compaction,
             "recalled": (*map(recalled, related.hits), *called),
         }
-        parts = (runtime.prompts.of("talk"), runtime.prompts.of("act"), runtime.prompts.transcript)
+        parts = (
+            runtime.prompts.of("talk"),
+            runtime.prompts.of("act"),
+            runtime.prompts.of("transcript"),
+        )
         return Talk(scene, *parts, runtime.tokens.each), basis
 
     def _around(self, agent: Body, turn: TurnContext) -> TalkScene:
@@ -220,11 +225,11 @@ class SceneMaker:
             name=agent.key,
             persona=str(agent.db.profile or f"You are {agent.key}."),
             deeds=tuple(f"> {v.usage} ({v.help})" for v in deeds if v.takes not in NAMING),
-            now=f"{day(now)}, {daytime(now)}, {now:%H:%M}",
+            now=f"{day_and_time(now)}, {now:%H:%M}",
             place=place_of(agent) or "nowhere",
-            description=looks_of(agent, place),
+            description=str(place.get_display_desc(agent)) if place and place.db.desc else "",
             here=_shown(people_near(agent)),
-            things=_shown(things_near(agent)),
+            things=_shown(place.contents_get(content_type="object") if place else ()),
             carried=_shown(agent.contents),
             exits=tuple(exits),
             ways=tuple(ways),
@@ -261,11 +266,6 @@ def unanswered(window: Sequence[Memory], impulse: Impulse) -> tuple[list[Memory]
         )
     ]
     return said, since
-
-
-def listeners(agent: Body) -> Audience:
-    """Who hears what is said aloud now."""
-    return frozenset(identity_of(person) for person in people_near(agent))
 
 
 def recalled(hit: Hit) -> Recalled:

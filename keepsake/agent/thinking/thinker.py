@@ -18,13 +18,14 @@ from keepsake.agent.body import Body, Life
 from keepsake.agent.memory.remembering import Remembering
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import (
+    identity_of,
     is_at_home,
     number,
+    people_near,
     players_near,
-    present,
     talkativeness,
 )
-from keepsake.agent.thinking.acting import Act, Actor
+from keepsake.agent.thinking.acting import SPEECH, Act, Actor
 from keepsake.agent.thinking.thought_log import DROPPED, ThoughtLog, Turn
 from keepsake.agent.thinking.turn import Turns, show_absent, show_people
 from keepsake.agent.waiting import Alarm
@@ -75,7 +76,7 @@ class Thinker:
         self._attention = Attention(runtime.thinking.current, runtime.random, runtime.seconds())
         self._turns = Turns(
             *(life, mind, self.actor, self.log, runtime),
-            still_wanted=self._still_wanted,
+            still_wanted=lambda: self._attention.still_wanted() if self._look() else None,
             heard=self._pause.cancel,
         )
         self._find, self._runtime, self._memory = life.body, runtime, mind.memory
@@ -141,7 +142,7 @@ class Thinker:
         agent = self._look()
         if agent is None or agent.db.asleep:
             return
-        if event.kind in DIRECT and event.source and event.who not in present(agent):
+        if event.kind in DIRECT and event.source and event.who not in self._attention.present:
             event = replace(event, kind=EventKind.HEARD)  # a shout from afar
         self._attention.notice(event, self._runtime.seconds())
         if self._attention.outranked:
@@ -176,13 +177,11 @@ class Thinker:
     def _look(self) -> Body | None:
         """See who is here now; the agent itself, None if it has been deleted."""
         if (agent := self._find()) is not None:
-            near, now = bool(players_near(agent)), self._runtime.seconds()
-            self._attention.look(present(agent), player_near=near, now=now)
+            people, now = people_near(agent), self._runtime.seconds()
+            present = {each.key for each in people} | {identity_of(each) for each in people}
+            near = any(each.has_account for each in people)
+            self._attention.look(present, player_near=near, now=now)
         return agent
-
-    def _still_wanted(self) -> Impulse | None:
-        """The impulse as it is now that its turn has come; None if its cause is gone."""
-        return self._attention.still_wanted() if self._look() is not None else None
 
     def start(self) -> None:
         """Begin to have idle thoughts."""
@@ -221,7 +220,8 @@ class Thinker:
         self._attention.thought_started(impulse)
         may_think, state = impulse.priority == "player" or not self._drowsy(), self.state
         if may_think and state is AgentState.IDLE and agent.location is not None:
-            self._begin(Turn(impulse, agent))
+            self._turn, self._since = Turn(impulse, agent), self._runtime.seconds()
+            Deferred.fromCoroutine(self._think(self._turn))
             return
         # Paused, asleep, nowhere, or its memory cannot be written: the moment passes.
         if state is AgentState.TROUBLED:
@@ -239,17 +239,12 @@ class Thinker:
             self.log.ended(turn, DROPPED)
             self._over(None)
 
-    def _begin(self, turn: Turn) -> None:
+    async def _think(self, turn: Turn) -> None:
         """Think, now that the moment has come."""
-        self._turn, self._since = turn, self._runtime.seconds()
-        pause = self._runtime.thinking.current.pause_notice
+        act, pause = None, self._attention.config.pause_notice
         if turn.impulse.priority == "player" and pause:
             told = f"{turn.agent.key} pauses, thinking."
-            self._pause.set(pause, lambda: show_people(turn.agent, told))
-        Deferred.fromCoroutine(self._think(turn))
-
-    async def _think(self, turn: Turn) -> None:
-        act = None
+            self._pause.set(pause, show_people, turn.agent, told)
         try:
             act = await self._turns.take(turn)
         except Exception as error:  # whatever breaks: the agent must be able to think again
@@ -262,5 +257,7 @@ class Thinker:
         """A thought has ended, or a moment for one has passed."""
         self._pause.cancel()
         self._turn = None
-        self._attention.thought_done(self._runtime.seconds(), spoke=act is not None and act.spoke)
+        self._attention.thought_done(
+            self._runtime.seconds(), spoke=act is not None and act.verb in SPEECH
+        )
         self.schedule()

@@ -7,6 +7,7 @@ applied to the agent as it is then, if it still is. Runs on the reactor thread t
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +19,7 @@ from keepsake.agent.body import Body, Life
 from keepsake.agent.memory.remembering import Remembering
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import is_agent, people_near, place_of, players_near, show
-from keepsake.agent.thinking.acting import Act, Actor
+from keepsake.agent.thinking.acting import LOOKUPS, SPEECH, Act, Actor
 from keepsake.agent.thinking.scene import PROFILE, SceneMaker, TurnContext, words_by_rule
 from keepsake.agent.thinking.thought_log import DROPPED, Sent, ThoughtLog, Turn
 from keepsake.archive.records import COURTESY, MemoryKind
@@ -88,22 +89,16 @@ class Turns:
 
     async def take(self, turn: Turn) -> Act | None:
         """Answer somebody, or act of one's own accord; what came of it, None for nothing."""
+        with suppress(KeepsakeError):  # there is no model to ask, which is told when it is asked
+            profile = self.scenes.profile()
+            turn.rerouted = profile.form == DIALOGUE and profile.is_stopgap
         try:
-            act = None if self._rules_answer(turn) else await self._by_model(turn)
+            act = None if turn.rerouted else await self._by_model(turn)
             return await self._by_rules(turn) if turn.rerouted else act
         except TurnDropped:
             if not turn.dropped:
                 self._log.ended(turn, DROPPED)
             return None
-
-    def _rules_answer(self, turn: Turn) -> bool:
-        """Whether no model is asked: the shipped one hardly answers."""
-        try:
-            profile = self.scenes.profile()
-        except KeepsakeError:  # there is no model to ask, which is told when it is asked
-            return False
-        turn.rerouted = profile.form == DIALOGUE and profile.is_stopgap
-        return turn.rerouted
 
     async def _wait[T](self, turn: Turn, result: Awaitable[T]) -> T:
         """Wait for it, and go on with the turn.
@@ -118,12 +113,6 @@ class Turns:
         turn.agent = agent
         return found
 
-    def _is_wanted(self, turn: Turn) -> bool:
-        """Whether somebody needs it now that its turn has come; its impulse is of now then."""
-        wanted = self._still_wanted()
-        turn.impulse = wanted or turn.impulse
-        return wanted is not None
-
     # -- without a model
 
     async def _by_rules(self, turn: Turn) -> Act:
@@ -132,11 +121,14 @@ class Turns:
         if not context.partner:
             raise TurnDropped
         turn.found = await self._wait(turn, self.scenes.relate(turn.agent, context))
-        if not self._is_wanted(turn):
+        if (wanted := self._still_wanted()) is None:
             raise TurnDropped
-        random = self._runtime.random
+        turn.impulse, random = wanted, self._runtime.random
         words = words_by_rule(turn.agent, context, turn.found, self._memory, random)
-        act = self._speak(turn, context, words, event=COURTESY)
+        whispered = self.scenes.is_whispered(turn.agent, context)
+        act = self._actor.speak(
+            turn.agent, words, context.partner, whispered=whispered, event=COURTESY
+        )
         if act.result is not None:
             await act.result
         turn.acts = [act]
@@ -156,9 +148,10 @@ class Turns:
             turn.found = await self._wait(turn, self.scenes.relate(turn.agent, context))
             await self._ask(turn, context)
             last = next(
-                (act for act in turn.acts if act.spoke), turn.acts[-1] if turn.acts else last
+                (act for act in turn.acts if act.verb in SPEECH),
+                turn.acts[-1] if turn.acts else last,
             )
-            if not any(act.looked_up for act in turn.acts):
+            if not any(act.verb in LOOKUPS for act in turn.acts):
                 break
         return last
 
@@ -231,15 +224,16 @@ class Turns:
         """The turn whose moment has come, and its request; None if it is not to be sent."""
         agent, runtime = self._life.body(), self._runtime
         gone = agent is None or agent.location is None or agent.db.paused or agent.db.asleep
-        if agent is None or gone or not self._is_wanted(turn):
+        wanted = None if gone else self._still_wanted()
+        if agent is None or wanted is None:
             return None, None
-        turn.agent = agent
+        turn.agent, turn.impulse = agent, wanted
         if profile.form == DIALOGUE and (profile.is_stopgap or not context.partner):
             turn.rerouted = True
             return None, None
         talk, basis = self.scenes.talk(agent, context, turn.found)
-        budget = self.scenes.budget(profile)
-        prompt = talk.prompt(replace(profile, prompt_tokens=budget), refused)
+        profile = self.scenes.sized(profile)
+        prompt, budget = talk.prompt(profile, refused), profile.prompt_tokens
         costs = costs_of(prompt.rendered, runtime.tokens, budget)
         load = self._memory.memory.load()
         self._memory.memory.weigh(max(costs.used - load.summaries - load.window, 0))
@@ -294,10 +288,14 @@ class Turns:
     def _perform(self, turn: Turn, context: TurnContext, part: AnswerPart) -> Act:
         """Say it, play it or do it, by the rules that bind a player."""
         agent, seen = turn.agent, context.seen
+        whispered = self.scenes.is_whispered(agent, context)
         if part.kind is PartKind.SPEECH:
-            return self._speak(turn, context, part.text, reason=part.reason, seen=seen)
+            to, why = context.partner, part.reason
+            return self._actor.speak(
+                agent, part.text, to, whispered=whispered, reason=why, seen=seen
+            )
         if part.kind is PartKind.EMOTE:
-            if self.scenes.is_whispered(agent, context) and len(people_near(agent)) > 1:
+            if whispered and len(people_near(agent)) > 1:
                 return Act(None, "A gesture would show others what was whispered")
             return self._actor.do(agent, Command("emote", part.text, part.reason), seen=seen)
         command = read_deed(part.text, *self.scenes.choices(agent, context))
@@ -305,10 +303,6 @@ class Turns:
             return self._actor.do(agent, command, seen=seen)
         self._memory.remember(command, MemoryKind.RESULT, place=place_of(agent))
         return Act(None, command)
-
-    def _speak(self, turn: Turn, context: TurnContext, words: str, **more: Any) -> Act:
-        whispered = self.scenes.is_whispered(turn.agent, context)
-        return self._actor.speak(turn.agent, words, context.partner, whispered=whispered, **more)
 
     # -- without an answer
 

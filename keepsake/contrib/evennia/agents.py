@@ -130,7 +130,7 @@ class AgentMixin(CharacterMixin):
         line = perception.perceive(raw, own_name=self.key)
         if not line or (mind.sleeper.asleep and not mind.sleeper.reached_by(from_obj, line, facts)):
             return 0
-        if self.is_everyday(line, facts, from_obj):
+        if getattr(from_obj, "unannounced", False) or self.is_everyday(line, facts, from_obj):
             return 0
         kind = str(facts.get("type", ""))
         if kind == POSE:  # which the memory keeps as its kind
@@ -172,8 +172,8 @@ class AgentMixin(CharacterMixin):
         return event
 
     def is_everyday(self, line: str, facts: dict[str, Any], from_obj: Any) -> bool:
-        """Whether a line is nothing to remember, such as an agent that goes its way by rule."""
-        return bool(getattr(from_obj, "unannounced", False))
+        """Whether a line is nothing to remember; a game may say so of what it shows each day."""
+        return False
 
     def at_minute(self) -> None:
         """A minute has passed; a game may have its agents go on with a day of their own."""
