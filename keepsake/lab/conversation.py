@@ -15,8 +15,8 @@ from keepsake.lab.local_vectors import LocalVectors
 from keepsake.language.words import writable
 from keepsake.ports import Embedder
 from keepsake.recall.documents import Document, DocumentKind
+from keepsake.recall.query import spans
 from keepsake.recall.search import MemorySearch
-from keepsake.recall.times import spans
 from keepsake.recall.words import WordIndex
 
 _NO_TIME = datetime(2000, 1, 1, tzinfo=UTC)

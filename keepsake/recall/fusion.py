@@ -11,8 +11,8 @@ from __future__ import annotations
 import heapq
 import math
 import re
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
@@ -20,8 +20,7 @@ from operator import truediv
 
 from keepsake.language.words import stem
 from keepsake.recall.documents import Document, DocumentKind, Hit
-from keepsake.recall.query import RecallQuery, stemmed, stems
-from keepsake.recall.times import tells_when
+from keepsake.recall.query import RecallQuery, stemmed, stems, tells_when
 
 _SAME_SCENE = 3 * 3600.0
 _REACH = 3
@@ -88,119 +87,128 @@ def rank(
     ``kinds`` says how many of each kind, in place of ``limit``. What ``agent`` said itself counts
     for less; without a name nobody is the agent.
     """
-    pool = _Pool.of(question, found)
-    scores, gifts = _scores(question, found, pool, now, scene=scene, weights=weights, agent=agent)
-    order = sorted(range(len(scores)), key=lambda place: (-scores[place], pool.keys[place]))
-
-    def matched(place: int) -> set[str]:
-        pairs = zip(question.terms, pool.wanted, strict=True)
-        return {term for term, stemmed_term in pairs if stemmed_term in pool.said[place]}
-
+    pool = _Pool(question, found)
+    scores = _scores(pool, now, scene=scene, weights=weights, agent=agent)
+    # What a line that asks gives to the line after it.
+    given = {
+        place: weights.answer * scores[other]
+        for other in pool.asking.intersection(pool.beside)
+        for place in pool.beside[other]
+        if pool.documents[other].first < pool.documents[place].first and scores[other] > 0.0
+    }
+    for place, gift in given.items():
+        scores[place] += gift
+    order = sorted(range(len(scores)), key=lambda n: (-scores[n], pool.documents[n].key))
     hits, left = list[Hit](), Counter(kinds or dict.fromkeys(DocumentKind, limit))
     for place in order:
         document = pool.documents[place]
         if (not kinds and len(hits) == limit) or not left[document.kind]:
             continue
         left[document.kind] -= 1
-        reasons = _reasons(document, question, matched(place), place in pool.then)
-        if (likeness := (found.meaning or {}).get(document.key)) is not None:
-            reasons.append(f"meaning {likeness:.2f}")
+        reasons = pool.reasons(place)
         # The neighbour that helped: it asked for this, or holds words that this lacks.
+        told = pool.told(place)
         for other in pool.beside.get(place, ()):
-            if (place in gifts and other in pool.asking) or matched(other) - matched(place):
+            if (place in given and other in pool.asking) or set(pool.told(other)).difference(told):
                 reasons.append(f"next to memory {pool.documents[other].first}")
                 break
         hits.append(Hit(document, scores[place], tuple(reasons)))
     return hits
 
 
-@dataclass(frozen=True, slots=True)
 class _Pool:
-    """The candidates of one search, known by their places."""
+    """The candidates of one search, known by their places.
 
-    keys: list[str]
-    documents: list[Document]
-    said: list[str]  # the stems of each
-    times: list[float]
-    near: list[tuple[int, int, int]]  # raw memories near each other, with their distance
-    beside: dict[int, list[int]]  # those next to each
-    asking: set[int]  # raw memories that end on a question
-    then: set[int]  # those of a time that the question names
-    wanted: list[str]  # the stems of the question's terms, between blanks
+    Attributes:
+        said: The stems of each.
+        near: Raw memories near each other in one scene, with their distance.
+        beside: Those next to each.
+        asking: Raw memories that end on a question.
+        then: Those of a time that the question names.
+        wanted: The stems of the question's terms, between blanks.
+    """
 
-    @classmethod
-    def of(cls, question: RecallQuery, found: Candidates) -> _Pool:
-        documents, memory = list(found.documents.values()), DocumentKind.MEMORY
-        times = [each.time.timestamp() for each in documents]
-        near, beside = _near(documents, times), dict[int, list[int]]()
-        for one, other in [(one, other) for one, other, distance in near if distance == 1]:
-            beside.setdefault(one, []).append(other)
-            beside.setdefault(other, []).append(one)
-        asking = {
+    def __init__(self, question: RecallQuery, found: Candidates) -> None:
+        self.question, self.found, memory = question, found, DocumentKind.MEMORY
+        self.documents = list(found.documents.values())
+        self.times = [each.time.timestamp() for each in self.documents]
+        self.said = [each.stemmed or stemmed(each.text, each.title) for each in self.documents]
+        self.wanted = [f" {stem(term)} " for term in question.terms]
+        self.near = list[tuple[int, int, int]]()
+        self.beside: defaultdict[int, list[int]] = defaultdict(list)
+        places = {d.first: n for n, d in enumerate(self.documents) if d.kind is memory}
+        for number in sorted(places):
+            for step in range(1, _REACH + 1):
+                one, other = places[number], places.get(number + step)
+                if other is None:
+                    continue
+                if abs(self.times[other] - self.times[one]) > _SAME_SCENE:
+                    break
+                self.near.append((one, other, step))
+                if step == 1:
+                    self.beside[one].append(other)
+                    self.beside[other].append(one)
+        self.asking = {
             place
-            for place, each in enumerate(documents)
-            if "?" in each.text and each.kind is memory and each.text.rstrip(' "”’)').endswith("?")
+            for place in places.values()
+            if "?" in (text := self.documents[place].text) and text.rstrip(' "”’)').endswith("?")
         }
-        then = {
+        self.then = {
             place
             for span in question.times
-            for place, each in enumerate(documents)
+            for place, each in enumerate(self.documents)
             if span.start <= each.time < span.end
         }
-        said = [each.stemmed or stemmed(each.text, each.title) for each in documents]
-        wanted = [f" {stem(term)} " for term in question.terms]
-        keys = list(found.documents)
-        return cls(keys, documents, said, times, near, beside, asking, then, wanted)
+
+    def told(self, place: int) -> list[str]:
+        """The terms of the question that a candidate holds."""
+        pairs = zip(self.question.terms, self.wanted, strict=True)
+        return [term for term, stemmed_term in pairs if stemmed_term in self.said[place]]
+
+    def reasons(self, place: int) -> list[str]:
+        """Why a candidate was found, for people."""
+        document, question = self.documents[place], self.question
+        told, speaker = self.told(place), document.speaker.casefold()
+        found = [f"words: {', '.join(told)}"] if told else []
+        if speaker and (speaker in question.names or speaker == question.asker):
+            found.append(f"said by {document.speaker}")
+        if document.place and document.place.casefold() in question.names:
+            found.append(f"at {document.place}")
+        if place in self.then:
+            found.append(f"{document.time.day} {document.time:%B %Y}")
+        if (likeness := (self.found.meaning or {}).get(document.key)) is not None:
+            found.append(f"meaning {likeness:.2f}")
+        return found
 
 
 def _scores(
-    question: RecallQuery,
-    found: Candidates,
-    pool: _Pool,
-    now: datetime,
-    *,
-    scene: bool,
-    weights: Weights,
-    agent: str,
-) -> tuple[list[float], dict[int, float]]:
-    """The score of each candidate, and what some got from a line before them that asks."""
-    likeness = [(found.meaning or {}).get(key) for key in pool.keys]
-    meaning = _in_context(likeness, pool.near, weights.nearby)
-    by_words = _shares(found.words or {}, pool)
-    signs = _signs(question, pool, weights)
+    pool: _Pool, now: datetime, *, scene: bool, weights: Weights, agent: str
+) -> list[float]:
+    """The score of each candidate by itself."""
     life, moment = weights.half_life.total_seconds(), now.timestamp()
     recent = weights.recent_scene if scene else weights.recent
-    scores = []
-    rows = zip(pool.documents, pool.times, by_words, meaning, signs, strict=True)
-    for place, (document, time, words, like, sign) in enumerate(rows):
-        score = weights.words * words + weights.meaning * like + sign
-        score += weights.full * min((document.text.count(" ") + 1) / _FULL_LINE, 1.0)
+    meaning, scores = _by_meaning(pool, weights.nearby), list[float]()
+    rows = zip(pool.documents, _by_words(pool), meaning, _by_signs(pool, weights), strict=True)
+    for place, (document, words, like, signs) in enumerate(rows):
+        score = weights.words * words + weights.meaning * like + signs
         if place in pool.asking and not scene:
             score -= weights.asking
-        scores.append(score + recent * 2.0 ** -max((moment - time) / life, 0.0))
-    if question.when and not scene:
-        best = heapq.nlargest(_MAY_TELL, range(len(scores)), key=scores.__getitem__)
-        for place in [each for each in best if tells_when(pool.documents[each].text)]:
-            scores[place] += weights.when
-    for place, document in enumerate(pool.documents) if agent else ():
-        own = document.speaker == agent and document.kind is DocumentKind.MEMORY
-        if own and _SPEECH.match(document.text):
-            scores[place] -= weights.own
-    gifts = {
-        place: weights.answer * scores[other]
-        for other in pool.asking.intersection(pool.beside)
-        for place in pool.beside[other]
-        if pool.documents[other].first < pool.documents[place].first and scores[other] > 0.0
-    }
-    for place, gift in gifts.items():
-        scores[place] += gift
-    return scores, gifts
+        if agent and document.speaker == agent and _SPEECH.match(document.text):
+            score -= weights.own
+        score += weights.full * min((document.text.count(" ") + 1) / _FULL_LINE, 1.0)
+        score += recent * 2.0 ** -max((moment - pool.times[place]) / life, 0.0)
+        scores.append(score)
+    if pool.question.when and not scene:
+        for place in heapq.nlargest(_MAY_TELL, range(len(scores)), key=scores.__getitem__):
+            if tells_when(pool.documents[place].text):
+                scores[place] += weights.when
+    return scores
 
 
-def _signs(question: RecallQuery, pool: _Pool, weights: Weights) -> list[float]:
+def _by_signs(pool: _Pool, weights: Weights) -> Iterator[float]:
     """What people, places and times that the question names speak for each."""
+    question = pool.question
     names = [(name, [f" {each} " for each in stems(name)]) for name in question.names]
-    found = []
     for place, document in enumerate(pool.documents):
         speaker, total = document.speaker.casefold(), 0.0
         for name, parts in names:
@@ -212,29 +220,13 @@ def _signs(question: RecallQuery, pool: _Pool, weights: Weights) -> list[float]:
             total += weights.asker
         if document.place and document.place.casefold() in question.names:
             total += weights.place
-        found.append(total + (weights.time if place in pool.then else 0.0))
-    return found
+        yield total + (weights.time if place in pool.then else 0.0)
 
 
-def _reasons(
-    document: Document, question: RecallQuery, matched: Collection[str], then: bool
-) -> list[str]:
-    """Why a candidate was found, for people."""
-    told = [term for term in question.terms if term in matched]
-    found = [f"words: {', '.join(told)}"] if told else []
-    speaker = document.speaker.casefold()
-    if speaker and (speaker in question.names or speaker == question.asker):
-        found.append(f"said by {document.speaker}")
-    if document.place and document.place.casefold() in question.names:
-        found.append(f"at {document.place}")
-    if then:
-        found.append(f"{document.time.day} {document.time:%B %Y}")
-    return found
-
-
-def _shares(found: Mapping[str, float], pool: _Pool) -> list[float]:
+def _by_words(pool: _Pool) -> list[float]:
     """BM25 as a share of a full match: the best ones tell what their part of it is worth."""
-    places, wanted = {key: place for place, key in enumerate(pool.keys)}, pool.wanted
+    found, wanted = pool.found.words or {}, pool.wanted
+    places = {document.key: place for place, document in enumerate(pool.documents)}
     best = [*islice((key for key in found if key in places), _CALIBRATION)]
     # What each term is worth: one rarer among the candidates more; 1 in all.
     counts = [sum(term in each for each in pool.said) for term in wanted]
@@ -244,17 +236,16 @@ def _shares(found: Mapping[str, float], pool: _Pool) -> list[float]:
         told = "".join(pool.said[each] for each in (place, *pool.beside.get(place, ())))
         held += sum(w / all_worth for w, term in zip(worths, wanted, strict=True) if term in told)
     share = held / whole if whole > 0.0 and held > 0.0 else 0.0
-    return [found.get(key, 0.0) * share for key in pool.keys]
+    return [found.get(key, 0.0) * share for key in places]
 
 
-def _in_context(
-    likeness: Sequence[float | None], near: Iterable[tuple[int, int, int]], nearby: float
-) -> list[float]:
+def _by_meaning(pool: _Pool, nearby: float) -> list[float]:
     """Z-scores of the likeness of each candidate, averaged with its neighbours in the scene."""
-    lowest = min((each for each in likeness if each is not None), default=0.0)
-    found = [lowest if each is None else each for each in likeness]
+    likeness = pool.found.meaning or {}
+    lowest = min((likeness[d.key] for d in pool.documents if d.key in likeness), default=0.0)
+    found = [likeness.get(document.key, lowest) for document in pool.documents]
     totals, whole = found.copy(), [1.0] * len(found)
-    for one, other, distance in near:
+    for one, other, distance in pool.near:
         part = nearby * (1.0 - (distance - 1) / _REACH)
         totals[one] += part * found[other]
         totals[other] += part * found[one]
@@ -264,18 +255,3 @@ def _in_context(
     middle = math.fsum(values) / max(len(values), 1)
     spread = math.dist(values, [middle] * len(values)) / math.sqrt(max(len(values), 1))
     return [(value - middle) / spread if spread else 0.0 for value in values]
-
-
-def _near(documents: Sequence[Document], times: Sequence[float]) -> list[tuple[int, int, int]]:
-    """Places of raw memories near each other in one scene, with their distance."""
-    memory, found = DocumentKind.MEMORY, list[tuple[int, int, int]]()
-    places = {each.first: place for place, each in enumerate(documents) if each.kind is memory}
-    numbers = sorted(places)
-    for after, number in enumerate(numbers, 1):
-        one = places[number]
-        for then in numbers[after : after + _REACH]:
-            other = places[then]
-            if then - number > _REACH or abs(times[other] - times[one]) > _SAME_SCENE:
-                break
-            found.append((one, other, then - number))
-    return found

@@ -1,15 +1,18 @@
-"""What a text asks for: words, people and places, times."""
+"""What a text asks for: words, people and places, times.
+
+Times are dates, months, years, and words relative to the clock.
+"""
 
 from __future__ import annotations
 
+import calendar
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import lru_cache
 
-from keepsake.language.words import COMMON_WORDS, pattern, stem, words, writable
-from keepsake.recall.times import Span, spans, without_times
+from keepsake.language.words import COMMON_WORDS, MONTHS, pattern, stem, words, writable
 
 _MOST_TERMS = 24
 """A long scene asks for its rarest words anyway; each term costs time."""
@@ -32,6 +35,14 @@ _WHEN = re.compile(
     r"|\b(?:what|which) (?:day|date|week|month|year|time)\b|\bhow long ago\b",
     re.I,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of time, from ``start`` (included) to ``end`` (not included)."""
+
+    start: datetime
+    end: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +83,7 @@ def read(text: str, names: Collection[str], now: datetime, asker: str = "") -> R
             lines.append(_as_told(told, known) or told)
     meaning = tuple(lines) or (_as_told(text, known) or text,)
     nameless = [" ".join(_UNKNOWN.sub("", each).split()) for each in meaning]
-    every = [w.casefold() for w in words(_POSSESSIVE.sub("", without_times(plain)))]
+    every = [w.casefold() for w in words(_POSSESSIVE.sub("", _TIME.sub(" ", plain)))]
     telling = [w for w in every if w not in COMMON_WORDS and w not in _ASKING and len(w) > 1]
     return RecallQuery(
         text=text,
@@ -120,3 +131,107 @@ def _as_told(text: str, names: Collection[str]) -> str:
         text = pattern(rf"\b({_BEFORE_OTHERS}) {whole}", re.I).sub(r"\1", text)
         text = pattern(whole, re.I).sub("I", text)
     return " ".join(text.split())
+
+
+# -- times
+
+
+_MONTHS = [month.casefold() for month in MONTHS]
+_DAYS = [name.casefold() for name in calendar.day_name]
+_NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_COUNTS = {word: n for n, word in enumerate(_NUMBERS, 1)} | {"a couple of": 2, "a few": 3}
+_MONTH = "|".join(f"{name}|{name[:3]}" for name in _MONTHS)
+_DAY = "|".join(_DAYS)
+_DAYS_BACK = {"the day before yesterday": 2, "yesterday": 1, "last night": 1, "past night": 1}
+_DAYS_BACK |= dict.fromkeys(("today", "tonight", "this morning", "this night"), 0)
+_COUNT = rf"\d{{1,3}}|an?|{'|'.join(_COUNTS)}"
+_PATTERNS = (
+    r"\b(?P<y0>\d{4})-(?P<m0>\d\d)-(?P<d0>\d\d)\b",
+    rf"\b(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<m1>{_MONTH})\b\.?,?(?: (?P<y1>\d{{4}}))?",
+    rf"\b(?P<m2>{_MONTH})\.? (?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:),?(?: (?P<y2>\d{{4}}))?",
+    rf"\b(?P<m3>{_MONTH})\b,?(?: of)? (?P<y3>\d{{4}})\b",
+    rf"\b(?:in|since|during|last|this|early|late|mid|until|by|of|before|after) (?P<m4>{_MONTH})\b",
+    r"\b(?:in|since|during|of) (?P<y5>(?:19|20)\d\d)\b",
+    rf"\b(?P<ago>{_COUNT}) (?P<unit>day|week|month|year)s? ago\b",
+    r"\b(?P<which>last|this|past) (?P<span>week|weekend|month|year)\b",
+    rf"\b(?P<word>{'|'.join(_DAYS_BACK)})\b",
+    rf"\b(?:last|on|this) (?P<weekday>{_DAY})\b",
+)
+"""A group's number tells whose day, month and year it is."""
+_TIME = re.compile("|".join(_PATTERNS), re.I)
+_ORDINAL = r"\d(?:st|nd|rd|th)|first|second|third|(?:four|fif|six|en|eigh|nin|elf|tie)th"
+_TOLD = re.compile(
+    rf"{_TIME.pattern}|\b(?:{_DAY}|tomorrow|(?:last|next) (?:spring|summer|autumn|winter))\b"
+    rf"|\b(?:on|by|until|till|since) the [\w-]*(?:{_ORDINAL})\b"
+)
+"""What people say when they tell when something was or will be; not all of it can be dated. For
+texts in lower case: to look in any case takes several times as long."""
+_UNITS = {"day": (1, 0), "week": (7, 3), "month": (30, 12), "year": (365, 60)}
+"""How many days each has, and how many "two weeks ago" and the like may be off, to either side."""
+
+
+def spans(text: str, now: datetime) -> tuple[Span, ...]:
+    """The times that ``text`` names, read at the time ``now`` (with time zone).
+
+    A date without a year is the latest such date that is not after ``now``.
+    """
+    return tuple(span for match in _TIME.finditer(text) if (span := _span(match, now)))
+
+
+@lru_cache(maxsize=8192)  # searches meet the same lines again
+def tells_when(text: str) -> bool:
+    """Whether ``text`` names a time, be it one that cannot be dated: "on the twelfth"."""
+    return _TOLD.search(text.lower()) is not None
+
+
+def _span(match: re.Match[str], now: datetime) -> Span | None:
+    """The time that a match of ``_TIME`` names; None for a date that does not exist."""
+    named = {name: value.casefold() for name, value in match.groupdict().items() if value}
+    got = {name.rstrip("012345"): value for name, value in named.items()}
+    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    try:
+        return Span(*(_dated(got, today) if got.keys() & {"m", "y"} else _relative(got, today)))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _dated(got: dict[str, str], today: datetime) -> tuple[datetime, datetime]:
+    """A day, a month or a year; without a year the latest that is not after today."""
+    day, name = int(got.get("d", 1)), got.get("m", "1")
+    month = int(name) if name.isdigit() else [each[:3] for each in _MONTHS].index(name[:3]) + 1
+    start = today.replace(year=int(got.get("y", today.year)), month=month, day=day)
+    if "y" not in got and start > today:
+        start = start.replace(year=start.year - 1)
+    return _days(start) if "d" in got else _months(start, 1 if "m" in got else 12)
+
+
+def _relative(got: dict[str, str], today: datetime) -> tuple[datetime, datetime]:
+    """A time that is told from today."""
+    if "word" in got:
+        return _days(today - timedelta(days=_DAYS_BACK[got["word"]]))
+    if "weekday" in got:
+        back = (today.weekday() - _DAYS.index(got["weekday"])) % 7
+        return _days(today - timedelta(days=back or 7))
+    if "unit" in got:
+        word, (days, off) = got["ago"], _UNITS[got["unit"]]
+        count = int(word) if word.isdigit() else _COUNTS.get(word, 1)
+        return _days(today - timedelta(days=count * days + off), 2 * off + 1)
+    last, monday = got["which"] != "this", today - timedelta(days=today.weekday())
+    match got["span"]:
+        case "week":
+            return _days(monday - timedelta(days=7 * last), 7)
+        case "weekend":
+            return _days(monday + timedelta(days=5 - 7 * last), 2)
+        case "month":
+            return _months((today.replace(day=1) - timedelta(days=last)).replace(day=1), 1)
+    return _months(today.replace(year=today.year - last, month=1, day=1), 12)
+
+
+def _days(start: datetime, count: int = 1) -> tuple[datetime, datetime]:
+    return start, start + timedelta(days=count)
+
+
+def _months(first: datetime, count: int) -> tuple[datetime, datetime]:
+    """So many months from the first of one: 1 or 12."""
+    days = [calendar.monthrange(first.year, month)[1] for month in range(1, 13)]
+    return _days(first, sum(days[first.month - 1 :][:count]))

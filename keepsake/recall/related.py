@@ -10,17 +10,13 @@ from itertools import chain, islice, zip_longest
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.language.heard import heard
 from keepsake.language.perception import for_prompt, shorten
-from keepsake.memory.summary_text import plain
 from keepsake.memory.types import MemoryContext
 from keepsake.prompt.tokens import estimate_tokens
-from keepsake.prompt.tool_results import (
-    RECALLED,
-    RECALLED_NOTHING,
-)
+from keepsake.prompt.tool_results import RECALLED, RECALLED_NOTHING
 from keepsake.recall.config import RecallConfig
 from keepsake.recall.documents import Document, DocumentKind, Hit
 
-LONGEST_NOTE, LONGEST_SUMMARY, LONGEST_MEMORY = 300, 450, 300
+LONGEST, LONGEST_SUMMARY, BRIEF = 300, 450, 160
 """Characters of one found thing; its number stays, so that `page` leads to the rest."""
 _JUST_SAID = 2
 """Lines that a thought asks by."""
@@ -43,11 +39,6 @@ class SearchResult:
     def hits(self) -> tuple[Hit, ...]:
         """All that was found."""
         return (*self.memories, *self.summaries, *self.notes)
-
-    @property
-    def empty(self) -> bool:
-        """Whether nothing was found."""
-        return not (self.notes or self.summaries or self.memories)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,28 +73,36 @@ def related(found: SearchResult, context: MemoryContext, config: RecallConfig) -
     return Related(tuple(lines(DocumentKind.NOTE)), experiences, tuple(hits))
 
 
-def line_of(document: Document) -> str:
-    """``garden: …``, ``… (memories 65-128)`` or ``[1 May 2026, The Inn] … (memory 17)``."""
-    text = for_prompt(document.text)
+def line_of(document: Document, most: int = LONGEST_SUMMARY) -> str:
+    """``garden: …``, ``… (memories 65-128)`` or ``[1 May 2026, The Inn] Tom: … (memory 17)``.
+
+    Its text has ``most`` characters at most, that of a note or a memory :data:`LONGEST`.
+    """
+    text, longest = for_prompt(document.text), min(most, LONGEST)
     if document.kind is DocumentKind.NOTE:
-        if len(text) > LONGEST_NOTE:  # its end, as a note is added to at its end
-            text = f"… {text[-LONGEST_NOTE:].partition(' ')[2]}"
+        if len(text) > longest:  # its end, as a note is added to at its end
+            text = f"… {text[-longest:].partition(' ')[2]}"
         return f"{document.title}: {text}"
+    numbers = f"memories {document.first}-{document.last}"
     if document.kind is DocumentKind.SUMMARY:
-        return f"{shorten(text, LONGEST_SUMMARY)} ({_numbers(document)})"
-    return f"{_when(document.time, document.place)} {_told(document)} ({_numbers(document)})"
+        return f"{shorten(text, most)} ({numbers})"
+    if document.speaker and document.speaker.casefold() not in text.casefold():
+        text = f"{document.speaker}: {text}"
+    if document.first == document.last:
+        numbers = f"memory {document.first}"
+    return f"{_when(document.time, document.place)} {shorten(text, longest)} ({numbers})"
 
 
 def result(found: SearchResult | None, words: str) -> str:
     """What `recall` tells the agent: one line, the best of each kind."""
     if found is None:
         return "You cannot remember just now; try again later"
-    if found.empty:
+    if not found.hits:
         return f"{RECALLED_NOTHING}{shorten(words, 80)}"
     hits = [*found.memories[:3], *found.notes[:2], *found.summaries[:1], *found.memories[3:]]
     parts, room = [], LONGEST_RESULT - len(RECALLED)
     for hit in hits:
-        part = _brief(hit.document)
+        part = line_of(hit.document, BRIEF)
         if (room := room - len(part) - 2) < 0:
             break
         parts.append(part)
@@ -119,7 +118,7 @@ def paged(memories: Iterable[Memory], config: RecallConfig) -> list[str]:
     left = config.remembered_tokens
     for memory in islice(memories, config.remembered):
         did = "you did: " if memory.kind is MemoryKind.ACT else ""
-        text = shorten(for_prompt(memory.line), LONGEST_MEMORY)
+        text = shorten(for_prompt(memory.line), LONGEST)
         line = f"{memory.number}. {_when(memory.time, memory.place)} {did}{text}"
         left -= estimate_tokens(line)
         if left < 0 and lines:
@@ -155,31 +154,6 @@ def _unseen(hits: Sequence[Hit], context: MemoryContext, most: int) -> list[Hit]
         # The same words said twice need not be read twice.
         kept.setdefault(f"{document.kind} {document.title} {document.text.casefold()}", hit)
     return list(kept.values())[:most]
-
-
-def _brief(document: Document) -> str:
-    text = for_prompt(document.text)
-    if document.kind is DocumentKind.NOTE:
-        return shorten(f"note {document.title}: {text}", 160)
-    if document.kind is DocumentKind.SUMMARY:
-        text = for_prompt(" ".join(plain(document.text)))
-        return f"{_numbers(document)}: {shorten(text, 160)}"
-    where = _when(document.time, document.place)
-    return f"{_numbers(document)} {where} {shorten(_told(document), 160)}"
-
-
-def _told(document: Document) -> str:
-    """The text of a raw memory with whoever said it."""
-    text = for_prompt(document.text)
-    if document.speaker and document.speaker.casefold() not in text.casefold():
-        text = f"{document.speaker}: {text}"
-    return shorten(text, LONGEST_MEMORY)
-
-
-def _numbers(document: Document) -> str:
-    if document.first == document.last:
-        return f"memory {document.first}"
-    return f"memories {document.first}-{document.last}"
 
 
 def _when(time: datetime, place: str) -> str:

@@ -73,7 +73,6 @@ _NOT_NOW = {
     *(sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_PERM),
 }
 """Errors of a file that may be sound."""
-_KINDS = {kind.value: kind for kind in DocumentKind}
 
 type _Told = dict[int, tuple[datetime, str]]
 """Number of a memory: its time and text."""
@@ -238,18 +237,6 @@ class WordIndex:
 
     # -- the file
 
-    def check(self) -> None:
-        """Look through the whole file.
-
-        Raises:
-            IndexDamaged: It is broken.
-        """
-        with self._writing() as database:
-            found = database.execute("PRAGMA quick_check").fetchone()[0]
-            if found != "ok":
-                raise sqlite3.DatabaseError(found)
-            database.execute("INSERT INTO words (words, rank) VALUES ('integrity-check', 1)")
-
     def close(self) -> None:
         """Let go of the file; it is opened again when it is used."""
         with self._lock:
@@ -393,4 +380,4 @@ def _row(document: Document) -> tuple[str | int, ...]:
 
 def _document(row: Sequence[Any]) -> Document:
     key, kind, text, time, *others = row
-    return Document._make((key, _KINDS[kind], text, datetime.fromisoformat(time), *others))
+    return Document._make((key, DocumentKind(kind), text, datetime.fromisoformat(time), *others))

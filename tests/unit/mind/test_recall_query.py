@@ -8,8 +8,7 @@ import pytest
 from keepsake.lab.measure import Answered, scores
 from keepsake.recall.documents import Document, DocumentKind
 from keepsake.recall.fusion import Candidates, Weights, rank
-from keepsake.recall.query import read
-from keepsake.recall.times import spans, tells_when
+from keepsake.recall.query import read, spans, tells_when
 from tests.sentences import table
 
 NOW = datetime(2026, 5, 14, tzinfo=UTC)
