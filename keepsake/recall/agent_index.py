@@ -33,9 +33,6 @@ LOCK_SECONDS = 0.05
 COLLECTION, COMPLETE = "collection", "complete"
 """What the file of the words keeps: the name of the collection, and whether it was once whole."""
 
-type Report = Callable[[int, int], None]
-"""Called with how many documents are done, and of how many."""
-
 
 @dataclass(frozen=True, slots=True)
 class IndexStatus:
@@ -68,14 +65,10 @@ class ArchiveChanged(Exception):
         super().__init__("the archive is not the one that was indexed")
 
 
-def no_report(_done: int, _total: int) -> None:
-    """Report progress to nobody."""
-
-
 class AgentIndex:
     """What one agent can find again.
 
-    Searches come from any thread that may block; :meth:`embed` and :meth:`rebuild` from one.
+    Searches come from any thread that may block; :meth:`embed` from one.
 
     Args:
         folder: ``$KEEPSAKE_HOME/index/<folder>``.
@@ -138,8 +131,8 @@ class AgentIndex:
 
     # -- words
 
-    def refresh(self, report: Report = no_report) -> None:
-        """Index the words of what is new in archive and notes; quick where that is little.
+    def refresh(self, breathe: Callable[[], object] = lambda: None) -> None:
+        """Index the words of what is new in archive and notes; ``breathe`` is called now and then.
 
         What fails is kept in :attr:`problem`, and logged.
         """
@@ -150,10 +143,10 @@ class AgentIndex:
             try:
                 if self.words.damage:
                     raise IndexDamaged(self.words.damage)
-                self._read(report)
+                self._read(breathe)
             except (ArchiveChanged, IndexDamaged) as reason:
                 self._start_anew(str(reason))
-                self._read(report)
+                self._read(breathe)
         except IndexUnavailable as error:
             problem = error
         except OSError as error:
@@ -162,19 +155,7 @@ class AgentIndex:
             self._reading.release()
         self._note_problem("words", problem)
 
-    def rebuild(self, report: Report = no_report) -> None:
-        """Throw the index away and make it again; until then, it finds what is there.
-
-        Raises:
-            IndexUnavailable, ModelError, OSError: It could not be finished now, and will be.
-        """
-        with self._reading:
-            self._start_anew("somebody asked for it")
-            self._read(report)
-        self._embed_waiting(report)
-        self._problems.clear()
-
-    def _read(self, report: Report) -> None:
+    def _read(self, breathe: Callable[[], object]) -> None:
         first_time = not self._position.segment
         known = self.words.count(DocumentKind.MEMORY) if first_time else 0
         position, seen, others = self._position, 0, dict[str, Document | None]()
@@ -186,7 +167,7 @@ class AgentIndex:
             seen += len(memories)
             if self._add(memories) and known:
                 raise ArchiveChanged
-            report(seen, known)
+            breathe()
         if seen < known:
             raise ArchiveChanged
         self._add([document for document in others.values() if document is not None])
@@ -224,23 +205,22 @@ class AgentIndex:
 
     # -- vectors
 
-    def embed(self, report: Report = no_report) -> None:
-        """Make the vectors of what has words and no vector yet.
+    def embed(self, breathe: Callable[[], object] = lambda: None) -> None:
+        """Make the vectors of what has words and none yet; ``breathe`` is called now and then.
 
         What fails is kept in :attr:`problem`, and logged; words go on alone.
         """
         problem: KeepsakeError | None = None
         try:
-            self._embed_waiting(report)
+            self._embed_waiting(breathe)
         except (IndexUnavailable, ModelError) as error:
             problem = error
         self._note_problem("vectors", problem)
 
-    def _embed_waiting(self, report: Report) -> None:
+    def _embed_waiting(self, breathe: Callable[[], object]) -> None:
         if self._chroma is None or self._closed:
             return
         self._collection = vectors = self._collection or self._opened(self._chroma)
-        done = 0
         try:
             while not self._closed and (waiting := self.words.waiting(VECTORS_BATCH)):
                 found = self.words.get(waiting)
@@ -250,8 +230,8 @@ class AgentIndex:
                     texts = [text_of(each, self._agent) for each in found.values()]
                     vectors.add([*found.values()], self._embedder.embed(texts))
                 self.words.embedded(waiting.values())
-                self._waiting, done = self.words.count_waiting(), done + len(waiting)
-                report(done, done + self._waiting)
+                self._waiting = self.words.count_waiting()
+                breathe()
         except VectorsUnusable as problem:
             self._loss, self._collection = problem.what, None
             raise

@@ -13,12 +13,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from keepsake.books.notes import NoteBook
-from keepsake.errors import IndexUnavailable, KeepsakeError
 from keepsake.paths import Places
 from keepsake.ports import Embedder
 from keepsake.recall.agent_index import (
@@ -39,30 +36,6 @@ SWITCH_SECONDS = 0.001
 LAST_STEP_SECONDS = 10.0
 """What the step at work has when the world ends."""
 _NICE = 10
-
-
-@dataclass(frozen=True, slots=True)
-class Rebuild:
-    """How far a rebuild is."""
-
-    agents: tuple[str, ...]  # whose indexes are made anew, in this order
-    finished: int = 0  # how many of them are done
-    done: int = 0  # documents done of the agent at work
-    total: int = 0  # of how many; 0 before it is known
-    problems: tuple[str, ...] = ()  # what went wrong, a sentence each
-
-    @property
-    def over(self) -> bool:
-        """Whether all are done."""
-        return self.finished >= len(self.agents)
-
-
-@dataclass(frozen=True, slots=True)
-class ServiceStatus:
-    """The indexes at one moment."""
-
-    agents: tuple[IndexStatus, ...]  # figures of each index
-    rebuild: Rebuild | None  # the rebuild at work, or the last one
 
 
 class IndexService:
@@ -90,7 +63,6 @@ class IndexService:
         self._agents: dict[str, AgentIndex] = {}
         self._wake, self._ending = threading.Event(), threading.Event()
         self._worked = 0.0  # processor time of the thread when it last rested, in seconds
-        self._rebuild: Rebuild | None = None
         self._threads = [
             threading.Thread(target=self._work, name="index", daemon=True),
             threading.Thread(target=self._watch, name="index-watch", daemon=True),
@@ -135,41 +107,14 @@ class IndexService:
         self._owe_vacuum()  # a store that was set aside holds them too
         WordIndex(self._places.index / agent / WORDS).delete()
 
-    def rebuild(self, agent: str | None = None) -> Rebuild:
-        """Make an index anew, or all of them, one after the other, in the background.
-
-        Raises:
-            KeepsakeError: There is no such agent, or a rebuild is at work.
-        """
-        if self._rebuild is not None and not self._rebuild.over:
-            raise KeepsakeError("An index is being rebuilt already", "Wait until it is done")
-        names = sorted(n for n in self._agents if not agent or n.casefold() == agent.casefold())
-        if agent and not names:
-            there = ", ".join(sorted(self._agents)) or "none"
-            raise KeepsakeError(f"No agent named {agent} has an index", f"There are: {there}")
-        self._rebuild = Rebuild(tuple(names))
-        self._wake.set()
-        return self._rebuild
-
-    def status(self) -> ServiceStatus:
-        """Figures; quick."""
-        return ServiceStatus(
-            agents=tuple(index.status() for _, index in sorted(self._agents.items())),
-            rebuild=self._rebuild,
-        )
+    def status(self) -> list[IndexStatus]:
+        """Figures of each index; quick."""
+        return [index.status() for _, index in sorted(self._agents.items())]
 
     def status_of(self, agent: str) -> IndexStatus | None:
         """Figures of one index; None if there is none."""
         index = self._agents.get(agent)
         return index.status() if index else None
-
-    def answer_rebuild(self, request: dict[str, Any]) -> dict[str, Any]:
-        """The control operation ``index_rebuild``: ``{"agent": name or null}``."""
-        return asdict(self.rebuild(request.get("agent") or None))
-
-    def answer_status(self, _request: dict[str, Any]) -> dict[str, Any]:
-        """The control operation ``index_status``."""
-        return asdict(self.status())
 
     # -- ending
 
@@ -213,9 +158,7 @@ class IndexService:
             self._wake.wait(ROUND_SECONDS)
 
     def _go_round(self) -> None:
-        """Bring all indexes up to date, those first that are to be made anew."""
-        while self._rebuild is not None and not self._rebuild.over:
-            self._rebuild_one(self._rebuild)
+        """Bring all indexes up to date."""
         self._vacuum()
         indexes = list(self._agents.values())
         for index in indexes:
@@ -228,27 +171,7 @@ class IndexService:
                 return  # all again when the server is there
             self._vacuum()
 
-    def _rebuild_one(self, rebuild: Rebuild) -> None:
-        name, problems = rebuild.agents[rebuild.finished], rebuild.problems
-
-        def tell(done: int, total: int) -> None:
-            self._breathe(done, total)
-            self._rebuild = replace(rebuild, done=done, total=total)
-
-        try:
-            if (index := self._agents.get(name)) is not None:
-                if self.server is not None and not self.server.wait_ready(LAST_STEP_SECONDS):
-                    raise self.server.problem or IndexUnavailable("Chroma does not answer")
-                index.rebuild(tell)
-                self._log(f"[Index] {name}: made anew ({index.status().memories} memories)")
-        except _Stopping:
-            raise
-        except Exception as error:  # whatever it was: a rebuild that failed must not pass for one
-            problems = (*problems, f"{name}: {error}")
-            self._log(f"[Index] {name}: the rebuild failed: {error}")
-        self._rebuild = Rebuild(rebuild.agents, rebuild.finished + 1, problems=problems)
-
-    def _breathe(self, _done: int, _total: int) -> None:
+    def _breathe(self) -> None:
         """Between two batches: end if asked to, else rest as long as the last one took."""
         worked = time.thread_time() - self._worked
         if self._ending.wait(max(0.0, worked)):

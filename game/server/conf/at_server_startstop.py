@@ -146,7 +146,7 @@ def _stop() -> None:
 
 def _index_status() -> dict[str, Any]:
     indexes = runtime().indexes
-    return asdict(indexes.status()) if indexes else {"agents": []}
+    return {"agents": [asdict(each) for each in indexes.status()] if indexes else []}
 
 
 _OPERATIONS = {

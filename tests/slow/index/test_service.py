@@ -18,7 +18,7 @@ import pytest
 
 from keepsake.archive.forgetting import ForgottenPerson, forget
 from keepsake.cli import doctor
-from keepsake.errors import IndexUnavailable, KeepsakeError, ModelUnavailable
+from keepsake.errors import IndexUnavailable, ModelUnavailable
 from keepsake.paths import Places
 from keepsake.recall.chroma import Chroma
 from keepsake.recall.chroma_server import ChromaServer, broken_folder, data_folder
@@ -90,27 +90,6 @@ def test_it_indexes_in_the_background_and_nobody_waits_for_it(started: Starter, 
     mira.notes.folder.mkdir()
     (mira.notes.folder / "flax.md").write_text("---\ntitle: Flax\n---\nIt grows by the mill.\n")
     until(lambda: settles(index, "grows by the mill", "note:flax"))  # though nobody says so
-
-
-def test_a_rebuild_of_all_while_it_runs(started: Starter, mira: Life, here: Places):
-    service = started()
-    tom = Life(here.agents / "tom")
-    for life in (mira, tom):
-        life.live_days(100)
-        service.open(life.folder.name, life.archive.folder, life.notes)
-    assert service.answer_rebuild({})["agents"] == ("mira", "tom")
-    until(lambda: service.answer_status({})["rebuild"]["finished"] == 2)
-    status = service.status()
-    assert status.rebuild is not None
-    assert status.rebuild.problems == ()
-    assert [(each.memories, each.waiting, each.by_meaning) for each in status.agents] == [
-        (100, 0, True)
-    ] * 2
-    assert service.rebuild("Mira").agents == ("mira",)
-    until(lambda: service.status().rebuild.over)  # type: ignore[union-attr]  # set above
-    with pytest.raises(KeepsakeError, match="No agent named nobody has an index"):
-        service.rebuild("nobody")
-    tom.archive.close()
 
 
 def test_chroma_that_is_killed_comes_back_with_what_it_held(
