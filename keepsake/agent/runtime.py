@@ -20,6 +20,7 @@ from twisted.internet.defer import Deferred
 
 from keepsake.agent.agent_log import FaultHandler, known_secrets, log, open_log, report
 from keepsake.agent.attention import ThinkingConfig
+from keepsake.agent.memory.related import RecallConfig
 from keepsake.agent.sleep.tiredness import SleepConfig
 from keepsake.archive.log import Syncer
 from keepsake.archive.spill import Spill
@@ -50,7 +51,6 @@ from keepsake.ports import (
     TargetModel,
 )
 from keepsake.prompt.tokens import Heuristic
-from keepsake.recall.config import RecallConfig
 from keepsake.recall.service import IndexService
 from keepsake.tasks.task import Ask, Question
 from keepsake.tasks.task_prompts import TaskPrompts
@@ -267,7 +267,7 @@ def start(
     *,
     clock: Clock | None = None,
     gateway: Callable[[Profiles, Places, Changed], Gateway] | None = None,
-    indexes: Callable[[Places, RecallConfig, Embedder], IndexService] | None = None,
+    indexes: Callable[[Places, str, Embedder], IndexService] | None = None,
     **given: Any,
 ) -> Runtime:
     """Make a runtime from the files in the vault, and install it.
@@ -317,7 +317,7 @@ def start(
         rest=REST,
         **given,
     )
-    new.indexes = make(places, new.recall.current, embedder)
+    new.indexes = make(places, new.recall.current.chroma, embedder)
     install(new)
     new.gateway.start()
     new.indexes.start()

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from keepsake import database, vault_lock
 from keepsake.agent.attention import ThinkingConfig
+from keepsake.agent.memory.related import RecallConfig
 from keepsake.agent.sleep.tiredness import SleepConfig
 from keepsake.archive.integrity import check_lines
 from keepsake.archive.log import Archive
@@ -39,7 +40,7 @@ from keepsake.models.servers import address_of, build
 from keepsake.paths import Places
 from keepsake.recall.chroma import Chroma
 from keepsake.recall.chroma_server import ChromaServer, broken_folder
-from keepsake.recall.config import CHILD, NONE, RecallConfig
+from keepsake.recall.service import CHILD, NONE
 from keepsake.tasks import task_prompts
 
 LOADERS: Mapping[str, Callable[[Path], object]] = {

@@ -27,9 +27,9 @@ from keepsake.recall.agent_index import (
 )
 from keepsake.recall.chroma import Chroma
 from keepsake.recall.chroma_server import ChromaServer
-from keepsake.recall.config import CHILD, NONE, RecallConfig
 from keepsake.recall.words import WordIndex
 
+CHILD, NONE = "child", "none"
 ROUND_SECONDS = 15.0
 WATCH_SECONDS = 1.0
 SWITCH_SECONDS = 0.001
@@ -43,7 +43,7 @@ class IndexService:
 
     Args:
         places: Folders and ports.
-        config: Where the vectors are kept.
+        chroma: Where the vectors are kept: :data:`CHILD`, :data:`NONE` or a server's address.
         embedder: What makes them.
         log: Takes lines for people; called from any thread.
     """
@@ -51,14 +51,14 @@ class IndexService:
     def __init__(
         self,
         places: Places,
-        config: RecallConfig,
+        chroma: str,
         embedder: Embedder,
         log: Callable[[str], None],
     ) -> None:
         self._places, self._embedder, self._log = places, embedder, log
-        self.server = ChromaServer(places) if config.chroma == CHILD else None
+        self.server = ChromaServer(places) if chroma == CHILD else None
         self._owe_vacuum = self.server.owe_vacuum if self.server else lambda: None
-        address = self.server.address if self.server else config.chroma
+        address = self.server.address if self.server else chroma
         self._chroma = None if address == NONE else Chroma(address, places, self._owe_vacuum)
         self._agents: dict[str, AgentIndex] = {}
         self._wake, self._ending = threading.Event(), threading.Event()

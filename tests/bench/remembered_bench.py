@@ -87,13 +87,13 @@ def _in_prompt(found: Lived) -> int:
 def lived() -> Lived:  # noqa: C901 - a world of its own
     """Live the life, and ask."""
     from keepsake.agent import runtime  # noqa: PLC0415 - with the world
+    from keepsake.agent.memory.related import RecallConfig  # noqa: PLC0415
     from keepsake.agent.sleep.sleeper import ITS_HOUR  # noqa: PLC0415
     from keepsake.agent.surroundings import identity_of  # noqa: PLC0415
     from keepsake.archive.records import MemoryKind  # noqa: PLC0415
     from keepsake.models.minilm import MiniLMEmbedder  # noqa: PLC0415
     from keepsake.ports import FixedClock  # noqa: PLC0415
-    from keepsake.recall.config import RecallConfig  # noqa: PLC0415
-    from keepsake.recall.service import IndexService  # noqa: PLC0415
+    from keepsake.recall.service import CHILD, IndexService  # noqa: PLC0415
     from tests.world.test_talk_world import TalkWorld  # noqa: PLC0415
 
     by_hand = sys.argv[2] if len(sys.argv) > 2 else None  # a server that writes summaries, nights
@@ -104,7 +104,7 @@ def lived() -> Lived:  # noqa: C901 - a world of its own
         def start_services(self) -> Any:
             new = super().start_services()
             embedder = MiniLMEmbedder()
-            new.indexes = IndexService(new.places, RecallConfig(), embedder, lambda _: None)
+            new.indexes = IndexService(new.places, CHILD, embedder, lambda _: None)
             new.indexes.start()
             new.embedder = embedder
             new.recall = runtime.Fixed(RecallConfig(patience=30.0))

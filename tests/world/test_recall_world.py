@@ -12,9 +12,9 @@ from evennia.utils.ansi import strip_ansi
 
 from keepsake.agent import runtime
 from keepsake.agent.memory import recaller as recaller_module
+from keepsake.agent.memory.related import RecallConfig
 from keepsake.models.minilm import MiniLMEmbedder
-from keepsake.recall.config import NONE, RecallConfig
-from keepsake.recall.service import IndexService
+from keepsake.recall.service import NONE, IndexService
 from tests.world.agents_world import AgentsWorld, Building
 
 FACTS = (
@@ -36,7 +36,7 @@ class RecallWorld(AgentsWorld):
         new = super().start_services()
         config = RecallConfig(chroma=self.chroma)
         new.recall = runtime.Fixed(config)
-        new.indexes = IndexService(new.places, config, MiniLMEmbedder(), lambda _: None)
+        new.indexes = IndexService(new.places, self.chroma, MiniLMEmbedder(), lambda _: None)
         new.indexes.start()
         (new.places.config / "memory_compaction.md").write_text(
             "**immediate_window**: 4\n**recent_window**: 4\n**min_saving_tokens**: 0\n"
@@ -119,7 +119,8 @@ class TestTools(RecallWorld):
         self.says(*FACTS, *CHATTER)
         prompts = self.asks("You know that thing?", "recall brass key", "say At the old mill!")
         assert len(prompts) == 2
-        assert "~Mira> recall brass key\nYou recall: memory 3 " in prompts[1]
+        assert "~Mira> recall brass key\nYou recall: [" in prompts[1]
+        assert "(memory 3)" in prompts[1].split("~Mira> recall")[1]
         assert "I lost a brass key at the old mill." in prompts[1].split("~Mira> recall")[1]
         assert "~say At the old mill!" in self.lines()
         assert not any("recall" in line for line in self.heard)
@@ -154,7 +155,7 @@ class TestTools(RecallWorld):
         assert "The cup lies in it." in aside.read_text()
         self.asks("e", "recall cup well")
         recalled = self.kinds()[-1][1].removeprefix("You recall: ").split("; ")
-        assert not any(each.startswith("note well") for each in recalled)
+        assert not any(each.startswith("well: ") for each in recalled)
 
 
 class TestPrivacy(RecallWorld):

@@ -14,9 +14,11 @@ from twisted.python.failure import Failure
 
 from keepsake.agent.agent_log import Complaints, log
 from keepsake.agent.body import Life
+from keepsake.agent.memory import related
 from keepsake.agent.memory.diary import Diary
 from keepsake.agent.memory.memory import Compacted, MemoryComponent
 from keepsake.agent.memory.recaller import Recaller
+from keepsake.agent.memory.related import Related, SearchResult
 from keepsake.agent.runtime import Runtime
 from keepsake.archive.privacy import outward
 from keepsake.archive.records import Memory, MemoryKind
@@ -32,8 +34,6 @@ from keepsake.memory.types import CompactReason
 from keepsake.prompt import tool_results
 from keepsake.prompt.tool_results import is_private_act
 from keepsake.prompt.verbs import COMPACT, Command
-from keepsake.recall import related
-from keepsake.recall.related import Related, SearchResult
 
 PAGE = "page"
 """The verb that calls memories back by number."""

@@ -19,6 +19,7 @@ from keepsake.agent.agent_log import Complaints, log, logged
 from keepsake.agent.body import Life
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.recaller import SPARE, Recaller
+from keepsake.agent.memory.related import SearchResult
 from keepsake.agent.runtime import Runtime
 from keepsake.archive.forgetting import PLUGGED
 from keepsake.archive.privacy import Audience, outward
@@ -30,7 +31,6 @@ from keepsake.memory import protocol
 from keepsake.memory.protocol import MemorySystem, RecalledLine, Surroundings, dated, line_of
 from keepsake.ports import Generation, GenerationRequest
 from keepsake.recall.documents import Document, DocumentKind, Hit, memory_document
-from keepsake.recall.related import SearchResult
 from keepsake.tasks.task import Ask, Question
 
 PATIENCE = 5.0

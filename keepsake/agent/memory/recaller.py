@@ -12,6 +12,7 @@ from keepsake.agent.agent_log import log
 from keepsake.agent.body import Life
 from keepsake.agent.happenings import searched
 from keepsake.agent.memory.memory import MemoryComponent
+from keepsake.agent.memory.related import SearchResult
 from keepsake.agent.runtime import Runtime
 from keepsake.archive.privacy import NOBODY, Audience
 from keepsake.archive.records import Memory
@@ -20,7 +21,6 @@ from keepsake.errors import KeepsakeError
 from keepsake.events.types import MemoryChange
 from keepsake.recall.agent_index import AgentIndex
 from keepsake.recall.documents import Document, DocumentKind, Hit
-from keepsake.recall.related import SearchResult
 from keepsake.recall.search import MemorySearch
 
 FOR_MEANING = 0.7

@@ -10,6 +10,7 @@ from typing import Any
 from keepsake.agent.attention import ANSWERED, IDLE, EventKind, Impulse
 from keepsake.agent.body import Body
 from keepsake.agent.memory.memory import MemoryComponent
+from keepsake.agent.memory.related import Related, SearchResult, line_of, question
 from keepsake.agent.memory.remembering import Remembering
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import (
@@ -32,7 +33,6 @@ from keepsake.prompt.script import day_and_time
 from keepsake.prompt.sections import Rendered
 from keepsake.prompt.verbs import COMPACT, VERBS, Takes, Verb
 from keepsake.recall.documents import DocumentKind, Hit
-from keepsake.recall.related import Related, SearchResult, line_of, question
 from keepsake.tasks.conversation import excerpt, in_order
 from keepsake.tasks.deed import tools_of
 from keepsake.tasks.fallback import FallbackLine, answer

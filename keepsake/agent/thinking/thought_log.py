@@ -11,13 +11,13 @@ from typing import Any
 from keepsake.agent.agent_log import log
 from keepsake.agent.attention import ANSWERED, Impulse
 from keepsake.agent.body import Body
+from keepsake.agent.memory.related import SearchResult
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.thinking.acting import Act
 from keepsake.events.types import Guard, Thought
 from keepsake.models.queue import Ticket
 from keepsake.ports import Generation, GenerationRequest
 from keepsake.prompt.sections import Costs, Rendered
-from keepsake.recall.related import SearchResult
 
 DROPPED, OUTCOMES = "dropped", 20
 """The outcome that is no failure and no success; how many of the newest outcomes are kept."""

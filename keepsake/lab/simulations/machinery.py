@@ -32,7 +32,7 @@ def start_on(timeline: Timeline, seed: str, places: Places, taps: Taps) -> Runti
         nights=timeline.workers(),
         wait=timeline.wait,
         gateway=lambda *what: TimelineGateway(timeline, *what),
-        indexes=lambda places, config, embedder: TimelineIndexes(places, config, embedder, log),
+        indexes=lambda places, chroma, embedder: TimelineIndexes(places, chroma, embedder, log),
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from keepsake.agent.attention import ThinkingConfig
+from keepsake.agent.memory.related import RecallConfig
 from keepsake.agent.sleep.tiredness import SleepConfig
 from keepsake.books.journal import JournalConfig
 from keepsake.books.people import PeopleConfig
@@ -15,7 +16,6 @@ from keepsake.markdown_config import FileSettings, parse, settings_of, with_sett
 from keepsake.memory.config import CompactionConfig
 from keepsake.models.profiles import EMBEDDED, OLLAMA, OPENAI, SCRIPTED, load
 from keepsake.paths import REPOSITORY
-from keepsake.recall.config import RecallConfig
 
 AGENT = "agent"
 """The profile that agents think by."""

@@ -22,7 +22,6 @@ from keepsake.errors import IndexUnavailable, ModelUnavailable
 from keepsake.paths import Places
 from keepsake.recall.chroma import Chroma
 from keepsake.recall.chroma_server import ChromaServer, broken_folder, data_folder
-from keepsake.recall.config import RecallConfig
 from keepsake.recall.service import IndexService
 from tests.free_ports import free_port
 from tests.unit.index.conftest import BagOfWords, Life, by_words, settles
@@ -53,8 +52,7 @@ def started(
     running: list[IndexService] = []
 
     def start(embedder: object = None, chroma: str = server.address) -> IndexService:
-        config = RecallConfig(chroma=chroma)
-        service = IndexService(here, config, embedder or BagOfWords(), said.append)
+        service = IndexService(here, chroma, embedder or BagOfWords(), said.append)
         service.start()
         running.append(service)
         return service

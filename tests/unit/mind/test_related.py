@@ -6,18 +6,18 @@ from datetime import UTC, datetime
 
 import pytest
 
-from keepsake.archive.records import Memory, MemoryKind, Summary, Tier
-from keepsake.memory.types import MemoryContext
-from keepsake.prompt.tokens import estimate_tokens
-from keepsake.recall.config import RecallConfig
-from keepsake.recall.documents import Document, DocumentKind, Hit
-from keepsake.recall.related import (
+from keepsake.agent.memory.related import (
+    RecallConfig,
     SearchResult,
     paged,
     question,
     related,
     result,
 )
+from keepsake.archive.records import Memory, MemoryKind, Summary, Tier
+from keepsake.memory.types import MemoryContext
+from keepsake.prompt.tokens import estimate_tokens
+from keepsake.recall.documents import Document, DocumentKind, Hit
 
 NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 EMPTY = MemoryContext(None, None, ())

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from keepsake.agent.attention import ThinkingConfig
+from keepsake.agent.memory.related import RecallConfig
 from keepsake.agent.sleep.tiredness import SleepConfig
 from keepsake.books.journal import JournalConfig
 from keepsake.books.people import PeopleConfig
@@ -24,7 +25,6 @@ from keepsake.markdown_config import (
     with_settings,
 )
 from keepsake.paths import REPOSITORY
-from keepsake.recall.config import RecallConfig
 
 CONFIGS = {
     "thinking": ThinkingConfig,
