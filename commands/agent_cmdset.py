@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from evennia import CmdSet
 
-from commands.playing import moving, speech, things
+from commands import moving, speech, things
 
 AGENT_COMMANDS = (
     *(things.CmdLook, speech.CmdSay, speech.CmdTalk, speech.CmdWhisper, speech.CmdEmote),
-    *(moving.CmdGo, things.CmdGet, things.CmdDrop, things.CmdGive),
-    *(things.CmdExamine, things.CmdInventory),
+    *(moving.CmdGo, things.CmdGet, things.CmdDrop, things.CmdGive, things.CmdInventory),
 )
 
 

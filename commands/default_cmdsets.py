@@ -7,31 +7,32 @@ what would tell them what is not theirs to know, is taken out or replaced.
 from __future__ import annotations
 
 from evennia import CmdSet, default_cmds
-from evennia.commands.default import account, admin, comms, general, system
+from evennia.commands.default import account, comms, general, system
 from evennia.commands.default import unloggedin as login
 
-from commands import deeds, moderation, unloggedin
+from commands import builders, manners, moving, people, speech, things, unloggedin
 from commands.agent_cmdset import AGENT_COMMANDS
-from commands.copying import CmdCopy
-from commands.playing import guessing, manners, moving, people, preferences, speech, things, using
-from commands.playing.deeds import CmdDeeds
-from commands.playing.letters import CmdMail
-from commands.playing.socials import social_commands
 from keepsake.contrib.evennia.cmdset import CmdSetAgents
 
 PLAYER_COMMANDS = (
     *AGENT_COMMANDS,
-    *(CmdDeeds, manners.CmdForgetMe, manners.CmdIgnore, manners.CmdReport),
-    *(moving.CmdFollow, moving.CmdSit, moving.CmdWake),
-    *(people.CmdMap, people.CmdTime, people.CmdWho, preferences.CmdAway, preferences.CmdGender),
-    *(speech.CmdShout, things.CmdDescribe),
-    *(using.CmdEat, using.CmdPut, using.CmdRemove, using.CmdWear),
+    *(manners.CmdForgetMe, manners.CmdIgnore, manners.CmdReport),
+    *(moving.CmdFollow, moving.CmdMap, moving.CmdWake),
+    *(people.CmdDeeds, people.CmdTime, people.CmdWho),
+    *(
+        speech.CmdShout,
+        things.CmdDescribe,
+        things.CmdGender,
+        things.CmdEat,
+        things.CmdPut,
+        things.CmdWear,
+    ),
 )
 """What people do in the world: what agents can do, and what only makes sense at a keyboard."""
 
 BUILDER_COMMANDS = (
-    deeds.CmdDeed,
-    *(moderation.CmdMute, moderation.CmdReports, moderation.CmdAudit),
+    *(builders.CmdDeed, builders.CmdMute, builders.CmdReports, builders.CmdAudit),
+    builders.CmdCopy,
 )
 """What builders tend the village with; those for agents are a set of their own."""
 
@@ -55,18 +56,6 @@ _NOT_FOR_ACCOUNTS = (
 )
 
 
-class CmdChannel(manners.AccountSpeech, comms.CmdChannel):
-    """Evennia's channels; players talk on them, making and managing them is for builders."""
-
-    locks = (
-        "cmd: not pperm(channel_banned); admin: perm(Builder);"
-        " manage: perm(Builder); changelocks: perm(Admin)"
-    )
-
-
-CmdChannel.__doc__ = comms.CmdChannel.__doc__  # the docstring is the help in the game
-
-
 class CharacterCmdSet(default_cmds.CharacterCmdSet):
     """What a character can do, while somebody plays it."""
 
@@ -77,12 +66,10 @@ class CharacterCmdSet(default_cmds.CharacterCmdSet):
         super().at_cmdset_creation()
         for command in _NOT_IN_THE_WORLD:
             self.remove(command())
-        for command in (*PLAYER_COMMANDS, *BUILDER_COMMANDS):
+        for command in (*PLAYER_COMMANDS, *BUILDER_COMMANDS, moving.CmdNoMatch):
             self.add(command())
         self.add(CmdSetAgents)
-        for command in (CmdCopy, preferences.CmdAlias, guessing.CmdNoMatch, guessing.CmdSeveral):
-            self.add(command())
-        for each in social_commands():
+        for each in speech.social_commands():
             self.add(each)
 
 
@@ -96,10 +83,8 @@ class AccountCmdSet(default_cmds.AccountCmdSet):
         super().at_cmdset_creation()
         for command in _NOT_FOR_ACCOUNTS:
             self.remove(command())
-        self.remove(admin.CmdBan())
-        for command in (people.CmdWho, CmdChannel, manners.CmdPage, CmdMail, preferences.CmdAlias):
+        for command in (people.CmdWho, manners.CmdChannel, manners.CmdPage, manners.CmdMail):
             self.add(command())
-        self.add(moderation.CmdBanFor())
 
 
 class SessionCmdSet(default_cmds.SessionCmdSet):
@@ -118,7 +103,7 @@ class UnloggedinCmdSet(CmdSet):
         """Connect, create, and what a client may need."""
         for command in (
             *(login.CmdUnconnectedConnect, unloggedin.CmdUnconnectedCreate),
-            *(login.CmdUnconnectedQuit, login.CmdUnconnectedLook, unloggedin.CmdUnconnectedHelp),
+            *(login.CmdUnconnectedQuit, login.CmdUnconnectedLook, login.CmdUnconnectedHelp),
             login.CmdUnconnectedEncoding,
             *(login.CmdUnconnectedScreenreader, login.CmdUnconnectedInfo),
         ):

@@ -1,15 +1,20 @@
-"""The login screen's own commands."""
+"""What the login screen adds to Evennia's: a name that is nobody else's, and a first step."""
 
 from __future__ import annotations
 
 import re
+from itertools import chain
 from typing import Any
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
+from evennia.accounts.models import AccountDB
 from evennia.commands.default import unloggedin as default
 from evennia.utils.utils import class_from_module
 
 from keepsake.contrib.evennia.wording import one_line
+from keepsake.errors import NameRefused
+from keepsake.names import check_agent_name
 from typeclasses.agents import Agent
 
 _TWO_WORDS = re.compile(r'(?:"([^"]+)"|([^"\s]+))\s+(?:"([^"]+)"|([^"\s]+))')
@@ -18,6 +23,25 @@ CREATE_USAGE = (
     "Put a name or password with blanks into double quotes: "
     '|wcreate "Old Tom" "long pass phrase"|n'
 )
+
+
+class PlayerNameValidator:
+    """Refuses names that are unsafe, taken, or look like an agent's or a player's.
+
+    Every way to an account runs it: the login screen's ``create``, the web site's
+    registration, Evennia's own ``Account.create``. The settings name it.
+    """
+
+    def __call__(self, name: str) -> None:
+        """Raise ``ValidationError`` with the reason and the cure, or do nothing."""
+        agents = Agent.objects.all_family().values_list("db_key", flat=True)
+        accounts = AccountDB.objects.values_list("username", flat=True)
+        try:
+            kept = check_agent_name(name, taken=chain(agents, accounts))
+        except NameRefused as refusal:
+            raise ValidationError(str(refusal)) from refusal
+        if kept != name:
+            raise ValidationError(f"Write the name as {kept!r}.")
 
 
 class CmdUnconnectedCreate(default.CmdUnconnectedCreate):
@@ -36,70 +60,31 @@ class CmdUnconnectedCreate(default.CmdUnconnectedCreate):
 
     def func(self) -> None:
         """Create the account with its character, and log this session in."""
-        session, words = self.caller, name_and_password(self.args)
-        if words is None:
+        session, found = self.caller, _TWO_WORDS.fullmatch(self.args.strip())
+        if found is None:
             session.msg(CREATE_USAGE)
             return
-        account_class = class_from_module(settings.BASE_ACCOUNT_TYPECLASS)
-        name, password = one_line(words[0]), words[1]
-        account, errors = account_class.create(
+        name, password = one_line(found[1] or found[2]), found[3] or found[4]
+        account, errors = class_from_module(settings.BASE_ACCOUNT_TYPECLASS).create(
             username=name, password=password, ip=session.address, session=session
         )
         if account is None:
             session.msg("\n".join(f"|R{str(error).strip()}|n" for error in errors))
             return
         session.sessionhandler.login(session, account)
-        welcome(account, session)
+        session.msg(f"\n{_first_step(account)}")
 
 
-def name_and_password(args: str) -> tuple[str, str] | None:
-    """The two words of ``create``, each perhaps in double quotes; None if they are not two."""
-    found = _TWO_WORDS.fullmatch(args.strip())
-    return (found[1] or found[2], found[3] or found[4]) if found else None
-
-
-def welcome(account: Any, session: Any) -> None:
+def _first_step(account: Any) -> str:
     """Tell a newcomer who is at hand to talk to."""
     character = account.db._last_puppet
     here = character.location.contents if character and character.location else []
     agents = [obj for obj in here if isinstance(obj, Agent)]
-    agent = min(agents, key=lambda each: each.is_asleep, default=None)
-    hint = "Type |wlook|n to look around, |whelp start|n for the first minute."
-    if agent is not None:
-        hint = f"{_greeted(agent)}\n|whelp start|n tells what else you can do."
-    session.msg(f"\n{hint}")
-
-
-def _greeted(agent: Agent) -> str:
-    name = agent.key
+    if not agents:
+        return "Type |wlook|n to look around, |whelp start|n for the first minute."
+    agent = min(agents, key=lambda each: each.is_asleep)
+    name, word = agent.key, agent.key.lower()
+    is_here, line = "is here with you", f"talk {word} Good evening."
     if agent.is_asleep:
-        return f"|c{name}|n is here, asleep. Try: |wwake {name.lower()}|n"
-    return f"|c{name}|n is here with you. Try: |wtalk {name.lower()} Good evening.|n"
-
-
-class CmdUnconnectedHelp(default.CmdUnconnectedHelp):
-    """Say what can be done before logging in.
-
-    Usage:
-      help
-    """
-
-    key = "help"
-    aliases = ("h", "?")
-
-    def func(self) -> None:
-        """Show it."""
-        self.caller.msg(HELP)
-
-
-HELP = """
-|wcreate <name> <password>|n   become somebody new and walk in
-|wconnect <name> <password>|n  come back as somebody you were
-|wlook|n                       show the first screen again
-|wscreenreader|n               switch to plain output for a screen reader
-|wencoding|n                   choose the text encoding of your client
-|wquit|n                       hang up
-
-For instance: |wcreate Ada c67jHL8p|n
-A password has eight characters or more, and is not only digits.
-"""
+        is_here, line = "is here, asleep", f"wake {word}"
+    return f"|c{name}|n {is_here}. Try: |w{line}|n\n|whelp start|n tells what else you can do."

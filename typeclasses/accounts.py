@@ -2,40 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 from evennia.accounts.accounts import DefaultAccount, DefaultGuest
-from evennia.server.models import ServerConfig
 
 from typeclasses import throttle
 from typeclasses.clients import tell_channel
-
-_UNTIL = 5
-"""Where a ban says until when it holds (Unix time), after what Evennia keeps of it; 0 for ever."""
-
-
-def current_bans() -> list[tuple[Any, ...]]:
-    """The bans that hold, as Evennia keeps them; those that are over go from the database."""
-    bans = list(ServerConfig.objects.conf("server_bans") or [])
-    holding = [ban for ban in bans if len(ban) <= _UNTIL or not 0 < ban[_UNTIL] < time.time()]
-    if len(holding) < len(bans):
-        ServerConfig.objects.conf("server_bans", holding)
-    return holding
-
-
-def ban_notice(username: str = "", ip: str = "") -> str:
-    """What is told to whoever is banned by that name or address; empty if nobody is."""
-    for name, _, pattern, _, reason, *until in current_bans():
-        if (name and name == username.lower().strip()) or (ip and pattern and pattern.match(ip)):
-            why = f" Reason: {reason}" if reason else ""
-            return f"You have been banned {until_when(*until)}.{why}"
-    return ""
-
-
-def until_when(until: float = 0.0) -> str:
-    """``until 2026-11-23 04:00 UTC``, of a Unix time; 0 is ``for good``."""
-    return time.strftime("until %Y-%m-%d %H:%M UTC", time.gmtime(until)) if until else "for good"
 
 
 class Account(DefaultAccount):
@@ -56,8 +28,6 @@ class Account(DefaultAccount):
         account, errors = super().authenticate(username, password, ip=ip, **kwargs)
         if account is not None:
             attempt.take_back()
-        elif notice := ban_notice(username, ip):
-            errors = [notice]
         return account, errors
 
     @classmethod
@@ -89,12 +59,6 @@ class Account(DefaultAccount):
         """Hang up; "quit", which Evennia gives as the reason of `quit`, is no word for players."""
         word = "" if (reason or "").startswith("quit") else reason
         super().disconnect_session_from_account(session, word)
-
-    @classmethod
-    def is_banned(cls, **kwargs: Any) -> bool:
-        """Whether a name or an address is banned now; what was for a time ends by itself."""
-        current_bans()
-        return bool(super().is_banned(**kwargs))
 
     def ignores(self, other: Account) -> bool:
         """Whether whoever plays here has chosen to hear nothing of them."""

@@ -7,11 +7,11 @@ from typing import Any
 import evennia
 from evennia.comms.models import Msg
 from evennia.objects.objects import DefaultCharacter
+from evennia.utils.utils import iter_to_str
 
 from keepsake.archive.records import BY_RULE
 from keepsake.contrib.evennia.characters import CharacterMixin
-from typeclasses.appearance import CharacterAppearance
-from typeclasses.clients import tell_name, tell_room, tell_speech
+from typeclasses.clients import tell, tell_room, tell_speech
 from typeclasses.objects import ObjectParent
 from world.deed.happening import happened
 from world.deed.order import put_in_order
@@ -19,13 +19,10 @@ from world.deed.order import put_in_order
 _HEARD = frozenset({"say", "talk", "whisper", "pose", "shout", *BY_RULE})
 
 
-class Character(CharacterAppearance, CharacterMixin, ObjectParent, DefaultCharacter):
+class Character(CharacterMixin, ObjectParent, DefaultCharacter):
     """Somebody in the world; people play one of these."""
 
-    @property
-    def is_asleep(self) -> bool:
-        """Whether it sleeps."""
-        return self.db.posture == "asleep"
+    default_description = "A stranger, as yet undescribed."
 
     @property
     def gender(self) -> str:
@@ -33,11 +30,39 @@ class Character(CharacterAppearance, CharacterMixin, ObjectParent, DefaultCharac
         said = str(self.db.gender or "")
         return said if said in ("male", "female") else "neutral"
 
-    def at_pre_move(self, destination: Any, move_type: str = "move", **kwargs: Any) -> bool:
-        """Stand up before leaving."""
-        if self.attributes.get("posture"):
-            self.attributes.remove("posture")
-        return bool(super().at_pre_move(destination, move_type=move_type, **kwargs))
+    def get_display_desc(self, looker: Any, **kwargs: Any) -> str:
+        """The description, and that somebody sleeps, as everybody can see."""
+        text = super().get_display_desc(looker, **kwargs)
+        sleeps = f"{self.get_display_name(looker, **kwargs)} lies asleep."
+        return f"{text}\n{sleeps}" if self.is_asleep else text
+
+    def get_display_things(self, looker: Any, **kwargs: Any) -> str:
+        """What somebody has, as in ``Carries: a jar of honey``."""
+        line = super().get_display_things(looker, **kwargs).replace(", and ", " and ")
+        worn = [each.get_numbered_name(1, looker)[0] for each in self.contents if each.db.worn]
+        wears = [f"|wWears:|n {iter_to_str(worn, endsep=' and')}."] if worn else []
+        carries = [f"|wCarries:|n {line.partition('|n ')[2]}."] if line else []
+        return "\n".join([*carries, *wears])
+
+    def filter_visible(self, obj_list: Any, looker: Any, **kwargs: Any) -> Any:
+        """What can be seen and is not worn."""
+        shown = super().filter_visible(obj_list, looker, **kwargs)
+        return [each for each in shown if not each.db.worn]
+
+    def announce_move_from(
+        self, destination: Any, msg: str | None = None, mapping: Any = None, **kwargs: Any
+    ) -> None:
+        """Tell those who stay: ``Tom goes south to The Quay``."""
+        way = next((e for e in self.location.exits if e.destination == destination), None)
+        text = "{object} goes {exit} to {destination}." if way else "{object} is gone."
+        super().announce_move_from(destination, msg=msg or text, mapping=mapping, **kwargs)
+
+    def announce_move_to(
+        self, source_location: Any, msg: str | None = None, mapping: Any = None, **kwargs: Any
+    ) -> None:
+        """Tell those who were here: ``Tom arrives from The Kettle``."""
+        text = "{object} arrives from {origin}."
+        super().announce_move_to(source_location, msg=msg or text, mapping=mapping, **kwargs)
 
     def at_msg_receive(self, text: Any = None, from_obj: Any = None, **kwargs: Any) -> bool:
         """Whether it is shown: what somebody says or plays whom this one ignores is not."""
@@ -57,17 +82,12 @@ class Character(CharacterAppearance, CharacterMixin, ObjectParent, DefaultCharac
     def at_post_puppet(self, **kwargs: Any) -> None:
         """Show the room and tell the others."""
         self._tell_portal()
-        tell_name(self)
-        self.attributes.remove("away")
+        tell(self, "char_name", name=self.key, fullname=self.key)
         super().at_post_puppet(**kwargs)
-        self._tell_of_letters()
-        happened(self)
-
-    def _tell_of_letters(self) -> None:
         new = Msg.objects.get_by_tag("new", category="mail")
-        count = new.filter(db_receivers_accounts=self.account).count() if self.account else 0
-        if count:
+        if count := new.filter(db_receivers_accounts=self.account).count():
             self.msg(f"New letters: {count}. |wmail|n shows them.")
+        happened(self)
 
     def _tell_portal(self) -> None:
         """Let the Portal know who plays whom, as Evennia does at a reload.

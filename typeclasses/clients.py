@@ -1,7 +1,7 @@
 """What a player's client is told beside the text: GMCP to those that asked, the same to the web's.
 
 A message is named as Evennia names it: ``room_info`` is ``Room.Info`` on the wire. What a telnet
-client asked for stands in the protocol flag ``GMCP`` (``game/server/prompt_lines.py``).
+client asked for stands in the protocol flag ``GMCP`` (``game/server/portal_lines.py``).
 """
 
 from __future__ import annotations
@@ -45,11 +45,6 @@ def tell(somebody: Any, message: str, **facts: Any) -> None:
             session.msg(**{message: ((), facts)})
 
 
-def tell_name(somebody: Any) -> None:
-    """Who it is that they play."""
-    tell(somebody, "char_name", name=somebody.key, fullname=somebody.key)
-
-
 def tell_speech(hearer: Any, text: Any, speaker: Any) -> None:
     """A spoken line, as its hearer reads it; nothing for what is not spoken."""
     match text:
@@ -75,7 +70,7 @@ def tell_room(looker: Any) -> None:
         "room_info",
         num=room.id,
         name=room.key,
-        area=_area_of(room),
+        area=room.tags.get(category="area") or settings.SERVERNAME,
         exits={way: there.id for way, there in ways.items()},
         places={way: there.key for way, there in ways.items()},
     )
@@ -88,13 +83,6 @@ def tell_room(looker: Any) -> None:
     )
     for session in filter(is_web, sessions):
         session.msg(room_map=((map_of(looker),), {}))
-
-
-def _area_of(room: Any) -> str:
-    """What the room is tagged with as its area; the tag's data has it in capitals, if any."""
-    tags = room.tags.get(category="area", return_tagobj=True, return_list=True)
-    tag = next(filter(None, tags), None)
-    return str(tag.db_data or tag.db_key) if tag else str(settings.SERVERNAME)
 
 
 def _ways(room: Any, looker: Any) -> list[Any]:

@@ -29,10 +29,9 @@ class Exit(ObjectParent, DefaultExit):
                 self._go_after(mind, traversing_object, source_location, now)
 
     def _lead_players(self, leader: Any, start: Any) -> None:
-        """Who follows a leader through, as a player, comes along if awake."""
+        """Who follows a leader through, as a player, comes along."""
         for each in start.contents_get(content_type="character"):
-            may_go = not each.is_asleep and self.access(each, "traverse")
-            if each.ndb.following is leader and may_go:
+            if each.ndb.following is leader and self.access(each, "traverse"):
                 each.msg(f"You follow {leader.get_display_name(each)}.")
                 self.at_traverse(each, self.destination)
 

@@ -1,83 +1,88 @@
-"""Rooms."""
+"""Rooms, and how they look."""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
 from typing import Any
 
-from evennia.contrib.grid.extended_room import ExtendedRoom
+from evennia.objects.objects import DefaultRoom
+from evennia.utils.utils import iter_to_str
 
 from keepsake.agent.runtime import running, runtime
 from keepsake.agent.surroundings import identity_of
-from keepsake.contrib.evennia.hosts import call_hosts
+from keepsake.contrib.evennia.hosts import call_hosts, hosts_of
 from keepsake.ports import SystemClock
-from typeclasses.appearance import RoomAppearance
+from typeclasses.clients import SHORT, link, linked
 from typeclasses.objects import ObjectParent
-from world.almanac import Almanac, almanac_now
+from world.almanac import almanac_now
 
-_HAS_CALLS = re.compile(r"[$\\<]")
-"""What a description has that calls Evennia's functions or marks a part of the day. Evennia looks
-for them sign by sign, with a parser made for each look: three times a thought."""
+EXIT_ORDER = {name: place for place, name in enumerate(SHORT)}
 
 
-class Room(RoomAppearance, ObjectParent, ExtendedRoom):
+class Room(ObjectParent, DefaultRoom):
     """A place in the world.
-
-    Its states are those that builders give it, as to every ``ExtendedRoom``, and the words of
-    the almanac for this moment.
 
     Attributes (in the database):
         outdoors: Whether sky and tide are seen from it.
-        looks: What is seen as well at some times: states such as ``low tide, night``, all of
-            which must hold, with a sentence.
+        looks: What is seen as well at some times: words of the almanac such as ``low tide,
+            night``, all of which must hold, with a sentence.
     """
 
-    fallback_desc = RoomAppearance.default_description
+    default_description = "There is nothing to see here yet."
 
-    @property
-    def almanac(self) -> Almanac:
-        """What this moment is like."""
-        return almanac_now(runtime().clock if running() else SystemClock())
-
-    @property
-    def room_states(self) -> list[str]:
-        """What may be said of it now: ``morning``, ``low tide``, what a builder has set."""
-        return sorted({*super().room_states, *self.almanac.states})
-
-    def get_time_of_day(self) -> str:
-        """The part of the day, for ``$state(morning, …)``."""
-        return self.almanac.part
-
-    def get_season(self) -> str:
-        """The season, for ``desc_spring`` and the like."""
-        return self.almanac.season
-
-    def get_stateful_desc(self) -> str:
-        """As Evennia's, but without a query of the database at each look."""
-        there = {each.key: each for each in self.attributes.all()}
-        seasons = self.seasons_per_year
-        # Seasons come last, whether a builder has set one or it is that of now.
-        for state in sorted(self.room_states, key=lambda each: each in seasons):
-            for key in (f"desc_{state}", f"{state}_desc"):  # the second form is the older one
-                if key in there and there[key].value:
-                    return str(there[key].value)
-        return str(self.attributes.get("desc", self.fallback_desc))
+    def return_appearance(self, looker: Any, **kwargs: Any) -> str:
+        """What ``look`` shows: title, description, ways, people, things, and where its host is."""
+        title = self.get_display_name(looker, **kwargs)
+        number = self.get_extra_display_name_info(looker, **kwargs)
+        lists = (
+            self.get_display_exits(looker, **kwargs),
+            self.get_display_characters(looker, **kwargs),
+            self.get_display_things(looker, **kwargs),
+            "" if getattr(looker, "is_agent", False) else "\n".join(_absences(self)),
+        )
+        head = [f"|c{title}{number}|n", self.get_display_desc(looker, **kwargs), ""]
+        return "\n".join([*head, *filter(None, lists)]).rstrip()
 
     def get_display_desc(self, looker: Any, **kwargs: Any) -> str:
         """The description, what is seen at such times as this, and the sky."""
-        seen = [self.get_stateful_desc()]
-        if _HAS_CALLS.search(seen[0]):
-            seen = [super().get_display_desc(looker, **kwargs)]
-        if looks := self.attributes.get("looks"):
-            states = set(self.room_states)
-            seen += [
+        now = almanac_now(runtime().clock if running() else SystemClock())
+        looks = self.attributes.get("looks") or {}
+        seen = [
+            super().get_display_desc(looker, **kwargs),
+            *(
                 str(text)
                 for words, text in looks.items()
-                if states.issuperset(word.strip() for word in str(words).split(","))
-            ]
-        if self.attributes.get("outdoors"):
-            seen.append(self.almanac.sky)
-        return " ".join(seen)
+                if now.states.issuperset(word.strip() for word in str(words).split(","))
+            ),
+        ]
+        return " ".join([*seen, now.sky] if self.attributes.get("outdoors") else seen)
+
+    def get_display_exits(self, looker: Any, **kwargs: Any) -> str:
+        """The ways out, as in ``Exits: north to Pump Square and up to The Guest Loft``."""
+        exits = self.filter_visible(self.contents_get(content_type="exit"), looker, **kwargs)
+        exits = sorted(exits, key=lambda way: (EXIT_ORDER.get(way.key, 99), way.key))
+        names = [
+            f"|y{link(looker, way.key, way.get_display_name(looker))}|n"
+            + (f" to {way.destination.get_display_name(looker)}" if way.destination else "")
+            for way in exits
+        ]
+        return f"|wExits:|n {iter_to_str(names, endsep=' and')}." if names else ""
+
+    def get_display_characters(self, looker: Any, **kwargs: Any) -> str:
+        """Everybody else, as in ``Here: Mira and Tom``."""
+        people = self.contents_get(content_type="character")
+        names = []
+        for person in self.filter_visible(people, looker, **kwargs):
+            name = person.get_display_name(looker, **kwargs)
+            asleep = " (asleep)" if person.is_asleep else ""
+            names.append(f"|c{link(looker, f'look {name}', name)}|n{asleep}")
+        return f"|wHere:|n {iter_to_str(names, endsep=' and')}." if names else ""
+
+    def get_display_things(self, looker: Any, **kwargs: Any) -> str:
+        """What lies about, as in ``You see: a blue cup``."""
+        line = super().get_display_things(looker, **kwargs).replace(", and ", " and ")
+        line = linked(looker, line, self.contents_get(content_type="object"))
+        return f"{line}." if line else ""
 
     def at_object_receive(
         self, moved_obj: Any, source_location: Any, move_type: str = "move", **kwargs: Any
@@ -86,3 +91,15 @@ class Room(RoomAppearance, ObjectParent, ExtendedRoom):
         super().at_object_receive(moved_obj, source_location, move_type=move_type, **kwargs)
         if identity_of(moved_obj) and not (moved_obj.is_agent or moved_obj.unannounced):
             call_hosts(self)
+
+
+def _absences(room: Room) -> Iterator[str]:
+    """Where the room's hosts are and what to do, a line each; nothing if all are here and awake."""
+    for host in hosts_of(room):
+        name, here = host.key, host.location is room
+        if host.is_asleep and here:
+            wake = f"To wake {name}: |wwake {name.lower()}|n"
+            yield f"{name}, who keeps this place, is asleep. {wake}"
+        elif not here and host.location is not None:
+            doing = "sleeps at" if host.is_asleep else "has just stepped out to"
+            yield f"{name}, who keeps this place, {doing} {host.location.key}."

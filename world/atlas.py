@@ -1,4 +1,4 @@
-"""Reads the world's data files and refuses what does not fit together.
+"""The world's places, ways, things and people, read from its data files and checked.
 
 ``map.yaml`` holds the rooms and the links between them, ``things.yaml`` what can
 be carried, ``agents/<name>.md`` the people. Nothing here touches Evennia, so a
@@ -8,7 +8,7 @@ world can be checked without a server; :mod:`world.build` puts it into the game.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,16 +17,17 @@ from pydantic import (
     AfterValidator,
     BeforeValidator,
     Field,
-    PlainValidator,
+    RootModel,
     StrictBool,
     ValidationInfo,
     field_validator,
+    model_validator,
 )
 
 from keepsake.errors import ConfigError
 from keepsake.prompt.verbs import COMPASS
 from world.almanac import STATES, Hours
-from world.source import DataFile, Entry, Text, Texts, known, listed, refused
+from world.source import DataFile, Entry, Text, by_id, known, listed, refused
 
 FOLDER = Path(__file__).resolve().parent
 
@@ -45,32 +46,24 @@ _STEP = {way: step for way, *_, step in _COMPASS}
 _STEP |= {OPPOSITE[way]: (-x, -y, -z) for way, (x, y, z) in _STEP.items()}
 
 
-@dataclass(frozen=True)
-class _AtlasNames:
-    """What a file may name; the context of the models."""
-
-    rooms: Collection[str]
-    people: Collection[str] = ()
-
-    def ids(self, kind: str) -> Collection[str]:
-        """All that something of that kind may be called."""
-        return {
-            "room": self.rooms,
-            "room or person": (*self.rooms, *self.people),
-            "time or weather": tuple(STATES),
-        }[kind]
-
-
 def _states(raw: Any) -> Any:
     """Words of the almanac, parted by commas."""
     found = raw if isinstance(raw, list) else str(raw or "").split(",")
     return [word.strip() for word in found if word.strip()]
 
 
-def _hours(raw: Any) -> str:
-    """A stretch of the day, such as ``9-12``."""
-    Hours.parse(str(raw))
-    return str(raw)
+def _in_the_almanac(words: list[str]) -> list[str]:
+    for word in words:
+        if word not in STATES:
+            reason = f"it names the time or weather {word!r}, which does not exist"
+            raise refused(reason, f"Use one of: {', '.join(sorted(STATES))}")
+    return words
+
+
+def _hours(text: str) -> str:
+    if text:
+        Hours.parse(text)
+    return text
 
 
 def _details(raw: Any) -> dict[str, str]:
@@ -82,16 +75,14 @@ def _details(raw: Any) -> dict[str, str]:
     }
 
 
-States = Annotated[list[known("time or weather")], BeforeValidator(_states)]
-HoursText = Annotated[str, PlainValidator(_hours)]
-
-
 def _of_times(looks: dict[str, str]) -> dict[str, str]:
-    for word in (word for words in looks for word in _states(words)):
-        if word not in STATES:
-            reason = f"it names the time or weather {word!r}, which does not exist"
-            raise refused(reason, f"Use one of: {', '.join(sorted(STATES))}", word)
+    _in_the_almanac([word for words in looks for word in _states(words)])
     return looks
+
+
+States = Annotated[list[str], BeforeValidator(_states), AfterValidator(_in_the_almanac)]
+HoursText = Annotated[str, BeforeValidator(str), AfterValidator(_hours)]
+"""A stretch of the day, such as ``9-12``."""
 
 
 class Place(Entry):
@@ -132,7 +123,7 @@ class Thing(Entry):
 
     id: str  # stable short id, never shown
     name: Text  # as it is called, without an article
-    aliases: Texts = ()  # other words for it
+    aliases: tuple[str, ...] = ()  # other words for it
     desc: Text  # what one sees who looks at it
     at: known("room or person")  # where it is, or who has it
     eat: Text = ""  # what one tastes; empty for what is nothing to eat
@@ -146,21 +137,16 @@ class Hour(Entry):
 
     at: HoursText
     place: known("room") = Field("", alias="in")
-    person: str = Field("", alias="with")
+    person: known("person") = Field("", alias="with")
     when: States = Field(default_factory=list)
     does: Annotated[list[Text], BeforeValidator(listed), Field(min_length=1)]
 
-
-def _day(raw: Any) -> Any:
-    if not isinstance(raw, list | tuple):
-        raise refused("'day' must be a list of hours", "", "day:")
-    for each in raw:
-        keys = set(each) if isinstance(each, dict) else set()
-        if keys - {"at", "in", "with", "when", "does"} or ("in" in keys) == ("with" in keys):
+    @model_validator(mode="after")
+    def _is_somewhere(self) -> Hour:
+        if bool(self.place) == bool(self.person):
             cure = "Write {at: 9-12, in: quay, does: mends nets}, or 'with' a person in place of in"
-            near = str(each.get("at", "day:")) if keys else str(each)
-            raise refused(f"{each!r} is no hour of a day", cure, near)
-    return raw
+            raise refused("it is no hour of a day", cure)
+        return self
 
 
 class Person(Entry):
@@ -172,26 +158,24 @@ class Person(Entry):
     look: Text  # what others see who look at it
     # how often it does something unasked, 0 to 1
     talkativeness: Annotated[float, Field(strict=True, ge=0, le=1)] = Field(0.5, alias="idle")
-    profile: str  # who it is, in the second person
+    profile: Text  # who it is, in the second person
     examples: tuple[str, ...] = ()  # script lines that show its voice
-    loves: Texts = ()  # ids of things that matter to it
-    ties: dict[str, str] = Field(default_factory=dict)  # what the others are to it, by name
+    loves: tuple[known("thing"), ...] = ()  # ids of things that matter to it
+    # what the others are to it, by name
+    ties: dict[known("person"), str] = Field(default_factory=dict)
     keeps: StrictBool = False  # whether it keeps its home open for guests, as an innkeeper does
     # what it does at which hour, the first that fits
-    day: Annotated[tuple[Hour, ...], BeforeValidator(_day)] = ()
+    day: tuple[Hour, ...] = ()
 
     @field_validator("examples")
     @classmethod
     def _end_in_an_act(cls, examples: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
-        name = info.data.get("name", "")
-        for lines in (each.strip().splitlines() for each in examples):
-            if info.context and (len(lines) < 2 or not lines[-1].startswith(f"~{name}> ")):
-                cure = "Write what is perceived first, then the agent's own act"
-                reason = f"an example does not end in the line '~{name}> …'"
-                raise refused(reason, cure, lines[0] if lines else "examples")
-        return tuple(
-            "\n".join(line.rstrip() for line in each.strip().splitlines()) for each in examples
-        )
+        found = [[line.rstrip() for line in each.strip().splitlines()] for each in examples]
+        act = f"~{info.data.get('name', '')}> "
+        if info.context and not all(len(e) > 1 and e[-1].startswith(act) for e in found):
+            reason = f"an example does not end in the line '{act}…'"
+            raise refused(reason, "Write what is perceived first, then the agent's own act")
+        return tuple("\n".join(each) for each in found)
 
     @property
     def whole_profile(self) -> str:
@@ -204,7 +188,7 @@ class Person(Entry):
 class Atlas:
     """The whole world, checked.
 
-    ``start`` is the id of the newcomers' room, ``area`` what all of it is called.
+    ``start`` is the id of the newcomers' room.
     """
 
     start: str
@@ -212,12 +196,66 @@ class Atlas:
     ways: tuple[Way, ...]
     things: Mapping[str, Thing]
     people: Mapping[str, Person]
-    area: str = ""
 
     @property
     def closed(self) -> list[str]:
         """The ids of the ways that only a deed opens."""
         return [way.id for way in self.ways if way.closed]
+
+
+def _link(raw: Any) -> Any:
+    if not isinstance(raw, list) or len(raw) != 3:
+        raise refused(f"{raw!r} is not [room, direction, room]")
+    if raw[1] not in OPPOSITE:
+        raise refused(f"{raw[1]!r} is no direction", f"Use one of {', '.join(OPPOSITE)}")
+    return raw
+
+
+_Link = Annotated[tuple[known("room"), str, known("room")], BeforeValidator(_link)]
+
+
+class _Map(Entry):
+    """The file ``map.yaml``."""
+
+    start: known("room")
+    rooms: by_id(Place)
+    links: tuple[_Link, ...]
+    closed: tuple[_Link, ...] = ()
+
+    @property
+    def ways(self) -> Iterable[Way]:
+        """Both directions of each link."""
+        for room, direction, other in (*self.links, *self.closed):
+            link = (room, direction, other)
+            yield Way(room, direction, other, closed=link in self.closed)
+            yield Way(other, OPPOSITE[direction], room)
+
+    @model_validator(mode="after")
+    def _can_be_drawn(self) -> _Map:
+        """Walk everywhere from ``start``: all is reachable, and each room has a spot of its own."""
+        by_room: dict[str, dict[str, str]] = {room: {} for room in self.rooms}
+        for way in self.ways:
+            if by_room[way.source].setdefault(way.direction, way.target) != way.target:
+                raise refused(f"{way.source!r} has two ways {way.direction}", "", "links")
+        at, taken, queue = {self.start: (0, 0, 0)}, {(0, 0, 0)}, deque([self.start])
+        while queue:
+            here = queue.popleft()
+            for direction, there in by_room[here].items():
+                x, y, z = (a + b for a, b in zip(at[here], _STEP[direction], strict=True))
+                if there not in at and (x, y, z) not in taken:
+                    at[there] = x, y, z
+                    taken.add(at[there])
+                    queue.append(there)
+                elif at.get(there) != (x, y, z):
+                    reason = f"{direction} of {here!r} is not {there!r}"
+                    raise refused(reason, "Look at the other ways to it", "rooms", there)
+        if lost := sorted({*self.rooms} - {*at}):
+            raise refused(f"no way leads to {lost[0]!r}", "Add it to links", "rooms", lost[0])
+        return self
+
+
+class _Things(RootModel[by_id(Thing)]):
+    """The file ``things.yaml``."""
 
 
 def read_atlas(folder: Path = FOLDER) -> Atlas:
@@ -228,112 +266,21 @@ def read_atlas(folder: Path = FOLDER) -> Atlas:
             something that does not exist; with file, line and reason.
     """
     chart = DataFile(folder / "map.yaml")
-    places = _entries(chart, Place, chart.table("rooms"), _AtlasNames(()))
-    ways = tuple(_ways(chart, places))
-    start = chart.known("start", chart.data.get("start"), places, "room")
-    _check_walk(chart, start, places, ways)
-    people = _people(folder / "agents", places)
-    goods = DataFile(folder / "things.yaml")
-    things = _entries(goods, Thing, goods.data, _AtlasNames(places, people))
-    _check_bonds(folder / "agents", people, things)
-    return Atlas(start, places, ways, things, people, str(chart.data.get("area", "")))
-
-
-def _entries[E: Entry](
-    source: DataFile, form: type[E], table: Mapping[str, Any], names: _AtlasNames
-) -> dict[str, E]:
-    """The entries of a table, by their ids."""
-    found: dict[str, E] = {}
-    for key, raw in table.items():
-        source.section = key
-        fields = raw if isinstance(raw, dict) else {}
-        found[key] = source.validated(form, {"id": key, **fields}, "a field of it", names)
-    source.section = ""
-    return found
-
-
-def _ways(source: DataFile, places: Mapping[str, Place]) -> Iterable[Way]:
-    taken: set[tuple[str, str]] = set()
-    links = [*(source.data.get("links") or ()), *(hidden := source.data.get("closed") or [])]
-    for link in links:
-        if not isinstance(link, list) or len(link) != 3:
-            raise source.error("links:", f"{link!r} is not [room, direction, room]")
-        near = f"[{', '.join(str(part) for part in link)}]"
-        room, direction, other = link
-        for end in (room, other):
-            source.known(near, end, places, "room")
-        if direction not in OPPOSITE:
-            raise source.error(near, f"{direction!r} is no direction", f"Use one of {_ALL_WAYS}")
-        there = Way(room, direction, other, closed=link in hidden)
-        for way in (there, Way(other, OPPOSITE[direction], room)):
-            if (way.source, way.direction) in taken:
-                raise source.error(near, f"{way.source!r} has two ways {way.direction}")
-            taken.add((way.source, way.direction))
-            yield way
-
-
-_ALL_WAYS = ", ".join(OPPOSITE)
-
-
-def _check_walk(
-    source: DataFile, start: str, places: Mapping[str, Place], ways: Iterable[Way]
-) -> None:
-    """Walk everywhere from ``start``: all is reachable, and the compass agrees."""
-    by_room: dict[str, list[Way]] = {key: [] for key in places}
-    for way in ways:
-        by_room[way.source].append(way)
-    at, queue = {start: (0, 0, 0)}, deque([start])
-    while queue:
-        for way in by_room[queue.popleft()]:
-            here, step = at[way.source], _STEP[way.direction]
-            there = (here[0] + step[0], here[1] + step[1], here[2] + step[2])
-            if way.target not in at:
-                at[way.target] = there
-                queue.append(way.target)
-            elif at[way.target] != there:
-                raise source.error(
-                    f"[{way.source}", f"{way.direction} of {way.source!r} is not {way.target!r}"
-                )
-    if lost := sorted(set(places) - set(at)):
-        raise source.error(f"{lost[0]}:", f"no way leads to {lost[0]!r}", "Add it to links")
-    _check_overlap(source, at)
-
-
-def _check_overlap(source: DataFile, at: Mapping[str, tuple[int, int, int]]) -> None:
-    rooms: dict[tuple[int, int, int], str] = {}
-    for room, spot in at.items():
-        other = rooms.setdefault(spot, room)
-        if other != room:
-            raise source.error(f"{room}:", f"{room!r} stands on the spot of {other!r}")
-
-
-def _people(folder: Path, places: Mapping[str, Place]) -> dict[str, Person]:
+    drawn = chart.read(_Map, {"room": chart.data.get("rooms") or ()})
+    pages = [DataFile(path) for path in sorted((folder / "agents").glob("*.md"))]
+    if not pages:
+        raise ConfigError(folder / "agents", 1, "it holds no agent", "Put a <name>.md there")
+    names = {
+        "room": drawn.rooms,
+        "room or person": (*drawn.rooms, *(page.path.stem for page in pages)),
+        "person": {page.data.get("name") for page in pages},
+    }
+    things = DataFile(folder / "things.yaml").read(_Things, names).root
     people: dict[str, Person] = {}
-    for path in sorted(folder.glob("*.md")):
-        person = _person(path, places)
+    for page in pages:
+        about = {"id": page.path.stem, "profile": page.body}
+        person = page.read(Person, names | {"thing": things}, **about)
         if any(other.name.casefold() == person.name.casefold() for other in people.values()):
-            raise ConfigError(path, 1, f"a second agent is called {person.name!r}", "Rename one")
+            raise page.error(["name"], f"a second agent is called {person.name!r}", "Rename one")
         people[person.id] = person
-    if not people:
-        raise ConfigError(folder, 1, "it holds no agent", "Put one <name>.md a person there")
-    return people
-
-
-def _person(path: Path, places: Mapping[str, Place]) -> Person:
-    source = DataFile(path)
-    profile = " ".join(source.body.split())
-    if not profile:
-        raise source.error("", "it has no profile", "Write who the agent is under the front matter")
-    raw = {"id": path.stem, "profile": profile, **source.data}
-    return source.validated(Person, raw, "a field of an agent", _AtlasNames(places))
-
-
-def _check_bonds(folder: Path, people: Mapping[str, Person], things: Mapping[str, Thing]) -> None:
-    """What people love exists, and whom they know lives here."""
-    names = {person.name for person in people.values()}
-    for person in people.values():
-        source = DataFile(folder / f"{person.id}.md")
-        for thing in person.loves:
-            source.known("loves", thing, things, "thing")
-        for other in (*person.ties, *(each.person for each in person.day if each.person)):
-            source.known("ties", other, names - {person.name}, "person")
+    return Atlas(drawn.start, drawn.rooms, tuple(drawn.ways), things, people)

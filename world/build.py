@@ -16,20 +16,18 @@ from django.conf import settings
 from evennia.objects.models import ObjectDB
 from evennia.utils import create
 from evennia.utils.dbserialize import deserialize
-from evennia.utils.utils import class_from_module
 
 from keepsake.contrib.evennia.creation import create_agent
-from world.atlas import SHORT, Atlas, Person, Place, Thing, Way, read_atlas
+from world.atlas import SHORT, Atlas, Thing, read_atlas
 from world.deed.effects import unlock
-from world.deed.progress import WorldDeed, install
-from world.deed_files import read_deeds
+from world.deed.files import WorldDeed, read_deeds
+from world.deed.progress import install
 from world.tags import TAG_CATEGORY, find
 
 _GARMENT = "typeclasses.goods.Garment"
 _CONTAINER = "evennia.contrib.game_systems.containers.containers.ContribContainer"
 _LIMBO = 2  # Evennia's own first room, where START_LOCATION points
 _BUILT = "built"
-_AREA = "area"
 
 
 @dataclass(slots=True)
@@ -41,6 +39,22 @@ class Built:
     changed: list[str] = field(default_factory=list)
     # what the files say otherwise, and was changed in the game
     kept: list[str] = field(default_factory=list)
+
+
+def at_initial_setup() -> None:
+    """Build the world; Evennia calls it once, after it has made its first account and room."""
+    build_world()
+    for admin in ObjectDB.objects.filter(id=1):  # nobody plays it yet
+        admin.db.prelogout_location, admin.location = admin.location, None
+
+
+def open_world() -> None:
+    """What a server needs of the files when it starts: the deeds; nothing is made or changed.
+
+    Raises:
+        ConfigError: A data file is wrong.
+    """
+    install(read_deeds(read_atlas()))
 
 
 def build_world(atlas: Atlas | None = None, deeds: Mapping[str, WorldDeed] | None = None) -> Built:
@@ -57,50 +71,33 @@ def build_world(atlas: Atlas | None = None, deeds: Mapping[str, WorldDeed] | Non
         atlas = read_atlas()
         deeds = read_deeds(atlas) if deeds is None else deeds
     built = Built()
-    for place in atlas.places.values():
-        _build_place(place, built, is_start=place.id == atlas.start)
-    _name_area(atlas)
-    for way in atlas.ways:
-        _build_way(way, atlas, built)
+    _build_rooms(atlas, built)
+    _build_ways(atlas, built)
     for person in atlas.people.values():
-        _build_person(person, built)
+        home = find("room", person.home)
+        values = {
+            "profile": person.whole_profile,
+            "examples": list(person.examples),
+            "talkativeness": person.talkativeness,
+            "desc": person.look,
+            "keeps": person.keeps,
+            # with the rooms themselves
+            "day": [
+                {**each.model_dump(by_alias=True), "in": find("room", each.place)}
+                for each in person.day
+            ],
+        }
+        about = {"location": home, "home": home, "profile": person.whole_profile}
+        _put("agent", person.id, values, built, lambda p=person, a=about: create_agent(p.name, **a))
     for thing in atlas.things.values():
         _build_thing(thing, atlas, built)
     install(deeds or {})
     return built
 
 
-def open_world() -> None:
-    """What a server needs of the files when it starts: nothing is made, and nothing changed.
-
-    The deeds are there, and rooms and agents of a world that an earlier version built get what
-    that did not know of. What a builder has set stays, false as well.
-
-    Raises:
-        ConfigError: A data file is wrong.
-    """
-    atlas = read_atlas()
-    for place in atlas.places.values():
-        _add_missing(find("room", place.id), _of_place(place))
-    _name_area(atlas)
-    for person in atlas.people.values():
-        _add_missing(find("agent", person.id), _of_person(person))
-    install(read_deeds(atlas))
-
-
-def _add_missing(obj: ObjectDB | None, values: dict[str, Any]) -> None:
-    for name, value in values.items():
-        if obj is not None and not obj.attributes.has(name):
-            obj.attributes.add(name, value)
-
-
 def _put(
-    kind: str,
-    key: str,
-    values: dict[str, Any],
-    built: Built,
-    make: Callable[[], ObjectDB],
-) -> ObjectDB:
+    kind: str, key: str, values: dict[str, Any], built: Built, make: Callable[[], ObjectDB]
+) -> None:
     """The object of that id with these attributes, made if it is missing."""
     obj = find(kind, key)
     if obj is None:
@@ -122,83 +119,39 @@ def _put(
             built.kept.append(f"{kind}:{key} {name}")
     if before != obj.attributes.get(_BUILT):
         obj.attributes.add(_BUILT, before)
-    return obj
 
 
-def _of_place(place: Place) -> dict[str, Any]:
-    return {
-        "desc": place.desc,
-        "details": dict(place.details),
-        "outdoors": place.outdoors,
-        "looks": dict(place.looks),
-    }
+def _build_rooms(atlas: Atlas, built: Built) -> None:
+    for place in atlas.places.values():
+
+        def make(name: str = place.name, alias: str = place.alias, key: str = place.id) -> ObjectDB:
+            # Evennia's first room, while it is still unused; newcomers already start there.
+            limbo = ObjectDB.objects.filter(id=_LIMBO).first() if key == atlas.start else None
+            unused = limbo and limbo.is_typeclass(settings.BASE_ROOM_TYPECLASS, exact=False)
+            if not unused or limbo.tags.get(category=TAG_CATEGORY):
+                limbo = create.create_object(settings.BASE_ROOM_TYPECLASS, key=name)
+            limbo.key = name
+            limbo.aliases.add(alias)
+            return limbo
+
+        _put("room", place.id, place.model_dump(exclude={"id", "name", "alias"}), built, make)
 
 
-def _build_place(place: Place, built: Built, *, is_start: bool) -> None:
-    def make() -> ObjectDB:
-        room = (_limbo() if is_start else None) or create.create_object(
-            settings.BASE_ROOM_TYPECLASS, key=place.name
+def _build_ways(atlas: Atlas, built: Built) -> None:
+    for way in atlas.ways:
+        if find("exit", way.id):
+            continue
+        create.create_object(
+            settings.BASE_EXIT_TYPECLASS,
+            key=way.direction,
+            aliases=[SHORT[way.direction], atlas.places[way.target].alias],
+            location=find("room", way.source),
+            destination=find("room", way.target),
+            tags=[(f"exit:{way.id}", TAG_CATEGORY)],
         )
-        room.key = place.name
-        room.aliases.add(place.alias)
-        return room
-
-    _put("room", place.id, _of_place(place), built, make)
-
-
-def _name_area(atlas: Atlas) -> None:
-    """Tag the rooms with the world's name, but for those that a builder has put elsewhere."""
-    for place in atlas.places if atlas.area else ():
-        room = find("room", place)
-        if room is not None and not room.tags.get(category=_AREA):
-            room.tags.add(atlas.area, category=_AREA, data=atlas.area)  # a tag's own key is lower
-
-
-def _limbo() -> ObjectDB | None:
-    """Evennia's first room while it is still unused; newcomers already start there."""
-    limbo = ObjectDB.objects.filter(id=_LIMBO).first()
-    room_class = class_from_module(settings.BASE_ROOM_TYPECLASS)
-    unused = isinstance(limbo, room_class) and not limbo.tags.get(category=TAG_CATEGORY)
-    return limbo if unused else None
-
-
-def _build_way(way: Way, atlas: Atlas, built: Built) -> None:
-    if find("exit", way.id):
-        return
-    exit_ = create.create_object(
-        settings.BASE_EXIT_TYPECLASS,
-        key=way.direction,
-        aliases=[SHORT[way.direction], atlas.places[way.target].alias],
-        location=find("room", way.source),
-        destination=find("room", way.target),
-    )
-    exit_.tags.add(f"exit:{way.id}", category=TAG_CATEGORY)
-    built.made.append(f"exit:{way.id}")
-    if way.closed:
-        unlock(way.id, opened=False)
-
-
-def _of_person(person: Person) -> dict[str, Any]:
-    return {
-        "profile": person.whole_profile,
-        "examples": list(person.examples),
-        "talkativeness": person.talkativeness,
-        "desc": person.look,
-        "keeps": person.keeps,
-        # with the rooms themselves
-        "day": [
-            {**each.model_dump(by_alias=True), "in": find("room", each.place)}
-            for each in person.day
-        ],
-    }
-
-
-def _build_person(person: Person, built: Built) -> None:
-    def make() -> ObjectDB:
-        home = find("room", person.home)
-        return create_agent(person.name, location=home, home=home, profile=person.whole_profile)
-
-    _put("agent", person.id, _of_person(person), built, make)
+        built.made.append(f"exit:{way.id}")
+        if way.closed:
+            unlock(way.id, opened=False)
 
 
 def _build_thing(thing: Thing, atlas: Atlas, built: Built) -> None:

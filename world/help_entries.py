@@ -1,10 +1,20 @@
-"""Help entries that belong to no command, from ``help/``; Evennia reads the list by its name."""
+"""Texts that belong to no command: the first screen, and help entries.
+
+Evennia reads the welcome screen by ``connection_screen`` and the entries by ``HELP_ENTRY_DICTS``.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import frontmatter
+
+_FOLDER = Path(__file__).parent
+
+
+def connection_screen() -> str:
+    """The welcome screen: ASCII of 40 columns."""
+    return (_FOLDER / "connection_screen.txt").read_text(encoding="ascii")
 
 
 def _entry(path: Path) -> dict[str, object]:
@@ -19,4 +29,4 @@ def _entry(path: Path) -> dict[str, object]:
     }
 
 
-HELP_ENTRY_DICTS = [_entry(path) for path in sorted((Path(__file__).parent / "help").glob("*.md"))]
+HELP_ENTRY_DICTS = [_entry(path) for path in sorted((_FOLDER / "help").glob("*.md"))]

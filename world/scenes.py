@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Annotated, NamedTuple
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field, model_validator
 
 from world.almanac import Almanac, Hours
 from world.atlas import FOLDER, Atlas, HoursText, States, read_atlas
-from world.source import DataFile, Entry, Texts, listed
+from world.source import DataFile, Entry, ids, known, refused
 
 ANYBODY = ("A", "B")
 """What whoever happens to be there is called in a scene."""
@@ -26,12 +26,19 @@ class SceneLine(NamedTuple):
 class Scene(Entry):
     """A small scene between two."""
 
-    who: Annotated[Texts, Field(min_length=2, max_length=2)] = ANYBODY
-    # rooms where it may be, by name once it is read; empty for anywhere
-    places: Annotated[list[str], BeforeValidator(listed)] = Field(default_factory=list, alias="in")
+    who: tuple[known("person"), known("person")] = ANYBODY
+    places: ids("room") = Field((), alias="in")  # where it may be; empty for anywhere
     at: HoursText = ""
     when: States = Field(default_factory=list)
-    lines: Annotated[Texts, Field(min_length=2, max_length=4)]
+    lines: Annotated[tuple[str, ...], Field(min_length=2, max_length=4)]
+
+    @model_validator(mode="after")
+    def _is_of_two(self) -> Scene:
+        roles = [r for line in self.lines for r in self.who if line.startswith((f"{r}:", f"{r} "))]
+        if {*roles} != {*self.who} or len(roles) != len(self.lines):
+            cure = "Write 'Joss: words', or 'Joss does something.'"
+            raise refused("each line is of one of the two, and both have one", cure, "lines")
+        return self
 
     @property
     def is_for_anybody(self) -> bool:
@@ -60,6 +67,12 @@ class Scene(Entry):
         return played
 
 
+class _Scenes(Entry):
+    """The file ``scenes.yaml``."""
+
+    scenes: tuple[Scene, ...] = ()
+
+
 @lru_cache(maxsize=1)
 def scenes() -> tuple[Scene, ...]:
     """The scenes of the world; ``scenes.cache_clear()`` has them read again."""
@@ -75,19 +88,11 @@ def read_scenes(atlas: Atlas | None = None) -> tuple[Scene, ...]:
     """
     if not (FOLDER / "scenes.yaml").exists():
         return ()
-    source, atlas = DataFile(FOLDER / "scenes.yaml"), atlas or read_atlas()
-    known, found = {*ANYBODY, *(person.name for person in atlas.people.values())}, []
-    for raw in source.data.get("scenes") or ():
-        scene = source.validated(Scene, raw, "a field of a scene")
-        near = scene.lines[0]
-        for role in scene.who:
-            source.known(near, role, known, "person")
-        for place in scene.places:
-            source.known(near, place, atlas.places, "room")
-        actors = [r for x in scene.lines for r in scene.who if x.startswith((f"{r}:", f"{r} "))]
-        if {*actors} != {*scene.who} or len(actors) != len(scene.lines):
-            cure = "Write 'Joss: words', or 'Joss does something.'"
-            raise source.error(near, "each line is of one of the two, and both have one", cure)
-        names = [atlas.places[each].name for each in scene.places]
-        found.append(scene.model_copy(update={"places": names}))
-    return tuple(found)
+    atlas = atlas or read_atlas()
+    people = (*ANYBODY, *(person.name for person in atlas.people.values()))
+    found = DataFile(FOLDER / "scenes.yaml").read(_Scenes, {"person": people, "room": atlas.places})
+    titles = {place.id: place.name for place in atlas.places.values()}
+    return tuple(
+        scene.model_copy(update={"places": tuple(titles[each] for each in scene.places)})
+        for scene in found.scenes
+    )

@@ -1,4 +1,4 @@
-"""A data file with the text it came from, so that a refusal can name the line."""
+"""The world's data files as Pydantic models; a refusal names file, line, reason and cure."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
-import frontmatter
 import yaml
+from frontmatter.default_handlers import YAMLHandler
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -15,6 +15,7 @@ from pydantic import (
     ConfigDict,
     ValidationError,
     ValidationInfo,
+    model_validator,
 )
 from pydantic_core import PydanticCustomError
 
@@ -24,9 +25,9 @@ _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """The one in C, where PyYAML has it: a world's files take 0.3 s in Python."""
 
 
-def refused(reason: str, cure: str = "", near: str = "") -> PydanticCustomError:
-    """What a validator raises: why, the cure, and words of the line that is wrong."""
-    return PydanticCustomError("world", "{reason}", {"reason": reason, "cure": cure, "near": near})
+def refused(reason: str, cure: str = "", *at: str) -> PydanticCustomError:
+    """What a validator raises: why, the cure, and the keys that lead to what is wrong."""
+    return PydanticCustomError("world", "{reason}", {"reason": reason, "cure": cure, "at": at})
 
 
 def listed(raw: Any) -> list[Any]:
@@ -35,60 +36,78 @@ def listed(raw: Any) -> list[Any]:
 
 
 def known(kind: str) -> Any:
-    """The type of an id of that kind: one of ``context.ids(kind)``, if there is a context."""
+    """The type of an id of that kind: one of ``context[kind]``."""
 
     def check(value: str, info: ValidationInfo) -> str:
-        names = sorted(info.context.ids(kind)) if info.context else [value]
+        names = sorted((info.context or {}).get(kind, (value,)))
         if value not in names:
             reason = f"it names the {kind} {value!r}, which does not exist"
-            raise refused(reason, f"Use one of: {', '.join(names)}", value)
+            raise refused(reason, f"Use one of: {', '.join(names)}")
         return value
 
     return Annotated[str, AfterValidator(check)]
 
 
-def _on_one_line(raw: Any, info: ValidationInfo) -> str:
+def ids(kind: str) -> Any:
+    """One id of that kind, or a list of them."""
+    return Annotated[tuple[known(kind), ...], BeforeValidator(listed)]
+
+
+def by_id[E: Entry](form: type[E]) -> Any:
+    """The type of a table of entries, each of which knows its id."""
+
+    def named(raw: Any) -> Any:
+        if not isinstance(raw, dict) or not raw:
+            raise refused("it must be a table with at least one entry")
+        return {k: {"id": k, **each} if isinstance(each, dict) else each for k, each in raw.items()}
+
+    return Annotated[dict[str, form], BeforeValidator(named)]
+
+
+def _on_one_line(raw: Any) -> str:
     if not isinstance(raw, str) or not raw.strip():
-        raise refused(f"it has no {info.field_name!r}", "Give it one")
+        raise refused("it must be a text")
     return " ".join(raw.split())
-
-
-def _list_of_texts(raw: Any) -> Any:
-    if not isinstance(raw, list | tuple) or not all(isinstance(each, str) for each in raw):
-        raise refused("it must be a list of texts")
-    return raw
 
 
 Text = Annotated[str, BeforeValidator(_on_one_line)]
 """A text on one line."""
-Texts = Annotated[tuple[str, ...], BeforeValidator(_list_of_texts)]
 
 
 class Entry(BaseModel):
     """A part of a file; a field that it does not have is refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+    model_config = ConfigDict(frozen=True, populate_by_name=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _has_no_other_fields(cls, raw: Any) -> Any:
+        names = [field.alias or name for name, field in cls.model_fields.items()]
+        if not isinstance(raw, dict):
+            raise refused("it must be a table of names and values")
+        for key in raw:
+            if key not in names and key not in cls.model_fields:
+                raise refused(f"there is no field {key!r}", f"Use one of: {', '.join(names)}", key)
+        return raw
 
 
 class DataFile:
-    """One YAML mapping with the text it came from, to find lines for errors.
+    """One YAML mapping, which may be the front matter of a page.
 
     Attributes:
-        section: The entry that is read now: lines are first looked for under it.
-        body: What stands under the mapping, where that is the front matter of a page.
+        body: What stands under the front matter.
 
     Raises:
         ConfigError: It is missing, closed to us, no UTF-8 text, or no mapping in YAML.
     """
 
     def __init__(self, path: Path) -> None:
-        self.path, self.section, self.body = path, "", ""
+        self.path, self.body = path, ""
         try:
-            self.text = path.read_text(encoding="utf-8")
+            self._yaml = path.read_text(encoding="utf-8")
             if path.suffix == ".md":
-                self.data, self.body = frontmatter.parse(self.text)
-            else:
-                self.data = yaml.load(self.text, _LOADER)
+                self._yaml, self.body = YAMLHandler().split(self._yaml)
+            self.data = yaml.load(self._yaml, _LOADER)
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else error.reason
             cure = "Put the file back, as UTF-8 text"
@@ -98,62 +117,35 @@ class DataFile:
             problem = f"it is not valid YAML: {getattr(error, 'problem', error)}"
             raise ConfigError(path, mark.line + 1 if mark else 1, problem) from error
         if not isinstance(self.data, dict):
-            raise self.error("", "it must be a table of names and values")
+            raise self.error((), "it must be a table of names and values")
 
-    def error(self, near: str, reason: str, cure: str = "") -> ConfigError:
-        """A refusal that points at the first line that holds ``near``."""
-        lines = [*enumerate(self.text.splitlines(), 1)]
-        start = next((n for n, text in lines if text.strip() == f"{self.section}:"), 1)
-        is_own = not near or near == f"{self.section}:"
-        found = [] if is_own else [n for n, text in lines if near in text]
-        line = next((n for n in found if n > start), found[0] if found else start)
-        return ConfigError(self.path, line, reason, cure)
+    def error(self, at: Iterable[Any], reason: str, cure: str = "") -> ConfigError:
+        """A refusal that points at the line of the value to which these keys lead."""
+        node, line = yaml.compose(self._yaml, _LOADER), 0
+        for key in at:
+            if isinstance(node, yaml.MappingNode):
+                found = next((pair for pair in node.value if pair[0].value == str(key)), None)
+            elif isinstance(node, yaml.SequenceNode) and isinstance(key, int):
+                found = (node.value[key], node.value[key])
+            else:
+                found = None
+            if found is None:
+                break
+            line, node = found[0].start_mark.line, found[1]
+        return ConfigError(self.path, line + 1, reason, cure)
 
-    def validated[M: BaseModel](
-        self, form: type[M], raw: Any, what: str, context: object = None
-    ) -> M:
-        """``raw`` as that model; ConfigError, with line and cure, if it is none.
+    def read[M: BaseModel](self, form: type[M], context: Any = None, **more: Any) -> M:
+        """The file as that model, with what the file itself does not say.
 
-        ``what``: What a field of it is called, such as ``part of a step``.
+        Raises:
+            ConfigError: It is none; of all mistakes the first.
         """
         try:
-            return form.model_validate(raw, context=context)
+            return form.model_validate(more | self.data, context=context)
         except ValidationError as error:
-            # An unknown field first: with it another one is missing.
-            errors = sorted(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
-            raise self._refusal(errors[0], form, what) from error
-
-    def _refusal(self, found: Any, form: type[BaseModel], what: str) -> ConfigError:
-        path = [str(each) for each in found["loc"] if isinstance(each, str)]
-        field, told = path[-1] if path else "", found.get("ctx", {})
-        reason, cure, near = f"{field!r} is {found['input']!r}: {found['msg']}", "", f"{field}:"
-        match found["type"]:
-            case "world":
-                reason, cure, near = told["reason"], told["cure"], told["near"] or near
-            case "missing":
-                reason, cure, near = f"it has no {field!r}", "Give it one", ""
-            case "extra_forbidden":
-                is_condition = "if" in path[:-1]
-                kind = form.model_fields["when"].annotation if is_condition else form
-                names = (each.alias or name for name, each in kind.model_fields.items())
-                reason = f"{field!r} is not {'a condition' if is_condition else what}"
-                cure = f"Use one of: {', '.join(sorted(names))}"
-            case "value_error":
-                reason = str(told["error"])
-        where = f"in {self.section!r}: " if self.section else ""
-        return self.error(near, f"{where}{reason}", cure)
-
-    def table(self, key: str) -> dict[str, Any]:
-        """The table under ``key``."""
-        value = self.data.get(key)
-        if not isinstance(value, dict) or not value:
-            raise self.error(key, f"{key!r} must be a table with at least one entry")
-        return value
-
-    def known(self, owner: str, value: Any, among: Iterable[str], what: str) -> str:
-        """``value``, when it is one of ``among``."""
-        names = sorted(among)
-        if value not in names:
-            reason = f"{owner!r} names the {what} {value!r}, which does not exist"
-            raise self.error(str(value or owner), reason, f"Use one of: {', '.join(names)}")
-        return str(value)
+            found = error.errors(include_url=False)[0]
+            told = found.get("ctx", {})
+            at = (*found["loc"], *told.get("at", ()))
+            where = ".".join(str(key) for key in at)
+            reason = f"{where}: {found['msg']}" if where else found["msg"]
+            raise self.error(at, reason, told.get("cure", "")) from error

@@ -15,7 +15,7 @@ from evennia.web.website.views.accounts import AccountCreateView
 
 from keepsake.web.access import address_of
 from typeclasses import throttle
-from typeclasses.accounts import Account, ban_notice
+from typeclasses.accounts import Account
 
 
 class ThrottledBackend(CaseInsensitiveModelBackend):
@@ -42,8 +42,8 @@ class ThrottledBackend(CaseInsensitiveModelBackend):
         attempt = throttle.attempt(username, address)
         if attempt.refusal:
             raise ValidationError(attempt.refusal, code="throttled")
-        if notice := ban_notice(username, address):
-            raise ValidationError(notice, code="banned")
+        if Account.is_banned(username=username, ip=address):
+            raise ValidationError("You have been banned.", code="banned")
         account = self._right(username, password)
         if account is not None:
             attempt.take_back()

@@ -19,8 +19,8 @@ from typeclasses.characters import Character
 from typeclasses.rooms import Room
 from world.atlas import Atlas, read_atlas
 from world.build import build_world
+from world.deed.files import WorldDeed, read_deeds
 from world.deed.progress import install
-from world.deed_files import WorldDeed, read_deeds
 
 _MADE_BY = ("create_accounts", "create_rooms", "create_objs", "create_chars", "create_script")
 

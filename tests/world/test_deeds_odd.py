@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from evennia.utils.ansi import strip_ansi
 
 from keepsake.agent.surroundings import identity_of
@@ -72,8 +70,8 @@ class TestChanges(DeedsVillage):
         self.play("boathouse: get cup")
         self.play("salt_pans: talk wren I know about the cup.")
         cup = DEEDS["twelfth_cup"]
-        steps = {"given_back": replace(cup.steps["given_back"], after=())}
-        install({"twelfth_cup": replace(cup, steps=steps)})
+        steps = {"given_back": cup.steps["given_back"].model_copy(update={"after": ()})}
+        install({"twelfth_cup": cup.model_copy(update={"steps": steps})})
         assert "The Twelfth Cup" in self.type("deeds")
         assert "wren_asked" in self.type("@deed twelfth_cup")
         assert standing(self.char1, "mira") == 0

@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 from evennia.utils.ansi import strip_ansi
 
-from commands.playing.things import find_detail
+from commands.things import find_detail
 from tests.world.built_world import forget, shipped_world
 from tests.world.village_world import Village
 from world.build import open_world
@@ -45,8 +45,8 @@ class TestEveryEnd(DeedsVillage):
     def check(self, deed_id: str) -> None:
         for name in [name for name in PLAYS if name.partition(".")[0] == deed_id]:
             read, deed, end = self.play_all(name), DEEDS[deed_id], name.partition(".")[2]
-            then = deed.steps[end].then
-            assert then["you"].split("{")[0][:60] in read
+            then = deed.steps[end]
+            assert then.you.split("{")[0][:60] in read
             assert progress(self.char1)[deed.id]["end"] == end
             self.check_what_came_of_it(then, name)
             shown = " ".join(self.type("deeds").split())
@@ -54,7 +54,7 @@ class TestEveryEnd(DeedsVillage):
             for begun in progress(self.char1):
                 assert "Taken back" in self.type(f"@deed/reset {begun}")
             assert (progress(self.char1), records()) == ({}, {})
-            for target in then.get("change", {}):
+            for target in then.change:
                 assert told(thing_of(target)) == told_in_the_files(target)
             for thing, home in deed.homes.items():
                 assert find("thing", thing).location == find(*home.split(":"))
@@ -63,17 +63,17 @@ class TestEveryEnd(DeedsVillage):
         with_ada = any(line.startswith("Ada") for line in PLAYS[name])
         assert bool(progress(self.ada).get(name.partition(".")[0])) is with_ada
         names = "Tom and Ada" if with_ada else "Tom"
-        for target, words in then.get("change", {}).items():
+        for target, words in then.change.items():
             for old, new in words.items():
                 assert new.replace("{who}", names) in told(thing_of(target))
                 assert old in new or old not in told(thing_of(target))
-        for person, line in then.get("memory", {}).items():
+        for person, line in then.memory.items():
             who = "Tom, together with Ada," if with_ada else "Tom"
             kept = [m for m in self.memories(person) if m.text == line.replace("{who}", who)]
-            assert [(m.source, m.importance) for m in kept] == [("Tom", then["importance"])]
-        for person, weight in then.get("standing", {}).items():
+            assert [(m.source, m.importance) for m in kept] == [("Tom", then.importance)]
+        for person, weight in then.standing.items():
             assert weight * standing(self.char1, person) > 0
-        for thing, where in then.get("move", {}).items():
+        for thing, where in then.move.items():
             there = find("thing", thing).location
             assert there is (None if where == "nowhere" else find("room", where))
 

@@ -4,173 +4,103 @@ from __future__ import annotations
 
 import re
 import shutil
-from pathlib import Path
 
 import pytest
 from evennia.objects.models import ObjectDB
-from evennia.utils.test_resources import EvenniaTestCase
+from evennia.utils.test_resources import EvenniaTest, EvenniaTestCase
 
 from keepsake.errors import ConfigError
 from keepsake.names import check_agent_name
 from tests.world.built_world import BuiltWorld, forget, shipped_world
 from typeclasses.agents import Agent
-from world import connection_screens, help_entries
 from world.atlas import FOLDER, OPPOSITE, read_atlas
-from world.build import build_world, find
-from world.deed_files import check_deeds, read_deeds
-from world.initial_setup import at_initial_setup
+from world.build import at_initial_setup, build_world, find
+from world.deed.files import read_deeds
+from world.help_entries import HELP_ENTRY_DICTS, connection_screen
 
 ATLAS, _ = shipped_world()
 
 
-def test_every_way_has_its_way_back_and_every_place_details_that_it_mentions():
+def test_the_shipped_world_holds_together():
     ways = {(way.source, way.direction, way.target) for way in ATLAS.ways}
     assert all((target, OPPOSITE[way], source) in ways for source, way, target in ways)
-
     for place in ATLAS.places.values():
-        mentioned = [word for word in place.details if word in place.desc.lower()]
-        assert mentioned, place.id
-
-
-def test_no_two_people_can_be_mistaken():
+        assert [word for word in place.details if word in place.desc.lower()], place.id
     names = [person.name for person in ATLAS.people.values()]
     for name in names:
         check_agent_name(name, taken=[other for other in names if other != name])
-    assert len({name[0] for name in names}) == len(names), "one letter is enough to name them"
+    assert len({name[0] for name in names}) == len(names) == 7, "one letter is enough"
 
 
 @pytest.fixture
 def world(tmp_path):
     """A copy of the data files to break."""
-    folder = tmp_path / "world"
-    shutil.copytree(FOLDER / "agents", folder / "agents")
+    for folder in ("agents", "deeds"):
+        shutil.copytree(FOLDER / folder, tmp_path / folder)
     for name in ("map.yaml", "things.yaml"):
-        shutil.copy(FOLDER / name, folder / name)
-    return folder
+        shutil.copy(FOLDER / name, tmp_path / name)
+    return tmp_path
 
 
-def edit(path: Path, old: str, new: str) -> None:
+CUP = "deeds/twelfth_cup.yaml"
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "line", "reason"),
+    [
+        ("map.yaml", "start: kettle", "start: nowhere", "start:", "names the room 'nowhere'"),
+        ("map.yaml", "[kettle, up, loft]", "[kettle, north, loft]", "links", "two ways north"),
+        ("map.yaml", "  - [kettle, up, loft]\n", "", "  loft:", "no way leads to 'loft'"),
+        ("map.yaml", "[kettle, up, loft]", "[kettle, up]", "[kettle, up]", "is not [room, dir"),
+        ("map.yaml", "[kettle, up, loft]", "[kettle, over, loft]", "over", "is no direction"),
+        ("map.yaml", "[quay, east, boat", "[kitchen, south, boat", "  ", "is not '"),
+        ("map.yaml", "    name: The Guest Loft\n", "", "  loft:", "rooms.loft.name: Field req"),
+        ("things.yaml", "at: boathouse", "at: moon", "at: moon", "names the room or person 'moon'"),
+        ("agents/mira.md", "home: kettle\n", "", "---", "home: Field required"),
+        ("agents/mira.md", "~Mira> say Come", "Mira says Come", "exam", "does not end in the line"),
+        ("agents/mira.md", "[blue_cup,", "[red_cup,", "red_cup", "names the thing 'red_cup'"),
+        ("agents/mira.md", "name: Mira", "name: Mara", "Mira:", "names the person 'Mira'"),
+        ("agents/bram.md", "day:", "night:", "night:", "there is no field 'night'. Use one of"),
+        (CUP, "carry: blue_cup", "carry: teacup", "carry: teacup", "names the thing 'teacup'"),
+        (CUP, "tell: wren", "teil: wren", "teil: wren", "wren_asked.if.teil: there is no field"),
+        (CUP, ", words: [cup|own up]", "", "tell: wren", "does not say what is told"),
+        (CUP, "after: [found, told]", "after: [told_on]", "told_on", "earlier step 'told_on'"),
+        (CUP, '"{who} knows that', '"Wren knows that', "Wren knows that", "tells of nobody"),
+        (CUP, "move: {blue_cup: nowhere}", "open: kettle:up", "open: kettle:up", "that is closed"),
+        (CUP, "carry: blue_cup", "done: apples.eaten", "eaten", "Use one of: apples, apples.carr"),
+        (CUP, '"one hook in the row', '"no hook in the row', "kettle:", "says nowhere 'no hook"),
+        (CUP, "steps:", "steps: [", "", "is not valid YAML"),
+        ("deeds/button.yaml", "    end: true\n", "", "steps:", "it has no end"),
+        ("deeds/apples.yaml", "  apple_basket:\n", "  blue_cup:\n", "blue_cup:", "has a 'blue_cup'"),
+    ],
+)
+def test_wrong_data_is_refused_with_file_line_and_reason(world, file, old, new, line, reason):
+    path = world / file
     text = path.read_text(encoding="utf-8")
     assert old in text
     path.write_text(text.replace(old, new, 1), encoding="utf-8")
-
-
-@pytest.mark.parametrize(
-    ("file", "old", "new", "reason"),
-    [
-        ("map.yaml", "start: kettle", "start: nowhere", "names the room 'nowhere'"),
-        ("map.yaml", "[kettle, up, loft]", "[kettle, north, loft]", "has two ways north"),
-        ("map.yaml", "  - [kettle, up, loft]\n", "", "no way leads to 'loft'"),
-        ("map.yaml", "  - [kettle, up, loft]", "  - [kettle, up]", "is not [room, direction"),
-        (
-            "map.yaml",
-            "[gorse_path, west, orchard]",
-            "[clock_shop, north, orchard]\n  - [orchard, east, lamp_room]",
-            "is not 'lamp_room'",
-        ),
-        (
-            "map.yaml",
-            "[quay, east, boathouse]",
-            "[kitchen, south, boathouse]",
-            "stands on the spot",
-        ),
-        ("map.yaml", "    name: The Guest Loft\n", "", "in 'loft': it has no 'name'"),
-        ("things.yaml", "at: boathouse", "at: moon", "names the room or person 'moon'"),
-        ("agents/mira.md", "name: Mira\n", "", "has no 'name'"),
-        ("agents/mira.md", "~Mira> say Come", "Mira says Come", "does not end in the line"),
-        ("agents/mira.md", "name: Mira", "name: joss", "a second agent is called"),
-        ("agents/bram.md", "day:", "day: often\nnight:", "'night' is not a field of an agent"),
-    ],
-)
-def test_wrong_data_is_refused_with_file_line_and_reason(world, file, old, new, reason):
-    edit(world / file, old, new)
-    if file == "agents/mira.md" and "joss" in new:
-        for example in ("~Mira>",) * 5:
-            edit(world / file, example, "~joss>")
     with pytest.raises(ConfigError, match=re.escape(reason)) as refusal:
+        read_deeds(read_atlas(world), world / "deeds")
+    assert refusal.value.path.parent in (world, world / "agents", world / "deeds")
+    wrong = refusal.value.path.read_text(encoding="utf-8").splitlines()[refusal.value.line - 1]
+    assert line in wrong
+
+
+def test_a_file_that_is_missing_or_no_text_and_a_second_of_one_name_are_refused(world):
+    shutil.copy(world / "agents/mira.md", world / "agents/mirb.md")
+    with pytest.raises(ConfigError, match="a second agent is called 'Mira'"):
         read_atlas(world)
-    assert refusal.value.path.parent in (world, world / "agents")
-    line = refusal.value.path.read_text(encoding="utf-8").splitlines()[refusal.value.line - 1]
-    if new == "at: moon":
-        assert line.strip() == new
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "line", "reason"),
-    [
-        ("carry: blue_cup", "carry: teacup", "carry: teacup", "names the thing 'teacup'"),
-        ("tell: wren", "teil: wren", "teil: wren", "in 'wren_asked': 'teil' is not a condition"),
-        (", words: [cup|own up]", "", "tell: wren", "does not say what is told"),
-        ("after: [found, told]", "after: [told_on]", "after: [told_on]", "earlier step 'told_on'"),
-        ('"{who} knows that', '"Wren knows that', "Wren knows that", "tells of nobody"),
-        ("move: {blue_cup: nowhere}", "open: kettle:up", "open: kettle:up", "way that is closed"),
-        ("carry: blue_cup", "done: apples.eaten", "apples.eaten", "Use one of: apples.carried"),
-        ("name: The Twelfth Cup", "", "", "has no 'name'"),
-        ("steps:", "steps: [", "", "is not valid YAML"),
-    ],
-)
-def test_a_wrong_deed_is_refused_by_its_line_and_the_others_are_read(world, old, new, line, reason):
-    path = some_deeds(world) / "twelfth_cup.yaml"
-    edit(path, old, new)
-    deeds, problems = check_deeds(ATLAS, path.parent)
-    assert [problem.path for problem in problems] == [path]
-    assert reason in str(problems[0])
-    if line:
-        assert line in path.read_text(encoding="utf-8").splitlines()[problems[0].line - 1]
-    assert {*deeds} >= {other.stem for other in path.parent.glob("*.yaml")} - {path.stem}
-
-
-def some_deeds(world: Path) -> Path:
-    """A folder with three deeds."""
-    (world / "deeds").mkdir()
-    for name in ("apples", "button", "twelfth_cup"):
-        shutil.copy(FOLDER / "deeds" / f"{name}.yaml", world / "deeds")
-    return world / "deeds"
-
-
-def test_a_deed_without_an_end_and_one_that_makes_what_there_is_are_refused(world):
-    deeds = some_deeds(world)
-    edit(deeds / "button.yaml", "    end: true\n", "")
-    edit(deeds / "apples.yaml", "  apple_basket:\n", "  blue_cup:\n")
-    _, problems = check_deeds(ATLAS, deeds)
-    assert "things.yaml has a 'blue_cup' already" in str(problems[0])
-    assert "'button' has no end" in str(problems[1])
-    with pytest.raises(ConfigError, match="blue_cup"):
-        read_deeds(ATLAS, deeds)
-
-
-def test_a_file_that_is_missing_or_no_text_and_an_agent_without_a_profile_are_refused(world):
-    text = (world / "agents/mira.md").read_text(encoding="utf-8")
-    head = text[: text.index("You are Mira Fenn")]
-    for file, content, reason in (
-        ("agents/mira.md", head.encode(), "no profile"),
-        ("things.yaml", b"\xff\xfe\x00", "cannot be read"),
-        ("things.yaml", None, "things.yaml"),
-        ("map.yaml", None, "map.yaml"),
-    ):
-        if content is None:
-            (world / file).unlink()
-        else:
-            (world / file).write_bytes(content)
-        with pytest.raises(ConfigError, match=reason):
+    for content in (b"\xff\xfe\x00", None):
+        (world / "things.yaml").unlink()
+        if content is not None:
+            (world / "things.yaml").write_bytes(content)
+        with pytest.raises(ConfigError, match="things.yaml, line 1: it cannot be read"):
             read_atlas(world)
-        shutil.copy(FOLDER / file, world / file)
 
 
 class TestBuilding(EvenniaTestCase):
-    def setUp(self) -> None:
-        super().setUp()
+    def test_everything_is_made_once_and_evennias_first_room_becomes_the_start(self):
         forget()
-
-    def test_everything_is_made_once(self):
-        first = build_world()
-        count = ObjectDB.objects.count()
-        expected = len(ATLAS.places) + len(ATLAS.ways) + len(ATLAS.people) + len(ATLAS.things)
-        assert len(first.made) == expected
-        assert build_world().made == []
-        assert ObjectDB.objects.count() == count
-
-    def test_evennias_first_room_becomes_the_start(self):
         ObjectDB.objects.filter(id__in=(1, 2)).delete()
         from evennia.utils.create import create_object  # noqa: PLC0415
 
@@ -180,9 +110,13 @@ class TestBuilding(EvenniaTestCase):
         at_initial_setup()
         assert find("room", ATLAS.start).id == 2
         assert ObjectDB.objects.get(id=2).key == ATLAS.places[ATLAS.start].name
+        count = ObjectDB.objects.count()
+        assert count == sum(map(len, (ATLAS.places, ATLAS.ways, ATLAS.people, ATLAS.things)))
+        assert build_world().made == []
+        assert ObjectDB.objects.count() == count
 
 
-class TestBuilt(BuiltWorld, EvenniaTestCase):
+class TestBuilt(BuiltWorld, EvenniaTest):
     def test_what_is_missing_is_made_again_and_the_rest_left_alone(self):
         cup, quay = find("thing", "blue_cup"), find("room", "quay")
         cup.move_to(quay, quiet=True)
@@ -200,23 +134,18 @@ class TestBuilt(BuiltWorld, EvenniaTestCase):
             assert isinstance(agent, Agent)
             assert agent.key == person.name
             assert agent.location == agent.home == find("room", person.home)
+            assert agent.db.examples == list(person.examples)
         assert find("thing", "red_glass").db.loved_by == ["Joss", "Wren"]
         assert not find("thing", "candle_end").db.loved_by
 
 
-def width(line: str) -> int:
-    return len(re.sub(r"\|(\|)|\|[a-zA-Z]", r"\1", line))
-
-
-def test_the_welcome_screen_fits_a_phone():
-    screen = connection_screens.connection_screen()
+def test_the_welcome_screen_fits_a_phone_and_the_builders_page_is_not_for_players():
+    screen = connection_screen()
     assert screen.isascii()
-    assert max(width(line) for line in screen.splitlines()) <= 40
-    assert len(screen.splitlines()) <= 26
+    shown = [re.sub(r"\|(\|)|\|[a-zA-Z]", r"\1", line) for line in screen.splitlines()]
+    assert max(map(len, shown)) <= 40
+    assert len(shown) <= 26
     for command in ("create <name> <password>", "connect <name> <password>", "help", "quit"):
         assert command in screen
-
-
-def test_the_builders_page_is_not_for_players():
-    page = next(e for e in help_entries.HELP_ENTRY_DICTS if "builders" in e["aliases"])
+    page = next(each for each in HELP_ENTRY_DICTS if "builders" in each["aliases"])
     assert "perm(Builder)" in page["locks"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from evennia.objects.models import ObjectDB
@@ -13,20 +14,31 @@ from evennia.utils.utils import iter_to_str
 from keepsake.agent.agent_log import log
 from keepsake.contrib.evennia.minds import mind_of
 from keepsake.language.heard import DEED, KINDNESS, WRONG
-from world.deed.conditions import DeedScene
-from world.deed.progress import DeedStep, WorldDeed, keep_record, records
-from world.tags import TAG_CATEGORY, find
+from world.deed.files import NOWHERE, YOU, DeedStep, WorldDeed
+from world.deed.progress import keep_record, records
+from world.tags import TAG_CATEGORY, find, id_of
 
-NOWHERE, YOU = "nowhere", "you"
-"""Where an effect may put a thing, beside places and people: out of the world, to the player."""
 SEEN_LESS = 2
 """How much less a deed matters to those who only saw it."""
 
-type Effect = Callable[[WorldDeed, DeedStep, DeedScene, list[Any]], None]
 
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A step that has just been taken."""
 
-def _named(text: str, name: str) -> str:
-    return text.replace("{who}", name)
+    deed: WorldDeed
+    step: DeedStep
+    player: Any  # who took it
+    party: list[Any]  # they, and whoever took it with them
+    people: dict[str, Any]  # the agents here that are awake, by id
+
+    def named(self, text: str) -> str:
+        """``text`` with the names of all who took it."""
+        return text.replace("{who}", iter_to_str([each.key for each in self.party]))
+
+    def others(self, player: Any) -> str:
+        """The names of those with whom that player took it."""
+        return iter_to_str([each.key for each in self.party if each is not player])
 
 
 def tell(reader: Any, text: str) -> None:
@@ -35,77 +47,83 @@ def tell(reader: Any, text: str) -> None:
         reader.msg((text, {"type": DEED}))
 
 
-def _show_you(_deed: WorldDeed, step: DeedStep, scene: DeedScene, party: list[Any]) -> None:
-    for player in party:
-        others = [each.key for each in party if each is not player]
-        tell(player, step.then["you"].replace("{other}", iter_to_str(others)))
+def carried(holder: Any, thing: str) -> list[Any]:
+    """The things of that id that somebody carries."""
+    return [each for each in holder.contents if id_of(each) == thing]
 
 
-def _show_others(_deed: WorldDeed, step: DeedStep, scene: DeedScene, party: list[Any]) -> None:
+def _show_you(taken: Taken) -> None:
+    for player in taken.party:
+        tell(player, taken.step.you.replace("{other}", taken.others(player)))
+
+
+def _show_others(taken: Taken) -> None:
     """Those who stand by see it; agents keep it, but for those who keep a memory of their own."""
-    text = _named(step.then["others"], iter_to_str([each.key for each in party]))
-    matters = max(step.then["importance"] - SEEN_LESS, 1)
-    own = [find("agent", each) for each in step.then.get("memory", ())]
-    for reader in scene.player.location.contents_get(content_type="character"):
-        if reader not in party and reader not in own:
-            reader.msg((text, {"type": DEED, "importance": matters}), from_obj=scene.player)
+    facts = {"type": DEED, "importance": max(taken.step.importance - SEEN_LESS, 1)}
+    own = [find("agent", each) for each in taken.step.memory]
+    for reader in taken.player.location.contents_get(content_type="character"):
+        if reader not in taken.party and reader not in own:
+            reader.msg((taken.named(taken.step.others), dict(facts)), from_obj=taken.player)
 
 
-def _remember(_deed: WorldDeed, step: DeedStep, _scene: DeedScene, party: list[Any]) -> None:
+def _remember(taken: Taken) -> None:
     """A memory of who did it; once of each, as it goes into what is known of them."""
-    for person, text in step.then["memory"].items():
+    for person, text in taken.step.memory.items():
         if (agent := find("agent", person)) is None:
             continue
-        weight = step.then.get("standing", {}).get(person, 0)
+        weight = taken.step.standing.get(person, 0)
         kind = KINDNESS if weight > 0 else WRONG if weight < 0 else DEED
-        facts = {"type": kind, "importance": step.then["importance"], "to": agent.id}
-        for player in party:
-            others = iter_to_str([each.key for each in party if each is not player])
+        facts = {"type": kind, "importance": taken.step.importance, "to": agent.id}
+        for player in taken.party:
+            others = taken.others(player)
             name = f"{player.key}, together with {others}," if others else player.key
-            agent.msg((_named(text, name), facts), from_obj=player)
+            agent.msg((text.replace("{who}", name), facts), from_obj=player)
 
 
-def _say(_deed: WorldDeed, step: DeedStep, scene: DeedScene, _party: list[Any]) -> None:
+def _say(taken: Taken) -> None:
     """Somebody says it of their own accord, and keeps it as their own words."""
-    for person, words in step.then["says"].items():
-        if (agent := scene.people.get(person)) is None:
+    name = taken.player.key
+    for person, words in taken.step.says.items():
+        if (agent := taken.people.get(person)) is None:
             continue
-        said = _named(words, scene.player.key)
+        said = words.replace("{who}", name)
         if (mind := mind_of(agent)) is not None:
-            mind.actor.speak(agent, said, scene.player.key)
+            mind.actor.speak(agent, said, name)
         else:
-            agent.execute_cmd(f"talk {scene.player.key} = {said}")
+            agent.execute_cmd(f"talk {name} = {said}")
 
 
-def _make(deed: WorldDeed, step: DeedStep, scene: DeedScene, _party: list[Any]) -> None:
-    for thing in step.then["make"]:
-        made = deed.made[thing]
+def make(taken: Taken) -> None:
+    """Put what the step makes into the player's hands; what it made for them before goes."""
+    player = taken.player
+    for thing in taken.step.make:
+        made = taken.deed.things[thing]
         for former in ObjectDB.objects.get_by_tag(f"thing:{thing}", category=TAG_CATEGORY):
-            if former.db.made_for == scene.player.id:
+            if former.db.made_for == player.id:
                 former.delete()
-        obj = create.create_object(
+        create.create_object(
             "typeclasses.objects.Object",
-            key=made["name"],
-            aliases=list(made["aliases"]),
-            location=scene.player,
-            home=scene.player.location,
-            attributes=[("desc", made["desc"]), ("made_for", scene.player.id)],
+            key=made.name,
+            aliases=list(made.aliases),
+            location=player,
+            home=player.location,
+            attributes=[("desc", made.desc), ("made_for", player.id)],
+            tags=[(f"thing:{thing}", TAG_CATEGORY)],
         )
-        obj.tags.add(f"thing:{thing}", category=TAG_CATEGORY)
 
 
-def _use_up(_deed: WorldDeed, step: DeedStep, scene: DeedScene, _party: list[Any]) -> None:
-    for thing in step.then["take"]:
-        for holder in (scene.player, *scene.people.values()):
-            if found := scene.has(holder, thing):
+def _use_up(taken: Taken) -> None:
+    for thing in taken.step.take:
+        for holder in (taken.player, *taken.people.values()):
+            if found := carried(holder, thing):
                 found[0].delete()
                 break
 
 
-def _move(_deed: WorldDeed, step: DeedStep, scene: DeedScene, _party: list[Any]) -> None:
-    for thing, where in step.then["move"].items():
+def _move(taken: Taken) -> None:
+    for thing, where in taken.step.move.items():
         if (obj := find("thing", thing)) is not None:
-            to = scene.player if where == YOU else find("room", where) or find("agent", where)
+            to = taken.player if where == YOU else find("room", where) or find("agent", where)
             put(obj, to, gone=where == NOWHERE)
 
 
@@ -120,8 +138,8 @@ def put(thing: Any, where: Any, *, gone: bool = False) -> None:
     thing.attributes.remove("given_by")
 
 
-def _open(_deed: WorldDeed, step: DeedStep, _scene: DeedScene, _party: list[Any]) -> None:
-    for way in step.then["open"]:
+def _open(taken: Taken) -> None:
+    for way in taken.step.open:
         unlock(way, opened=True)
 
 
@@ -132,27 +150,28 @@ def unlock(way: str, *, opened: bool) -> None:
         exit_.locks.add(f"view:{who};traverse:{who}")
 
 
-def _change(deed: WorldDeed, step: DeedStep, _scene: DeedScene, party: list[Any]) -> None:
-    _change_back(deed)
-    names, changes = iter_to_str([each.key for each in party]), []
-    for target, words in step.then["change"].items():
-        for old, new in words.items():
-            named = _named(new, names)
-            if replace_words(target, old, named):
-                changes.append((target, old, named))
-    keep_record(deed.id, changes=[*records().get(deed.id, {}).get("changes", ()), *changes])
-
-
-def _change_back(deed: WorldDeed) -> None:
-    """Of a deed that each can do only the newest shows."""
-    if not deed.once:
-        for target, old, new in reversed(keep_record(deed.id)["changes"]):
+def _change(taken: Taken) -> None:
+    changes = [tuple(each) for each in records().get(taken.deed.id, {}).get("changes", ())]
+    if not taken.deed.once:  # of a deed that each can do only the newest shows
+        for target, old, new in reversed(changes):
             replace_words(target, new, old)
-        keep_record(deed.id, changes=[])
+        changes = []
+    for target, words in taken.step.change.items():
+        for old, new in words.items():
+            if replace_words(target, old, named := taken.named(new)):
+                changes.append((target, old, named))
+    keep_record(taken.deed.id, changes=changes)
+
+
+_TEXTS = ("desc", "details", "profile", "examples")
+"""Attributes whose words a deed may change."""
 
 
 def replace_words(target: str, old: str, new: str) -> bool:
-    """Put ``new`` in place of ``old`` wherever the object of that id says it; whether it did."""
+    """Put ``new`` in place of ``old`` wherever the object of that id says it; whether it did.
+
+    It does not if somebody has written it anew by hand.
+    """
     obj = find("room", target) or find("thing", target) or find("agent", target)
     changed = False
     for name in _TEXTS if obj is not None else ():
@@ -160,11 +179,7 @@ def replace_words(target: str, old: str, new: str) -> bool:
         if text and (other := _replaced(text, old, new)) != text:
             obj.attributes.add(name, other)
             changed = True
-    return changed  # not if somebody has written it anew by hand
-
-
-_TEXTS = ("desc", "details", "profile", "examples")
-"""Attributes whose words a deed may change."""
+    return changed
 
 
 def _replaced(text: Any, old: str, new: str) -> Any:
@@ -175,15 +190,15 @@ def _replaced(text: Any, old: str, new: str) -> Any:
     return str(text).replace(old, new)
 
 
-EFFECTS: dict[str, Effect] = {
+EFFECTS: dict[str, Callable[[Taken], None]] = {
     "take": _use_up,
-    "make": _make,
+    "make": make,
     "move": _move,
     "change": _change,
     "open": _open,
+    "says": _say,
     "you": _show_you,
     "others": _show_others,
     "memory": _remember,
-    "says": _say,
 }
-"""By the name that a file gives it, what an effect does; done in the file's order."""
+"""By the name that a file gives it, what an effect does; done in this order."""

@@ -1,25 +1,24 @@
-"""What comes of what a player has just done."""
+"""What comes of what a player has just done: the conditions of steps, and the steps that hold."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import datetime
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Any
 
 from keepsake.agent.agent_log import logged
 from keepsake.agent.runtime import running, runtime
-from keepsake.agent.surroundings import identity_of, place_of, players_near
+from keepsake.agent.surroundings import identity_of, people_near, place_of, players_near
 from keepsake.archive.privacy import WHISPER
-from keepsake.archive.records import MemoryKind
+from keepsake.archive.records import POSE, MemoryKind
 from keepsake.contrib.evennia.minds import mind_of
 from keepsake.language.heard import DEED
 from keepsake.ports import SystemClock
-from world.almanac import almanac_now
-from world.deed.conditions import CONDITIONS, DeedScene
-from world.deed.effects import EFFECTS, tell
+from world.almanac import Almanac, almanac_now
+from world.deed.effects import EFFECTS, Taken, carried, make, tell
+from world.deed.files import DeedStep, WorldDeed
 from world.deed.progress import (
-    DeedStep,
-    WorldDeed,
     all_deeds,
     days_of,
     is_done,
@@ -28,11 +27,34 @@ from world.deed.progress import (
     note,
     progress,
     records,
+    standing,
 )
-from world.tags import id_of
+from world.tags import find, id_of
 
-_DAILY = frozenset({"take", "move", "others"})
+_DAILY = ("take", "move", "others")
 """Effects of a step of several days that come of each of them, and not of the last alone."""
+
+
+@dataclass
+class DeedScene:
+    """What a player has done just now, and what is around them."""
+
+    player: Any  # who did it
+    said: str  # the words that they spoke; empty if they did not
+    to: Any  # to whom; None for all in the room
+    how: str  # ``say``, ``whisper`` where nobody else heard it, ``pose`` where it was only played
+    now: Almanac  # the moment
+    place: str = ""  # the id of the room; empty for one of no file
+    people: dict[str, Any] = field(default_factory=dict)  # the agents here that are awake, by id
+    # other players who have a part in it: those here, and those a condition found
+    partners: list[Any] = field(default_factory=list)
+    last: datetime | None = None  # when the player did the step before
+
+    def __post_init__(self) -> None:
+        self.place = id_of(self.player.location)
+        near = people_near(self.player)
+        self.people = {id_of(p): p for p in near if p.is_agent and not p.is_asleep}
+        self.others = [each for each in players_near(self.player) if not each.is_agent]
 
 
 def happened(player: Any, said: str = "", *, to: Any = None, how: str = "say") -> None:
@@ -67,17 +89,19 @@ def _follow(deed: WorldDeed, scene: DeedScene, mine: dict[str, Any]) -> None:
         times = [time for each in mine.get("steps", {}).values() for time in each]
         scene.last = datetime.fromisoformat(max(times)) if times else None
         scene.partners = []
-        again = _has_lost(step, mine, scene)
-        may = (again or _is_open(deed, step, mine, scene)) and _is_meant(step, scene)
-        if may and all(CONDITIONS[name](scene, value) for name, value in step.when.items()):
-            if again:
-                tell(scene.player, step.then.get("you", ""))
-                EFFECTS["make"](deed, step, scene, [scene.player])
-                continue
-            _take(deed, step, scene)
-            mine = progress(scene.player)[deed.id]
-            if mine["end"]:
-                return
+        # They have no more what they were given for it: they may ask for it again.
+        again = is_done(step, mine) and not all(carried(scene.player, each) for each in step.make)
+        if not (again or _is_open(deed, step, mine, scene)) or not _holds(step, scene):
+            continue
+        taken = Taken(deed, step, scene.player, [scene.player, *scene.partners], scene.people)
+        if again:
+            tell(scene.player, step.you)
+            make(taken)
+            continue
+        _take(taken, scene)
+        mine = progress(scene.player)[deed.id]
+        if mine["end"]:
+            return
 
 
 def _is_open(deed: WorldDeed, step: DeedStep, mine: Mapping[str, Any], scene: DeedScene) -> bool:
@@ -86,43 +110,41 @@ def _is_open(deed: WorldDeed, step: DeedStep, mine: Mapping[str, Any], scene: De
     return before and not today and not is_done(step, mine)
 
 
-def _is_meant(step: DeedStep, scene: DeedScene) -> bool:
-    """Whether the words may be meant for it: a talk with somebody whom it does not name is not."""
-    to = scene.to
-    named = "tell" in step.when or (to is not None and id_of(to) in step.when.get("near", ()))
-    return "words" not in step.when or to is None or not to.is_agent or named
+def _holds(step: DeedStep, scene: DeedScene) -> bool:
+    """Whether all conditions hold; what is said to somebody whom it does not name is not meant."""
+    when, to = step.when, scene.to
+    if when.words and to is not None and to.is_agent and not (when.tell or id_of(to) in when.near):
+        return False
+    return all(CONDITIONS[name](scene, getattr(when, name)) for name in when.model_fields_set)
 
 
-def _has_lost(step: DeedStep, mine: Mapping[str, Any], scene: DeedScene) -> bool:
-    """Whether they have no more what they were given for it: they may ask for it again."""
-    made = step.then.get("make", ())
-    return is_done(step, mine) and any(not scene.has(scene.player, each) for each in made)
-
-
-def _take(deed: WorldDeed, step: DeedStep, scene: DeedScene) -> None:
-    party = [scene.player, *scene.partners]
-    for player in party:
-        note(deed, step, player, scene.now.moment)
-    if not is_done(step, progress(scene.player)[deed.id]):
-        tell(scene.player, step.then.get("each", ""))
-        for name in step.then:
-            if name in _DAILY:
-                EFFECTS[name](deed, step, scene, party)
-        return
-    if step.end:
-        names, keys = [p.key for p in party], [identity_of(p) for p in party]
-        keep_record(deed.id, end=step.id, who=names, keys=keys, at=scene.now.moment.isoformat())
-    _quote(step, scene)
-    for name in step.then:
-        if name in EFFECTS:
-            EFFECTS[name](deed, step, scene, party)
-    _answer(step, scene, party)
+def _take(taken: Taken, scene: DeedScene) -> None:
+    step, player, party = taken.step, taken.player, taken.party
+    for each in party:
+        note(taken.deed, step, each, scene.now.moment)
+    is_last = is_done(step, progress(player)[taken.deed.id])
+    if not is_last:
+        tell(player, step.each)
+    elif step.end:
+        names, keys = [each.key for each in party], [identity_of(each) for each in party]
+        when = scene.now.moment.isoformat()
+        keep_record(taken.deed.id, end=step.id, who=names, keys=keys, at=when)
+    if is_last:
+        _quote(step, scene)
+    for name in EFFECTS:
+        if getattr(step, name) and (is_last or name in _DAILY):
+            EFFECTS[name](taken)
+    # Whom the step tells of have answered with it; what a model would say comes on top of it.
+    for person in {*step.memory, *step.says} & {*scene.people} if is_last else ():
+        if (mind := mind_of(scene.people[person])) is not None:
+            for each in party:
+                mind.thinker.answered(identity_of(each), words=bool(step.when.words))
 
 
 def _quote(step: DeedStep, scene: DeedScene) -> None:
     """Whom the step is told or given to keeps what it says there, as it was told, as its own."""
-    persons = {step.when.get("tell"), *step.when.get("give", {}).values()} & {*scene.people}
-    words = " ".join(step.then.get("you", "").split('"')[1::2])
+    persons = {step.when.tell, *step.when.give.values()} & {*scene.people}
+    words = " ".join(step.you.split('"')[1::2])
     for person in persons if words and len(persons) == 1 else ():
         if (mind := mind_of(agent := scene.people[person])) is not None:
             how = f"{WHISPER} {scene.player.key} =" if scene.how == WHISPER else "say"
@@ -136,10 +158,66 @@ def _quote(step: DeedStep, scene: DeedScene) -> None:
             )
 
 
-def _answer(step: DeedStep, scene: DeedScene, party: list[Any]) -> None:
-    """Whom the step tells of have answered with it; what a model would say comes on top of it."""
-    words = "words" in step.when
-    for person in {*step.then.get("memory", ()), *step.then.get("says", ())} & {*scene.people}:
-        if (mind := mind_of(scene.people[person])) is not None:
-            for player in party:
-                mind.thinker.answered(identity_of(player), words=words)
+# -- conditions
+
+
+def _given(scene: DeedScene, gifts: Mapping[str, str]) -> bool:
+    return all(
+        person in scene.people
+        and any(t.db.given_by == scene.player.id for t in carried(scene.people[person], thing))
+        for thing, person in gifts.items()
+    )
+
+
+def _told(scene: DeedScene, person: str) -> bool:
+    listener = scene.people.get(person)
+    heard = listener is not None and scene.to in (None, listener)
+    return heard and bool(scene.said) and scene.how != POSE
+
+
+def _players(scene: DeedScene, number: int) -> bool:
+    scene.partners += scene.others
+    return len(scene.others) >= number - 1
+
+
+def _elsewhere(scene: DeedScene, place: str) -> bool:
+    room = find("room", place)
+    there = room.contents_get(content_type="character") if room is not None else []
+    found = [p for p in there if p.has_account and not p.is_agent and p is not scene.player]
+    scene.partners += found
+    return bool(found)
+
+
+def _reached(done: Mapping[str, Mapping[str, Any]], ends: tuple[str, ...]) -> bool:
+    """Whether all of these deeds, or ends such as ``twelfth_cup.given_back``, are reached."""
+    for deed, _, wanted in (each.partition(".") for each in ends):
+        end = done.get(deed, {}).get("end", "")
+        if not end or wanted not in ("", end):
+            return False
+    return True
+
+
+def _waited(scene: DeedScene, hours: float) -> bool:
+    return scene.last is not None and scene.now.moment - scene.last >= timedelta(hours=hours)
+
+
+CONDITIONS: dict[str, Callable[[DeedScene, Any], bool]] = {
+    "at": lambda scene, places: scene.place in places,
+    "near": lambda scene, people: {*people} <= {*scene.people},
+    "without": lambda scene, people: scene.people.keys().isdisjoint(people),
+    "carry": lambda scene, things: all(carried(scene.player, thing) for thing in things),
+    "give": _given,
+    "tell": _told,
+    "words": lambda scene, words: all(each.search(scene.said) for each in words),
+    "unless": lambda scene, words: not any(each.search(scene.said) for each in words),
+    "whisper": lambda scene, wanted: (scene.how == WHISPER) == wanted,
+    "sky": lambda scene, states: scene.now.states.issuperset(states),
+    "hours": lambda scene, hours: scene.now.moment in hours,
+    "players": _players,
+    "elsewhere": _elsewhere,
+    "done": lambda scene, ends: _reached(progress(scene.player), ends),
+    "village": lambda scene, ends: _reached(records(), ends),
+    "standing": lambda scene, least: all(standing(scene.player, p) >= n for p, n in least.items()),
+    "wait": _waited,
+}
+"""By the name that a file gives it, whether a condition holds."""

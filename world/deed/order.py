@@ -8,17 +8,16 @@ from typing import Any
 
 from evennia.objects.models import ObjectDB
 
-from keepsake.agent.runtime import running, runtime
+from keepsake.agent.runtime import now
 from keepsake.agent.surroundings import identity_of
-from keepsake.ports import SystemClock
 from world.deed.effects import put, replace_words, unlock
+from world.deed.files import WorldDeed
 from world.deed.progress import (
-    WorldDeed,
     all_deeds,
     doers,
-    drop_record,
     forget_progress,
     keep_record,
+    progress,
     records,
 )
 from world.tags import TAG_CATEGORY, find, id_of
@@ -28,8 +27,6 @@ SOMEBODY = "somebody"
 LEFT_LYING = timedelta(days=1)
 """After which a thing that nobody who plays has with them lies where it belongs again."""
 
-# -- things that a deed needs
-
 
 def is_wanted_elsewhere(thing: Any, person: Any) -> bool:
     """Whether a deed needs that thing, but not of ``person``, who does not love it either.
@@ -37,22 +34,21 @@ def is_wanted_elsewhere(thing: Any, person: Any) -> bool:
     They would keep it, and nobody could do the deed any more.
     """
     key, who = id_of(thing), id_of(person)
-    needed = any(key in deed.homes or key in deed.made for deed in all_deeds())
+    needed = any(key in deed.homes or key in deed.things for deed in all_deeds())
     steps = [step for deed in all_deeds() for step in deed.steps.values()]
-    meant = {step.when.get("give", {}).get(key) for step in steps}
+    meant = {step.when.give.get(key) for step in steps}
     return needed and who not in meant and person.key not in (thing.db.loved_by or ())
 
 
 def put_in_order(place: Any) -> None:
     """Have what belongs in that place lie there again, if nobody who plays has had it for a day."""
     home = f"room:{id_of(place)}"
-    clock = runtime().clock if running() else SystemClock()
     for key in {key for deed in all_deeds() for key in deed.homes if deed.homes[key] == home}:
         thing = find("thing", key)
         if thing is None or thing.location in (None, place) or _is_with_a_player(thing):
             continue
         since = thing.db.moved
-        if since and clock.now() - datetime.fromisoformat(since) > LEFT_LYING:
+        if since and now() - datetime.fromisoformat(since) > LEFT_LYING:
             put(thing, place)
 
 
@@ -61,9 +57,6 @@ def _is_with_a_player(thing: Any) -> bool:
     while holder is not None and not hasattr(holder, "is_agent"):
         holder = holder.location
     return holder is not None and not holder.is_agent and bool(holder.sessions.count())
-
-
-# -- taking it back
 
 
 def reset(deed: WorldDeed, player: Any = None) -> list[str]:
@@ -80,27 +73,23 @@ def reset(deed: WorldDeed, player: Any = None) -> list[str]:
     if record and (player is None or (deed.once and identity_of(player) in record.get("keys", ()))):
         for target, old, new in reversed(record["changes"]):
             replace_words(target, new, old)
-        for step in deed.steps.values():
-            for way in step.then.get("open", ()):
-                unlock(way, opened=False)
-        drop_record(deed.id)
+        for way in (way for step in deed.steps.values() for way in step.open):
+            unlock(way, opened=False)
+        keep_record(deed.id)
     if player is None or deed.once:
-        _put_back(deed)
+        for thing, home in deed.homes.items():
+            if (obj := find("thing", thing)) is not None:
+                put(obj, find(*home.split(":", 1)))
+        for thing in deed.things:
+            for obj in ObjectDB.objects.get_by_tag(f"thing:{thing}", category=TAG_CATEGORY):
+                obj.delete()
     return names
-
-
-def _put_back(deed: WorldDeed) -> None:
-    for thing, home in deed.homes.items():
-        if (obj := find("thing", thing)) is not None:
-            put(obj, find(*home.split(":", 1)))
-    for thing in deed.made:
-        for obj in ObjectDB.objects.get_by_tag(f"thing:{thing}", category=TAG_CATEGORY):
-            obj.delete()
 
 
 def forget_player(player: Any) -> None:
     """Take away what a player has done, and their name from what the world keeps of it."""
-    forget_progress(player)
+    for deed in progress(player):
+        forget_progress(player, deed)
     key = identity_of(player)
     for deed, record in records().items():
         if key not in record.get("keys", ()):

@@ -7,7 +7,6 @@ Evennia's ``ServerConfig``.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -15,38 +14,9 @@ from evennia.objects.models import ObjectDB
 from evennia.server.models import ServerConfig
 from evennia.utils.dbserialize import deserialize
 
+from world.deed.files import DeedStep, WorldDeed
+
 _ATTRIBUTE = _CONF = "deeds"
-
-
-@dataclass(frozen=True, slots=True)
-class DeedStep:
-    """One thing to be done."""
-
-    id: str  # its name in the file
-    # conditions, all of which must hold: names of ``CONDITIONS``, and their values
-    when: Mapping[str, Any]
-    then: Mapping[str, Any]  # what comes of it: names of ``EFFECTS``, and their values
-    after: tuple[str, ...] = ()  # steps that come before it
-    days: int = 1  # on how many different days it has to be done
-    end: bool = False  # whether the deed is done with it; of several ends a player reaches one
-    hint: str = ""  # what ``deeds`` shows from then on
-
-
-@dataclass(frozen=True, slots=True)
-class WorldDeed:
-    """Something that can be done in the world, and what comes of it."""
-
-    id: str  # the file's name without its ending
-    name: str  # as players read it
-    hint: str  # what is talked of in the village before it is begun; empty if nothing is
-    once: bool  # whether it is done once in the world; else once by each player
-    steps: Mapping[str, DeedStep]  # what has to be done, by the steps' names
-    # things that come into the world by it: name, aliases, description
-    made: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    # where those of the world's things that it moves belong, such as ``room:quay``
-    homes: Mapping[str, str] = field(default_factory=dict)
-
-
 _deeds: dict[str, WorldDeed] = {}
 
 
@@ -88,7 +58,7 @@ def standing(player: Any, person: str) -> int:
     """What a player is to the person of that id, by what they have done; 0 for nothing."""
     mine = progress(player)
     return sum(
-        step.then.get("standing", {}).get(person, 0)
+        step.standing.get(person, 0)
         for deed in all_deeds()
         for step in deed.steps.values()
         if is_done(step, mine.get(deed.id, {}))
@@ -121,27 +91,18 @@ def note(deed: WorldDeed, step: DeedStep, player: Any, moment: datetime) -> None
     player.attributes.add(_ATTRIBUTE, mine)
 
 
-def keep_record(deed_id: str, **facts: Any) -> dict[str, Any]:
-    """Keep facts of what the world lives with; returns the whole record of that deed."""
+def keep_record(deed_id: str, **facts: Any) -> None:
+    """Keep facts of what the world lives with of that deed; without any, nothing of it."""
     world = records()
-    world[deed_id] = {"changes": []} | world.get(deed_id, {}) | facts
+    former = world.pop(deed_id, {})
+    if facts:
+        world[deed_id] = {"changes": []} | former | facts
     ServerConfig.objects.conf(_CONF, world)
-    return world[deed_id]
 
 
-def drop_record(deed_id: str) -> None:
-    """Have the world live with nothing of that deed any more."""
-    world = records()
-    if world.pop(deed_id, None) is not None:
-        ServerConfig.objects.conf(_CONF, world)
-
-
-def forget_progress(player: Any, deed_id: str = "") -> bool:
-    """Have a player not have done that deed, or none at all; whether they had begun it."""
-    mine = progress(player) if deed_id else {}
+def forget_progress(player: Any, deed_id: str) -> bool:
+    """Have a player not have done that deed; whether they had begun it."""
+    mine = progress(player)
     had = mine.pop(deed_id, None) is not None
-    if deed_id:
-        player.attributes.add(_ATTRIBUTE, mine)
-    else:
-        player.attributes.remove(_ATTRIBUTE)
+    player.attributes.add(_ATTRIBUTE, mine)
     return had

@@ -125,9 +125,9 @@ SQLITE3_PRAGMAS = ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=NORMAL")
 # game/web/static, and prefixes of commands that may be left out.
 COMMAND_DEFAULT_CLASS = "keepsake.contrib.evennia.audit.AuditedCommand"
 KEEPSAKE = {"agent_typeclass": "typeclasses.agents.Agent"}
-AUTH_USERNAME_VALIDATORS = [{"NAME": "commands.player_names.PlayerNameValidator"}]
-CONNECTION_SCREEN_MODULE = "world.connection_screens"
-AT_INITIAL_SETUP_HOOK_MODULE = "world.initial_setup"
+AUTH_USERNAME_VALIDATORS = [{"NAME": "commands.unloggedin.PlayerNameValidator"}]
+CONNECTION_SCREEN_MODULE = "world.help_entries"
+AT_INITIAL_SETUP_HOOK_MODULE = "world.build"
 PROTOTYPE_MODULES: list[str] = []
 AT_SERVER_STARTSTOP_MODULE = "game.server.conf.at_server_startstop"
 # Evennia's template names modules of one's own here; Keepsake has none.

@@ -1,15 +1,16 @@
-"""Speaking and gesturing: say, talk, whisper, emote."""
+"""Speaking and gesturing: say, talk, whisper, shout, emote, and gestures by name."""
 
 from __future__ import annotations
 
 import re
-from itertools import takewhile
+from pathlib import Path
 from typing import Any
 
+import yaml
 from evennia.objects.models import ObjectDB
 
 from commands.base import PlayerCommand, people_here
-from commands.playing.manners import silenced
+from commands.manners import silenced
 from keepsake.archive.privacy import WHISPER
 from keepsake.archive.records import POSE
 from keepsake.contrib.evennia.wording import CannotDo, spoken, unquoted
@@ -17,6 +18,7 @@ from world.deed.happening import happened
 
 POSED = "* "
 """Begins what is only played; whatever else somebody types begins with their name."""
+SOCIALS = Path(__file__).resolve().parents[1] / "world" / "socials.yaml"
 _AFTER_NAME = "=:, \t"
 
 
@@ -43,11 +45,6 @@ class SpeechCommand(PlayerCommand):
         if not (speech := self.caller.at_pre_say(spoken(unquoted(words)), **kwargs)):
             raise CannotDo(missing)
         return str(speech)
-
-    def tell_if_away(self, target: ObjectDB) -> None:
-        """Say to the caller that whom they speak to is away."""
-        if target.db.away:
-            self.msg(f"{target.get_display_name(self.caller)} is away: {target.db.away}")
 
 
 class CmdSay(SpeechCommand):
@@ -92,48 +89,37 @@ class CmdShout(SpeechCommand):
 
     def speak(self) -> None:
         """Let it be heard here, and one exit away."""
-        speech = self.speech(
-            self.args, "Shout what? For instance: shout Mira! The soup boils over!"
-        )
+        missing = "Shout what? For instance: shout Mira! The soup boils over!"
+        words = {"speech": self.speech(self.args, missing)}
         self.show(
-            "shout",
-            you='You shout, "{speech}"',
-            others='{actor} shouts, "{speech}"',
-            speech=speech,
+            "shout", you='You shout, "{speech}"', others='{actor} shouts, "{speech}"', **words
         )
         here = self.caller.location
-        rooms = dict.fromkeys(way.destination for way in here.exits)  # one exit away
-        for room in (each for each in rooms if each is not None and each is not here):
-            room.msg_contents(
-                ('{actor} shouts from {place}, "{speech}"', {"type": "shout"}),
-                from_obj=self.caller,
-                mapping={"actor": self.caller, "place": here, "speech": speech},
-            )
+        for room in dict.fromkeys(way.destination for way in here.exits):
+            if room is not None and room is not here:
+                room.msg_contents(
+                    ('{actor} shouts from {place}, "{speech}"', {"type": "shout"}),
+                    from_obj=self.caller,
+                    mapping={"actor": self.caller, "place": here, **words},
+                )
 
 
 class AddressedCommand(SpeechCommand):
     """Speech to somebody: `<name> <words>`, also with `to`, a comma, a colon or `=`."""
 
+    arg_regex = r"\s|$"
+
     def addressee(self, missing: str) -> tuple[ObjectDB, str]:
         """Whom the words are for, and the words; raises CannotDo when it is nobody."""
         if not self.args:
             raise CannotDo(missing)
-        people = people_here(self.caller)
         args = re.sub(r"^to\s+", "", self.args, flags=re.IGNORECASE)
-        matches = [self._whole_name(person, args) for person in people]
-        if whole := max((m for m in matches if m), key=lambda m: len(m[0].key), default=None):
-            return whole
-        name = _first_name(args)
+        for person in sorted(people_here(self.caller), key=lambda each: -len(each.key)):
+            head, rest = args[: len(person.key)], args[len(person.key) :]
+            if head.casefold() == person.key.casefold() and not rest[:1].isalpha():
+                return person, rest.lstrip(_AFTER_NAME)
+        name = re.split(f"[{_AFTER_NAME}]", args, maxsplit=1)[0]  # the beginning of one
         return self.find_person(name), args[len(name) :].lstrip(_AFTER_NAME)
-
-    @staticmethod
-    def _whole_name(person: ObjectDB, args: str) -> tuple[ObjectDB, str] | None:
-        """``person`` and the rest, when ``args`` begins with that whole name."""
-        name = person.key
-        head, rest = args[: len(name)], args[len(name) :]
-        if head.casefold() != name.casefold() or rest[:1].isalpha():
-            return None
-        return person, rest.lstrip("=:, ")
 
 
 class CmdTalk(AddressedCommand):
@@ -153,7 +139,6 @@ class CmdTalk(AddressedCommand):
 
     key = "talk"
     aliases = ("ask", "tell")
-    arg_regex = r"\s|$"
 
     def speak(self) -> None:
         """Say it to them; page a player who is told something."""
@@ -163,17 +148,6 @@ class CmdTalk(AddressedCommand):
         target, words = self.addressee("Talk to whom? For instance: talk mira Good evening.")
         missing = f"What do you want to say to {target.get_display_name(self.caller)}?"
         speech = self.speech(words, missing, receivers=[target])
-        self.say_to(target, speech)
-        happened(self.caller, speech, to=target)
-
-    def _is_for_an_agent(self) -> bool:
-        """Whether the words begin with an agent's name who is here."""
-        agents = [each for each in people_here(self.caller) if each.is_agent]
-        whole = any(self._whole_name(agent, self.args) for agent in agents)
-        return whole or bool(self.matches(_first_name(self.args), agents))
-
-    def say_to(self, target: ObjectDB, speech: str) -> None:
-        """Let all hear it; say to the caller that whom they speak to is away."""
         self.show(
             "talk",
             you='You say to {target}, "{speech}"',
@@ -182,7 +156,13 @@ class CmdTalk(AddressedCommand):
             to_target='{actor} says to you, "{speech}"',
             speech=speech,
         )
-        self.tell_if_away(target)
+        happened(self.caller, speech, to=target)
+
+    def _is_for_an_agent(self) -> bool:
+        try:
+            return bool(self.addressee("")[0].is_agent)
+        except CannotDo:
+            return False
 
 
 class CmdWhisper(AddressedCommand):
@@ -196,7 +176,6 @@ class CmdWhisper(AddressedCommand):
     """
 
     key = "whisper"
-    arg_regex = r"\s|$"
 
     def speak(self) -> None:
         """Whisper it."""
@@ -209,7 +188,6 @@ class CmdWhisper(AddressedCommand):
         facts = {"type": "whisper", "to": target.id}
         self.caller.msg((f'You whisper to {you}, "{speech}"', facts), from_obj=self.caller)
         target.msg((f'{me} whispers to you, "{speech}"', dict(facts)), from_obj=self.caller)
-        self.tell_if_away(target)
         happened(self.caller, speech, to=target, how=WHISPER)
 
 
@@ -245,5 +223,43 @@ class CmdEmote(SpeechCommand):
         happened(self.caller, gesture, how=POSE)
 
 
-def _first_name(args: str) -> str:
-    return "".join(takewhile(lambda char: char not in _AFTER_NAME, args))
+class CmdSocial(SpeechCommand):
+    """Do what everybody knows without words: smile, nod, bow, wave.
+
+    Usage:
+      <gesture>
+      <gesture> <name>
+
+    Example:
+      smile        bow mira        shake ada
+
+    |whelp socials|n lists them. |wemote|n does what is not among them.
+    """
+
+    auto_help = False
+    arg_regex = r"\s|$"
+    alone = ""
+    together = ""
+
+    def speak(self) -> None:
+        """Show it; each reads it in the person that fits."""
+        words = re.sub(r"^(?:at|to|with|for|before)\s+", "", self.args)
+        target = self.find_person(words) if words else None
+        if not (text := self.together if target else self.alone):
+            whom = " whom" if target is None else ""
+            example = self.key + (" mira" if target is None else "")
+            raise CannotDo(f"{self.key.capitalize()}{whom}? For instance: {example}.")
+        if self.caller.gender == "neutral":  # nobody has said what they are
+            text = text.replace("$pron(your)", "$pron(your,p)")
+        facts = {"type": "pose"} | ({"to": target.id} if target else {})
+        self.caller.location.msg_contents(
+            (f"{POSED}$You() {text}", facts),
+            from_obj=self.caller,
+            mapping={"target": target} if target else None,
+        )
+
+
+def social_commands() -> list[CmdSocial]:
+    """A command for each line of ``world/socials.yaml``."""
+    table = yaml.safe_load(SOCIALS.read_text(encoding="utf-8"))
+    return [CmdSocial(key=key, alone=one, together=two) for key, (one, two) in table.items()]

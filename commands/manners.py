@@ -1,18 +1,19 @@
-"""What a player can do about others: not hear them, and tell the builders."""
+"""Pages and letters between players; hearing nothing of somebody, reporting them, `forget me`."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from inspect import isgenerator
 from typing import Any
 
 import evennia
 from evennia.commands.default import comms
-from evennia.comms.models import Msg
+from evennia.contrib.game_systems.mail import mail
 from evennia.objects.models import ObjectDB
 
 from commands.base import PlayerCommand, player_named
-from keepsake.contrib.evennia.audit import REPORTS, keep
+from keepsake.contrib.evennia.audit import REPORTS, AuditedCommand, keep
 from keepsake.contrib.evennia.creation import tell_builders
 from keepsake.contrib.evennia.forgetting import forget_everywhere
 from keepsake.contrib.evennia.wording import (
@@ -185,14 +186,14 @@ class AccountSpeech:
         self.args = harmless(visible(self.args))
         super().parse()  # type: ignore[misc]
 
-    def func(self) -> Any:
+    def func(self) -> Iterator[Any]:
         """Run Evennia's command, or tell why nothing comes of it."""
         try:
             self.check()
+            if isgenerator(asking := super().func()):  # type: ignore[misc]
+                yield from asking
         except CannotDo as refusal:
             self.msg((str(refusal), {"type": "failure"}))
-            return None
-        return super().func()  # type: ignore[misc]
 
     def check(self) -> None:
         """Raise CannotDo if the caller is muted; subclasses also find whom it is for."""
@@ -206,43 +207,80 @@ class AccountSpeech:
                 raise CannotDo(f"{account.key} cannot be paged now. Nothing was sent.")
 
 
+class CmdChannel(AccountSpeech, comms.CmdChannel):
+    """Evennia's channels; players talk on them, making and managing them is for builders."""
+
+    locks = (
+        "cmd: not pperm(channel_banned); admin: perm(Builder);"
+        " manage: perm(Builder); changelocks: perm(Admin)"
+    )
+
+
+CmdChannel.__doc__ = comms.CmdChannel.__doc__  # the docstring is the help in the game
+
+
 class CmdPage(AccountSpeech, comms.CmdPage):
     """Send a line to a player, wherever they are; nobody else reads it.
 
     Usage:
       page <player> <words>              a name with blanks needs a |w=|n behind it
       page <player>, <player> = <words>
-      reply <words>                      to who paged you last
       page                               your last pages; |wpage 5|n, five of them
 
     A name that nobody has is refused, and nothing is sent.
     """
 
-    aliases = ("reply",)
+    aliases = ()
 
     def check(self) -> None:
         """Put exact names and the words where Evennia's command looks for them."""
         super().check()
-        if (not self.args and self.cmdstring != "reply") or self.switches or self.args.isdigit():
+        if not self.args or self.switches or self.args.isdigit():
             return
-        if self.cmdstring == "reply":
-            paged = Msg.objects.get_by_tag("page", category="comms")
-            last = (
-                paged.filter(db_receivers_accounts=self.caller).order_by("db_date_created").last()
-            )
-            if last is None or not last.senders:
-                raise CannotDo("Nobody has paged you yet. Nothing was sent.")
-            to, words = list(last.senders), self.args
-        elif self.rhs is not None:
-            to, words = [account_named(name) for name in self.lhslist], self.rhs
-        else:
+        names, words = self.lhslist, self.rhs
+        if words is None:
             name, _, words = self.args.partition(" ")
-            to = [account_named(name.rstrip(",:"))]
+            names = [name.rstrip(",:")]
+        to = [account_named(name) for name in names]
         if not within_length(words):
             raise CannotDo(f"What do you want to say to {listed([each.key for each in to])}?")
         self.refuse(to)
         self.lhslist, self.rhs = [each.key for each in to], words
         self.args = f"{','.join(self.lhslist)}={words}"
-        for other in (character for each in to for character in each.get_all_puppets()):
-            if other.db.away:
-                self.msg(f"{other.key} is away: {other.db.away}")
+
+
+class CmdMail(AccountSpeech, AuditedCommand, mail.CmdMail):
+    """Write letters to players, and read yours; they wait until somebody logs in.
+
+    Usage:
+      mail                                    your letters
+      mail <number>                           read one
+      mail <player> = <subject>/<text>        write one
+      mail/reply <number> = <text>            answer one
+      mail/forward <player> = <number>        send one on
+      mail/delete <number>                    throw one away
+
+    Example:
+      mail ada = The cup/It is in the well.
+
+    Several players are separated by commas. The subject may be left out.
+    """
+
+    key = "mail"
+    aliases = ("@mail",)
+    switch_options = ("delete", "forward", "reply")
+    help_category = "Comms"
+
+    def get_all_mail(self) -> Any:
+        """The caller's letters, the oldest first, of those who are still here."""
+        there = super().get_all_mail().filter(db_sender_accounts__isnull=False)
+        return there.order_by("db_date_created").distinct()
+
+    def search_targets(self, namelist: Any) -> list[Account]:
+        """The accounts of these names; raises CannotDo if one is none."""
+        return [account_named(name) for name in namelist if name]
+
+    def send_mail(self, recipients: Any, subject: str, message: str, caller: Any) -> None:
+        """Send it, unless one of them ignores the caller."""
+        self.refuse(recipients)
+        super().send_mail(recipients, subject, message, caller)

@@ -1,15 +1,13 @@
-"""Looking at things, and having them."""
+"""Looking at things, having them and using them."""
 
 from __future__ import annotations
 
-from evennia.contrib.game_systems.clothing.clothing import get_worn_clothes
+from evennia.contrib.game_systems.clothing import clothing
 from evennia.objects.models import ObjectDB
 
 from commands.base import EVERYTHING, PlayerCommand, people_here, with_article
 from keepsake.contrib.evennia.wording import CannotDo, listed, quoted, sought, spoken
 from world.deed.happening import happened
-
-_INSIDE = ("in", "inside", "into")
 
 
 class ThingCommand(PlayerCommand):
@@ -62,30 +60,36 @@ class CmdLook(ThingCommand):
       look
       look <thing, person, exit or detail>
       look in <container>
+      examine <thing or person>
 
     Example:
       look hearth     l basket     look in basket
 
-    Most of what a description mentions can be looked at.
+    Most of what a description mentions can be looked at. |wexamine|n also tells
+    who has a thing, and whether somebody would miss it. What an agent
+    remembers is not shown: that is the agent's own.
     """
 
     key = "look"
-    aliases = ("l", "read")
+    aliases = ("l", "read", "examine", "x", "ex", "exa", "exam")
 
     def act(self) -> None:
         """Show the room, what stands in it, a detail of it, or where an exit leads."""
         here, words = self.caller.location, self.args.removeprefix("at ")
         if here is None:
             raise CannotDo("You are nowhere, and there is nothing to see.")
+        things = self.matches(
+            words, [*here.contents_get(exclude=here.exits), *self.caller.contents]
+        )
         where, _, what = words.partition(" ")
-        if what and where.lower() in _INSIDE:
-            box = self.container(what.strip())
+        if what and where.lower() in ("in", "inside", "into"):
+            box = self.container(what)
             name = box.get_display_name(self.caller)
             held = listed([with_article(each, self.caller) for each in box.contents])
             self._see(f"In the {name}: {held}." if held else f"There is nothing in the {name}.")
         elif not words or sought(words).lower() in ("here", "around", "room"):
             self._see(self.caller.at_look(here))
-        elif self.caller in (things := self.matches(words, self._things(here))):
+        elif self.caller in things:
             self._see(self.caller.at_look(self.caller))
         elif not things and (detail := find_detail(here, words)):
             self._see(detail)
@@ -93,9 +97,8 @@ class CmdLook(ThingCommand):
             among = things or [*here.exits, here]
             target = self.find(words, among, f"You see no {quoted(sought(words))} here.")
             self._see(exit_view(target) or self.caller.at_look(target))
-
-    def _things(self, here: ObjectDB) -> list[ObjectDB]:
-        return [*here.contents_get(exclude=here.exits), *self.caller.contents]
+        if self.cmdstring not in ("look", "l", "read") and len(things) == 1:
+            self._see(closer_look(things[0], self.caller))
 
     def _see(self, text: str) -> None:
         self.msg(text=(text, {"type": "look"}))
@@ -116,6 +119,20 @@ def exit_view(obj: ObjectDB) -> str:
     if obj.destination is None or obj.db.desc:
         return ""
     return f"{obj.key.capitalize()} leads to {obj.destination.key}."
+
+
+def closer_look(obj: ObjectDB, caller: ObjectDB) -> str:
+    """What ``obj`` is and who has it, from nothing but what all may know."""
+    if obj == caller:
+        return "That is you."
+    if obj in people_here(caller):
+        kind = "lives in the village." if obj.is_agent else "is a visitor, as you are."
+        return f"{obj.get_display_name(caller)} {kind}"
+    where = "You have it with you." if obj.location == caller else "It lies here for the taking."
+    if not obj.access(caller, "get"):
+        where = "It stays where it is."
+    missed = " It has the look of something that somebody misses." if obj.db.loved_by else ""
+    return f"{where}{missed}"
 
 
 class CmdGet(ThingCommand):
@@ -197,6 +214,35 @@ class CmdDrop(ThingCommand):
                 self.handled("drop", thing, "put down", "puts down")
 
 
+class CmdPut(ThingCommand):
+    """Put something you carry into something.
+
+    Usage:
+      put <thing> in <container>
+      put all in <container>
+    """
+
+    key = "put"
+    aliases = ("place",)
+    rhs_split = ("=", " into ", " in ", " on ")
+
+    def act(self) -> None:
+        """Move it, if there is room."""
+        if not self.lhs or not self.rhs:
+            raise CannotDo("Put what into what? For instance: put honey in basket.")
+        caller, container = self.caller, self.container(self.rhs)
+        things = [each for each in self.carried(self.lhs) if each != container]
+        if not things:
+            raise CannotDo("It cannot be put into itself.")
+        for thing in things:
+            if not thing.at_pre_drop(caller) or not container.at_pre_put_in(caller, thing):
+                return
+            if thing.move_to(container, quiet=True, move_type="put"):
+                thing.at_drop(caller)
+                where = f"the {container.get_display_name(caller)}"
+                self.handled("put", thing, "put", "puts", " in {where}.", where=where)
+
+
 class CmdGive(ThingCommand):
     """Hand something you carry to somebody here.
 
@@ -252,7 +298,7 @@ class CmdInventory(PlayerCommand):
 
     def act(self) -> None:
         """List it."""
-        worn = get_worn_clothes(self.caller)
+        worn = clothing.get_worn_clothes(self.caller)
         loose = [each for each in self.caller.contents if each not in worn]
         carried = listed([with_article(each, self.caller) for each in loose]) or "nothing"
         wears = listed([with_article(each, self.caller) for each in worn])
@@ -260,41 +306,67 @@ class CmdInventory(PlayerCommand):
         self.msg(text=(text, {"type": "inventory"}))
 
 
-class CmdExamine(CmdLook):
-    """Take a closer look at something or somebody here.
+class CmdEat(ThingCommand):
+    """Eat or drink something.
 
     Usage:
-      examine <thing or person>
+      eat <thing>
+      drink <thing>
 
-    Tells what it is, who has it, and whether somebody would miss it.
-    What an agent remembers is not shown: that is the agent's own.
-    Builders see all attributes with |w@examine|n.
+    There is more of it where it came from.
     """
 
-    key = "examine"
-    aliases = ("x", "ex", "exa", "exam")
+    key = "eat"
+    aliases = ("drink",)
 
     def act(self) -> None:
-        """Look, and add what a careful eye finds."""
-        super().act()
-        here = self.caller.location
-        found = self.matches(self.args, self._things(here)) if here and self.args else []
-        if len(found) == 1:
-            self._see(closer_look(found[0], self.caller))
+        """Take a bite or a draught: what is eaten up lies where it came from again."""
+        verb, words = self.cmdstring, self.args.removeprefix("from ").removeprefix("of ")
+        if not words:
+            raise CannotDo(f"{verb.capitalize()} what?")
+        thing = self.find(words, self.at_hand(), f"There is no {quoted(sought(words))} here.")
+        if not (taste := thing.attributes.get(verb)):
+            raise CannotDo(f"That is nothing to {verb}.")
+        self.show(
+            verb,
+            you=f"You {verb} {{thing}}. {{taste}}",
+            others=f"{{actor}} {verb}s {{thing}}.",
+            thing=with_article(thing, self.caller),
+            taste=taste,
+        )
+        if thing.home and thing.location == self.caller:
+            thing.move_to(thing.home, quiet=True, move_type="eat")
 
 
-def closer_look(obj: ObjectDB, caller: ObjectDB) -> str:
-    """What ``obj`` is and who has it, from nothing but what all may know."""
-    if obj == caller:
-        return "That is you."
-    if obj in people_here(caller):
-        kind = "lives in the village." if obj.is_agent else "is a visitor, as you are."
-        return f"{obj.get_display_name(caller)} {kind}"
-    where = "You have it with you." if obj.location == caller else "It lies here for the taking."
-    if not obj.access(caller, "get"):
-        where = "It stays where it is."
-    missed = " It has the look of something that somebody misses." if obj.db.loved_by else ""
-    return f"{where}{missed}"
+class CmdWear(ThingCommand):
+    """Put on something you carry, or take it off.
+
+    Usage:
+      wear <thing>
+      remove <thing>
+    """
+
+    key = "wear"
+    aliases = ("put on", "remove", "take off")
+
+    def act(self) -> None:
+        """Put it on, as many of a kind as Evennia's clothes may be worn; or take it off."""
+        caller, worn = self.caller, clothing.get_worn_clothes(self.caller)
+        name = quoted(sought(self.args))
+        if self.cmdstring in ("remove", "take off"):
+            garment = self.find(self.args, worn, f"You wear no {name}.")
+            garment.remove(caller, quiet=True)
+            self.handled("remove", garment, "take off", "takes off")
+            return
+        garment = self.find(self.args, caller.contents, f"You carry no {name}.")
+        if not isinstance(garment, clothing.ContribClothing):
+            raise CannotDo("That is nothing to wear.")
+        kind = garment.db.clothing_type
+        most = clothing.CLOTHING_TYPE_LIMIT.get(kind, clothing.CLOTHING_OVERALL_LIMIT)
+        if garment in worn or clothing.single_type_count(worn, kind) >= most:
+            raise CannotDo(f"You wear a {kind} already.")
+        garment.wear(caller, True, quiet=True)
+        self.handled("wear", garment, "put on", "puts on")
 
 
 class CmdDescribe(PlayerCommand):
@@ -313,8 +385,28 @@ class CmdDescribe(PlayerCommand):
     def act(self) -> None:
         """Keep the description."""
         if not (text := spoken(self.args)):
-            raise CannotDo(
-                "Describe yourself how? For instance: describe A thin man with ink on his cuffs."
-            )
+            example = "describe A thin man with ink on his cuffs."
+            raise CannotDo(f"Describe yourself how? For instance: {example}")
         self.caller.db.desc = text
         self.msg(f"Others now see: {text}")
+
+
+class CmdGender(PlayerCommand):
+    """Say how others speak of you: he, she, it or they.
+
+    Usage:
+      gender male
+      gender female
+      gender neutral
+      gender ambiguous     they, as at first
+    """
+
+    key = "gender"
+    aliases = ("pronouns",)
+
+    def act(self) -> None:
+        """Keep it where Evennia's pronouns look for it."""
+        if self.args not in ("male", "female", "neutral", "ambiguous"):
+            raise CannotDo("Which one? For instance: gender female.")
+        self.caller.db.gender = self.args
+        self.msg(f"Your gender was set to {self.args}.")

@@ -1,11 +1,16 @@
-"""Getting about, alone or after somebody, and sitting down."""
+"""Getting about, alone or after somebody, and waking sleepers."""
 
 from __future__ import annotations
 
-from commands.base import PlayerCommand
-from commands.playing.things import find_detail
-from keepsake.contrib.evennia.wording import CannotDo, harmless, listed, quoted, sought
+from difflib import get_close_matches
+
+from evennia.commands.cmdhandler import CMD_NOMATCH
+
+from commands.base import PlayerCommand, people_here
+from keepsake.contrib.evennia.audit import AuditedCommand
+from keepsake.contrib.evennia.wording import CannotDo, harmless, listed, one_line, quoted, sought
 from keepsake.prompt.verbs import COMPASS
+from typeclasses.clients import map_in_words, map_of, reads_aloud
 from world.deed.happening import happened
 
 
@@ -52,6 +57,28 @@ class CmdGo(PlayerCommand):
             way.at_failed_traverse(self.caller)
 
 
+class CmdMap(PlayerCommand):
+    """See the places round about, and the ways between them.
+
+    Usage:
+      map
+
+    You are at the |wo|n. |w^|n is a place with a way up, |wv|n one with a way
+    down. For a screen reader (|woption screenreader = on|n) it is in words.
+    """
+
+    key = "map"
+    help_category = "The world"
+
+    def act(self) -> None:
+        """Draw it, or tell it."""
+        if (here := self.caller.location) is None:
+            raise CannotDo("You are nowhere, and there is no map of it.")
+        aloud = reads_aloud(self.session)
+        drawn = map_in_words(self.caller) if aloud else map_of(self.caller)
+        self.msg(text=(f"You are at {here.key}.\n\n{drawn}", {"type": "map"}))
+
+
 class CmdFollow(PlayerCommand):
     """Go wherever somebody goes.
 
@@ -67,7 +94,7 @@ class CmdFollow(PlayerCommand):
     def act(self) -> None:
         """Begin or end it."""
         caller, leader = self.caller, self.caller.ndb.following
-        if self.cmdstring == "unfollow" or self.args.casefold() in ("me", "self", "nobody"):
+        if self.cmdstring == "unfollow":
             caller.ndb.following = None
             self.msg("You follow nobody.")
         elif not self.args:
@@ -81,62 +108,19 @@ class CmdFollow(PlayerCommand):
             other.msg(f"{caller.get_display_name(other)} follows you.")
 
 
-_POSTURES = {"sit": "sitting", "rest": "sitting", "sleep": "asleep", "lie": "asleep"}
-_SHOWN = {
-    "sitting": ("You sit down", "{actor} sits down"),
-    "asleep": ("You lie down to sleep", "{actor} lies down to sleep"),
-    "": ("You stand up", "{actor} stands up"),
-}
-
-
-class CmdSit(PlayerCommand):
-    """Sit down, lie down to sleep, or stand up again.
-
-    Usage:
-      sit [on <thing or detail>]
-      sleep
-      stand
-
-    Others see it. Who walks away stands up first.
-    """
-
-    key = "sit"
-    aliases = ("stand", "sleep", "rest", "lie down", "sit down", "stand up", "wake up")
-    arg_regex = r"\s+(?:on|at|in|by)\s|\s*$"
-
-    def act(self) -> None:
-        """Do it before all eyes."""
-        caller, here = self.caller, self.caller.location
-        posture = _POSTURES.get(self.cmdstring.split()[0], "")
-        if (caller.db.posture or "") == posture:
-            raise CannotDo(f"You are {posture or 'standing'} already.")
-        on, _, what = self.args.partition(" ")
-        if what and not find_detail(here, what):
-            self.find(what, here.contents, "There is none here.")
-        caller.db.posture = posture
-        where = f" {on} the {sought(what)}" if what else ""
-        you, others = (text + "{where}." for text in _SHOWN[posture])
-        self.show("posture", you=you, others=others, where=harmless(where))
-
-
 class CmdWake(PlayerCommand):
     """Shake somebody who sleeps until they wake.
 
     Usage:
       wake <name>
-      wake
 
-    The beginning of a name will do; |wwake|n alone ends your own sleep. You can
-    also |wshout|n their name.
+    The beginning of a name will do. You can also |wshout|n their name.
     """
 
     key = "wake"
 
     def act(self) -> None:
         """Shake them."""
-        if not self.args and self.caller.is_asleep:
-            self.execute_cmd("stand")
-            return
         if not self.args:
             raise CannotDo("Wake whom? For instance: wake mira")
         target = self.find_person(self.args.removeprefix("up "))
@@ -149,5 +133,31 @@ class CmdWake(PlayerCommand):
             target=target,
             to_target="{actor} shakes you by the shoulder.",
         )
-        target.attributes.remove("posture")  # of a player
         happened(self.caller)
+
+
+class CmdNoMatch(AuditedCommand):
+    """What is shown for what is no command."""
+
+    key = CMD_NOMATCH
+    locks = "cmd:all()"
+    auto_help = False
+
+    def func(self) -> None:
+        """Say so, and what may be meant; a direction with no exit is answered as by `go`."""
+        line = one_line(self.args)
+        if COMPASS.get(line.casefold(), line.casefold()) in COMPASS.values():
+            self.caller.execute_cmd(f"go {line}", session=self.session)
+        else:
+            guess = self._guess(line) or 'Type "help" for help.'
+            self.msg(f"Command '{harmless(line[:80])}' is not available. {guess}")
+
+    def _guess(self, line: str) -> str:
+        name, _, words = line.partition(" ")
+        name = name.rstrip(",:").casefold()
+        here = people_here(self.caller) if hasattr(self.caller, "location") else ()
+        if words and (named := next((p.key for p in here if p.key.casefold() == name), "")):
+            return f"To speak to {named}: talk {name} {harmless(words)}"
+        there = self.cmdset.get_all_cmd_keys_and_aliases(self.caller)
+        near = get_close_matches(name, [each for each in there if len(each) > 2], 3, 0.75)
+        return f"Maybe you meant {listed([f'"{each}"' for each in near], 'or')}?" if near else ""

@@ -1,0 +1,254 @@
+"""How builders tend the village: deeds, the world's files, silence for a time, what was written."""
+
+from __future__ import annotations
+
+import re
+import time
+
+from evennia.accounts.models import AccountDB
+from evennia.commands.default import building
+from evennia.utils.utils import iter_to_str
+from twisted.python.failure import Failure
+
+from keepsake.agent.runtime import runtime
+from keepsake.contrib.evennia.audit import AUDIT, REPORTS, newest
+from keepsake.contrib.evennia.commands.base import (
+    PATIENCE,
+    BuilderCommand,
+    find_player,
+    plain,
+    refused,
+    shortened,
+    table,
+)
+from keepsake.contrib.evennia.creation import free_name
+from keepsake.contrib.evennia.wording import counted, listed, quoted
+from keepsake.errors import KeepsakeError
+from typeclasses.agents import Agent
+from world.atlas import Atlas, read_atlas
+from world.build import build_world
+from world.deed.files import WorldDeed, read_deeds
+from world.deed.order import reset
+from world.deed.progress import all_deeds, doers, progress, records
+from world.scenes import read_scenes, scenes
+
+SHOWN = 30
+_UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+_FOR = re.compile(
+    r"(?P<name>.+?)\s+for\s+(?P<number>\d{1,4})\s*(?P<unit>[mhdw])\w*\s*(?::\s*(?P<why>.*))?$", re.I
+)
+
+type _Files = tuple[Atlas, dict[str, WorldDeed]]
+
+
+class CmdDeed(BuilderCommand):
+    """See the deeds and who has done them; take one back; read the world's files again.
+
+    Usage:
+      @deed                          all deeds
+      @deed <deed>                   its steps, and who has taken them
+      @deed/reset <deed>             as if nobody had ever done it
+      @deed/reset <deed> = <player>  as if that player had not
+      @world/reload                  read all files of the world again
+
+    A deed is a file in |wworld/deeds|n, whose name it has. Taken back, words and ways
+    that it changed are as before, and its things lie where |wthings.yaml|n has them.
+    What agents remember stays with them.
+
+    Reloading makes what is missing in the game, and changes what a file says
+    otherwise than before, unless somebody, or a deed, has changed it in the game:
+    that stays, and is named. With a mistake in any file nothing changes: its line
+    and the cure are shown. Nothing is ever taken out of the game: |w@destroy|n does
+    that.
+
+    Example:
+      @deed/reset twelfth_cup = Tom
+    """
+
+    key = "@deed"
+    aliases = ("@world",)
+    switch_options = ("reset", "reload")
+
+    def run(self) -> None:
+        """Show, reset or reload."""
+        if "reset" in self.switches:
+            deed = self._deed(self.lhs)
+            player = find_player(self.rhs, "See: @deed") if self.rhs is not None else None
+            names = reset(deed, player)
+            whose = f" for {listed(names)}" if names else ""
+            self.caller.msg(f"|gTaken back|n: {deed.name} can be done again{whose}.")
+        elif "reload" in self.switches:
+            runtime().in_thread(_read, PATIENCE).addCallbacks(self._build, self._refused)
+        elif self.cmdstring.endswith("world"):
+            raise KeepsakeError("It is not clear what to do with the world", "Try: @world/reload")
+        else:
+            self.page(_one(self._deed(self.args)) if self.args.strip() else _all())
+
+    def _build(self, found: _Files) -> None:
+        atlas, deeds = found
+        scenes.cache_clear()
+        built = build_world(atlas, deeds)
+        lists = (("made", built.made), ("changed", built.changed), ("kept as it is", built.kept))
+        told = [f"|w{what}|n: {', '.join(ids)}" for what, ids in lists if ids]
+        counts = (
+            f"{len(atlas.places)} places, {len(atlas.people)} people, {len(atlas.things)} things"
+        )
+        self.page("\n".join([f"Read again: {counts}, {len(deeds)} deeds.", *told]))
+
+    def _refused(self, failure: Failure) -> None:
+        self.caller.msg("|rNothing was changed.|n")
+        self.failed(failure)
+
+    def _deed(self, words: str) -> WorldDeed:
+        wanted = words.strip().casefold()
+        found = [d for d in all_deeds() if wanted in (d.id, d.name.casefold())]
+        if not found:
+            there = listed([deed.id for deed in all_deeds()]) or "none"
+            raise KeepsakeError(f"There is no deed {quoted(plain(wanted))}", f"There are: {there}")
+        return found[0]
+
+
+def _read() -> _Files:
+    atlas = read_atlas()
+    read_scenes(atlas)
+    return atlas, read_deeds(atlas)
+
+
+def _all() -> str:
+    world, rows = records(), []
+    for deed in all_deeds():
+        begun = [p.key for p in doers(deed) if not progress(p)[deed.id]["end"]]
+        done = [p.key for p in doers(deed) if progress(p)[deed.id]["end"]]
+        how, end = "once" if deed.once else "by each", world.get(deed.id, {}).get("end", "")
+        rows.append((deed.id, how, end, listed(done) or "nobody", listed(begun)))
+    shown = table(("Deed", "Done", "End", "By", "Begun by"), rows)
+    return f"{shown}\n{counted(len(rows), 'deed')}" if rows else "There are no deeds."
+
+
+def _one(deed: WorldDeed) -> str:
+    lines = [f"|w{deed.name}|n ({deed.id}), {'once' if deed.once else 'by each player'}"]
+    for step in deed.steps.values():
+        days = f", on {step.days} days" if step.days > 1 else ""
+        after = f", after {iter_to_str(step.after)}" if step.after else ""
+        when = step.when.model_dump(exclude_unset=True)
+        lines.append(
+            f"  {step.id}: {', '.join(when)}{after}{days}{' (an end)' if step.end else ''}"
+        )
+    for who in doers(deed):
+        mine = progress(who)[deed.id]
+        end = f"; ended in {mine['end']}" if mine["end"] else ""
+        lines.append(f"  |w{who.key}|n: {iter_to_str(mine['steps'])}{end}")
+    return "\n".join(lines)
+
+
+class CmdMute(BuilderCommand):
+    """Take somebody's voice for a time: they may look and walk, and nobody hears them.
+
+    Usage:
+      @mute <name> for <time>[ : reason]    30m, 12h, 2d, 1w
+      @unmute <name>
+
+    They are told the reason whenever they try to speak.
+    """
+
+    key = "@mute"
+    aliases = ("@unmute",)
+    help_category = "Admin"
+
+    def run(self) -> None:
+        """Do it, and tell them."""
+        asked, lifts = _FOR.match(self.args.strip()), self.cmdstring.endswith("unmute")
+        name = self.args.strip() if lifts or asked is None else asked["name"]
+        if (account := AccountDB.objects.filter(username__iexact=name).first()) is None:
+            raise KeepsakeError(f"There is no account {quoted(name)}", "As in: @mute tom for 1h")
+        if lifts:
+            account.attributes.remove("muted_until")
+            account.attributes.remove("muted_for")
+            account.msg("You can be heard again.")
+            self.msg(f"{plain(account.key)} can be heard again.")
+            return
+        if asked is None:
+            raise KeepsakeError("For how long?", "As in: @mute tom for 1h")
+        if account.locks.check_lockstring(account, "_:perm(Builder)"):
+            raise KeepsakeError(f"{plain(account.key)} is a builder", "Ask an admin")
+        until = time.time() + int(asked["number"]) * _UNITS[asked["unit"].lower()]
+        account.attributes.add("muted_until", until)
+        account.attributes.add("muted_for", asked["why"] or "")
+        when = time.strftime("until %Y-%m-%d %H:%M UTC", time.gmtime(until))
+        why = f" Reason: {asked['why']}" if asked["why"] else ""
+        account.msg(f"You have been silenced {when}.{why}")
+        self.msg(f"|gSilenced|n {plain(account.key)} {when}.")
+
+
+class WrittenDown(BuilderCommand):
+    """The newest lines of a book that is written down, as a table."""
+
+    help_category = "Admin"
+    book = ""
+    columns = ""
+    """Headings and fields: ``When:t By:by``."""
+
+    def run(self) -> None:
+        """Show the newest lines."""
+        columns = dict(each.split(":") for each in self.columns.split())
+        rows = [
+            [plain(shortened(str(each.get(field, "")), 200)) for field in columns.values()]
+            for each in newest(self.book, SHOWN)
+        ]
+        self.msg(table(columns, rows) if rows else "There is nothing yet.")
+
+
+class CmdReports(WrittenDown):
+    """Read what players reported, the newest last.
+
+    Usage:
+      @reports
+
+    Those of more than a year are in `logs/reports-*`.
+    """
+
+    key = "@reports"
+    book, columns = REPORTS, "When:t By:by About:about Where:place What:text"
+
+
+class CmdAudit(WrittenDown):
+    """Read what builders typed, the newest last.
+
+    Usage:
+      @audit
+
+    That of more than a year is in `logs/audit-*`.
+    """
+
+    key = "@audit"
+    locks = "cmd:perm(Admin)"
+    book, columns = AUDIT, "When:t Who:who Address:address Line:line"
+
+
+class CmdCopy(building.CmdCopy):
+    """Copy an object or an agent, with its properties.
+
+    Usage:
+      @copy <object> [= <new name>[;<alias>..][:<new location>][, ..]]
+      @copy <agent> = <new name>
+
+    The copy of an agent has the same profile and a memory of its own, in which
+    there is nothing yet; it is awake. It needs a name that nobody has.
+
+    Example:
+      @copy Mira = Wenna
+    """
+
+    def func(self) -> None:
+        """Copy an agent as agents are copied, and all else as Evennia does."""
+        found = self.caller.search(self.lhs, quiet=True) if self.args else []
+        if len(found) != 1 or not isinstance(found[0], Agent):
+            super().func()
+            return
+        try:
+            name = free_name(self.rhs or "")
+            found[0].copy(new_key=name, new_location=found[0].location)
+        except KeepsakeError as error:
+            self.caller.msg(refused(error))
+        else:
+            self.caller.msg(f"{name} is a copy of {found[0].key}, with a memory of its own.")

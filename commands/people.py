@@ -1,0 +1,152 @@
+"""Who is here, what it is like here and now, and what there is to do."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import evennia
+from evennia.utils.utils import iter_to_str, time_format
+
+from commands.base import PlayerCommand
+from keepsake.agent.runtime import runtime
+from keepsake.contrib.evennia.wording import counted
+from typeclasses.agents import Agent
+from world.almanac import almanac_now
+from world.deed.files import WorldDeed
+from world.deed.progress import all_deeds, days_of, is_done, is_over, progress, records
+
+MOST_RUMOURS = 4
+"""Deeds not begun of which a hint is shown."""
+
+
+class CmdWho(PlayerCommand):
+    """See who is playing, who lives here, and where to find them.
+
+    Usage:
+      who     where
+    """
+
+    key = "who"
+    aliases = ("doing", "where")
+    arg_regex = r"$"
+
+    def act(self) -> None:
+        """List players with their idle time, and agents with their place."""
+        agents = sorted(Agent.objects.all_family(), key=lambda agent: agent.key)
+        lives = [_row(agent.key, _whereabouts(agent)) for agent in agents] or ["  nobody"]
+        lines = ["|wPlaying now|n", *players(), "", "|wLiving here|n", *lives]
+        self.msg(text=("\n".join(lines), {"type": "who"}))
+
+
+def players() -> list[str]:
+    """One line a player, the one who typed last first."""
+    active: dict[Any, float] = {}
+    for session in evennia.SESSION_HANDLER.get_sessions():
+        if session.logged_in and (who := session.get_puppet() or session.get_account()):
+            active[who] = max(active.get(who, 0), session.cmd_last_visible)
+    rows = []
+    for who, since in sorted(active.items(), key=lambda item: -item[1]):
+        seconds = time.time() - since
+        idle = f"idle {time_format(seconds, 1)}" if seconds >= 60 else ""
+        rows.append(_row(who.get_display_name(None), idle))
+    return rows or ["  nobody"]
+
+
+def _whereabouts(agent: Agent) -> str:
+    place = agent.location.key if agent.location else "away"
+    return f"{place}, asleep" if agent.is_asleep else place
+
+
+def _row(name: str, note: str) -> str:
+    return f"  |c{name:<24}|n {note}" if note else f"  |c{name}|n"
+
+
+class CmdTime(PlayerCommand):
+    """See what time of the day and year it is, and the weather.
+
+    Usage:
+      time
+      weather
+    """
+
+    key = "time"
+    aliases = ("weather", "date", "tide")
+    arg_regex = r"$"
+
+    def act(self) -> None:
+        """Say what the almanac says."""
+        now = almanac_now(runtime().clock)
+        self.msg(now.sky if self.cmdstring in ("weather", "tide") else f"{now.clock} {now.sky}")
+
+
+class CmdDeeds(PlayerCommand):
+    """See what you have begun and done here, and what is talked of in the village.
+
+    Usage:
+      deeds
+
+    A deed is something that somebody here will remember, and that leaves its
+    mark on a place or on a person. Nothing tells you the way: look, ask, carry
+    things about, and mind the hour and the tide. Some take two of you, some
+    take days, and some can end in more than one way, of which the village gets
+    one.
+    """
+
+    key = "deeds"
+    aliases = ("quests", "score")
+    help_category = "The world"
+
+    def act(self) -> None:
+        """Show all four lists, each if there is anything in it."""
+        lists = {
+            "You have begun": [*self._begun()],
+            "You have done": [*self._done()],
+            "Done by others": [*self._of_others()],
+            "Talked of in the village": self._rumours(),
+        }
+        shown = ["\n".join([f"|w{title}|n", *lines]) for title, lines in lists.items() if lines]
+        self.msg(text=("\n\n".join(shown) or "Nothing is talked of.", {"type": "deeds"}))
+
+    def _begun(self) -> Iterator[str]:
+        for deed, mine, over in self._all():
+            if mine and not over:
+                yield f"  |c{deed.name}|n\n    {_newest_hint(deed, mine)}"
+
+    def _done(self) -> Iterator[str]:
+        for deed, mine, _ in self._all():
+            if end := mine.get("end"):
+                hint = deed.steps[end].hint if end in deed.steps else ""
+                yield f"  |c{deed.name}|n\n    {hint}".rstrip()
+
+    def _of_others(self) -> Iterator[str]:
+        world = records()
+        for deed in all_deeds():
+            who = world.get(deed.id, {}).get("who", ())
+            if deed.once and who and self.caller.key not in who:
+                yield f"  |c{deed.name}|n, by {iter_to_str(who)}"
+
+    def _rumours(self) -> list[str]:
+        waiting = [d for d, mine, over in self._all() if d.hint and not mine and not over]
+        first = self.caller.id % max(len(waiting), 1)  # not all are told the same
+        told = [*waiting[first:], *waiting[:first]][:MOST_RUMOURS]
+        return [f"  {deed.hint}" for deed in told]
+
+    def _all(self) -> Iterator[tuple[WorldDeed, dict[str, Any], bool]]:
+        done, world = progress(self.caller), records()
+        for deed in all_deeds():
+            mine = done.get(deed.id, {})
+            yield deed, mine, is_over(deed, mine, world.get(deed.id, {}))
+
+
+def _newest_hint(deed: WorldDeed, mine: dict[str, Any]) -> str:
+    times = mine.get("steps") or {}
+    newest = sorted((max(when), name) for name, when in times.items() if name in deed.steps)
+    steps = [deed.steps[name] for _, name in newest]
+    hints = [step.hint for step in steps if step.hint and is_done(step, mine)]
+    hint = hints[-1] if hints else deed.hint
+    if steps and not is_done(steps[-1], mine):
+        days = len(days_of(steps[-1], mine))
+        hint = f"{hint} (Done on {counted(days, 'day')} of {steps[-1].days}.)"
+    return hint
