@@ -39,9 +39,9 @@ class Village(AgentsWorld):
         self.inn.db.details = {"hearth": "Peat, banked.", "bench": "Oak."}
         self.quay, self.cellar, self.loft = map(self.room, ("The Quay", "The Cellar", "The Loft"))
         self.quay.db.desc = "Salt wind."
-        self.way("north", self.inn, self.quay).aliases.add(["n", "quay", "u"])
+        self.way("north", self.inn, self.quay).aliases.add(["n", "quay"])
         self.way("down", self.inn, self.cellar).aliases.add("d")
-        self.way("up", self.inn, self.loft).aliases.add(["u", "d", "down"])
+        self.way("up", self.inn, self.loft).aliases.add("u")
         self.ada = self.guest(31, "Ada")
         self.mira.db.paused = True
         create_agent("Joss", location=self.quay, profile="You are Joss.").db.paused = True

@@ -1,4 +1,4 @@
-"""What a public world needs: bans and silence for a time, ignoring, reports, and an audit."""
+"""What a public world needs: silence for a time, ignoring, reports, and an audit."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ import time
 from pathlib import Path
 from unittest import mock
 
-import evennia
 from django.test import override_settings
-from evennia.server.models import ServerConfig
 from evennia.utils import create
 from evennia.utils.ansi import strip_ansi
 
@@ -63,23 +61,6 @@ class TestModeration(Building, Inn):
         later = time.time() + seconds
         return mock.patch("time.time", return_value=later)
 
-    def test_a_ban_ends_by_itself(self):
-        assert "connections closed: 1" in self.type("@ban ann for 2d: shouting")
-        (told,) = [each for each in self.shown if "You have been banned until" in each]
-        assert told.endswith("Reason: shouting")
-        assert Account.authenticate("Ann", "long-password-12", ip="10.0.0.1") == (None, [told])
-        assert "shouting (until" in self.type("@ban")
-        assert Account.is_banned(username="Ann")
-        with self.at(3 * 86_400):
-            assert not Account.is_banned(username="Ann")
-        assert ServerConfig.objects.conf("server_bans") == []
-        assert "Banned" in self.type("@ban ann")
-        with self.at(400 * 86_400):
-            assert Account.is_banned(username="ann"), "for good"
-        assert "There is no account" in self.type("@ban nobody for 1h")
-        assert "Banned" in self.type("@ban 134.233.2.* for 1h")
-        assert Account.is_banned(ip="134.233.2.77")
-
     def test_the_silenced_are_not_heard(self):
         assert "Silenced" in self.type("@mute ann for 30m : shouting")
         assert self.shown[-1].endswith("Reason: shouting")
@@ -100,14 +81,6 @@ class TestModeration(Building, Inn):
         self.type("@mute ann for 30m")
         self.ann.execute_cmd("say Hi.")
         assert "Reason" not in self.shown[-1]
-
-    def test_whoever_is_shown_out_is_told_why_and_may_come_back(self):
-        self.char1.execute_cmd("boot ann : shouting")
-        assert any("Reason given: shouting" in each for each in self.shown)
-        (gone,) = self.ann.sessions.get()
-        assert evennia.SESSION_HANDLER.disconnect.call_args.args[0] == gone
-        account, _ = Account.authenticate("Ann", "long-password-12", ip="10.0.0.1")
-        assert account == Account.objects.get(username="Ann")
 
     def test_pages_and_channels_of_who_is_ignored_do_not_arrive(self):
         self.pages("ann = Are you there?")

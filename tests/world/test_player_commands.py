@@ -321,7 +321,6 @@ class TestCreate(BuiltWorld, EvenniaTest):
 
     def test_a_newcomer_stands_in_the_inn_with_somebody_to_talk_to(self):
         assert "create <name> <password>" in self.type("look")
-        assert "connect <name> <password>" in self.type("help")
         for line in ("create", "create Piet", 'create "Piet x', "create a b c"):
             assert "create <name> <password>" in self.type(line)
         assert "too short" in self.type("create Piet abc")
