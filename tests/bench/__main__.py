@@ -16,7 +16,6 @@ from tests.bench import (
     recall_bench,
     remembered_bench,
     spoken_bench,
-    start_bench,
     summary_bench,
     thought_bench,
 )
@@ -25,14 +24,12 @@ from tests.bench.figures import Figure, save, show
 BENCHES: dict[str, Callable[[], Iterator[Figure]]] = {
     "memory": memory_bench.measure,
     "thought": thought_bench.measure,
-    "look": busy_bench.looks,
     "busy": busy_bench.measure,
     "calls": calls_bench.measure,
     "summary": summary_bench.measure,
     "recall": recall_bench.measure,
     "remembered": remembered_bench.measure,
     "spoken": spoken_bench.measure,
-    "start": start_bench.measure,
     "fallback": fallback_bench.measure,
 }
 

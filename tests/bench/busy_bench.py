@@ -76,18 +76,6 @@ def measure() -> Iterator[Figure]:
         yield Figure(f"busy: {name}", size.agents, seconds, "s")
 
 
-def looks() -> Iterator[Figure]:
-    """How quick `look` is over telnet while fifty agents think, beside none."""
-    size = Size.given()
-    with tempfile.TemporaryDirectory() as scratch, world(Path(scratch), size) as made:
-        made.timed("start")
-        player = Player.admin(made.copy)
-        player.see(ROOM)
-        whiles = _in_turn(made, player, size)
-        player.leave()
-    yield from _look_figures(size.agents, whiles)
-
-
 def _in_turn(made: BusyWorld, player: Player, size: Size) -> dict[bool, list[_While]]:
     """Idle and busy whiles, one after the other."""
     whiles: dict[bool, list[_While]] = {False: [], True: []}

@@ -1,14 +1,12 @@
-"""What remembering and opening cost, beside a bare JSON line appended to a file."""
+"""What remembering and opening cost, by the length of a life."""
 
 from __future__ import annotations
 
 import gc
-import json
 import statistics
 import tempfile
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 
 from keepsake.archive.log import Archive
@@ -36,8 +34,6 @@ class _Shortened:
 
 def measure() -> Iterator[Figure]:
     """Cost of ``append`` and of opening, at several lengths of life."""
-    bare = _bare_append()
-    yield Figure("bare JSON line appended and flushed", _EACH * _ROUNDS, bare, "ms")
     with tempfile.TemporaryDirectory() as scratch:
         folders = {size: Path(scratch) / str(size) for size in SIZES}
         memories = {size: _lived(folder, size) for size, folder in folders.items()}
@@ -47,8 +43,7 @@ def measure() -> Iterator[Figure]:
         rounds = [{size: _opened(folders[size]) for size in SIZES} for _ in range(_OPENINGS)]
         opened = {size: statistics.median(each[size] for each in rounds) for size in SIZES}
         for size, folder in folders.items():
-            added = _append(folder)
-            yield Figure("memory.append", size, added, "ms", f"{added / bare:.1f} × bare append")
+            yield Figure("memory.append", size, _append(folder), "ms")
         for size in SIZES:
             ratio = f"{opened[size] / opened[SIZES[0]]:.2f} × the time at {SIZES[0]}"
             yield Figure("open an agent's memory", size, opened[size], "ms", ratio)
@@ -101,15 +96,3 @@ def _append(folder: Path) -> float:
     )
     memory.close()
     return added
-
-
-def _bare_append() -> float:
-    """The least there is: one JSON line, written and flushed."""
-    with tempfile.TemporaryDirectory() as scratch, (Path(scratch) / "bare.jsonl").open("a") as file:
-
-        def append() -> None:
-            record = {"n": 1, "t": datetime.now(UTC).isoformat(), "text": _TEXT}
-            file.write(json.dumps(record) + "\n")
-            file.flush()
-
-        return median_ms(append, rounds=_ROUNDS, each=_EACH)

@@ -2,13 +2,11 @@
 
 The life is ``tests/data/three_guests.yaml``: 309 lines of nine days, twenty facts in them, two of
 them whispered. It is lived in a world of its own, with recall over Chroma or by words alone; then
-each fact is asked for by whoever told it. ``python -m tests.bench.remembered_bench FOLDER`` also
-writes the prompts of sixty lines, and the raw transcript, for a comparison by hand.
+each fact is asked for by whoever told it.
 """
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -48,8 +46,6 @@ class Lived:
     compactions: int = 0
     asked: list[Asked] = field(default_factory=list)
     leaked: int = 0  # whispered answers that stood in a prompt that answers another
-    prompts: list[dict[str, Any]] = field(default_factory=list)
-    transcript: str = ""
 
 
 def measure() -> Iterator[Figure]:
@@ -67,11 +63,6 @@ def _figures() -> list[Figure]:
     for each in found.asked:
         if not each.in_prompt:
             print(f"missing: {each.who}: {each.question} ({each.answer})", file=sys.stderr)
-    if len(sys.argv) > 1:
-        folder = Path(sys.argv[1])
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "prompts.json").write_text(json.dumps(found.prompts, ensure_ascii=False))
-        (folder / "transcript.txt").write_text(found.transcript)
     asked = len(found.asked)
     return [
         Figure("compactions of a life of so many lines", 309, found.compactions, ""),
@@ -88,7 +79,6 @@ def lived() -> Lived:  # noqa: C901 - a world of its own
     """Live the life, and ask."""
     from keepsake.agent import runtime  # noqa: PLC0415 - with the world
     from keepsake.agent.memory.related import RecallConfig  # noqa: PLC0415
-    from keepsake.agent.sleep.sleeper import ITS_HOUR  # noqa: PLC0415
     from keepsake.agent.surroundings import identity_of  # noqa: PLC0415
     from keepsake.archive.records import MemoryKind  # noqa: PLC0415
     from keepsake.models.minilm import MiniLMEmbedder  # noqa: PLC0415
@@ -96,7 +86,6 @@ def lived() -> Lived:  # noqa: C901 - a world of its own
     from keepsake.recall.service import CHILD, IndexService  # noqa: PLC0415
     from tests.world.test_talk_world import TalkWorld  # noqa: PLC0415
 
-    by_hand = sys.argv[2] if len(sys.argv) > 2 else None  # a server that writes summaries, nights
     told = yaml.safe_load(LIFE.read_text(encoding="utf-8"))
     found = Lived()
 
@@ -109,11 +98,6 @@ def lived() -> Lived:  # noqa: C901 - a world of its own
             new.embedder = embedder
             new.recall = runtime.Fixed(RecallConfig(patience=30.0))
             new.clock = FixedClock(BEGAN)
-            if by_hand is not None:
-                path = new.places.config / "llm.md"
-                own = f"**provider**: openai\n**host**: {by_hand}\n**model**: by-hand-instruct\n"
-                own += "**time_limit**: 170\n"
-                path.write_text(path.read_text().replace("**provider**: extractive\n", own))
             return new
 
         def measure(self) -> None:
@@ -124,17 +108,12 @@ def lived() -> Lived:  # noqa: C901 - a world of its own
             self.mind.thinker.preview(self.mira, guests["Jonas"], "Hello.")
             self.mira.db.paused = True
             memory = self.mind.memory
-            day = told["lines"][0]["day"]
             for line in told["lines"]:
-                if by_hand is not None and line["day"] != day:
-                    self._sleep(day)
-                day = line["day"]
                 self._live(line, guests, memory)
                 self.settle(lambda: not memory.compacting, 900.0)
             self.mind.acquaintances.settle()
             self.mira.attributes.remove("paused")
             found.compactions = memory.memory.status().compactions
-            found.transcript = "\n".join(_transcript(each) for each in told["lines"])
             self.services.clock.time = BEGAN + timedelta(days=_ASKED_AFTER, hours=18, minutes=30)
             for fact in told["facts"]:
                 shown = self._prompt(guests[fact["who"]], fact["question"])
@@ -144,18 +123,6 @@ def lived() -> Lived:  # noqa: C901 - a world of its own
                     others = (guest for name, guest in guests.items() if name != fact["who"])
                     answers = [self._prompt(each, fact["question"]) for each in others]
                     found.leaked += sum(fact["answer"] in each for each in answers)
-            for each in told["lines_now"]:
-                shown = self._prompt(guests[each["who"]], each["say"])
-                found.prompts.append({**each, "prompt": shown})
-
-        def _sleep(self, day: int) -> None:
-            """The night after a day: a model writes of the day, of the guests, and reflects."""
-            self.services.clock.time = BEGAN + timedelta(days=day - 1, hours=23)
-            sleeper = self.mind.sleeper
-            sleeper.fall_asleep("16 hours awake")
-            self.settle(lambda: not sleeper.working, 900.0)
-            self.services.clock.time += timedelta(hours=7)
-            sleeper.wake(ITS_HOUR)
 
         def _live(self, line: dict[str, Any], guests: dict[str, Any], memory: Any) -> None:
             hours, minutes = map(int, str(line["time"]).split(":"))
@@ -200,15 +167,6 @@ def _own(line: dict[str, Any], to: str) -> str:
     if "whisper" in line:
         return f"whisper {to} = {line['whisper']}"
     return f"say {line['say']}" if "say" in line else f"emote {line['emote']}"
-
-
-def _transcript(line: dict[str, Any]) -> str:
-    who, when = line["who"], f"[day {line['day']}, {line['time']}]"
-    if "say" in line:
-        return f"{when} {who}: {line['say']}"
-    if "whisper" in line:
-        return f"{when} {who} (whispering): {line['whisper']}"
-    return f"{when} {line.get('event') or who + ' ' + line['emote']}"
 
 
 if __name__ == "__main__":

@@ -1,17 +1,13 @@
 """What the summaries keep of what was said: facts planted, then looked for.
 
 Lives of 129 to 257 memories are summarised at the shipped sizes without a model; ten random lines
-are the floor. A shorter life with six compactions is summarised by a model through all the checks
-of the game, if an OpenAI-compatible server is named: its address in ``KEEPSAKE_SUMMARIZER``, its
-model in ``KEEPSAKE_SUMMARIZER_MODEL``.
+are the floor.
 """
 
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from random import Random
@@ -19,12 +15,9 @@ from random import Random
 from keepsake.archive.records import Memory, MemoryKind, Tier
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.strategy import Layout, Strategies, Strategy
-from keepsake.memory.summarizer import Draft, ExtractiveSummarizer, ModelSummarizer, Summarizer
+from keepsake.memory.summarizer import Draft, ExtractiveSummarizer, Summarizer
 from keepsake.memory.summary_text import SummarySource
-from keepsake.models.openai import OpenAIModel
-from keepsake.models.profiles import CHAT, OPENAI, ModelProfile
 from keepsake.paths import REPOSITORY
-from keepsake.tasks.task_prompts import TaskPrompts
 from tests.bench.figures import Figure
 from tests.bench.talk import FACTS, NAME, PEOPLE, Fact, Line, talk
 
@@ -118,31 +111,6 @@ def measure() -> Iterator[Figure]:
     yield Figure("planted facts kept by ten random lines", planted, floor, "%", "the floor")
     for name in ("narrative", "replace"):
         yield _without_model(ways.get(name))
-    yield _six_compactions("extractive", ExtractiveSummarizer())
-    if host := os.environ.get("KEEPSAKE_SUMMARIZER"):
-        name = os.environ.get("KEEPSAKE_SUMMARIZER_MODEL", "model")
-        profile = ModelProfile(
-            "summarizer", OPENAI, host, name, temperature=0.3, time_limit=600.0, form=CHAT
-        )
-        with closing(OpenAIModel(profile)) as client:
-            summarizer = ModelSummarizer(
-                lambda make: client.generate(profile.request_for(make(profile))),
-                TaskPrompts(*(REPOSITORY / "vault" / "config",) * 2),
-                names=frozenset(PEOPLE),
-            )
-            yield _six_compactions(name, summarizer)
-
-
-def _six_compactions(who: str, summarizer: Summarizer) -> Figure:
-    way = Strategies(REPOSITORY / "vault" / "config" / "compaction").get("narrative")
-    life = _life(Random(31), _SHORT_LENGTH, list(FACTS[:_SHORT_FACTS]), _SHORT)
-    summaries = _Summaries(way, summarizer)
-    summaries.live(life)
-    kept = sum(fact.kept(summaries.text) for fact in life.facts)
-    refused = sum(len(draft.refusals) for draft in summaries.drafts)
-    said = f"{refused} answers refused for {len(summaries.drafts)} summaries"
-    share = 100 * kept / len(life.facts)
-    return Figure(f"facts kept over six compactions, {who}", len(life.facts), share, "%", said)
 
 
 def _without_model(way: Strategy) -> Figure:
