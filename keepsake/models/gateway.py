@@ -100,9 +100,10 @@ class Gateway:
         Returns at once. A server that does not answer is reported, never fatal.
         """
         self._owner = threading.get_ident()
-        for profile in self._used():
+        for profile in self.profiles:
             try:
-                self._model(profile.name)
+                if profile.provider != EXTRACTIVE:
+                    self._model(profile.name)
             except ModelError as error:
                 log.error("[Model] %s", error)
         threading.Thread(target=self._watch, name="model-watch", daemon=True).start()
@@ -223,7 +224,8 @@ class Gateway:
 
     def statuses(self) -> list[ServerStatus]:
         """Every server that a profile uses; owner's thread only."""
-        used = dict.fromkeys(self._model(profile.name)[1] for profile in self._used())
+        names = [each.name for each in self.profiles if each.provider != EXTRACTIVE]
+        used = dict.fromkeys(self._model(name)[1] for name in names)
         return [server.status(self._suited) for server in used]
 
     def shutdown(self, *, stop_embedded: bool) -> None:
@@ -244,10 +246,6 @@ class Gateway:
             self.embedded.stop()
 
     # -- models and their servers
-
-    def _used(self) -> list[ModelProfile]:
-        """The profiles that mean a model."""
-        return [profile for profile in self.profiles if profile.provider != EXTRACTIVE]
 
     def _suited(self, model: Model) -> ModelProfile:
         return model.suited(form_of(self._forms.current, model_name(model.profile)))

@@ -1,7 +1,7 @@
 """HTTP to model servers: one time limit for a whole answer, and errors with names and no keys.
 
 httpx limits each read, so a server that sends a byte now and then could hold a call for ever; here
-:func:`within` limits the whole answer, and all attempts at it. Giving up closes the connection, and
+:func:`named_errors` limits the whole answer. Giving up closes the connection, and
 llama.cpp and Ollama both stop generating when it closes.
 """
 
@@ -82,29 +82,6 @@ def shown(host: str) -> str:
     """An address as errors name it: without the user name and the password in it."""
     login, sign, _ = urlsplit(host).netloc.rpartition("@")
     return host.replace(f"{login}@", f"{HIDDEN}@", 1) if sign else host
-
-
-# -- time
-
-
-@contextmanager
-def within(seconds: float) -> Iterator[None]:
-    """Limit all calls made inside to this many seconds, or to fewer that were set outside."""
-    token = _deadline.set(min(_deadline.get(), time.monotonic() + seconds))
-    try:
-        yield
-    finally:
-        _deadline.reset(token)
-
-
-def require_time() -> None:
-    """See that there is time left for an answer that comes in pieces.
-
-    Raises:
-        httpx.ReadTimeout: There is none.
-    """
-    if time.monotonic() > _deadline.get():
-        raise httpx.ReadTimeout("the answer came too slowly")
 
 
 def client_settings(server: ServerWords) -> dict[str, Any]:
@@ -191,7 +168,8 @@ class JsonServer:
             if "event-stream" not in response.headers.get("Content-Type", ""):
                 whole = bytearray()
                 for piece in response.iter_bytes():
-                    require_time()
+                    if time.monotonic() > _deadline.get():
+                        raise httpx.ReadTimeout("the answer came too slowly")
                     whole += piece
                 yield self._object(whole.decode("utf-8")) | {"done": True}
                 return
@@ -224,17 +202,22 @@ class JsonServer:
 
 
 @contextmanager
-def named_errors(server: ServerWords, seconds: float) -> Iterator[None]:
+def named_errors(server: ServerWords, seconds: float, until: float = math.inf) -> Iterator[None]:
     """Limit a call to this many seconds, and give a name to what the HTTP client raises.
 
-    So is to what comes of an answer whose parts are of wrong types.
+    So it does to what comes of an answer whose parts are of wrong types.
+
+    Args:
+        server: How errors speak of the server.
+        seconds: What the call may take.
+        until: When it must be over at the latest, in monotonic seconds.
 
     Raises:
         ModelError: In place of its errors.
     """
+    token = _deadline.set(min(until, time.monotonic() + seconds))
     try:
-        with within(seconds):
-            yield
+        yield
     except (httpx.ConnectError, httpx.ConnectTimeout, ConnectionError) as error:
         raise ModelUnavailable(f"{server.name} does not answer", server.cure_absent) from error
     except httpx.TimeoutException as error:
@@ -249,6 +232,8 @@ def named_errors(server: ServerWords, seconds: float) -> Iterator[None]:
         what = f"{server.name} sent what cannot be read ({str(error)[:120]})"
         cure = "Check that host in llm.md is such a server, and look at its log"
         raise BadAnswer(what, cure) from error
+    finally:
+        _deadline.reset(token)
 
 
 def from_status(status: int, body: str, server: ServerWords, wait: float = 0.0) -> ModelError:

@@ -10,7 +10,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from functools import partial
+from typing import Any
+
+from httpx import ReadTimeout
 
 from keepsake.errors import (
     AnswerBroken,
@@ -26,10 +29,11 @@ from keepsake.errors import (
     PromptUnfit,
 )
 from keepsake.models.capabilities import Capabilities, alternating
-from keepsake.models.http import ServerWords, named_errors, require_time, within
+from keepsake.models.http import ServerWords, named_errors
 from keepsake.models.profiles import AUTO, CHAT, OLLAMA, YES, ModelProfile
+from keepsake.models.scripted import ScriptedModel
 from keepsake.models.thoughts import AnswerText
-from keepsake.ports import ChatMessage, Generation, GenerationRequest, Tool, ToolCall
+from keepsake.ports import Generation, GenerationRequest, Tool, ToolCall
 from keepsake.prompt.tokens import Heuristic
 
 log = logging.getLogger("keepsake.models")
@@ -46,34 +50,6 @@ _MAY_PASS: tuple[type[ModelError], ...] = (ModelUnavailable, ModelFailed)
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 5.0
 _LOOK_SECONDS = 0.1
 """How often a call that waits looks whether its answer is still wanted."""
-
-
-class Model(Protocol):
-    """The model of one profile."""
-
-    profile: ModelProfile  # what it was built from
-    capabilities: Capabilities  # what it takes, as far as that is known
-    down: ModelError | None  # why its server was gone when it was last looked at
-
-    def suited(self, family: str = "") -> ModelProfile:
-        """The profile as prompts are made for it; ``family``: the form that suits its family."""
-        ...
-
-    def generate(self, request: GenerationRequest) -> Generation:
-        """The answer; blocks, and raises ModelError."""
-        ...
-
-    def learn(self, given_up: Callable[[], bool] = bool) -> None:
-        """Ask what the model takes; blocks, and raises ModelError."""
-        ...
-
-    def check(self) -> str:
-        """Whether it answers now; blocks, and raises ModelError."""
-        ...
-
-    def close(self) -> None:
-        """Close the kept connections."""
-        ...
 
 
 @dataclass(slots=True)
@@ -144,7 +120,7 @@ class ServerModel(ABC):
             ModelError: The last one, with the cure in its message.
         """
         may_pass = _MAY_PASS if request.seed is not None else (*_MAY_PASS, BadAnswer)
-        return self._persist(lambda: self._attempt(request), may_pass, request.given_up)
+        return self._persist(partial(self._attempt, request), may_pass, request.given_up)
 
     def learn(self, given_up: Callable[[], bool] = bool) -> None:
         """Ask what the model takes, unless that is known; blocks, and waits for a busy server.
@@ -154,7 +130,7 @@ class ServerModel(ABC):
         """
         with self._learning:
             if not self.capabilities.known:
-                self._persist(self.check, _MAY_PASS, given_up)
+                self._persist(lambda _: self.check(), _MAY_PASS, given_up)
 
     def check(self) -> str:
         """Whether the server answers and has the model; learns what it takes.
@@ -186,37 +162,36 @@ class ServerModel(ABC):
 
     def _persist[T](
         self,
-        work: Callable[[], T],
+        work: Callable[[float], T],
         may_pass: tuple[type[ModelError], ...],
         given_up: Callable[[], bool] | None,
     ) -> T:
-        """Do it, once more after an error that may pass."""
+        """Do it until that moment, once more after an error that may pass."""
         if self.down is not None:
             raise ModelUnavailable(f"{self.down.what} (it is looked at again)", self.down.cure)
-        seconds = self.profile.time_limit
-        with within(seconds):
-            self._ready()
-            until, pause, left = time.monotonic() + seconds, _FIRST_PAUSE, _ATTEMPTS
-            while True:
-                try:
-                    return work()
-                except may_pass as error:
-                    busy = isinstance(error, ModelBusy)
-                    left -= not busy
-                    wait = (error.wait if isinstance(error, ModelBusy) else 0.0) or pause
-                    end = time.monotonic() + wait
-                    if end >= until or not left or isinstance(error, CallGivenUp):
-                        raise
-                while (rest := end - time.monotonic()) > 0:
-                    if given_up is not None and given_up():
-                        raise CallGivenUp("The call was given up", "Nobody wants its answer")
-                    time.sleep(min(rest, _LOOK_SECONDS))
-                pause = min(2 * pause, _LONGEST_PAUSE)
+        until, pause, left = time.monotonic() + self.profile.time_limit, _FIRST_PAUSE, _ATTEMPTS
+        self._ready()
+        while True:
+            try:
+                return work(until)
+            except may_pass as error:
+                left -= not isinstance(error, ModelBusy)
+                wait = (error.wait if isinstance(error, ModelBusy) else 0.0) or pause
+                end = time.monotonic() + wait
+                if end >= until or not left or isinstance(error, CallGivenUp):
+                    raise
+            while (rest := end - time.monotonic()) > 0:
+                if given_up is not None and given_up():
+                    raise CallGivenUp("The call was given up", "Nobody wants its answer")
+                time.sleep(min(rest, _LOOK_SECONDS))
+            pause = min(2 * pause, _LONGEST_PAUSE)
 
-    def _attempt(self, request: GenerationRequest) -> Generation:
+    def _attempt(self, request: GenerationRequest, until: float) -> Generation:
         """The answer to one request; it is sent in another shape if the server refuses this one."""
         takes, began, sent = self.capabilities, time.monotonic(), SentAnswer()
-        shaped = replace(request, messages=alternating(request.messages, takes.roles))
+        shaped = request
+        if takes.roles:
+            shaped = replace(request, messages=alternating(request.messages, takes.roles))
         # A stop string in a thought would end the thought: the answer is cut here in its place.
         aloud = bool(request.messages) and takes.thinks
         if aloud:
@@ -224,7 +199,7 @@ class ServerModel(ABC):
             shaped = replace(shaped, stop=(), max_tokens=more)
         words = AnswerText(request.on_text, request.stop if aloud else (), hold=aloud)
         try:
-            self._hear(shaped, takes, words, sent)
+            self._hear(shaped, takes, words, sent, until)
             return self._answer(request, words, sent, time.monotonic() - began)
         except (ModelTimeout, CallGivenUp) as error:
             if isinstance(error, ModelTimeout) and not words.text:  # it was not read in that time
@@ -236,18 +211,24 @@ class ServerModel(ABC):
                 raise AnswerBroken(what, error.cure) from error
             if not self._is_taught(takes, shaped, error):
                 raise
-            return self._attempt(request)
+            return self._attempt(request, until)
 
     def _hear(
-        self, request: GenerationRequest, takes: Capabilities, words: AnswerText, sent: SentAnswer
+        self,
+        request: GenerationRequest,
+        takes: Capabilities,
+        words: AnswerText,
+        sent: SentAnswer,
+        until: float,
     ) -> None:
         """Take the answer in as it comes."""
         with (
-            named_errors(self.server, self.profile.time_limit),
+            named_errors(self.server, self.profile.time_limit, until),
             closing(self._pieces(request, takes, sent)) as pieces,  # type: ignore[type-var]
         ):
             for piece in pieces:
-                require_time()
+                if time.monotonic() > until:
+                    raise ReadTimeout("the answer came too slowly")
                 words.feed(piece)
                 if words.ended:
                     return
@@ -355,15 +336,14 @@ def _size(request: GenerationRequest) -> int:
     return Heuristic().of(text)
 
 
-def messages_as_sent(messages: Sequence[ChatMessage]) -> list[dict[str, str]]:
-    """The messages, as every server takes them."""
-    return [{"role": each.role, "content": each.text} for each in messages]
-
-
-def tools_as_sent(tools: Sequence[Tool]) -> list[dict[str, Any]] | None:
-    """The tools, as every server takes them; None for none."""
+def tools_as_sent(tools: Sequence[Tool]) -> list[dict[str, Any]]:
+    """The tools, as every server takes them."""
     named = [
         {"name": each.name, "description": each.description, "parameters": dict(each.parameters)}
         for each in tools
     ]
-    return [{"type": "function", "function": each} for each in named] or None
+    return [{"type": "function", "function": each} for each in named]
+
+
+type Model = ServerModel | ScriptedModel
+"""What is asked for a profile."""

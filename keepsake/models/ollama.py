@@ -27,7 +27,6 @@ from keepsake.models.model import (
     LOOK_SECONDS,
     SentAnswer,
     ServerModel,
-    messages_as_sent,
     tools_as_sent,
 )
 from keepsake.models.profiles import CHAT, DIALOGUE, LARGEST_PROMPT, OLLAMA, ModelProfile
@@ -139,8 +138,8 @@ class OllamaModel(ServerModel):
             "format": request.json_schema and dict(request.json_schema),
         }
         if chat:
-            question["messages"] = messages_as_sent(request.messages)
-            question["tools"] = tools_as_sent(request.tools)
+            question["messages"] = [{"role": e.role, "content": e.text} for e in request.messages]
+            question["tools"] = tools_as_sent(request.tools) if request.tools else None
             # Only a model that can think may be asked not to: the others answer with HTTP 400.
             question["think"] = False if self._may_think else None
         else:

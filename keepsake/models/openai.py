@@ -19,7 +19,6 @@ from keepsake.models.model import (
     LOOK_SECONDS,
     SentAnswer,
     ServerModel,
-    messages_as_sent,
     tools_as_sent,
 )
 from keepsake.models.profiles import (
@@ -140,14 +139,11 @@ class OpenAIModel(ServerModel):
             "model": self.profile.model or None,
             "stop": list(request.stop) or None,
             "seed": request.seed,
-            "tools": tools_as_sent(request.tools),
+            "tools": tools_as_sent(request.tools) if request.tools else None,
             "stream": True,
             "stream_options": {"include_usage": True},
-            **(
-                {"messages": messages_as_sent(request.messages)}
-                if chat
-                else {"prompt": request.prompt}
-            ),
+            "prompt": None if chat else request.prompt,
+            "messages": [{"role": e.role, "content": e.text} for e in request.messages] or None,
             **_extras(request, takes.kind),
         }
         body = {key: it for key, it in body.items() if it is not None and key not in refused}

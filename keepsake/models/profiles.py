@@ -110,15 +110,18 @@ class ModelProfile:
 
     def request_for(self, question: Question, *, cache_key: str | None = None) -> GenerationRequest:
         """A task's question as a request; what the question leaves open is the profile's."""
-        return self.request(
+        own = question.temperature
+        return GenerationRequest(
             question.text or "\n\n".join(each.text for each in question.messages),
-            cache_key=cache_key,
+            max_tokens=question.max_tokens or self.max_tokens or CHAT_ANSWER,
+            stop=tuple(question.stop),
+            temperature=self.temperature if own is None else own,
+            seed=self.seed,
+            repeat_penalty=self.repeat_penalty,
             json_schema=question.json_schema,
-            max_tokens=question.max_tokens or None,
-            stop=question.stop,
-            temperature=question.temperature,
-            messages=question.messages,
-            tools=question.tools,
+            cache_key=cache_key,
+            messages=tuple(question.messages),
+            tools=tuple(question.tools),
         )
 
 

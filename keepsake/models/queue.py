@@ -142,16 +142,15 @@ class ModelQueue:
         What comes of the calls in flight is not looked at.
         """
         self._closed = reason
-        self._pump()
+        self.running, self._waiting = [*self.running, *self._waiting], []
+        for ticket in list(self.running):
+            self._end(ticket, reason)
+            ticket.cancel()
 
     def _pump(self) -> None:
         """Begin with the most urgent of those that may begin now."""
         if self._closed is not None:
-            left = [*self.running, *self._waiting]
-            self.running, self._waiting = [], []
-            for ticket in left:
-                self._tell(ticket, self._closed)
-                ticket.cancel()
+            self.close(self._closed)
             return
         self._waiting = [ticket for ticket in self._waiting if not ticket.cancelled]
         if len(self.running) >= self.places:
@@ -171,18 +170,16 @@ class ModelQueue:
 
     def _ask(self, ticket: Ticket, *, known: bool) -> None:
         """Have a thread learn what the model takes; once that is ``known``, have it answer."""
-
-        def given_up() -> bool:
-            return ticket.cancelled
-
         try:
             if not known:
-                future: Future[Any] = self._executor.submit(ticket.model.learn, given_up)
+                future: Future[Any] = self._executor.submit(
+                    ticket.model.learn, lambda: ticket.cancelled
+                )
             elif ticket.cancelled or (request := ticket.build()) is None:
                 self._end(ticket, None)
                 return
             else:
-                request = replace(request, given_up=given_up)
+                request = replace(request, given_up=lambda: ticket.cancelled)
                 future = self._executor.submit(ticket.model.generate, request)
         except Exception as error:  # whatever a builder does wrong must not stop the queue
             log.exception("[Model] The prompt of %s could not be built", ticket.key)
@@ -214,14 +211,10 @@ class ModelQueue:
     def _end(self, ticket: Ticket, outcome: Outcome) -> None:
         """Give the place free and tell what came."""
         self.running.remove(ticket)
-        self._tell(ticket, outcome)
         self._post(self._pump)
-
-    def _tell(self, ticket: Ticket, outcome: Outcome) -> None:
-        if ticket.cancelled:
-            return
         try:
-            ticket.done(outcome)
+            if not ticket.cancelled:
+                ticket.done(outcome)
         except Exception:  # whatever a receiver does wrong must not stop the queue
             log.exception("[Model] The answer to %s could not be used", ticket.key)
 

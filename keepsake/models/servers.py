@@ -60,19 +60,6 @@ class Figures:
         """Seconds of an answer."""
         return self.seconds / max(self.calls - self.failures, 1)
 
-    def add(self, outcome: Generation | ModelError) -> None:
-        """Count one call."""
-        self.calls += 1
-        if isinstance(outcome, ModelError):
-            self.failures += 1
-            self.last_error = str(outcome)
-            return
-        self.last_error = ""
-        self.seconds += outcome.seconds
-        self.prompt_tokens += outcome.prompt_tokens
-        self.cached_tokens += outcome.cached_tokens
-        self.completion_tokens += outcome.completion_tokens
-
 
 @dataclass(frozen=True, slots=True)
 class ServerStatus:
@@ -104,9 +91,17 @@ class ModelServer:
 
     def heard(self, outcome: Generation | ModelError) -> bool:
         """Count a call; whether it tells that the server is not well, and is looked at soon."""
-        self.figures.add(outcome)
+        figures = self.figures
+        figures.calls += 1
         if isinstance(outcome, Generation):
-            self.rest = 0.0
+            self.rest, figures.last_error = 0.0, ""
+            figures.seconds += outcome.seconds
+            figures.prompt_tokens += outcome.prompt_tokens
+            figures.cached_tokens += outcome.cached_tokens
+            figures.completion_tokens += outcome.completion_tokens
+            return False
+        figures.failures += 1
+        figures.last_error = str(outcome)
         if not isinstance(outcome, (ModelUnavailable, ModelFailed, ModelMissing)):
             return False
         self.rest = min(max(2 * self.rest, FIRST_REST), LONGEST_REST)

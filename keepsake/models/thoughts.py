@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 _NAMES = "think|thinking|thought|reasoning"
 _MARK = re.compile(
@@ -25,32 +26,22 @@ _LABELS = ("thought:", "thoughts:")
 _ANSWER = re.compile(r"^\s*(?:final )?answer:\s*", re.I | re.M)
 
 
+@dataclass
 class AnswerText:
-    """The answer of a model, put together from the pieces that come.
+    """The answer of a model, put together from the pieces that come."""
 
-    Args:
-        heard: Called with each piece that is certain to be part of the answer.
-        stop: Strings that end the answer; only where the server was not sent them.
-        hold: Whether nothing is handed on before a thought has ended: for a model of which it is
-            known that it thinks, and whose template may open its thought.
-
-    Attributes:
-        text: The answer so far.
-        thought: Whether there was a thought.
-        ended: Whether one of ``stop`` has come.
-        told: What was handed on.
-    """
-
-    def __init__(
-        self,
-        heard: Callable[[str], None] | None = None,
-        stop: Sequence[str] = (),
-        *,
-        hold: bool = False,
-    ) -> None:
-        self.text = self.told = ""
-        self.thought = self.ended = False
-        self._raw, self._heard, self._stop, self._hold = "", heard, tuple(stop), hold
+    heard: Callable[[str], None] | None = None
+    """Called with each piece that is certain to be part of the answer."""
+    stop: Sequence[str] = ()
+    """Strings that end the answer; only where the server was not sent them."""
+    hold: bool = False
+    """Whether nothing is handed on before a thought has ended: for a model of which it is known
+    that it thinks, and whose template may open its thought."""
+    text: str = ""  # the answer so far
+    told: str = ""  # what was handed on
+    thought: bool = False  # whether there was a thought
+    ended: bool = False  # whether one of ``stop`` has come
+    _raw: str = ""
 
     def feed(self, piece: str, *, whole: bool = False) -> None:
         """Take in what came; ``whole`` if nothing more comes."""
@@ -58,21 +49,21 @@ class AnswerText:
             return
         self._raw += piece
         self.text, self.thought, inside = _parted(self._raw, whole=whole)
-        self._hold = self._hold and not whole and (inside or not self.thought)
-        if self._hold:
+        self.hold = self.hold and not whole and (inside or not self.thought)
+        if self.hold:
             return
-        if cuts := [at for each in self._stop if (at := self.text.find(each)) >= 0]:
+        if cuts := [at for each in self.stop if (at := self.text.find(each)) >= 0]:
             self.text, self.ended, whole = self.text[: min(cuts)], True, True
         sure = self.text
-        if not whole and self._stop:  # the end may be the beginning of a stop string
-            starts = (each[:n] for each in self._stop for n in range(1, len(each)))
+        if not whole and self.stop:  # the end may be the beginning of a stop string
+            starts = (each[:n] for each in self.stop for n in range(1, len(each)))
             begun = max((len(each) for each in starts if sure.endswith(each)), default=0)
             sure = sure[: len(sure) - begun]
         if not sure.startswith(self.told):  # all so far was a thought
             self.told = ""
-        if self._heard is not None and len(sure) > len(self.told):
+        if self.heard is not None and len(sure) > len(self.told):
             told, self.told = self.told, sure
-            self._heard(sure[len(told) :])
+            self.heard(sure[len(told) :])
 
 
 def _parted(raw: str, *, whole: bool) -> tuple[str, bool, bool]:

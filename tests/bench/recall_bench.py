@@ -10,7 +10,6 @@ usual hybrid.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields
 
 from keepsake.lab.conversation import Conversation, ConversationTurn, MarkedQuestion
 from keepsake.lab.measure import Answered, RetrievalScore, scores
@@ -25,7 +24,8 @@ from tests.recall_data import read_data
 
 SETS = ("hythe", "two_friends")
 _POOL, _DEPTH = 100, 20
-_NO_SIGNALS = Weights(**dict.fromkeys((each.name for each in fields(Weights)), 0))
+_SIGNALS = ("speaker", "named", "place", "time", "when", "asking", "full", "answer", "recent")
+_NO_SIGNALS = Weights(**dict.fromkeys(_SIGNALS, 0))
 type Way = Callable[[str], list[str]]
 """From a question to the ids of turns, best first."""
 
