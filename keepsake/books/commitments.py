@@ -13,7 +13,7 @@ never raises; writing blocks, and belongs in a worker thread.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -141,19 +141,13 @@ class Commitments(ListBook[Commitment]):
                 for all.
             may: Whether what rests on the memory of that number may be shown.
         """
-        return tuple(
-            item.line
-            for item in self._shown()
-            if (number is None or item.number < number) and may(item.number)
-        )
-
-    def _shown(self) -> Iterator[Commitment]:
-        """Rules, then promises, as many as fit: people may write more into the file."""
-        room = LIMIT
+        room, shown = LIMIT, list[str]()
         for item in sorted(self.items, key=lambda each: each.kind, reverse=True):
-            if (cost := _cost(item)) <= room:
+            if (cost := _cost(item)) <= room:  # people may write more into the file
                 room -= cost
-                yield item
+                if (number is None or item.number < number) and may(item.number):
+                    shown.append(item.line)
+        return tuple(shown)
 
     def add(self, new: Commitment, by: str = "agent") -> Commitment:
         """Add a promise or a rule; one that is done and says the same is opened again.

@@ -64,14 +64,18 @@ class JournalConfig(FileSettings):
 
 
 class Journal:
-    """The journal of one agent; safe to use from several threads."""
+    """The journal of one agent; safe to use from several threads.
+
+    Attributes:
+        known: The entries as they were read last.
+    """
 
     def __init__(self, folder: Path, owner: Owner = NO_OWNER) -> None:
         self.folder = folder
         self._report = owner.report
         self._store = RecordStore(self._parse, "journal", owner)
         self._version = 0
-        self._known: tuple[JournalEntry, ...] = ()
+        self.known: tuple[JournalEntry, ...] = ()
         self._by_number: dict[int, JournalEntry] = {}
 
     # -- reading
@@ -84,11 +88,6 @@ class Journal:
             found = []
         self._store.look(found[:DAYS])
         return self._take_over()
-
-    @property
-    def known(self) -> tuple[JournalEntry, ...]:
-        """The entries as they were read last; quick."""
-        return self._known
 
     def resting_on(self, number: int) -> JournalEntry | None:
         """The entry that tells of a memory, of those read last; quick. See :func:`telling_of`."""
@@ -107,10 +106,10 @@ class Journal:
         with self._store.lock:
             if self._version != self._store.version:
                 days = self._store.records()
-                self._known = tuple(entry for path in sorted(days) for entry in days[path].entries)
-                self._by_number = telling_of(self._known)
+                self.known = tuple(entry for path in sorted(days) for entry in days[path].entries)
+                self._by_number = telling_of(self.known)
                 self._version = self._store.version
-            return self._known
+            return self.known
 
     def _parse(self, path: Path, source: str, _: datetime) -> DayFile:
         file = parse(date.fromisoformat(path.stem), source)

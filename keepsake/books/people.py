@@ -19,7 +19,7 @@ from pathlib import Path
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.files import free_name, pages, read, replace_file, unusable
 from keepsake.books.journal import JournalConfig
-from keepsake.books.person_page import PageLine, PersonPage, parse_page, worked_in, written
+from keepsake.books.person_page import PersonPage, parse_page, worked_in, written
 from keepsake.books.store import NO_OWNER, Owner, RecordStore
 from keepsake.language.heard import key_of
 from keepsake.language.perception import fit_name, for_prompt, quoted
@@ -292,7 +292,8 @@ def _quotes(page: PersonPage, room: int, how: Telling) -> Iterator[str]:
     for verb, found in kinds.items():
         texts = list[str]()
         for line in found[: -MOST_QUOTES - 1 : -1]:
-            text = _quote(line, how.now)
+            said = quoted(line.text, _LONGEST_QUOTE) if line.said else line.text.rstrip(".")
+            text = f"{said} ({_day(line.time, how.now)})"
             if (cost := how.tokens.of(f"{text}, ")) > room - _VERB:
                 break
             room -= cost
@@ -300,11 +301,6 @@ def _quotes(page: PersonPage, room: int, how: Telling) -> Iterator[str]:
         if texts:
             room -= _VERB
             yield f"{verb}: {', '.join(texts)}"
-
-
-def _quote(line: PageLine, now: datetime) -> str:
-    text = quoted(line.text, _LONGEST_QUOTE) if line.said else line.text.rstrip(".")
-    return f"{text} ({_day(line.time, now)})"
 
 
 def _day(time: datetime, now: datetime) -> str:
