@@ -261,10 +261,16 @@ def _runs(text: str) -> Iterator[tuple[str, ...]]:
             yield run
 
 
+def _masked(char: str) -> str:
+    """A sign that takes as many bytes."""
+    return "#·█𝄞"[len(char.encode("utf-8", "surrogateescape")) - 1]
+
+
 def mask(path: Path, traces: Iterable[Traces]) -> None:
     """Overwrite their rare words in a log that is being written to, letter by letter; blocks.
 
-    Its length and all places in it stay what they are; one that is compressed is replaced.
+    All places in it stay what they are, in bytes and in characters; one that is compressed is
+    replaced.
 
     Raises:
         OSError, EOFError, zlib.error: It cannot be read or written.
@@ -276,7 +282,7 @@ def mask(path: Path, traces: Iterable[Traces]) -> None:
 
     def masked(line: bytes) -> bytes:
         plain = line.decode("utf-8", "surrogateescape")
-        hidden = found.sub(lambda m: "#" * len(m[0].encode("utf-8", "surrogateescape")), plain)
+        hidden = found.sub(lambda m: "".join(map(_masked, m[0])), plain)
         return hidden.encode("utf-8", "surrogateescape")
 
     if path.suffix == ".gz":

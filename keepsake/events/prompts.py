@@ -10,21 +10,19 @@ Whatever reads or writes here blocks, and raises OSError where the disk refuses.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Collection, Iterator
 from datetime import date
 from pathlib import Path
 
 from keepsake.events.files import LineWriter, LogFile, files_of
 from keepsake.events.types import VERSION
-from keepsake.json_lines import Record, parsed
+from keepsake.json_lines import Record, line_of, parsed
 
 STEM = "prompts"
 HASH_SIGNS = 32
 """Hexadecimal signs of a hash: 128 bits of SHA-256."""
 _KEPT = 0.75
 """The part of a prompt that an earlier one has to begin with, or it is stored whole."""
-_ENCODER = json.JSONEncoder(separators=(",", ":"))
 
 
 def hash_of(text: str) -> str:
@@ -48,9 +46,9 @@ class PromptWriter:
             OSError: The disk refused.
         """
         name, record = hash_of(text), _record(text, self._whole.get(agent, ""))
-        if self.lines.begins_new(day, len(line := _json(record))):
+        if self.lines.begins_new(day, len(line := line_of(record))):
             self._stored, self._whole = set(), {}  # nothing may rest on the file before
-            line = _json(record := _record(text, ""))
+            line = line_of(record := _record(text, ""))
         elif name in self._stored:
             return name
         self.lines.write(line, day, number)
@@ -66,11 +64,6 @@ def _record(text: str, whole: str) -> Record:
     if kept and kept >= _KEPT * len(text):
         return record | {"base": hash_of(whole), "keep": kept, "text": text[kept:]}
     return record | {"text": text}
-
-
-def _json(record: Record) -> bytes:
-    # Escaped, so that half a surrogate pair that a model made comes back as it was.
-    return _ENCODER.encode(record).encode() + b"\n"
 
 
 def shared(one: str, other: str) -> int:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from keepsake.archive.forgetting import ForgottenPerson, Traces, mask
 from keepsake.events import files as event_files
 from keepsake.events.files import files_of
 from keepsake.events.log import EventLog, Taps
@@ -218,6 +219,24 @@ def test_a_prompt_is_stored_once_and_rests_on_one_before(tmp_path, logs):
     assert prompt_text(tmp_path, hash_of(prompts[99]), 100) == prompts[99]
     assert dict(prompts_of(tmp_path, {hash_of(prompts[7])})) == {hash_of(prompts[7]): prompts[7]}
     assert prompt_text(tmp_path, "0" * 32, 1) is None
+
+
+def test_words_that_are_forgotten_are_masked_and_all_else_is_still_read(tmp_path, logs):
+    log, traces = logs(tmp_path), Traces(ForgottenPerson("9-1", "Otto"), ())
+    traces.rare = frozenset({"füße", "日本語です"})
+    head = "Who she is. " * 9 + "Otto says: Füße 日本語です, and soup."
+    for text in (head, f"{head} And now?"):
+        log.emit(thought(text))
+    assert log.flush()
+    for path in tmp_path.glob("*.jsonl"):
+        mask(path, [traces])
+    first, second = (
+        prompt_text(tmp_path, each["prompt"], each["seq"]) for each in events(tmp_path)
+    )
+    assert "Füße" not in first
+    assert "日" not in first
+    assert first.endswith(", and soup.")
+    assert second == f"{first} And now?"
 
 
 # -- reading
