@@ -1,8 +1,8 @@
 """What the shipped 270M base model says: rules answer, and no model is asked.
 
-A question is answered with the best sentence that the asker has told, or with an open sentence of
-the agent's persona, its pronouns turned; else the agent says that it does not know. Anything else
-gets a stock line of ``fallback.yaml``. A sentence of another person is never used.
+A question is answered with the best sentence that the asker has told, quoted, or with an open
+sentence of the agent's persona, in the first person; else the agent says that it does not know.
+Anything else gets a stock line of ``fallback.yaml``. A sentence of another person is never used.
 """
 
 from __future__ import annotations
@@ -149,8 +149,7 @@ def _known(question: _Question, partner: str, lines: Sequence[FallbackLine]) -> 
     if line.speaker:
         more = (each for each, of in found[best + 1 : best + 2] if of is line)
         text = " ".join([text, *(each for each in more if len(text + each) < _LONGEST_PAIR)])
-        quoted = question.stock.get("quoted")
-        return str(quoted).format(told=text) if quoted else turned(text)
+        return str(question.stock["quoted"]).format(told=text)
     text = in_first_person(text)
     name, tie, rest = text.partition(": ")  # "Bram: he brings apples." is "Bram? He brings …"
     tied = tie and rest and len(name) <= _LONGEST_NAME and words(name) == name.split()
@@ -188,48 +187,30 @@ def _worth(question: _Question, found: Sequence[tuple[str, FallbackLine]]) -> li
     return worth
 
 
-# -- pronouns, in English: "you" and "I" take the same verbs but for "to be"
+# -- "you" as "I", in English, where both take the same verbs but for "to be"
 
 _FORMS = _DATA["pronouns"]
-_TO_ME, _TO_YOU = {"are": "am", "re": "m", "were": "was"}, {"am": "are", "m": "re", "was": "were"}
+_TO_ME = {"are": "am", "re": "m", "were": "was"}
 _PRONOUN = re.compile(
-    rf"\b(?P<who>you|{'|'.join([*_FORMS['of_me'], *_FORMS['of_you']])})\b"
-    r"(?:(?P<gap>['’]|\s+)(?P<be>are|re|were|am|m|was)\b)?",
+    rf"\b(?P<who>you|{'|'.join(_FORMS['of_me'])})\b"
+    r"(?:(?P<gap>['’]|\s+)(?P<be>are|re|were)\b)?",
     re.I,
 )
-_SECOND_VERB = re.compile(r"((?:You|I) [^.;]*?\b(?:and|but) )(were|are|was|am)\b")
 
 
 def in_first_person(text: str) -> str:
     """A sentence that speaks to the agent as "you", as the agent says it of itself."""
-    return _agreeing(_PRONOUN.sub(lambda found: _to_me(found) or found[0], text))
-
-
-def turned(text: str) -> str:
-    """What somebody said of themselves and to the agent, as the agent says it to them."""
-    return _agreeing(_PRONOUN.sub(lambda found: _to_me(found) or _to_you(found), text))
+    return _PRONOUN.sub(_to_me, text)
 
 
 def _to_me(found: re.Match[str]) -> str:
-    """A form of "you" as one of "I"; empty if it is none."""
+    """A form of "you" as one of "I", with a capital where a sentence begins."""
     who, be = found["who"].casefold(), found["be"] or ""
-    word = "I" if be or _is_subject(found) else "me"
-    word = word if who == "you" else _FORMS["of_me"].get(who, "")
-    return _as_in(found, word, _TO_ME.get(be, be)) if word else ""
-
-
-def _to_you(found: re.Match[str]) -> str:
-    who, be = found["who"].casefold(), found["be"] or ""
-    is_mine = who != "mine" or found.string[: found.start()].endswith("is ")  # or one for coal
-    if found["who"] == "US" or not is_mine:
-        return found[0]
-    return _as_in(found, _FORMS["of_you"][who], _TO_YOU.get(be, be))
-
-
-def _as_in(found: re.Match[str], word: str, be: str) -> str:
-    """With the gap of the old words, and their capital at the start of a sentence."""
-    begins = found.string[: found.start()].rstrip(" '\"“(")[-1:] in ("", ".", "!", "?", "…")
-    return f"{word[0].upper() if begins else word[0]}{word[1:]}{found['gap'] or ''}{be}"
+    subject = be or _is_subject(found)
+    word = _FORMS["of_me"].get(who) or ("I" if subject else "me")
+    if found.string[: found.start()].rstrip(" '\"“(")[-1:] in ("", ".", "!", "?", "…"):
+        word = f"{word[0].upper()}{word[1:]}"
+    return f"{word}{found['gap'] or ''}{_TO_ME.get(be, be)}"
 
 
 def _is_subject(found: re.Match[str]) -> bool:
@@ -240,9 +221,3 @@ def _is_subject(found: re.Match[str]) -> bool:
         return after is not None
     object_before = after[1].casefold() in _FORMS["object_before"].split()
     return not object_before and before not in _FORMS["object_after"].split()
-
-
-def _agreeing(text: str) -> str:
-    """With the second verb of a sentence like the first: "I am old and was a sailor"."""
-    forms = _TO_ME if text.startswith("I ") else _TO_YOU
-    return _SECOND_VERB.sub(lambda found: found[1] + forms.get(found[2], found[2]), text, count=1)

@@ -29,9 +29,9 @@ def stock(kind, language="en"):
 
 
 class TestAQuestion:
-    @pytest.mark.parametrize(("asked", "told", "answered"), table("words turned round"))
-    def test_is_answered_with_the_askers_own_words_turned_round(self, asked, told, answered):
-        assert said(asked, ("Anneke", told, 9.0)).endswith(answered)
+    @pytest.mark.parametrize(("asked", "told", "answered"), table("words told before"))
+    def test_is_answered_with_the_askers_own_words(self, asked, told, answered):
+        assert said(asked, ("Anneke", told, 9.0)) == answered
 
     def test_of_the_agent_is_answered_by_its_persona_in_the_first_person(self):
         assert said("Who are you?") == "I am Mira Fenn, keeper of the Kettle."
