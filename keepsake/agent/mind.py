@@ -5,9 +5,8 @@ from __future__ import annotations
 from keepsake.agent.body import Body, Life
 from keepsake.agent.memory.remembering import Remembering
 from keepsake.agent.runtime import Runtime
-from keepsake.agent.sleep.log import sleep_log
 from keepsake.agent.sleep.night import Nights
-from keepsake.agent.sleep.night_tasks import NightTasks
+from keepsake.agent.sleep.night_tasks import night_tasks
 from keepsake.agent.sleep.sleeper import Sleeper
 from keepsake.agent.thinking.thinker import Thinker
 
@@ -34,9 +33,7 @@ class Mind(Remembering):
             drowsy=lambda: self.sleeper.walking,
         )
         self.actor = thinker.actor
-        log = sleep_log(life.folder)
-        tasks = NightTasks(life, self, log, runtime).by_step()
-        nights = Nights(life.name, tasks, log, runtime)
+        nights = Nights(memory, night_tasks(self, runtime), runtime)
         self.sleeper = Sleeper(life.number, memory, self.thinker, nights, runtime)
         self._runtime = runtime
         self.begun = self.closed = False

@@ -94,8 +94,6 @@ class Runtime:
     nights: Executor = field(default_factory=partial(ThreadPoolExecutor, NIGHTS, "night"))
     clock: Clock = field(default_factory=SystemClock)
     random: Random = field(default_factory=Random)
-    # waits in a worker thread until an event is set, or that many seconds; whether it is set
-    wait: Callable[[threading.Event, float], bool] = threading.Event.wait
     events: Events = field(default_factory=Nowhere)  # takes what happens, from any thread
     taps: Taps = field(default_factory=Taps)  # who listens to events and log lines
     indexes: IndexService | None = None  # the recall indexes; None for a world without recall

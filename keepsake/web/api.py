@@ -155,7 +155,10 @@ def book(
     limit: QueryEx[int, P(ge=1, le=_LARGEST)] = 30,
 ) -> list[PageView]:
     """What it keeps beside its memories, newest first; ``kept`` is always in its prompts."""
-    return books.book(world.folder_of(number), of, limit)
+    folder = world.folder_of(number)
+    if of == "nights":
+        return books.nights_of(runtime().places.events, number, limit)
+    return books.book(folder, of, limit)
 
 
 @api.get(f"{ONE}/tiers", response=_answers(TiersView))

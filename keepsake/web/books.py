@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 
 import frontmatter
 import yaml
 
-from keepsake.agent.sleep.log import Night, SleepLog
 from keepsake.books.people import FOLDER
 from keepsake.books.person_page import parse_page
+from keepsake.contrib.evennia.commands.history import nights
 from keepsake.errors import NoteRefused
 from keepsake.web.shapes import PageView
 
@@ -70,27 +71,6 @@ def _people(agent: Path) -> Iterator[PageView]:
             yield _file(path).model_copy(update=more)
 
 
-def _nights(agent: Path) -> Iterator[PageView]:
-    for night in SleepLog(agent).nights():
-        yield PageView(
-            title=f"Night {night.number}",
-            at=night.fell_asleep,
-            text="\n".join(_told(night)),
-            facts={"why": night.why, "calls": str(night.calls)},
-            file="sleep.jsonl",
-        )
-
-
-def _told(night: Night) -> Iterator[str]:
-    for each in night.steps:
-        figures = ", ".join(f"{name} {value}" for name, value in each.figures.items())
-        yield f"- {each.step}: {each.problem or figures or 'nothing to do'}"
-    if night.woke is not None:
-        yield f"- woke {night.woke:%H:%M} ({night.woken_by})"
-    elif night.left:
-        yield f"- still to do: {', '.join(night.left)}"
-
-
 def _kept(agent: Path) -> Iterable[PageView]:
     """What always stands in its prompts: pinned lines, promises and rules."""
     return [_file(agent / name) for name in ("pinned.md", "noticed.md") if (agent / name).exists()]
@@ -100,7 +80,6 @@ BOOKS: Mapping[str, Callable[[Path], Iterable[PageView]]] = {
     "journal": _files("journal"),
     "notes": _files("notes"),
     "kept": _kept,
-    "nights": _nights,
     "people": _people,
 }
 """What each is called, and what reads it from an agent's folder."""
@@ -114,3 +93,17 @@ def book(folder: Path, name: str, limit: int) -> list[PageView]:
         OSError: A file cannot be read.
     """
     return sorted(BOOKS[name](folder), key=lambda page: page.at or _EVER, reverse=True)[:limit]
+
+
+def nights_of(events: Path, agent_id: int, limit: int) -> list[PageView]:
+    """An agent's newest nights, as the event log tells of them."""
+    return [
+        PageView(
+            title=f"{night.time.astimezone():%A, %-d %B}",
+            at=night.time,
+            text="\n".join(f"- {line}" for line in night.lines),
+            facts={"why": night.why, "calls": str(night.calls)},
+            file="",
+        )
+        for night in islice(nights(events, agent_id), limit)
+    ]

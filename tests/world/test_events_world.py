@@ -9,6 +9,7 @@ from typing import Any
 import jsonschema
 
 from keepsake.agent import agent_log, runtime
+from keepsake.contrib.evennia.commands.history import nights
 from keepsake.contrib.evennia.minds import close_all
 from keepsake.events.log import EventLog, Taps
 from keepsake.events.prompts import prompt_text
@@ -189,8 +190,11 @@ class NightsTest(EventsWorld):
         self.mind.sleeper.wake("Tom")
         assert self.told() == [("falls asleep", "16 hours awake"), ("wakes", "Tom")]
         steps = [each["step"] for each in self.logged("sleep") if each["op"] == "step"]
-        assert steps == [step.step.value for step in self.mind.sleeper.nights.log.last.steps]
-        assert "compact" in steps
+        assert steps == ["consolidate", "reflect", "profiles", "compact"]
+        number = self.mira.id
+        (night,) = nights(self.services.places.events, number)
+        assert (night.why, night.lines[-1]) == ("16 hours awake", "woken by Tom")
+        assert [line.partition(":")[0] for line in night.lines[:-1]] == steps
 
 
 class ServersTest(EventsWorld):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 from keepsake.agent.sleep import night as nights_module
-from keepsake.agent.sleep.log import Step
+from keepsake.agent.sleep.night import Step
 from tests.fakes.model_server import Reply
 from tests.world.agents_world import FixedConfig
 from tests.world.test_ladder_world import LadderWorld
@@ -41,44 +41,29 @@ class NightWorld(SleepWorld):
         """The prompts that were sent in sleep."""
         return [prompt for prompt in self.fake.prompts() if "~Mira>" not in prompt[-40:]]
 
-    def steps(self):
-        last = self.sleeper.nights.log.last
-        return [done.step for done in last.steps] if last else []
+    def done(self):
+        return list(self.sleeper.nights.state.done)
 
-    def figures(self, step):
-        done = [each for each in self.sleeper.nights.log.last.steps if each.step is step]
-        assert done[-1].problem == ""
-        return done[-1].figures
+    def problems(self):
+        return [line for line in self.logged if "In the sleep of Mira" in line]
 
 
-class TestWithoutAModel(NightWorld):
-    def test_all_steps_are_done_in_order_and_nobody_is_asked(self):
+class TestNights(NightWorld):
+    def test_without_a_model_all_steps_are_done_in_order_and_nobody_is_asked(self):
         self.set_sleep(profile="nonesuch")
         self.put_to_bed()
         assert any("sleeps without a model" in line for line in self.logged)
-        assert self.steps() == ALL
-        assert not any(done.problem for done in self.sleeper.nights.log.last.steps)
-        assert self.asked() == []
+        assert self.done() == ALL
+        assert self.problems() == self.asked() == []
         tom = self.mind.acquaintances.book.find("Tom")[0]
         assert any("baker" in line.text for line in tom.lines)
         assert tom.portrait == ""
 
-    def test_a_log_that_cannot_be_written_costs_the_work_and_not_the_sleep(self):
-        (self.mind.memory.folder / "sleep.jsonl").mkdir()
-        self.put_to_bed()
-        assert self.mira.db.asleep
-        assert any("without its night's work" in line for line in self.logged)
-        self.types("wake mira")
-        self.settle()
-        assert not self.mira.db.asleep
-
-
-class TestWithAModel(NightWorld):
     def test_a_night_writes_pages_and_the_next_only_of_what_is_new(self):
         self.with_model()
         self.put_to_bed()
-        assert self.steps() == ALL
-        seen = self.figures(Step.CONSOLIDATE)["through"]
+        assert self.done() == ALL
+        seen = self.sleeper.nights.state.through
         assert seen == self.mind.memory.memory.archive.last_number
         assert any(READ_AGAIN in prompt for prompt in self.asked())
         tom = self.mind.acquaintances.book.find("Tom")[0]
@@ -87,31 +72,15 @@ class TestWithAModel(NightWorld):
         self.types("talk mira I hate onions.")
         self.pass_time(2)
         self.put_to_bed()
-        assert self.figures(Step.CONSOLIDATE)["through"] > seen
-
-    def test_sleeps_that_are_broken_off_share_the_calls_of_one_night(self):
-        self.with_model(calls=3)
-        for _ in range(6):
-            self.types("talk mira My brother Ostrey is ill, and I fear for him.")
-            self.put_to_bed()
-            self.types("wake mira")
-            self.pass_time(2)
-        assert 1 <= len(self.asked()) <= 3, "shaken awake again and again, it costs no more"
-        spent = len(self.asked())
-        self.put_to_bed()
-        self.sleeper.wake("a test", rested=True)
-        self.types("talk mira My brother Ostrey is ill again.")
-        self.pass_time(2)
-        self.put_to_bed()
-        assert len(self.asked()) > spent, "after a whole sleep it is another night"
+        assert self.sleeper.nights.state.through > seen
 
     def test_a_model_that_fails_is_a_line_in_the_log_and_the_night_goes_on(self):
         self.fake.always("/api/generate", Reply(status=500))
         self.with_model()
         self.put_to_bed()
-        assert self.steps() == ALL
-        problems = [done.step for done in self.sleeper.nights.log.last.steps if done.problem]
-        assert Step.COMPACT not in problems
+        assert self.done() == ALL
+        assert self.problems()
+        assert not any("compact" in each for each in self.problems())
 
     def begun(self):
         """Mira asleep, with the model held in the middle of a step; what lets it go."""
@@ -126,18 +95,14 @@ class TestWithAModel(NightWorld):
         gate = self.begun()
         held = self.sleeper.nights.step
         assert held in (Step.CONSOLIDATE, Step.PROFILES), "both ask the model"
-        done = ALL[: ALL.index(held)]
         self.types("wake mira")
         self.let_sleep()  # though the model has not answered yet
-        assert self.steps() == done
-        self.settle(lambda: self.sleeper.nights.log.last.woke is not None)
-        assert self.sleeper.nights.log.last.woken_by == "Tom"
+        assert self.done() == ALL[: ALL.index(held)]
         gate.set()
         self.fake.always("/api/generate", Reply())
         self.pass_time(3)
         self.put_to_bed()
-        assert self.steps() == [step for step in Step if step not in done]
-        assert len(self.sleeper.nights.log.nights()) == 2
+        assert self.done() == ALL
 
     def test_the_server_stops_in_the_middle(self):
         gate = self.begun()
@@ -148,10 +113,7 @@ class TestWithAModel(NightWorld):
         self.with_model()
         assert self.sleeper.asleep
         self.let_sleep()
-        nights = self.sleeper.nights.log.nights()
-        assert len(nights) == 1
-        assert [done.step for done in nights[0].steps] == ALL
-        assert nights[0].woke is None
+        assert self.done() == ALL
 
 
 class TestCompacting(LadderWorld):
@@ -179,7 +141,7 @@ class TestCompacting(LadderWorld):
 
         self.mind.acquaintances.settle = settle
         sleeper.fall_asleep("a test said so")
-        assert held.wait(60)
+        self.settle(held.is_set)
         self.mind.memory.compact_if_due()  # as the housekeeping asks every two seconds
         self.settle()
         assert not self.mind.memory.compacting, "first the pages are brought up to date"
@@ -187,7 +149,3 @@ class TestCompacting(LadderWorld):
         self.settle(lambda: not sleeper.working)
         assert steps == [Step.COMPACT]
         assert [past.reason for past in self.past()] == ["sleep"]
-        last = sleeper.nights.log.last
-        figures = next(done.figures for done in last.steps if done.step is Step.COMPACT)
-        assert figures["compactions"] == 1
-        assert figures["tokens after"] < figures["tokens before"]

@@ -232,7 +232,7 @@ class MemoryComponent:
             self.no_room = None
             done()
         elif self.compacting:
-            self._after.append(lambda: self.make_room(done))
+            self.when_idle(lambda: self.make_room(done))
         else:
             if self.no_room is None:  # else it was said already
                 load = memory.load()
@@ -245,6 +245,13 @@ class MemoryComponent:
                 done()
 
             self.compact(reason, room_made)
+
+    def when_idle(self, call: Callable[[], None]) -> None:
+        """Call that once no compaction is under way."""
+        if self.compacting:
+            self._after.append(call)
+        else:
+            call()
 
     def compact(
         self, reason: CompactReason | None, done: Callable[[Compacted], None] = lambda _: None

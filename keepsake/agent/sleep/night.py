@@ -1,39 +1,59 @@
-"""The nights of one agent: its tasks one after the other, in a thread, each of them resumable.
+"""The nights of one agent: its tasks one after the other, by one coroutine.
 
-What was done is in the sleep log; a night that was broken off, or killed with the server, goes on
-with the task that was at work.
+Each task may be broken off anywhere and done again: what it did until then is on the disk, and
+found there. What a night has done is in :data:`NAME` and in the event log.
 """
 
 from __future__ import annotations
 
-import logging
+import json
 import threading
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
 from functools import partial
+from pathlib import Path
+from typing import Any
 
-from keepsake.agent.agent_log import log, logged
+from twisted.internet.defer import Deferred, DeferredLock
+
+from keepsake.agent.agent_log import log
 from keepsake.agent.happenings import not_used
+from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.runtime import Runtime
-from keepsake.agent.sleep.log import AFRESH, Figures, Night, SleepLog, Step, StepDone
-from keepsake.errors import (
-    ArchiveUnwritable,
-    ConfigError,
-    KeepsakeError,
-    ModelError,
-    ModelMissing,
-    ModelUnavailable,
-)
+from keepsake.agent.waiting import in_thread
+from keepsake.books.files import replace_file
+from keepsake.errors import ConfigError, KeepsakeError, ModelError, ModelMissing, ModelUnavailable
 from keepsake.events.types import Sleep
 from keepsake.models.queue import Priority
-from keepsake.ports import Clock, Generation, TargetModel
+from keepsake.ports import Generation, TargetModel
 from keepsake.tasks.task import Ask, Question, RefusedAnswer, Task, run
 
+NAME = "sleep.json"
+"""What is known of an agent's present night, in its folder."""
+AFRESH = timedelta(hours=12)
+"""A sleep that begins this long after the last one is another night, with all there is to do."""
+THROUGH = "through"
+"""The figure of the journal that says how far it has come: a memory's number."""
+_LONGEST = 86_400.0
+"""Seconds after which a step is given up."""
+
+
+class Step(StrEnum):
+    """What an agent does in its sleep, in this order."""
+
+    CONSOLIDATE = "consolidate"
+    REFLECT = "reflect"
+    PROFILES = "profiles"
+    COMPACT = "compact"
+
+
+type Figures = Mapping[str, int | float]
+"""What a step did: ``{"asked": 3, "written": 12}``; for people and for programs."""
 type NightTask = Callable[[NightAsk], Figures]
 """Does one step, in a worker thread. It may be broken off by :class:`NightOver` at any call of
-``ask``: what it did until then is on the disk, and doing it again does no harm."""
-
-_log = logging.getLogger("keepsake.agent")
+``ask``: doing it again does no harm."""
 
 
 class NightOver(KeepsakeError):
@@ -55,10 +75,11 @@ class NightAsk:
     Attributes:
         calls: How many were made.
         refused: The answers that were not used.
+        through: The newest memory of which the journal was written.
     """
 
     def __init__(self, ask: Ask | None, limit: int, woken: threading.Event | None = None) -> None:
-        self.calls, self.limit = 0, limit
+        self.calls, self.limit, self.through = 0, limit, 0
         self.woken = woken or threading.Event()
         self.refused: list[RefusedAnswer] = []
         self._ask = ask
@@ -112,84 +133,69 @@ class NightAsk:
         return answer
 
 
-def do_step(step: Step, task: NightTask, ask: NightAsk, clock: Clock) -> StepDone:
-    """Do one step; what goes wrong in it is its problem, and the night goes on.
+@dataclass(frozen=True, slots=True)
+class NightState:
+    """What one night has done; a sleep that is broken off shares it with the next."""
 
-    Raises:
-        NightOver: The agent has woken; the step counts as not done.
-    """
-    before, problem = ask.calls, ""
-    figures: Figures = {}
-    try:
-        figures = task(ask)
-    except CallsSpent:
-        figures = {"calls spent": 1}  # no fault: what is left is found again by the next night
-    except NightOver:
-        raise
-    except KeepsakeError as error:
-        ask.check()  # what was closed under it because the night is over is no fault
-        problem = str(error)
-    except Exception as error:  # whatever a step does wrong, the others and the agent go on
-        ask.check()
-        problem = f"a fault of this program ({error!r})"
-        _log.exception("[Sleep] The step %s failed", step.value)
-    return StepDone(step, clock.now(), ask.calls - before, figures, problem)
+    began: str = ""  # when the agent fell asleep last
+    done: tuple[str, ...] = ()
+    calls: int = 0
+    through: int = 0  # the newest memory of which the journal was written; of all nights
 
+    @classmethod
+    def load(cls, path: Path) -> NightState:
+        """What the file says; nothing where it is missing, or cannot be read."""
+        try:
+            found: dict[str, Any] = json.loads(path.read_text("utf-8"))
+            done = tuple(map(str, found["done"]))
+            return cls(str(found["began"]), done, int(found["calls"]), int(found["through"]))
+        except (OSError, ValueError, KeyError, TypeError):
+            return cls()
 
-def work_through(  # noqa: PLR0917 - each is another thing, and none can be left out
-    tasks: Mapping[Step, NightTask],
-    sleep_log: SleepLog,
-    ask: NightAsk,
-    clock: Clock,
-    begins: Callable[[Step], None] = lambda _: None,
-    ended: Callable[[StepDone], None] = lambda _: None,
-) -> Night | None:
-    """Do what is left of the open night; blocks. None if no night is open.
+    def save(self, path: Path) -> None:
+        """Write it down.
 
-    Call it again after a kill, and it goes on with the step that was broken off.
+        Raises:
+            OSError: The disk is full, read-only or gone.
+        """
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(path, json.dumps(asdict(self)) + "\n")
 
-    Raises:
-        NightOver: The agent has woken; what is left waits for its next sleep.
-        ArchiveUnwritable: A step could not be written down: it counts as not done.
-    """
-    with sleep_log.at_work:
-        night = sleep_log.last
-        if night is None or night.woke is not None:
-            return None
-        for step in night.left:
-            ask.check()
-            begins(step)
-            task = tasks.get(step, lambda _: {"left out": 1})
-            done = do_step(step, task, ask, clock)
-            night = sleep_log.done(done, night.number)
-            ended(done)
-        return night
+    def tonight(self, fell_asleep: datetime) -> NightState:
+        """The same where a sleep that begins then is part of this night, else a new one."""
+        try:
+            late = fell_asleep - datetime.fromisoformat(self.began) < AFRESH
+        except (ValueError, TypeError):
+            late = False
+        began = fell_asleep.isoformat()
+        if not late:
+            return NightState(began, through=self.through)
+        anew = set(self.done) >= set(Step) and began != self.began
+        return replace(self, began=began, done=() if anew else self.done)
 
 
 class Nights:
-    """The nights of one agent; on the reactor thread, the work itself in another.
+    """The nights of one agent; on the reactor thread, its tasks in others.
 
     Args:
-        name: The agent's name.
-        tasks: What there is to do in each step.
-        sleep_log: Which nights there were.
+        memory: What is compacted, in the last step.
+        tasks: What there is to do in each other step.
         services: What all agents share.
 
     Attributes:
-        log: The sleep log.
         step: What the present night is at; None before it begins and when it is over.
+        state: What the present night has done; None before the first one.
     """
 
     def __init__(
-        self, name: str, tasks: Mapping[Step, NightTask], sleep_log: SleepLog, services: Runtime
+        self, memory: MemoryComponent, tasks: Mapping[Step, NightTask], services: Runtime
     ) -> None:
-        self.log, self.tasks = sleep_log, tasks
         self.step: Step | None = None
-        self._name, self._services = name, services
+        self.state: NightState | None = None
+        self._name, self._path = memory.name, memory.folder / NAME
+        self._memory, self._tasks, self._services = memory, tasks, services
         self._asking: NightAsk | None = None
-        self._late: list[tuple[datetime, NightAsk]] = []
-        """The sleeps of this night: those that are broken off share its calls."""
-        self._working, self._began = 0, 0.0
+        self._working, self._alone = 0, DeferredLock()  # never two nights at once
 
     @property
     def under_way(self) -> bool:
@@ -198,7 +204,7 @@ class Nights:
 
     @property
     def working(self) -> bool:
-        """Whether a thread still works on a night, or waits for its turn."""
+        """Whether something of a night is still being done."""
         return self._working > 0
 
     @property
@@ -211,21 +217,21 @@ class Nights:
         return not self._working or self.step is Step.COMPACT
 
     def begin(self, why: str, fell_asleep: datetime, *, again: bool = False) -> None:
-        """The agent falls asleep: its night's work begins in a thread.
+        """The agent falls asleep: its night's work begins.
 
         ``again``: It sleeps on after the server was down.
         """
         if not again:
             self._services.events.emit(Sleep(agent=self._name, op="falls asleep", why=why))
-        woken = threading.Event()
-        self._late = [each for each in self._late if fell_asleep - each[0] < AFRESH]
-        spent = sum(asking.calls for _, asking in self._late)
-        limit = max(self._services.sleeping.current.calls - spent, 0)
-        asking = NightAsk(self._model(woken), limit, woken)
-        self._asking, self.step = asking, None
-        self._late.append((fell_asleep, asking))
+        woken, ask = threading.Event(), None
+        try:
+            profile = self._services.sleeping.current.profile
+            ask = self._services.asker(profile, Priority.SLEEP, woken)
+        except ConfigError as error:
+            log(f"[Sleep] {self._name} sleeps without a model: {error}")
+        self._asking, self.step = NightAsk(ask, 0, woken), None
         self._working += 1
-        self._services.nights.submit(self._sleep, asking, why, fell_asleep)
+        Deferred.fromCoroutine(self._sleep(self._asking, fell_asleep))
 
     def end(self, by: str, *, whole: bool = False) -> None:
         """The agent was woken ``by`` somebody: its night ends at the next piece of work.
@@ -233,10 +239,9 @@ class Nights:
         After a ``whole`` sleep the next one is another night.
         """
         self.close()
-        if whole:
-            self._late = []
+        if whole and self.state is not None:
+            self.state = NightState(through=self.state.through)
         self._services.events.emit(Sleep(agent=self._name, op="wakes", why=by))
-        self._services.workers.submit(self._woke, by, self._services.clock.now())
 
     def close(self) -> None:
         """The server stops; the agent sleeps on, and its night goes on when the server is back."""
@@ -244,67 +249,92 @@ class Nights:
             self._asking.woken.set()
         self._asking = None
 
-    def _model(self, woken: threading.Event) -> Ask | None:
-        """How the model that works in sleep is asked; None where none does."""
-        profile = self._services.sleeping.current.profile
+    async def _sleep(self, asking: NightAsk, fell_asleep: datetime) -> None:
+        name = self._name
+        await self._alone.acquire()
         try:
-            return self._services.asker(profile, Priority.SLEEP, woken)
-        except ConfigError as error:
-            log(f"[Sleep] {self._name} sleeps without a model: {error}")
-            return None
-
-    # -- in worker threads
-
-    def _sleep(self, asking: NightAsk, why: str, fell_asleep: datetime) -> None:
-        name, clock = self._name, self._services.clock
-        try:
-            with self.log.lock:  # so that none is opened for an agent that has just woken
+            if self.state is None:
+                self.state = await self._in_thread(partial(NightState.load, self._path))
+            self.state = self.state.tonight(fell_asleep)
+            asking.limit = max(self._services.sleeping.current.calls - self.state.calls, 0)
+            for step in Step:
                 asking.check()
-                if (last := self.log.last) is None or last.woke is not None:
-                    self.log.begin(why, fell_asleep)
-            begins = partial(self._begins, asking)
-            work_through(self.tasks, self.log, asking, clock, begins, self._ended)
+                if step not in self.state.done and (step in self._tasks or step is Step.COMPACT):
+                    await self._do(step, asking)
             log(f"[Sleep] {name}'s night is done ({asking.calls} model calls)")
         except NightOver:
             log(f"[Sleep] {name} woke before its night's work was done; the rest waits")
-        except ArchiveUnwritable as error:
-            log(f"[Sleep] {name} sleeps without its night's work: {error}")
         except Exception as error:
-            # Nobody looks at the future: without this line nobody would ever hear of it.
+            # Nobody waits for the coroutine: without this line nobody would ever hear of it.
             log(f"[Error] {name}: The night broke off: {error!r}")
         finally:
             for event in not_used(name, ((e.task, e.answer, e.reason) for e in asking.refused)):
                 self._services.events.emit(event)
-            self._services.post(lambda: self._over(asking))
+            self._working -= 1
+            if self._asking in (asking, None):
+                self.step = None
+            self._alone.release()
 
-    def _begins(self, asking: NightAsk, step: Step) -> None:
-        self._began = self._services.seconds()
+    async def _do(self, step: Step, asking: NightAsk) -> None:
+        """Do one step; what goes wrong in it is its problem, and the night goes on.
+
+        Raises:
+            NightOver: The agent has woken; the step counts as not done.
+        """
+        assert self.state is not None
         if self._asking is asking:
             self.step = step
-
-    def _ended(self, done: StepDone) -> None:
-        if done.problem:
-            log(f"[Sleep] In the sleep of {self._name}, {done.step.value}: {done.problem}")
-        numbers = {key: n for key, n in done.figures.items() if isinstance(n, int | float)}
+        began, calls, problem = self._services.seconds(), asking.calls, ""
+        asking.through = self.state.through
+        figures: Figures = {}
+        try:
+            if task := self._tasks.get(step):
+                figures = await self._in_thread(partial(task, asking))
+            else:
+                figures = await self._compact()
+        except CallsSpent:
+            figures = {"calls spent": 1}  # no fault: what is left is found again by the next night
+        except NightOver:
+            raise
+        except Exception as error:  # whatever a step does wrong, the others and the agent go on
+            asking.check()  # what was closed under it because the night is over is no fault
+            problem = str(error) if isinstance(error, KeepsakeError) else f"a fault ({error!r})"
+            log(f"[Sleep] In the sleep of {self._name}, {step.value}: {problem}")
+        finally:
+            calls = asking.calls - calls
+            self.state = replace(self.state, calls=self.state.calls + calls)
+        through = int(figures.get(THROUGH, self.state.through))
+        self.state = replace(self.state, done=(*self.state.done, step.value), through=through)
+        try:
+            await self._in_thread(partial(self.state.save, self._path))
+        except OSError as error:
+            log(f"[Sleep] {self._path} cannot be written, so a step may be done again: {error}")
         self._services.events.emit(
             Sleep(
                 agent=self._name,
                 op="step",
-                step=done.step.value,
-                seconds=round(self._services.seconds() - self._began, 6),
-                calls=done.calls,
-                figures=numbers,
-                problem=done.problem,
+                step=step.value,
+                seconds=round(self._services.seconds() - began, 6),
+                calls=calls,
+                figures=dict(figures),
+                problem=problem,
             )
         )
 
-    def _woke(self, by: str, now: datetime) -> None:
-        with logged(f"{self._name}: The end of a night could not be written down"):
-            self.log.woke(by, now)
+    async def _compact(self) -> Figures:
+        """Have the memory compacted if it is over its sleep mark, and wait for the end of it."""
+        memory, idle = self._memory, Deferred[None]()
+        made, before = memory.memory.status().compactions, memory.memory.load().used
+        memory.compact_if_due()
+        memory.when_idle(lambda: idle.callback(None))
+        await idle
+        made = memory.memory.status().compactions - made
+        return {
+            "compactions": made,
+            "tokens before": before,
+            "tokens after": memory.memory.load().used,
+        }
 
-    # -- back on the reactor thread
-
-    def _over(self, asking: NightAsk) -> None:
-        self._working -= 1
-        if self._asking is asking or self._asking is None:
-            self.step = None
+    def _in_thread[T](self, work: Callable[[], T]) -> Deferred[T]:
+        services = self._services
+        return in_thread(work, services.nights, services.post, services.timer, _LONGEST)

@@ -6,22 +6,19 @@ again: what is on the disk by then is found there.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
-from keepsake.agent.body import Life
 from keepsake.agent.memory.plugged import PluggedMemory
 from keepsake.agent.memory.remembering import Remembering
 from keepsake.agent.runtime import Runtime
-from keepsake.agent.sleep.log import THROUGH, Figures, SleepLog, Step
-from keepsake.agent.sleep.night import NightAsk, NightTask
+from keepsake.agent.sleep.night import THROUGH, Figures, NightAsk, NightTask, Step
 from keepsake.agent.sleep.tiredness import SleepConfig
 from keepsake.archive.privacy import NOBODY, outward
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.books.entries import EntryOrigin, JournalEntry, Judge, order_of
+from keepsake.books.entries import EntryOrigin, JournalEntry, Judge
 from keepsake.books.entries import line as entry_line
 from keepsake.books.journal import Journal, is_event
 from keepsake.books.people import May, PeopleBook, hearable
@@ -38,7 +35,6 @@ _LEAST_INSIGHT, _MOST_INSIGHT, _USUAL = 4, 8, 5
 """How much an insight matters, at least, at most, and where its entries do not say."""
 _ENTRIES, _KNOWN = 60, 20
 """The newest entries of which a reflection is made, and insights that it is told not to repeat."""
-_LOOK_SECONDS = 0.2
 
 type Read = Callable[[int, int], Sequence[Memory]]
 """The memories from one number to another, as anybody may know of them."""
@@ -100,7 +96,6 @@ def reflect(  # noqa: PLR0917 - each is another thing, and none can be left out
     own_name: str,
     now: datetime,
     may: May,
-    through: str = "",
 ) -> Figures:
     """Have a model say what follows from the journal, once enough importance has gathered in it.
 
@@ -115,7 +110,6 @@ def reflect(  # noqa: PLR0917 - each is another thing, and none can be left out
         own_name: Who reflects.
         now: The time.
         may: Whether anybody may hear what rests on the memories of those numbers.
-        through: The newest entry of the last reflection.
 
     Raises:
         NightOver: The agent has woken, or the calls are spent; it reflects in its next sleep.
@@ -125,15 +119,16 @@ def reflect(  # noqa: PLR0917 - each is another thing, and none can be left out
     everything = journal.entries()
     # What was only concluded is no ground for more.
     lived = [e for e in everything if e.origin is not EntryOrigin.INFERRED and may(e.memories)]
-    fresh = [each for each in lived if each.order > order_of(through)]
-    gathered = sum(each.importance for each in fresh)
-    figures: Figures = {"gathered": gathered, THROUGH: through}
+    insights = [each for each in everything if each.is_insight]
+    newest = max((each.order for each in insights), default=(0, 0))
+    gathered = sum(each.importance for each in lived if each.order > newest)
+    figures: Figures = {"gathered": gathered}
     if gathered < config.reflect_after or not ask.available:
         return {**figures, "needed": config.reflect_after}
     shown = lived[-_ENTRIES:]
     lines = tuple(entry_line(each, now) for each in shown)
     numbers = frozenset(number for each in shown for number in each.memories)
-    known = [each.text for each in everything if each.is_insight]
+    known = [each.text for each in insights]
     task = ReflectTask(prompts, own_name, lines, known[-_KNOWN:], numbers, config.insights)
     found = [each for each in ask.do(task) if each.text not in known]
     for insight in found:
@@ -150,7 +145,7 @@ def reflect(  # noqa: PLR0917 - each is another thing, and none can be left out
             now=now,
             by="night",
         )
-    return {**figures, "insights": len(found), THROUGH: max(fresh, key=lambda each: each.order).id}
+    return {**figures, "insights": len(found)}
 
 
 # -- people
@@ -213,80 +208,44 @@ def _last(lines: Iterable[PageLine]) -> int:
 # -- all of them, for one agent
 
 
-class NightTasks:
-    """The tasks of one agent's nights, put together from what it remembers with."""
+def night_tasks(mind: Remembering, services: Runtime) -> Mapping[Step, NightTask]:
+    """What each step does, but for the last; another memory than ours rests in its own way."""
+    memory, prompts, now = mind.memory, services.prompts, services.clock.now
+    name, recaller = memory.name, mind.keeper.recaller
 
-    def __init__(self, life: Life, mind: Remembering, log: SleepLog, services: Runtime) -> None:
-        self._name, self._services = life.name, services
-        self._mind, self._log = mind, log
+    def may(numbers: Iterable[int]) -> bool:
+        return memory.private.may_hear_all(numbers, audience=NOBODY)
 
-    def by_step(self) -> Mapping[Step, NightTask]:
-        """What does each step; another memory than ours rests in its own way."""
-        recaller = self._mind.keeper.recaller
-        if isinstance(recaller, PluggedMemory):
+    def read(first: int, last: int) -> list[Memory]:
+        # What a night makes is in all prompts.
+        return [outward(each) for each in memory.memory.archive.read(first, last)]
 
-            def rest(_: NightAsk) -> Figures:
-                recaller.rest()
-                return {}
+    def rest(_: NightAsk) -> Figures:
+        assert isinstance(recaller, PluggedMemory)
+        recaller.rest()
+        return {}
 
-            return {Step.COMPACT: rest}
-        return {
-            Step.CONSOLIDATE: self._consolidate,
-            Step.REFLECT: self._reflect,
-            Step.PROFILES: self._profiles,
-            Step.COMPACT: self._compact,
-        }
-
-    @property
-    def _now(self) -> datetime:
-        return self._services.clock.now()
-
-    @property
-    def _may(self) -> May:
-        """Whether anybody may hear what rests on the memories of those numbers."""
-        return partial(self._mind.memory.private.may_hear_all, audience=NOBODY)
-
-    def _read(self, first: int, last: int) -> list[Memory]:
-        """Memories as anybody may know of them: what a night makes stands in all prompts."""
-        return [outward(each) for each in self._mind.memory.memory.archive.read(first, last)]
-
-    def _consolidate(self, ask: NightAsk) -> Figures:
-        diary, newest = self._mind.diary, self._mind.memory.memory.archive.last_number
-        since = max(int(self._log.through(Step.CONSOLIDATE) or 0), newest - NEWEST)
-        memories = self._read(since + 1, newest) if newest > since else []
+    def consolidate(ask: NightAsk) -> Figures:
+        newest = memory.memory.archive.last_number
+        since = max(ask.through, newest - NEWEST)
+        memories = read(since + 1, newest) if newest > since else []
         # What a model is not asked about waits for a night in which it can be.
         through = newest if ask.available else since
-        prompts = self._services.prompts.of("journal")
-        figures = write_day(diary.journal, memories, ask, prompts, self._name, self._now)
+        journal = mind.diary.journal
+        figures = write_day(journal, memories, ask, prompts.of("journal"), name, now())
         if not figures:  # no model was asked of this day
-            diary.leaving(self._mind.memory.context().window)
+            mind.diary.leaving(memory.context().window)
         return {**figures, THROUGH: through}
 
-    def _reflect(self, ask: NightAsk) -> Figures:
-        prompts, config = self._services.prompts.of("reflect"), self._services.sleeping.current
-        journal, through = self._mind.diary.journal, self._log.through(Step.REFLECT)
-        return reflect(journal, ask, config, prompts, self._name, self._now, self._may, through)
+    def reflects(ask: NightAsk) -> Figures:
+        config, journal = services.sleeping.current, mind.diary.journal
+        return reflect(journal, ask, config, prompts.of("reflect"), name, now(), may)
 
-    def _profiles(self, ask: NightAsk) -> Figures:
-        people, prompts = self._mind.acquaintances, self._services.prompts.of("people")
-        people.settle()
-        return write_portraits(people.book, ask, prompts, self._name, self._may, self._read)
+    def profiles(ask: NightAsk) -> Figures:
+        mind.acquaintances.settle()
+        book = mind.acquaintances.book
+        return write_portraits(book, ask, prompts.of("people"), name, may, read)
 
-    def _compact(self, ask: NightAsk) -> Figures:
-        """Have the memory compacted if it is over its sleep mark, and wait for the end of it."""
-        memory, idle = self._mind.memory, threading.Event()
-
-        def look() -> None:  # on the reactor thread, where no change is half begun
-            if not memory.compacting:
-                idle.set()
-
-        made, before = memory.memory.status().compactions, memory.memory.load().used
-        self._services.post(memory.compact_if_due)
-        self._services.post(look)
-        # Whoever wakes meanwhile does not wait for it; it goes on by itself.
-        while not self._services.wait(idle, _LOOK_SECONDS):
-            ask.check()
-            self._services.post(look)
-        made = memory.memory.status().compactions - made
-        after = memory.memory.load().used
-        return {"compactions": made, "tokens before": before, "tokens after": after}
+    if isinstance(recaller, PluggedMemory):
+        return {Step.COMPACT: rest}
+    return {Step.CONSOLIDATE: consolidate, Step.REFLECT: reflects, Step.PROFILES: profiles}

@@ -30,7 +30,6 @@ def start_on(timeline: Timeline, seed: str, places: Places, taps: Taps) -> Runti
         workers=timeline.workers(),
         compactions=timeline.workers(),
         nights=timeline.workers(),
-        wait=timeline.wait,
         gateway=lambda *what: TimelineGateway(timeline, *what),
         indexes=lambda places, chroma, embedder: TimelineIndexes(places, chroma, embedder, log),
     )

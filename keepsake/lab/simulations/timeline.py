@@ -6,8 +6,8 @@ order in which the calls were begun. So what happens depends on nothing but what
 not on the machine, nor on how its threads are scheduled.
 
 The owner, the thread that runs the timeline (:meth:`Timeline.run_until`), replaces the reactor
-thread. A piece of work has a thread of its own, but the owner waits for it, until it is done,
-sleeps (:meth:`Timeline.wait`) or waits for a model (:meth:`Timeline.asking`).
+thread. A piece of work has a thread of its own, but the owner waits for it, until it is done or
+waits for a model (:meth:`Timeline.asking`).
 """
 
 from __future__ import annotations
@@ -66,16 +66,6 @@ class Timeline:
     def models(self) -> Executor:
         """Threads for calls to models, which go on beside each other."""
         return _Workers(self._take_call)
-
-    def wait(self, event: threading.Event, seconds: float) -> bool:
-        """What a worker thread has for ``event.wait(seconds)``: simulated seconds."""
-        work = self._present
-        if work is None or work.thread is not threading.current_thread():
-            return event.wait(seconds)
-        if not event.is_set():
-            self.timer.callLater(seconds, self._take_work, work)
-            work.rest()
-        return event.is_set()
 
     @contextmanager
     def asking(self) -> Iterator[Asker]:

@@ -54,20 +54,6 @@ def test_model_calls_run_beside_each_other_and_are_told_in_the_order_of_asking(t
     assert told == [0, 1, 2]
 
 
-def test_waiting_in_a_worker_thread_takes_simulated_seconds(timeline):
-    never, seen = threading.Event(), []
-
-    def work(number):
-        woken = timeline.wait(never, 600.0)
-        seen.append((number, woken, timeline.timer.seconds()))
-
-    workers = timeline.workers()
-    workers.submit(work, 1)
-    timeline.timer.callLater(100, lambda: workers.submit(work, 2))
-    timeline.run_until(3600)
-    assert seen == [(1, False, 600.0), (2, False, 700.0)]
-
-
 def test_who_asks_a_model_lets_the_others_on_and_comes_back_with_its_answer(timeline):
     order, workers, models = [], timeline.workers(), timeline.models()
 

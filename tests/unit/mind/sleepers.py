@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+from twisted.internet import task
+
+from keepsake.agent.sleep.night import Nights, NightTask, Step
+from keepsake.agent.sleep.tiredness import SleepConfig
+from keepsake.events.types import Sleep
 from keepsake.paths import REPOSITORY
 from keepsake.ports import Generation, TargetModel
 from keepsake.tasks.night import PARTS
 from keepsake.tasks.prompt_file import Prompts, load_prompts
-from keepsake.tasks.task import Question
+from keepsake.tasks.task import Ask, Question
 
 
 def generation(text: str) -> Generation:
@@ -64,3 +74,69 @@ class Script:
     def __call__(self, build: Callable[[TargetModel], Question]) -> Generation:
         self.prompts.append(shown(build(Target())))
         return generation(self.answer(self.prompts[-1]))
+
+
+class AtOnce:
+    """A pool of threads that does what it is given at once."""
+
+    def submit(self, work: Callable[[], object]) -> Future[object]:
+        future: Future[object] = Future()
+        try:
+            future.set_result(work())
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+class NoMemory:
+    """A memory that never needs to be compacted."""
+
+    def __init__(self, folder: Path) -> None:
+        self.name, self.folder, self.memory = "Mira", folder, self
+        self.compactions, self.used = 0, 0
+
+    def status(self) -> NoMemory:
+        return self
+
+    def load(self) -> NoMemory:
+        return self
+
+    def compact_if_due(self) -> None:
+        pass
+
+    def when_idle(self, call: Callable[[], None]) -> None:
+        call()
+
+
+class Bedroom:
+    """One agent's nights without a world.
+
+    Attributes:
+        told: The events of its sleep.
+    """
+
+    def __init__(
+        self,
+        memory: Any,
+        tasks: Mapping[Step, NightTask],
+        ask: Ask | None = None,
+        calls: int = 24,
+    ) -> None:
+        self.told: list[Sleep] = []
+        self.clock = task.Clock()
+        services: Any = SimpleNamespace(
+            timer=self.clock,
+            seconds=self.clock.seconds,
+            post=lambda call: call(),
+            nights=AtOnce(),
+            sleeping=SimpleNamespace(current=SleepConfig(calls=calls)),
+            asker=lambda *_: ask,
+            events=SimpleNamespace(emit=self.told.append),
+        )
+        self.nights = Nights(memory, tasks, services)
+
+    def sleep(self, fell_asleep: datetime) -> list[Sleep]:
+        """One sleep with its work; the events of its steps."""
+        self.told.clear()
+        self.nights.begin("tired", fell_asleep)
+        return [each for each in self.told if each.op == "step"]

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from keepsake.agent.sleep.log import SleepLog, Step
 from keepsake.books.commitments import Commitments
 from keepsake.books.entries import EntryOrigin, Judge
 from keepsake.books.journal import Journal
@@ -85,9 +84,6 @@ def test_an_earlier_vault_opens(agent):
     assert tom is not None
     assert "work: baker" in [line.text for line in tom.lines]
     assert "Do not trust him." in tom.remarks
-    last = SleepLog(agent).last
-    assert last is not None
-    assert last.left == (Step.REFLECT, Step.COMPACT)
 
 
 def test_an_earlier_vault_is_written_on(agent):

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from keepsake.agent.sleep.log import THROUGH, Figures
-from keepsake.agent.sleep.night import NightAsk
+from keepsake.agent.sleep.night import Figures, NightAsk
 from keepsake.agent.sleep.night_tasks import reflect, write_day, write_portraits
 from keepsake.agent.sleep.tiredness import SleepConfig
 from keepsake.archive.records import Memory
@@ -128,11 +127,8 @@ def test_a_reflection_comes_when_enough_has_gathered_and_rests_on_the_journal(bo
     script = Script(lambda _: answer)
 
     def reflects() -> Figures:
-        args = (config, REFLECT, "Mira", NOON, everybody)
-        done.append(reflect(book, NightAsk(script, 9), *args, str(done[-1][THROUGH])))
-        return {key: value for key, value in done[-1].items() if key != THROUGH}
+        return reflect(book, NightAsk(script, 9), config, REFLECT, "Mira", NOON, everybody)
 
-    done: list[Figures] = [{THROUGH: ""}]
     assert reflects() == {"gathered": 6, "needed": 12}
     write(book, "Tom mended Ada's net.", 6, memories=(2,), who=("Tom-1",))
     assert reflects() == {"gathered": 12, "insights": 1}

@@ -1,6 +1,6 @@
 """A real night, killed at every single place where it asks or writes.
 
-The journal, the profiles, the memory and the sleep log are the real ones, on the disk. The
+The journal, the profiles and the memory are the real ones, on the disk. The
 night is killed before each thing that it does to the disk and before each question to the
 model, and in the middle of each line that it appends; then the world is opened anew and the
 night goes on. What stands on the disk in the end must be what a night leaves that nobody
@@ -23,8 +23,7 @@ from typing import Any
 
 import pytest
 
-from keepsake.agent.sleep.log import Figures, Night, SleepLog, Step
-from keepsake.agent.sleep.night import NightAsk, NightTask, work_through
+from keepsake.agent.sleep.night import Figures, NightAsk, NightTask, Step
 from keepsake.agent.sleep.night_tasks import (
     reflect,
     write_day,
@@ -47,7 +46,15 @@ from keepsake.tasks.night import (
 )
 from keepsake.tasks.task import Question
 from tests.unit.mind.lives import Life, ManualClock, covered
-from tests.unit.mind.sleepers import Killed, Target, generation, shipped, shown
+from tests.unit.mind.sleepers import (
+    Bedroom,
+    Killed,
+    NoMemory,
+    Target,
+    generation,
+    shipped,
+    shown,
+)
 
 NIGHT = datetime(2026, 11, 21, 23, 0, tzinfo=UTC)
 CONFIG = SleepConfig(reflect_after=20)
@@ -100,7 +107,6 @@ class World:
         self.memory = Life(folder, config=WINDOWS, clock=clock, asleep=True).open()
         self.journal = Journal(folder / "journal")
         self.book = PeopleBook(folder)
-        self.log = SleepLog(folder)
 
     def live(self) -> None:
         """A day: talk, and what the agent wrote down of it."""
@@ -141,8 +147,8 @@ class World:
         return write_day(self.journal, self.lived(), ask, JOURNAL, "Mira", now)
 
     def _reflect(self, ask: NightAsk) -> Figures:
-        now, through = self.clock.now(), self.log.through(Step.REFLECT)
-        return reflect(self.journal, ask, CONFIG, REFLECT, "Mira", now, lambda _: True, through)
+        now = self.clock.now()
+        return reflect(self.journal, ask, CONFIG, REFLECT, "Mira", now, lambda _: True)
 
     def _profiles(self, ask: NightAsk) -> Figures:
         self.book.take(self.lived())
@@ -230,10 +236,8 @@ class End:
 
     entries: tuple[JournalEntry, ...]
     people: tuple[PersonPage, ...]
-    reflection: str
     covered: tuple[int, ...]
     compactions: int
-    steps: tuple[Step, ...]
 
 
 def end_of(folder: Path, clock: ManualClock) -> End:
@@ -242,10 +246,8 @@ def end_of(folder: Path, clock: ManualClock) -> End:
         return End(
             entries=world.journal.entries(),
             people=tuple(sorted(world.book.all(), key=lambda each: each.key)),
-            reflection=world.log.through(Step.REFLECT),
             covered=tuple(covered(world.memory.context())),
             compactions=len(compactions(world.memory.archive)),
-            steps=tuple(each.step for night in world.log.nights() for each in night.steps),
         )
     finally:
         world.close()
@@ -257,7 +259,6 @@ def evening(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("evening") / "Mira"
     world = World(folder, ManualClock(NIGHT - timedelta(hours=2)))
     world.live()
-    world.log.begin("tired", NIGHT)
     world.close()
     return folder
 
@@ -271,20 +272,18 @@ class Bed:
         self.clock = ManualClock(NIGHT)
         self._monkeypatch = monkeypatch
 
-    def sleep(self, accident: Accident, *, with_model: bool = True) -> Night | None:
-        """The night as far as it comes; None if it was killed."""
+    def sleep(self, accident: Accident, *, with_model: bool = True) -> list[str]:
+        """The night as far as it comes; its steps."""
         world = World(self.folder, self.clock)
-        asking = NightAsk(accident.ask if with_model else None, 24)
+        ask = accident.ask if with_model else None
+        bedroom = Bedroom(NoMemory(self.folder), world.tasks(), ask)
         try:
             with waylaid(accident, self._monkeypatch):
-                night = work_through(world.tasks(), world.log, asking, self.clock)
-        except Killed:
-            return None
+                steps = bedroom.sleep(NIGHT)
         finally:
             world.memory.archive.close()  # as the system does it when a process dies
-        assert night is not None
-        assert [each.problem for each in night.steps if each.problem] == []
-        return night
+        assert [each.problem for each in steps if each.problem] == []
+        return [each.step for each in steps]
 
     def end(self) -> End:
         return end_of(self.folder, self.clock)
@@ -298,20 +297,16 @@ def undisturbed(
     accident = Accident()
     with pytest.MonkeyPatch.context() as monkeypatch:
         bed = Bed(evening, tmp_path_factory.mktemp("quiet"), monkeypatch)
-        night = bed.sleep(accident, with_model=request.param)
-    assert night is not None
-    assert night.left == ()
+        assert bed.sleep(accident, with_model=request.param) == list(Step)
     return request.param, bed.end(), accident.places
 
 
 def test_the_quiet_night_has_done_it_all(undisturbed: tuple[bool, End, list[str]]):
     with_model, end, places = undisturbed
-    assert end.steps == tuple(Step)
     assert end.compactions == 1
     assert {each.name for each in end.people} == {"Tom", "Ada"}
     assert [bool(each.portrait) for each in end.people] == [with_model] * 2
     assert sum(each.is_insight for each in end.entries) == (1 if with_model else 0)
-    assert bool(end.reflection) is with_model
     assert places.count("ask") == (4 if with_model else 0)
     assert len(places) > (20 if with_model else 8)
 
@@ -326,11 +321,9 @@ def test_killed_anywhere_the_night_goes_on_as_if_nothing_had_been(
     # By rules the same books write the same files: a third of its places is enough.
     for at in range(1, len(places) + 2, 1 if with_model else 3):
         bed = Bed(evening, tmp_path / str(at), monkeypatch)
-        night = bed.sleep(Accident(at), with_model=with_model)
-        assert (night is None) == (at <= len(places))
-        again = bed.sleep(Accident(), with_model=with_model)
-        assert again is not None
-        assert again.left == ()
+        steps = bed.sleep(Accident(at), with_model=with_model)
+        assert (len(steps) == len(Step)) == (at > len(places))
+        bed.sleep(Accident(), with_model=with_model)
         assert bed.end() == quiet, f"killed before {places[at - 1 : at]}, place {at}"
 
 
@@ -343,6 +336,6 @@ def test_killed_in_the_middle_of_a_line_it_goes_on_too(
     with_model, quiet, places = undisturbed
     for at in [at for at, name in enumerate(places, start=1) if name == "write"]:
         bed = Bed(evening, tmp_path / str(at), monkeypatch)
-        assert bed.sleep(Accident(at, "torn"), with_model=with_model) is None
+        assert len(bed.sleep(Accident(at, "torn"), with_model=with_model)) < len(Step)
         bed.sleep(Accident(), with_model=with_model)
         assert bed.end() == quiet, f"torn at place {at}"

@@ -98,8 +98,8 @@ class CmdAgent(BuilderCommand):
       @agent/memories <name> [65-128]     its memories, word for word
       @agent/compaction <name> [<n>]      its compactions, or one with all that
                                           it covers; |w/compaction/undo|n
-      @agent/history <name> [<kind>]      compactions, sleeps, insights; or one:
-                                          consolidate profiles reflect compact
+      @agent/history <name> [<kind>]      its compactions, sleeps and insights;
+                                          or one: compaction, sleep, insight
       @agent/journal <name> [<words>]     its journal: today, 2026-11-21, words
       @agent/people <name> [<who>]        its pages of people
       @agent/notes <name>                 its notes

@@ -1,63 +1,90 @@
-"""Builders see what became of an agent's memory: compactions, sleeps, reflections."""
+"""Builders see what became of an agent's memory: compactions, nights, insights."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
+from pathlib import Path
 
 from keepsake.agent.runtime import runtime
-from keepsake.agent.sleep.history import HistoryEvent, events
-from keepsake.agent.sleep.log import SleepLog, Step
-from keepsake.archive import history
+from keepsake.archive.history import PastCompaction, compactions
 from keepsake.contrib.evennia.commands.base import Query, ago
 from keepsake.contrib.evennia.commands.figures import hung
-from keepsake.contrib.evennia.wording import counted
 from keepsake.errors import KeepsakeError
+from keepsake.events.reader import newest_first
+from keepsake.events.types import Sleep
 
-MOST = 500
+MOST = 200
+_MOST_BYTES = 64 << 20
+"""How far back the event log is read."""
 _INDENT = 18
-_KINDS = ("compaction", "sleep", "insight", *(step.value for step in Step))
 _COLOURS = {"compaction": "|c", "sleep": "|w", "insight": "|y"}
+"""What there is, and how it is shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class PastNight:
+    """One sleep, as the event log tells of it."""
+
+    time: datetime  # when the agent fell asleep
+    why: str
+    calls: int
+    lines: tuple[str, ...]  # its steps with what came of them, and who woke it
+
+
+def nights(events: Path, agent_id: int) -> Iterator[PastNight]:
+    """An agent's nights in an event log, the newest first; blocks."""
+    lines, calls = list[str](), 0
+    found = newest_first(events, kind=Sleep.kind, agent_id=agent_id, most=_MOST_BYTES)
+    for record in found:
+        why = str(record.get("why", ""))
+        if record.get("op") == "falls asleep":
+            time = datetime.fromisoformat(record["t"])
+            yield PastNight(time, why, calls, tuple(lines[::-1]))
+            lines, calls = [], 0
+        elif record.get("op") == "wakes":
+            lines.append(f"woken by {why}")
+        else:
+            figures = ", ".join(f"{n} {name}" for name, n in (record.get("figures") or {}).items())
+            told = record.get("problem") or figures or "nothing to do"
+            lines.append(f"{record.get('step')}: {told}")
+            calls += int(record.get("calls", 0))
 
 
 def view(query: Query) -> Callable[[], str]:
     """``@history``: what happened to an agent's memory; KeepsakeError for an unknown kind."""
-    kind, name, mind = query.words, query.name, query.mind
-    if kind and kind not in _KINDS:
-        raise KeepsakeError(f"There is no kind {kind!r}", f"There are: {', '.join(_KINDS)}")
+    kind, name, mind, number = query.words, query.name, query.mind, query.agent.id
+    if kind and kind not in _COLOURS:
+        raise KeepsakeError(f"There is no kind {kind!r}", f"There are: {', '.join(_COLOURS)}")
     archive, journal = mind.memory.memory.archive, mind.diary.journal
-    log, now = SleepLog(mind.memory.folder), runtime().clock.now()
-    return lambda: _told(name, events(log, history.compactions(archive), journal), kind, now)
+    events, now, log = runtime().places.events, runtime().clock.now(), runtime().event_log
+
+    def work() -> str:
+        if log is not None:  # what has just happened is written down
+            log.flush(1.0)
+        found = [(each.time, "compaction", _compaction(each)) for each in compactions(archive)]
+        for night in islice(nights(events, number), MOST):
+            told = "; ".join([f"fell asleep: {night.why}", *night.lines])
+            found.append((night.time, "sleep", told))
+        found += [(e.time, "insight", e.text) for e in journal.entries() if e.is_insight]
+        wanted = sorted(each for each in found if kind in ("", each[1]))[: -MOST - 1 : -1]
+        if not wanted:
+            what = f"of the kind {kind}" if kind else "but living"
+            return f"Nothing has happened to {name}'s memory {what} yet."
+        return "\n".join([f"|w{name}'s history|n", *(_line(*each, now) for each in wanted)])
+
+    return work
 
 
-def _told(name: str, found: Sequence[HistoryEvent], kind: str, now: datetime) -> str:
-    wanted = [each for each in found if kind in ("", each.kind)]
-    if not wanted:
-        what = f"of the kind {kind}" if kind else "but living"
-        return f"Nothing has happened to {name}'s memory {what} yet."
-    counted = ", ".join(_counted(wanted))
-    cut = f"; the newest {MOST} are shown" if len(wanted) > MOST else ""
-    title = f"|w{name}'s history|n ({counted}{cut})"
-    return "\n".join([title, *(_line(each, now) for each in wanted[:MOST])])
+def _compaction(past: PastCompaction) -> str:
+    covered = f"memories {past.covered[0]}-{past.covered[1]}" if past.covered else "summaries only"
+    undone = ", taken back" if past.undone else ""
+    tokens = f"{past.tokens_before:,} -> {past.tokens_after:,} tokens"
+    return f"Compaction {past.number}: {covered}, {past.outcome} ({past.reason}){undone}; {tokens}"
 
 
-def _counted(found: Sequence[HistoryEvent]) -> list[str]:
-    """``3 compactions``, ``2 sleeps``: the kinds that are no part of another."""
-    kinds = [each.kind for each in found]
-    whole = [kind for kind in _COLOURS if kind in kinds] or list(dict.fromkeys(kinds))
-    return [counted(kinds.count(kind), kind) for kind in whole]
-
-
-def _line(event: HistoryEvent, now: datetime) -> str:
-    colour = _COLOURS.get(event.kind, "|n")
-    when = f"{event.time.astimezone():%Y-%m-%d %H:%M}"
-    title = hung(f"{event.title} ({ago(event.time, now)})", _INDENT)
-    lines = [f"|x{when}|n  {colour}{title}|n"]
-    if event.figures:
-        lines.append(f"{' ' * _INDENT}|x{hung(_figures(event.figures), _INDENT)}|n")
-    return "\n".join(lines)
-
-
-def _figures(figures: Mapping[str, int | float | str]) -> str:
-    shown = {name: v if isinstance(v, str) else f"{v:,}" for name, v in figures.items()}
-    return "; ".join(f"{name.replace('_', ' ')}: {value}" for name, value in shown.items())
+def _line(time: datetime, kind: str, told: str, now: datetime) -> str:
+    when = f"{time.astimezone():%Y-%m-%d %H:%M}"
+    return f"|x{when}|n  {_COLOURS[kind]}{hung(f'{told} ({ago(time, now)})', _INDENT)}|n"
