@@ -126,8 +126,10 @@ class Runtime:
         """The time by a clock that is never set back; from any thread."""
         return float(self.timer.seconds())
 
-    def in_thread[T](self, work: Callable[[], T], seconds: float) -> Deferred[T]:
-        """Run ``work``, which blocks, in a worker thread.
+    def in_thread[T](
+        self, work: Callable[[], T], seconds: float, pool: Executor | None = None
+    ) -> Deferred[T]:
+        """Run ``work``, which blocks, in a worker thread, or in one of another pool.
 
         Returns:
             Its result, on the reactor thread. It fails with what ``work`` raises, and with
@@ -146,7 +148,7 @@ class Runtime:
         def give_up(_: Deferred[T]) -> None:
             future.cancel()
 
-        future, result = self.workers.submit(work), Deferred[T](give_up)
+        future, result = (pool or self.workers).submit(work), Deferred[T](give_up)
         future.add_done_callback(
             lambda ended: None if ended.cancelled() else self.post(lambda: came(ended))
         )

@@ -22,7 +22,6 @@ from keepsake.agent.agent_log import log
 from keepsake.agent.happenings import not_used
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.runtime import Runtime
-from keepsake.agent.waiting import in_thread
 from keepsake.books.files import replace_file
 from keepsake.errors import ConfigError, KeepsakeError, ModelError, ModelMissing, ModelUnavailable
 from keepsake.events.types import Sleep
@@ -336,5 +335,4 @@ class Nights:
         }
 
     def _in_thread[T](self, work: Callable[[], T]) -> Deferred[T]:
-        services = self._services
-        return in_thread(work, services.nights, services.post, services.timer, _LONGEST)
+        return self._services.in_thread(work, _LONGEST, self._services.nights)

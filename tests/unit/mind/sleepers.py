@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 from twisted.internet import task
 
+from keepsake.agent.runtime import Runtime
 from keepsake.agent.sleep.night import Nights, NightTask, Step
 from keepsake.agent.sleep.tiredness import SleepConfig
 from keepsake.events.types import Sleep
@@ -133,6 +135,7 @@ class Bedroom:
             asker=lambda *_: ask,
             events=SimpleNamespace(emit=self.told.append),
         )
+        services.in_thread = partial(Runtime.in_thread, services)
         self.nights = Nights(memory, tasks, services)
 
     def sleep(self, fell_asleep: datetime) -> list[Sleep]:
