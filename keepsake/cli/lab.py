@@ -32,7 +32,7 @@ Writer = Annotated[
 ]
 JsonFile = Annotated[
     Path | None,
-    typer.Option("--json", help="Write figures and answers there; goes on if broken off."),
+    typer.Option("--json", help="Write figures and answers there."),
 ]
 
 
@@ -109,12 +109,9 @@ def sweep_command(
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Processes side by side; one a core if not given.")
     ] = None,
-    ray: Annotated[bool, typer.Option("--ray", help="Run cells as tasks of Ray.")] = False,
-    address: Annotated[str, typer.Option(help="Of a Ray cluster; else this machine.")] = "",
 ) -> None:
     """Run memories × settings × seeds through the same lives; what is done stays done."""
     from keepsake.cli import memories  # noqa: PLC0415
-    from keepsake.lab.sweep import Runner  # noqa: PLC0415
 
-    if not memories.swept(plan, folder or plan.with_suffix(""), Runner(jobs, ray, address)):
+    if not memories.swept(plan, folder or plan.with_suffix(""), jobs):
         raise typer.Exit(1)

@@ -17,9 +17,9 @@ from keepsake.errors import KeepsakeError, refusing
 from keepsake.lab.answering import KNOWN, TASK, UNKNOWN
 from keepsake.lab.cell import FILE, PROBES, TrialCell, TrialSource, pinned_down, run_cell
 from keepsake.lab.comparing import HOURS, SourceResults, compared, over_time, results_of
-from keepsake.lab.evaluating import IN_CONTEXT, IN_REACH, MemoryFault, Row, RowJournal
+from keepsake.lab.evaluating import IN_CONTEXT, IN_REACH, MemoryFault, Row
 from keepsake.lab.measures import COSTS, MEASURES, MRR, RECALL, MeasuredKind, figure, measured
-from keepsake.lab.sweep import CellRecord, Runner, sweep
+from keepsake.lab.sweep import CellRecord, sweep
 from keepsake.lab.sweep_plan import read_plan
 from keepsake.lab.trial import EXACT, F1, RIGHT, ROUGE_L
 from keepsake.memory import protocol
@@ -43,7 +43,7 @@ def evaluate_recall(
 ) -> None:
     """Show how much of the evidence in a file memories find."""
     source = TrialSource(FILE, str(data))
-    found = run(cells_of(source, memory, settings, limit=limit), None, evidence=True)
+    found = run(cells_of(source, memory, settings, limit=limit), evidence=True)
     if as_json:
         print_json(figures(found))
     else:
@@ -81,7 +81,7 @@ def evaluate_probes(cells: list[TrialCell], json_file: Path | None, *, kinds: bo
     print_wide(as_table(rows, PROBED, kinds=kinds))
 
 
-def swept(plan: Path, folder: Path, runner: Runner) -> bool:
+def swept(plan: Path, folder: Path, jobs: int | None) -> bool:
     """Run a sweep, write its table and report and show what it found; whether all cells ended."""
     found, problems, before = read_plan(plan), 0, 0
     for memory in dict.fromkeys(cell.memory for cell in found.cells):
@@ -96,7 +96,7 @@ def swept(plan: Path, folder: Path, runner: Runner) -> bool:
                 told = f"[red]✗[/red] {record.name}, {record.source}, seed {record.cell['seed']}"
                 err.print(f"{told}: {escape(record.problem)}")
 
-        records = sweep(places(), found, folder, runner, done)
+        records = sweep(places(), found, folder, jobs, done)
     if before:
         err.print(f"{before} of {len(found.cells)} cells were done before")
     # Here, since charts take a second.
@@ -104,8 +104,7 @@ def swept(plan: Path, folder: Path, runner: Runner) -> bool:
 
     table, report = folder / "results.parquet", folder / "report.html"
     command = [".venv/bin/keepsake", "sweep", str(plan), "--out", str(folder)]
-    command += ["--jobs", str(runner.jobs)] * bool(runner.jobs) + ["--ray"] * runner.ray
-    command += ["--address", runner.address] * bool(runner.address)
+    command += ["--jobs", str(jobs)] * bool(jobs)
     write_parquet(records, table)
     write_report(found, records, shlex.join(command), report)
     for results in compared(records):
@@ -137,19 +136,16 @@ def cells_of(source: TrialSource, memories: Names, settings: Names, **same: Any)
 
 
 def rows_of(cells: Sequence[TrialCell], json_file: Path | None) -> Found:
-    """The rows of each cell, written to ``json_file``; what is broken off goes on beside it."""
-    part = json_file.with_name(f"{json_file.name}.part") if json_file else None
-    found = run(cells, part)
+    """The rows of each cell, written to ``json_file``."""
+    found = run(cells)
     if json_file is not None:
         text = json.dumps(figures(found), indent=1, ensure_ascii=False)
         with refusing(f"{json_file} could not be written", "Name a file that can be"):
             json_file.write_text(f"{text}\n", encoding="utf-8")
-    if part is not None:
-        part.unlink(missing_ok=True)
     return found
 
 
-def run(cells: Sequence[TrialCell], part: Path | None, *, evidence: bool = False) -> Found:
+def run(cells: Sequence[TrialCell], *, evidence: bool = False) -> Found:
     """The rows of each cell; of those with evidence alone, if only they count.
 
     A memory that breaks off is told of and left out, unless all of them do.
@@ -160,17 +156,14 @@ def run(cells: Sequence[TrialCell], part: Path | None, *, evidence: bool = False
     count = sum(len(trial.questions) for trial in trials) * len(cells)
     embedder = MiniLMEmbedder(threads=2)
     found: dict[TrialCell, list[Row]] = {}
-    options = {"cells": [cell.as_json() for cell in cells]}
-    with items_bar("reading", count) as shown, RowJournal(part, options) as journal:
-        if len(journal):
-            err.print(f"Going on: {len(journal)} of {count} questions were answered before")
+    with items_bar("reading", count) as shown:
         for cell in cells:
 
             def told(_row: Row, name: str = cell.name) -> None:
                 shown(name)
 
             try:
-                rows = run_cell(cell, here, journal, embedder, trials=trials, done=told)
+                rows = run_cell(cell, here, embedder, trials=trials, done=told)
             except MemoryFault as error:
                 if cell is cells[-1] and not found:
                     raise

@@ -59,7 +59,7 @@ def simulate(
         ),
     ] = None,
     memory: Annotated[
-        str, typer.Option(help="What its agents remember with: rag, mem0, package:Class …")
+        str, typer.Option(help="What its agents remember with: rag, package:Class …")
     ] = "",
     resume: Annotated[str, typer.Option(help="Go on with the simulation of that name.")] = "",
 ) -> None:

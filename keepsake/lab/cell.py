@@ -14,7 +14,7 @@ from typing import Any
 from keepsake.errors import ConfigError, refusing
 from keepsake.lab.answering import CONTEXT, AnsweringModel, AnswerJudge, answering_model
 from keepsake.lab.benchmarks import read_trials
-from keepsake.lab.evaluating import RECALLED, Evaluation, Row, RowJournal, evaluated, limited
+from keepsake.lab.evaluating import RECALLED, Evaluation, Row, evaluated, limited
 from keepsake.lab.probes import LIMIT, probe_trials
 from keepsake.lab.trial import Trial
 from keepsake.memory.protocol import code_of
@@ -150,7 +150,6 @@ def pinned_down(cell: TrialCell, here: Places) -> TrialCell:
 def run_cell(
     cell: TrialCell,
     here: Places,
-    journal: RowJournal,
     embedder: Embedder,
     *,
     scratch: Path | None = None,
@@ -179,7 +178,7 @@ def run_cell(
             recalled=cell.recalled or (RECALLED if cell.source.kind == FILE else LIMIT),
         )
         lives = trials if trials is not None else cell.questions()
-        return evaluated(lives, how, journal, scratch, done)
+        return evaluated(lives, how, scratch, done)
 
 
 def _opened(here: Places, name: str, seed: int, models: ExitStack) -> AnsweringModel:

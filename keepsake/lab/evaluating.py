@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 import time
 import traceback
@@ -12,12 +11,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from keepsake.archive.privacy import PrivateWords
 from keepsake.archive.records import Memory
 from keepsake.errors import KeepsakeError, refusing
-from keepsake.json_lines import ended_lines, line_of, parsed
 from keepsake.lab.answering import (
     CONTEXT,
     AnsweringModel,
@@ -89,11 +87,10 @@ def _with_first(trial: Trial, count: int) -> Trial:
 def evaluated(
     trials: Sequence[Trial],
     how: Evaluation,
-    journal: RowJournal,
     scratch: Path | None = None,
     done: Callable[[Row], None] = lambda _: None,
 ) -> list[Row]:
-    """One row a question, in the order asked; those of the journal are not asked again.
+    """One row a question, in the order asked.
 
     The folders of the memories go to ``scratch`` meanwhile, by default to the system's own.
 
@@ -101,31 +98,12 @@ def evaluated(
         KeepsakeError: The memory cannot be used, or a model does not answer.
     """
     maker(how.memory)  # said before anything is lived
-    return [row for trial in trials for row in _rows(trial, how, journal, scratch, done)]
-
-
-def _rows(
-    trial: Trial,
-    how: Evaluation,
-    journal: RowJournal,
-    scratch: Path | None,
-    done: Callable[[Row], None],
-) -> Iterator[Row]:
-    keys = {question.id: f"{how.memory} {trial.name} {question.id}" for question in trial.questions}
-    kept = [row for key in keys.values() if (row := journal.get(key)) is not None]
-    if len(kept) == len(keys):  # nothing is left that it is lived for
-        for each in kept:
-            done(each)
-            yield each
-        return
-    for asking in _askings(trial, how, scratch):
-        key = keys[asking.question.id]
-        row = journal.get(key)
-        if row is None:
-            row = row_of(trial, asking, how)
-            journal.add(key, row)
-        done(row)
-        yield row
+    rows = []
+    for trial in trials:
+        for asking in _askings(trial, how, scratch):
+            rows.append(row_of(trial, asking, how))
+            done(rows[-1])
+    return rows
 
 
 def _askings(trial: Trial, how: Evaluation, scratch: Path | None) -> Iterator[Asking]:
@@ -293,59 +271,3 @@ class Living:
 def _unlike(method: str, wanted: str) -> MemoryFault:
     told = f"The memory's {method}() is to give {wanted}"
     return MemoryFault(told, "See docs/research.md; keepsake.lab.memories.conformance tests it")
-
-
-# -- rows that are kept while a run goes on
-
-
-class RowJournal:
-    """One line a row behind a first line that says what is being run.
-
-    Args:
-        path: The file; None keeps nothing.
-        run: What is being run.
-
-    Raises:
-        KeepsakeError: The file cannot be read or written, or holds rows of another run.
-    """
-
-    def __init__(self, path: Path | None, run: Mapping[str, Any]) -> None:
-        self._path = path
-        self._rows: dict[str, Row] = {}
-        if path is not None:
-            with refusing(f"{path} could not be written", "Name a file in a folder that is there"):
-                self._begin(path, json.loads(json.dumps(run)))
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if not self._rows and self._path is not None:  # what came to nothing leaves nothing
-            self._path.unlink(missing_ok=True)
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def get(self, key: str) -> Row | None:
-        """The row of that key, if it is done."""
-        return self._rows.get(key)
-
-    def add(self, key: str, row: Row) -> None:
-        """Keep a row that is done."""
-        self._rows[key] = row
-        if self._path is not None:
-            what = f"{self._path} could not be written"
-            with refusing(what, "Free some disk space"), self._path.open("ab") as file:
-                file.write(line_of({"key": key, "row": row}))
-
-    def _begin(self, path: Path, run: Mapping[str, Any]) -> None:
-        lines = ended_lines(path.read_bytes()) if path.exists() else []
-        first, *rows = map(parsed, lines or [b"{}"])
-        if rows and first.get("run") != run:
-            raise KeepsakeError(
-                f"{path} holds answers of a run that was broken off, with other options",
-                "Give the options of that run, name another file, or remove this one",
-            )
-        self._rows = {each["key"]: each["row"] for each in rows if "key" in each}
-        kept = [line_of({"key": key, "row": row}) for key, row in self._rows.items()]
-        path.write_bytes(b"".join([line_of({"run": run}), *kept]))

@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keepsake.lab.evaluating import IN_CONTEXT, IN_REACH, Row
-from keepsake.lab.measure import ALL, DEPTHS
 from keepsake.lab.probes import KEPT
 from keepsake.lab.trial import EXACT, F1, RIGHT, ROUGE_L
 
+DEPTHS = (5, 10, 20)
+ALL = "all"
 ROUNDS = 2000
 LEVEL = 0.95
 _A_PAIR = 100

@@ -1,6 +1,5 @@
 """Sweeps: what a plan means, the same results wherever its cells run, and what is kept of them."""
 
-import importlib.util
 import json
 import re
 
@@ -8,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from keepsake.errors import KeepsakeError
-from keepsake.lab.sweep import CELLS, Runner, sweep
+from keepsake.lab.sweep import CELLS, sweep
 from keepsake.lab.sweep_plan import read_plan
 from keepsake.paths import REPOSITORY, Places, Ports
 from tests.fakes.model_server import FakeModelServer
@@ -49,9 +48,9 @@ def written(folder, text=PLAN):
     return path
 
 
-def run(tmp_path, folder, runner=Runner(jobs=1), text=PLAN):  # noqa: B008 - frozen
+def run(tmp_path, folder, jobs=1, text=PLAN):
     plan = read_plan(written(tmp_path, text))
-    return sweep(places(tmp_path), plan, tmp_path / folder, runner)
+    return sweep(places(tmp_path), plan, tmp_path / folder, jobs)
 
 
 def figures(records):
@@ -97,19 +96,12 @@ def test_a_plan_that_cannot_be_used_says_why(tmp_path, text, told):
 
 def test_results_are_the_same_in_one_process_and_in_several(tmp_path):
     alone = run(tmp_path, "alone")
-    pooled = run(tmp_path, "pooled", Runner(jobs=2))
+    pooled = run(tmp_path, "pooled", 2)
     assert figures(alone) == figures(pooled)
     failed = [record for record in alone if record.problem]
     assert {record.name for record in failed} == {"nosuch:Class"}
     assert all("cannot be loaded" in record.problem for record in failed)
     assert len([r for r in alone if r.rows]) == 9
-
-
-@pytest.mark.skipif(importlib.util.find_spec("ray") is not None, reason="ray is installed")
-def test_without_ray_its_installation_is_the_cure(tmp_path):
-    with pytest.raises(KeepsakeError, match="Ray is not installed") as found:
-        run(tmp_path, "ray", Runner(ray=True))
-    assert "pip install" in found.value.cure
 
 
 def test_what_is_done_stays_done_and_what_failed_is_tried_again(tmp_path):
@@ -124,7 +116,7 @@ def test_what_is_done_stays_done_and_what_failed_is_tried_again(tmp_path):
         places(tmp_path),
         plan,
         tmp_path / "kept",
-        Runner(jobs=1),
+        1,
         lambda record, earlier: told.append((record.key, earlier)),
     )
     assert sum(earlier for _, earlier in told) == 8
@@ -132,7 +124,6 @@ def test_what_is_done_stays_done_and_what_failed_is_tried_again(tmp_path):
     anew = {name for name, time in after.items() if before.get(name) != time}
     assert gone.name in anew
     assert len(anew) == 1 + 3
-    assert not list(cells.glob("*.part"))
 
 
 def test_the_report_has_all_of_it_and_needs_nothing_beside_it(tmp_path, monkeypatch):

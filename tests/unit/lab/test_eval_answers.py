@@ -7,7 +7,7 @@ import pytest
 from keepsake.lab.trial import NOT_KNOWN
 from keepsake.memory.protocol import RecalledLine
 from keepsake.paths import REPOSITORY
-from tests.fakes.model_server import FakeModelServer, Reply
+from tests.fakes.model_server import FakeModelServer
 from tests.unit.lab.in_process import keepsake
 
 LOCOMO = REPOSITORY / "tests" / "data" / "benchmarks" / "locomo.json"
@@ -89,31 +89,6 @@ def test_answers_are_graded_by_category_with_intervals(environ, tmp_path, server
     first = server.calls("/v1/chat/completions")[0].body["messages"][0]["content"]
     assert "3 March 2023, Nadia: Oskar, you will not believe it" in first
     assert first.endswith("Question: What did Nadia buy for making bowls?")
-
-
-def test_what_was_broken_off_goes_on_and_comes_to_the_same(environ, tmp_path, server):
-    ask(environ, "--json", tmp_path / "whole.json")
-    asked = len(server.calls("/v1/chat/completions"))
-    gone = [Reply(), *[Reply(status=400, text="out of order")] * 99]
-    server.plan("/v1/chat/completions", *[Reply()] * 6, *gone[1:])
-    broken = ask(environ, "--json", tmp_path / "parts.json")
-    assert broken.returncode == 1
-    assert "out of order" in broken.stderr
-    assert not (tmp_path / "parts.json").exists()
-    server._plans.clear()
-    other = ask(environ, "--limit", "3", "--json", tmp_path / "parts.json")
-    assert other.returncode == 1
-    assert "with other options" in other.stderr  # and what was answered is kept
-    again = ask(environ, "--json", tmp_path / "parts.json")
-    assert "6 of 16 questions were answered before" in again.stderr
-    assert len(server.calls("/v1/chat/completions")) == asked + 6 + 1 + 10
-    whole, parts = (json.loads((tmp_path / f"{n}.json").read_text()) for n in ("whole", "parts"))
-    assert answers_in(whole) == answers_in(parts)
-    assert list(tmp_path.glob("*.part")) == []
-
-
-def answers_in(found):
-    return [(row["text"], row["answer"], row["f1"]) for row in found["cells"][0]["rows"]]
 
 
 @pytest.mark.parametrize(

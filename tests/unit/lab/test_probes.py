@@ -16,7 +16,6 @@ from keepsake.lab.evaluating import (
     IN_REACH,
     Evaluation,
     Living,
-    RowJournal,
     evaluated,
 )
 from keepsake.lab.memories.windows import FullContext
@@ -127,7 +126,7 @@ def test_what_is_not_what_a_memory_gives_becomes_no_figure(gives, said, monkeypa
 
 
 def test_windows_forget_and_curves_say_when():
-    rows = evaluated([BUSY], Evaluation(memory="sliding-window"), RowJournal(None, {}))
+    rows = evaluated([BUSY], Evaluation(memory="sliding-window"))
     found = results_of("probes", {"window": rows})
     known = over_time(found.arms[0], BUSY.load, IN_CONTEXT)
     assert {hours: each.mean for hours, each in known.items()} == {1.0: 1.0, 24.0: 0.0, 168.0: 0.0}

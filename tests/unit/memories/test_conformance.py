@@ -66,5 +66,5 @@ def test_a_memory_that_does_not_conform_is_told_so(wrong, told):
 
 
 def test_the_shipped_ones_are_known_by_name():
-    shipped = {"full-context", "sliding-window", "rag", "generative-agents", "keepsake", "mem0"}
+    shipped = {"full-context", "sliding-window", "rag", "generative-agents", "keepsake"}
     assert shipped <= set(protocol.names())

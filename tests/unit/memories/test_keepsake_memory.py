@@ -7,7 +7,7 @@ import pytest
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import KeepsakeError
 from keepsake.lab.conversation import Conversation, moment
-from keepsake.lab.measure import DEPTHS
+from keepsake.lab.measures import DEPTHS
 from keepsake.lab.memories.conformance import BEGAN, life
 from keepsake.lab.memories.keepsake import KeepsakeMemory
 from keepsake.memory.protocol import Surroundings

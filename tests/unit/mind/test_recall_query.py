@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from keepsake.lab.measure import Answered, scores
 from keepsake.recall.documents import Document, DocumentKind
 from keepsake.recall.fusion import Candidates, Weights, rank
 from keepsake.recall.query import read, spans, tells_when
@@ -102,13 +101,3 @@ def test_names_are_known_apart_from_words():
     assert set(question.names) == {"tom", "the kettle"}
     assert question.terms == ("brother", "eat", "ostrey")
     assert question.meaning == ("What did my brother eat at in Ostrey?",)
-
-
-def test_scores_come_by_kind_and_for_all():
-    found = scores([Answered("fact", ["a"], ["a"]), Answered("date", ["a"], ["b"])])
-    assert [(s.kind, s.questions, s.recall[10], s.mrr) for s in found] == [
-        ("date", 1, 0.0, 0.0),
-        ("fact", 1, 1.0, 1.0),
-        ("all", 2, 0.5, 0.5),
-    ]
-    assert scores([]) == []

@@ -84,7 +84,7 @@ class CmdAgent(BuilderCommand):
       @agent/create <name> [= <profile>]  a new one, in this room
       @agent/delete <name>                out of the world; its archive stays
       @agent/profile <name> [= <profile>] see or change who it is
-      @agent/memory <name> [= <memory>]   what it remembers with: rag, mem0 …
+      @agent/memory <name> [= <memory>]   what it remembers with: rag …
       @agent/pause <name>                 it perceives, but does not think
       @agent/resume <name>                it thinks again
       @agent/interval <name> = <seconds>  how often it acts unasked; |wdefault|n

@@ -6,8 +6,7 @@ import statistics
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-DEPTHS = (5, 10, 20)
-ALL = "all"
+from keepsake.lab.measures import ALL, DEPTHS
 
 
 @dataclass(frozen=True, slots=True)
