@@ -21,9 +21,9 @@ from keepsake.agent.runtime import runtime
 from keepsake.archive import history
 from keepsake.archive.history import PastCompaction
 from keepsake.archive.records import Memory
+from keepsake.contrib.evennia.commands.why import source_of
 from keepsake.errors import KeepsakeError
 from keepsake.events.why import PromptSource, Why, why_did
-from keepsake.recall.documents import DocumentKind, Hit
 from keepsake.web import access, actions, books, charts, prompts, search, world
 from keepsake.web.access import NOWHERE, may_act, refused
 from keepsake.web.actions import ONE, NotAllowed
@@ -189,17 +189,7 @@ def recall(
     if hits is None:
         cure = "The agents' log says why; so does `keepsake doctor`"
         raise KeepsakeError("Recall cannot search now", cure)
-    return list(map(_found, hits))
-
-
-def _found(hit: Hit) -> PromptSource:
-    found = hit.document
-    kind, n, title = found.kind.value, found.first, found.title
-    if found.kind is DocumentKind.SUMMARY:
-        kind, n = "summary", int(found.key.partition(":")[2])
-        title = f"memories {found.first}-{found.last}"
-    why = "; ".join(hit.reasons) or "beside one that was found"
-    return PromptSource(kind, n, title, round(hit.score, 4), why, found.text)
+    return list(map(source_of, hits))
 
 
 @api.get(f"{ONE}/compactions", response=_answers(list[PastCompaction]))

@@ -17,12 +17,15 @@ import yaml
 
 from keepsake.books.people import FOLDER
 from keepsake.books.person_page import parse_page
-from keepsake.contrib.evennia.commands.history import nights
 from keepsake.errors import NoteRefused
+from keepsake.events.reader import newest_first
+from keepsake.events.types import Sleep
 from keepsake.web.shapes import PageView
 
 _TOLD = ("place", "reason", "tags", "memories")
 """What of a page's front matter is shown beside it."""
+_FAR = 64 << 20
+"""Bytes of the event log that are read back for nights."""
 _LONGEST = 60_000
 """Characters of one page that are shown; the file has all."""
 
@@ -97,13 +100,22 @@ def book(folder: Path, name: str, limit: int) -> list[PageView]:
 
 def nights_of(events: Path, agent_id: int, limit: int) -> list[PageView]:
     """An agent's newest nights, as the event log tells of them."""
-    return [
-        PageView(
-            title=f"{night.time.astimezone():%A, %-d %B}",
-            at=night.time,
-            text="\n".join(f"- {line}" for line in night.lines),
-            facts={"why": night.why, "calls": str(night.calls)},
-            file="",
-        )
-        for night in islice(nights(events, agent_id), limit)
-    ]
+    return list(islice(_nights(events, agent_id), limit))
+
+
+def _nights(events: Path, agent_id: int) -> Iterator[PageView]:
+    lines, calls = list[str](), 0  # of one night, the last first
+    for record in newest_first(events, kind=Sleep.kind, agent_id=agent_id, most=_FAR):
+        if record.get("op") == "falls asleep":
+            at = datetime.fromisoformat(record["t"])
+            facts = {"why": str(record.get("why", "")), "calls": str(calls)}
+            title, text = f"{at.astimezone():%A, %-d %B}", "\n".join(lines[::-1])
+            yield PageView(title=title, at=at, text=text, facts=facts, file="")
+            lines, calls = [], 0
+        elif record.get("op") == "wakes":
+            lines.append(f"- woken by {record.get('why', '')}")
+        else:
+            figures = ", ".join(f"{n} {name}" for name, n in (record.get("figures") or {}).items())
+            told = record.get("problem") or figures or "nothing to do"
+            lines.append(f"- {record.get('step')}: {told}")
+            calls += int(record.get("calls", 0))

@@ -1,4 +1,4 @@
-"""While a player was away: what they read when they come back, and on what it rests."""
+"""While a player was away: what they read when they come back."""
 
 from __future__ import annotations
 
@@ -43,19 +43,6 @@ class TestAbsence(AgentsWorld):
         ]
         self.leave()
         assert self.come_back() == []
-
-    def test_a_builder_sees_the_memory_under_each_line(self):
-        self.leave()
-        self.ada.execute_cmd("talk joss Where is Tom?")
-        assert len(self.come_back()) == 1
-        self.ada.permissions.add("Builder")
-        self.ada.account.permissions.add("Builder")
-        heard = self.hears(self.ada)
-        self.ada.execute_cmd("@away tom")
-        self.settle(lambda: bool(heard))
-        shown = strip_ansi("\n".join(heard))
-        assert "Ada says to" in shown
-        assert '"Where is Tom?"' in shown
 
     def test_no_whisper_no_pose_and_nobody_they_ignore(self):
         eve = self.guest(32, "Eve")

@@ -117,7 +117,6 @@ class TestWhatIsMeant(Building, AgentsWorld):
         for line, wanted in (
             ("@journal", "Mira's journal"),
             ("@people", "Mira knows"),
-            ("@history", "Mira's memory"),
             ("@pin", "pinned for Mira"),
             ("@pin = Tom owes me six pence.", "Mira's pinned block"),
             ("@pin/remove = 1", "No longer pinned"),

@@ -7,9 +7,9 @@ import logging
 from typing import Any
 
 import jsonschema
+from keepsake.contrib.evennia.commands.history import nights
 
 from keepsake.agent import agent_log, runtime
-from keepsake.contrib.evennia.commands.history import nights
 from keepsake.contrib.evennia.minds import close_all
 from keepsake.events.log import EventLog, Taps
 from keepsake.events.prompts import prompt_text

@@ -129,7 +129,7 @@ class TestBuilders(Building, JournalWorld):
         assert "blue cup" in shown
         assert "told to me" in " ".join(shown.split())
         assert "judged by rules" in shown
-        assert f"memory {self.number_of('blue cup')}" in shown
+        assert f"memories {self.number_of('blue cup')}" in shown
         today = self.services.clock.now().astimezone().date()
         for day in (f"{today}", "today"):
             assert "Ostrey" in self.type(f"@journal Mira {day}")

@@ -150,13 +150,11 @@ class TestModeration(Building, Inn):
         assert "@mute ann for 1h : shouting" in shown
 
     def test_logs_are_cut_bounded_and_read_across_the_cuts(self):
-        (self.logs / "audit.jsonl").write_text('{"t": "2026-01-01T00:00:00", "line": "@old"}\n')
         small = {"FILE_BYTES": 500, "MOST_FILES": 4}
         with mock.patch.multiple(written_down, **small):
             for number in range(3):
                 self.type(f"@rules {number}")
             shown = self.type("@audit")
-            assert "@old" in shown, "of a version that did not cut"
             assert all(f"@rules {number}" in shown for number in range(3))
             for number in range(40):
                 self.type(f"@rules {number}")

@@ -204,7 +204,7 @@ class TestPromises(PeopleWorld):
 
 
 class TestBuilders(Building, PeopleWorld):
-    """@people and @history, as builders type them."""
+    """@people, as builders type them."""
 
     def test_everybody_and_one_of_them(self):
         self.says(self.char1, "I work as a miller, Mira.", "I work as a baker now, Mira.")
@@ -215,6 +215,6 @@ class TestBuilders(Building, PeopleWorld):
         shown = self.type("@people Mira Tom")
         assert identity_of(self.char1) in shown
         assert '"I work as a baker now, Mira."' in shown
-        assert "(memory 2" in shown
-        assert "Meetings:" in shown
+        assert "memory 2" in shown
+        assert "meetings: 1" in shown
         assert shown == self.type("@people Mira = tom")

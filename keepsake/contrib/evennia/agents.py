@@ -222,7 +222,7 @@ class AgentMixin(CharacterMixin):
         if clean != newname:
             self.db_key = clean
             self.save(update_fields=["db_key"])
-        rename_mind(self, oldname)
+        rename_mind(self)
         if mind := self.mind:
             mind.thinker.start()
         if clean != oldname:

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator
-from contextlib import suppress
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from evennia import InterruptCommand
 from evennia.commands.default.muxcommand import MuxCommand
 
 from keepsake.events.files import LineWriter, files_of
-from keepsake.json_lines import line_of, lines_from_end, parsed
+from keepsake.json_lines import line_of, parsed
 from keepsake.language.words import words
 
 AUDIT, REPORTS = "audit", "reports"
@@ -50,21 +49,9 @@ def keep(name: str, **facts: Any) -> None:
 
 def newest(name: str, most: int) -> list[dict[str, Any]]:
     """The newest lines, oldest first; those that cannot be read are passed over."""
-    found: list[dict[str, Any]] = []
-    for line in _from_end(Path(settings.LOG_DIR), name):
-        if record := parsed(line):
-            found.append(record)
-        if len(found) == most:
-            break
-    return found[::-1]
-
-
-def _from_end(folder: Path, name: str) -> Iterator[bytes]:
-    for file in reversed(files_of(folder, name)):
-        with suppress(OSError):  # a damaged one hides no other
-            yield from file.lines_from_end()
-    with suppress(FileNotFoundError), (folder / f"{name}.jsonl").open("rb") as old:
-        yield from lines_from_end(old)  # of versions that did not rotate
+    files = reversed(files_of(Path(settings.LOG_DIR), name))
+    records = (record for file in files for record in map(parsed, file.lines_from_end()) if record)
+    return [*islice(records, most)][::-1]
 
 
 # -- commands that are written down

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 from datetime import datetime
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from twisted.python.failure import Failure
@@ -22,8 +21,8 @@ if TYPE_CHECKING:
 else:
     Base = object
 
-LEFT, TOLD = "left", "told_of_absence"
-"""Attributes: when they went, in ISO format; on which memories rests what they were told last."""
+LEFT = "left"
+"""Attribute: when they went, in ISO format."""
 AGAIN = 1.0
 """Seconds between two looks whether all agents are open."""
 PATIENCE = 30.0
@@ -110,15 +109,10 @@ def _look_back(character: Any, left: datetime) -> None:
 
     def failed(failure: Failure) -> None:
         log(f"[Error] {character.key} is not told of the time away: {failure.value!r}")
-        _show(character, [])
 
-    runtime().in_thread(work, PATIENCE).addCallbacks(partial(_show, character), failed)
+    def show(found: list[News]) -> None:
+        if found and character.pk is not None:
+            lines = (f"  {each.text.replace('|', '||')}" for each in found)
+            character.msg("\n".join(["|wWhile you were away|n", *lines]))
 
-
-def _show(character: Any, found: list[News]) -> None:
-    if character.pk is None:
-        return
-    character.attributes.add(TOLD, [(each.agent, each.number) for each in found])
-    if found:
-        lines = (f"  {each.text.replace('|', '||')}" for each in found)
-        character.msg("\n".join(["|wWhile you were away|n", *lines]))
+    runtime().in_thread(work, PATIENCE).addCallbacks(show, failed)

@@ -6,13 +6,12 @@ from evennia import CmdSet, Command
 from evennia.commands.default import general
 
 from keepsake.contrib.evennia.commands.agents import CmdAgent
-from keepsake.contrib.evennia.commands.memory import CmdCompactMemories, CmdMemoryStatus
-from keepsake.contrib.evennia.commands.models import CmdLlmStatus
-from keepsake.contrib.evennia.commands.recall import CmdAwayNews
+from keepsake.contrib.evennia.commands.compaction import CmdCompactMemories
+from keepsake.contrib.evennia.commands.memory import CmdLlmStatus, CmdMemoryStatus
 from keepsake.contrib.evennia.wording import harmless
 from keepsake.prompt.verbs import find_exit
 
-BUILDER_COMMANDS = (CmdAgent, CmdCompactMemories, CmdMemoryStatus, CmdLlmStatus, CmdAwayNews)
+BUILDER_COMMANDS = (CmdAgent, CmdCompactMemories, CmdMemoryStatus, CmdLlmStatus)
 
 
 class CmdSetAgents(CmdSet):

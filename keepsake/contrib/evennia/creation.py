@@ -169,7 +169,7 @@ def set_memory(agent: Any, name: str) -> None:
     what, cure = f"The memory could not be kept in {path}", "Mend the file or its permissions"
     with refusing(what, cure, UnicodeDecodeError, yaml.YAMLError):
         name_memory(path, name)
-    rename_mind(agent, agent.key)  # its mind begins anew
+    rename_mind(agent)  # its mind begins anew
 
 
 def has_lived(name: str) -> bool:

@@ -5,16 +5,12 @@ Name this module in ``AT_SERVER_STARTSTOP_MODULE``, or call :func:`start` and :f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
-from typing import Any
-
 from evennia.server.signals import SIGNAL_OBJECT_POST_PUPPET, SIGNAL_OBJECT_POST_UNPUPPET
 from twisted.internet import reactor
-from twisted.internet.task import Cooperator, LoopingCall
-from twisted.logger import Logger
+from twisted.internet.task import LoopingCall
 
 from keepsake.agent import runtime
+from keepsake.agent.agent_log import logged
 from keepsake.agent.runtime import COMPACTING_AT_ONCE, Runtime
 from keepsake.contrib.evennia.agents import notice_login
 from keepsake.contrib.evennia.apps import places
@@ -23,10 +19,6 @@ from keepsake.contrib.evennia.minds import close_all, open_in_turn, open_minds, 
 from keepsake.events.log import Taps
 
 HOUSEKEEPING_SECONDS = 2.0
-TURN_SECONDS = 0.01
-"""How long housekeeping keeps others from the reactor."""
-
-_log = Logger()
 _housekeeping: LoopingCall | None = None
 
 
@@ -58,22 +50,15 @@ def live(shared: Runtime) -> None:
     global _housekeeping  # noqa: PLW0603 - one a process, like what it looks after
     open_in_turn(all_agents())
     shared.gateway.on_ready = _model_is_back
-    turns = Cooperator(partial(_a_while, shared), partial(shared.timer.callLater, 0))
-    _housekeeping = LoopingCall(lambda: turns.coiterate(_keep_house()))
+    _housekeeping = LoopingCall(_keep_house)
     _housekeeping.clock = shared.timer
-    _housekeeping.start(HOUSEKEEPING_SECONDS, now=False).addErrback(_broken)
+    _housekeeping.start(HOUSEKEEPING_SECONDS, now=False)
 
 
 def _model_is_back() -> None:
     """Have those answered whom no model answered, now that a server is well again."""
     for mind in list(open_minds()):
         mind.thinker.model_is_back()
-
-
-def _a_while(shared: Runtime) -> Callable[[], bool]:
-    """Tells when work that can wait is to leave the reactor to players for a moment."""
-    end = shared.seconds() + TURN_SECONDS
-    return lambda: shared.seconds() >= end
 
 
 def stop(*, reload: bool) -> None:
@@ -84,11 +69,11 @@ def stop(*, reload: bool) -> None:
     runtime.stop(reload=reload)
 
 
-def _keep_house() -> Iterator[None]:
+def _keep_house() -> None:
     """What no event of the world would set off: a full disk that is empty again, retries.
 
-    One agent a step. A thread is left to who has to compact before it can answer; and as long as
-    some are not open yet, that is what there is to do.
+    A thread is left to who has to compact before it can answer; and as long as some are not open
+    yet, that is what there is to do.
     """
     minds = list(open_minds())
     busy = COMPACTING_AT_ONCE if unopened() else sum(mind.memory.compacting for mind in minds)
@@ -96,14 +81,7 @@ def _keep_house() -> Iterator[None]:
         # One that compacts would have to be waited for, and does all this itself.
         if mind.closed or mind.memory.compacting:
             continue
-        try:
+        with logged(f"{mind.memory.name}: Housekeeping failed"):
             if mind.memory.save_backlog() and busy < COMPACTING_AT_ONCE:
                 mind.memory.compact_if_due()
                 busy += mind.memory.compacting
-        except Exception:  # whatever is wrong with one agent, the others are looked after
-            _log.failure("Housekeeping failed for {name}", name=mind.memory.name)
-        yield
-
-
-def _broken(failure: Any) -> None:
-    _log.failure("Housekeeping stopped", failure=failure)

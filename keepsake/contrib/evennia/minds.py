@@ -10,12 +10,13 @@ has it opened right then, so nothing that is said to an agent is lost.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from itertools import count
 from typing import Any
 
-import evennia
 from evennia.objects.models import ObjectDB
 from evennia.objects.objects import DefaultCharacter, DefaultRoom
+from twisted.internet.task import LoopingCall
 
 from keepsake.agent.agent_log import logged
 from keepsake.agent.body import Life
@@ -30,8 +31,7 @@ LOOK_EACH = 5
 _minds: dict[int, Mind] = {}
 _unopened: dict[int, Any] = {}
 """The agents whose turn to be opened has not come yet."""
-_next_tick: Any = None
-_ticks = 0
+_ticking: LoopingCall | None = None
 
 
 def mind_of(agent: Any) -> Mind | None:
@@ -47,7 +47,7 @@ def mind_of(agent: Any) -> Mind | None:
         mind.begin()
         if _unopened.pop(agent.id, None) is not None:
             mind.thinker.start()
-        _tick_soon()
+        _tick_from_now_on()
     return mind
 
 
@@ -68,10 +68,7 @@ def unopened() -> int:
 
 
 def open_in_turn(agents: Iterable[Any]) -> None:
-    """Open the minds of these agents one after the other, and let them think.
-
-    Those near players come first.
-    """
+    """Open the minds of these agents one after the other, and let them think."""
     shared = runtime()
     for agent in agents:
         _unopened[agent.id] = agent
@@ -80,12 +77,9 @@ def open_in_turn(agents: Iterable[Any]) -> None:
 
 
 def _open_next(shared: Runtime) -> None:
-    if not running() or runtime() is not shared:
+    if not running() or runtime() is not shared or not _unopened:
         return
-    agent = _next_to_open()
-    if agent is None:
-        return
-    number = agent.id
+    number, agent = next(iter(_unopened.items()))
 
     def prepared() -> None:
         if running() and runtime() is shared:
@@ -95,26 +89,12 @@ def _open_next(shared: Runtime) -> None:
             _open_next(shared)
 
     with logged(f"{agent.key}: The mind could not be made"):
-        # Its turn ends when that is read: reading two at once would only take longer for both.
-        reading = shared.workers.submit(_made(agent).memory.prepare)
-        reading.add_done_callback(lambda _: shared.post(prepared))
-        return
-    shared.post(prepared)
-
-
-def _next_to_open() -> Any:
-    """The agent whose turn has come, one near a player if there is one; None if none waits."""
-    for session in evennia.SESSION_HANDLER.get_sessions():
-        player = session.get_puppet()
-        if player is not None and player.location is not None:
-            for each in player.location.contents_get(content_type="character"):
-                if each.id in _unopened:
-                    return each
-    for number, agent in list(_unopened.items()):
         if agent.id is not None and not agent.ndb.being_deleted:
-            return agent
-        del _unopened[number]
-    return None
+            # Its turn ends when that is read: reading two at once would only take longer for both.
+            reading = shared.workers.submit(_made(agent).memory.prepare)
+            reading.add_done_callback(lambda _: shared.post(prepared))
+            return
+    shared.post(prepared)
 
 
 def close_mind(agent_id: int) -> None:
@@ -125,8 +105,8 @@ def close_mind(agent_id: int) -> None:
         mind.keeper.recaller.forget()
 
 
-def rename_mind(agent: Any, former: str) -> None:
-    """The agent has another name: its mind begins anew under it, and goes on with its counts."""
+def rename_mind(agent: Any) -> None:
+    """The agent has another name, or another memory: its mind begins anew."""
     if agent.id in _minds:
         close_mind(agent.id)
         mind_of(agent)
@@ -134,38 +114,37 @@ def rename_mind(agent: Any, former: str) -> None:
 
 def close_all() -> None:
     """Stop all thinking and bring every memory to the disk."""
-    global _next_tick, _ticks  # one for all minds, like the table they stand in
-    if _next_tick is not None and _next_tick.active():
-        _next_tick.cancel()
-    _next_tick, _ticks = None, 0
+    global _ticking  # noqa: PLW0603 - one for all minds, like the table they stand in
+    if _ticking is not None:
+        _ticking.stop()
+    _ticking = None
     for mind in list(_minds.values()):
         mind.close()
     _minds.clear()
     _unopened.clear()
 
 
-def _tick_soon() -> None:
-    """Have all minds told that a minute has passed; one call, however many there are."""
-    global _next_tick  # noqa: PLW0603 - as above
-    if _next_tick is None and running():
-        _next_tick = runtime().timer.callLater(TICK_SECONDS, _tick)
+def _tick_from_now_on() -> None:
+    """Have all minds told of each minute; one call, however many there are."""
+    global _ticking  # noqa: PLW0603 - as above
+    if _ticking is None:
+        _ticking = LoopingCall(_tick, count(1))
+        _ticking.clock = runtime().timer
+        _ticking.start(TICK_SECONDS, now=False)
 
 
-def _tick() -> None:
-    global _next_tick, _ticks  # noqa: PLW0603 - as above
-    _next_tick = None
-    for mind in list(open_minds()):
+def _tick(ticks: Iterator[int]) -> None:
+    minds = list(open_minds())
+    for mind in minds:
         with logged(f"{mind.memory.name}: Its day could not go on"):
             mind.sleeper.tick()
             if (agent := mind.thinker.agent) is not None and not mind.closed:
                 agent.at_minute()
-    _ticks += 1
-    if _ticks % LOOK_EACH == 0 and running():
-        runtime().workers.submit(_look, list(open_minds()))
-    _tick_soon()
+    if next(ticks) % LOOK_EACH == 0 and running():
+        runtime().workers.submit(_look, minds)
 
 
-def _look(minds: Sequence[Mind]) -> None:
+def _look(minds: Iterable[Mind]) -> None:
     for mind in minds:
         mind.look()
 

@@ -58,15 +58,12 @@ class Absentee:
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """One line, and the memory on which it rests: ``number``, of ``agent``."""
+    """One line; ``same`` is what several who heard the same have in common."""
 
     kind: NewsKind
-    agent: str
-    number: int
     time: datetime
     text: str
     same: str
-    """What several who heard the same have in common."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +91,7 @@ def chosen(found: Iterable[News]) -> list[News]:
     single = list({each.same: each for each in reversed(newest)}.values())[::-1]
     first = {each.kind: each for each in reversed(single)}
     rest = [each for each in single if each not in first.values()]
-    ordered = [*sorted(first.values(), key=lambda each: each.kind), *rest]
-    return ordered[:SHOWN]
+    return [*sorted(first.values(), key=lambda each: each.kind), *rest][:SHOWN]
 
 
 def _since(archive: Archive, who: Absentee) -> Iterator[Memory]:
@@ -119,12 +115,10 @@ def _is_before(line: bytes, moment: datetime) -> bool:
 def _told(memory: Memory, witness: Witness, who: Absentee) -> News | None:
     if confidant(memory) or who.ignores(memory.source_id) or memory.source_id == who.key:
         return None
-    ignored = who.ignored.values()
-    if any(names(memory.text, each) for each in ignored):  # nor what they are said to say
-        return None
+    if any(names(memory.text, each) for each in who.ignored.values()):
+        return None  # nor what they are said to say
     if memory.event == _DEED and names(memory.text, who.name):
-        text = memory.text
-        return News(NewsKind.DEED, witness.name, memory.number, memory.time, text, text)
+        return News(NewsKind.DEED, memory.time, memory.text, memory.text)
     if said := own_words(memory):
         speaker, to = witness.name, memory.to or said.to
         if who.ignores(witness.key):
@@ -137,26 +131,20 @@ def _told(memory: Memory, witness: Witness, who: Absentee) -> News | None:
     if not about or names(to, who.name):
         return None
     asked = about[0].endswith("?")
-    kind = NewsKind.ASKED if asked else NewsKind.SPOKE
-    where = f" in {memory.place}" if memory.place else ""
     did = f"asked {to or 'around'} after you" if asked else f"spoke of you{f' to {to}' * bool(to)}"
+    where = f" in {memory.place}" if memory.place else ""
     text = f'{speaker} {did}{where}: "{shorten(about[0], LONGEST)}"'
-    return News(kind, witness.name, memory.number, memory.time, text, f"{speaker}: {about[0]}")
+    kind = NewsKind.ASKED if asked else NewsKind.SPOKE
+    return News(kind, memory.time, text, f"{speaker}: {about[0]}")
 
 
 def _promises(witness: Witness, who: Absentee) -> Iterator[News]:
-    """The agent's open promises to them."""
+    """The agent's open promises to them, whatever they are called."""
     for item in witness.commitments:
         if item.kind is not CommitmentKind.PROMISE or not item.number:
             continue
+        theirs = item.key == who.key if item.key else item.who.casefold() == who.name.casefold()
         text = f'{witness.name} promised you: "{item.text}"'
         for memory in witness.archive.read(item.number, item.number):
-            if _is_to(item, who) and confidant(memory) in ("", who.key):
-                yield News(NewsKind.PROMISE, witness.name, item.number, memory.time, text, text)
-
-
-def _is_to(promise: Commitment, who: Absentee) -> bool:
-    """Whether they were promised it, whatever they are called."""
-    if promise.key:
-        return promise.key == who.key
-    return promise.who.casefold() == who.name.casefold()
+            if theirs and confidant(memory) in ("", who.key):
+                yield News(NewsKind.PROMISE, memory.time, text, text)

@@ -7,6 +7,7 @@ stands before her and can say more.
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, Route, expect
@@ -30,7 +31,7 @@ def open_mira(page: Page, section: str = "live") -> None:
     expect(page.locator(f"#panel-{section}")).to_be_visible()
 
 
-def api(page: Page, what: str) -> dict:
+def api(page: Page, what: str) -> Any:
     """What the API answers about the agent of the page."""
     number = page.locator("body").get_attribute("data-agent")
     return page.request.get(f"/agents/api/agents/{number}/{what}").json()
@@ -272,9 +273,9 @@ def test_a_compaction_shows_what_changed(page: Page) -> None:
     newest = page.locator(".compactions > li").first
     newest.locator("summary").first.click()
     expect(newest.locator("ins").first).to_be_visible()
-    made = api(page, "compactions?limit=1")["compactions"][0]
-    newest.get_by_text(f"Memories {made['first']}–{made['last']}, word for word").click()
-    expect(newest.locator(".memory")).to_have_count(made["last"] - made["first"] + 1)
+    (first, last) = api(page, "compactions?limit=1")[0]["covered"]
+    newest.get_by_text(f"Memories {first}–{last}, word for word").click()
+    expect(newest.locator(".memory")).to_have_count(last - first + 1)
 
 
 def test_the_world_shows_who_is_where(page: Page) -> None:

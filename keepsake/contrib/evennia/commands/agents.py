@@ -11,15 +11,7 @@ from keepsake.agent.runtime import runtime
 from keepsake.agent.sleep.tiredness import wakes_at
 from keepsake.agent.thinking.thinker import SHORTEST_INTERVAL
 from keepsake.contrib.evennia.agents import AgentMixin
-from keepsake.contrib.evennia.commands import (
-    compaction,
-    history,
-    journal,
-    notes,
-    profiles,
-    recall,
-    why,
-)
+from keepsake.contrib.evennia.commands import books, compaction, why
 from keepsake.contrib.evennia.commands.base import (
     BuilderCommand,
     Query,
@@ -47,14 +39,13 @@ LONGEST_INTERVAL = 86_400
 LONGEST_PROFILE = 4000
 VIEWS: dict[str, View] = {
     "compaction": compaction.view,
-    "history": history.view,
-    "journal": journal.view,
-    "memories": recall.memories,
-    "note": notes.note,
-    "notes": notes.listing,
-    "people": profiles.view,
-    "pin": notes.pin,
-    "recall": recall.search,
+    "journal": books.journal,
+    "memories": why.memories,
+    "note": books.note,
+    "notes": books.notes,
+    "people": books.people,
+    "pin": books.pin,
+    "recall": why.search,
     "why": why.view,
 }
 """What can be read of an agent's mind; each is a switch."""
@@ -98,8 +89,6 @@ class CmdAgent(BuilderCommand):
       @agent/memories <name> [65-128]     its memories, word for word
       @agent/compaction <name> [<n>]      its compactions, or one with all that
                                           it covers; |w/compaction/undo|n
-      @agent/history <name> [<kind>]      its compactions, sleeps and insights;
-                                          or one: compaction, sleep, insight
       @agent/journal <name> [<words>]     its journal: today, 2026-11-21, words
       @agent/people <name> [<who>]        its pages of people
       @agent/notes <name>                 its notes
@@ -157,7 +146,7 @@ class CmdAgent(BuilderCommand):
 
     def _look(self, view: View, options: frozenset[str]) -> None:
         words, title = self.args, ""
-        if view is notes.note:  # `mira/well = text`
+        if view is books.note:  # `mira/well = text`
             left, _, text = words.partition("=")
             name, _, title = left.partition("/")
             words = f"{name}={text}"
@@ -198,8 +187,8 @@ class CmdAgent(BuilderCommand):
         if drop and not wanted:
             raise KeepsakeError("Whose?", "As in: @rules/drop Tom")
         agents = [self.agent_named(wanted)] if wanted and not drop else all_agents()
-        books = [(agent.key, self.mind(agent).memory.commitments) for agent in agents]
-        self.answer(lambda: notes.rules_dropped(books, wanted) if drop else notes.rules(books))
+        kept = [(agent.key, self.mind(agent).memory.commitments) for agent in agents]
+        self.answer(lambda: books.rules_dropped(kept, wanted) if drop else books.rules(kept))
 
     # -- making and mending
 

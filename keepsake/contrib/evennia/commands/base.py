@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,6 +12,7 @@ from typing import Any
 from django.conf import settings
 from evennia.objects.models import ObjectDB
 from evennia.objects.objects import DefaultCharacter
+from evennia.utils.ansi import strip_ansi
 from evennia.utils.evmore import EvMore
 from evennia.utils.evtable import EvTable
 from evennia.utils.utils import class_from_module
@@ -21,6 +23,7 @@ from keepsake.agent.agent_log import log
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
 from keepsake.agent.surroundings import is_agent
+from keepsake.archive.records import EDITED
 from keepsake.contrib.evennia.agents import AgentMixin
 from keepsake.contrib.evennia.creation import all_agents, find_agents
 from keepsake.contrib.evennia.minds import mind_of
@@ -29,6 +32,8 @@ from keepsake.errors import KeepsakeError
 
 COMMAND: Any = class_from_module(settings.COMMAND_DEFAULT_CLASS)
 """The game's own base of commands."""
+LINE = 78
+"""Signs of a line on a plain terminal."""
 PATIENCE = 30.0
 """Seconds to wait for an answer before the builder is shown that it took too long."""
 _TOO_LATE = "|rThat did not work:|n it took too long. Try again in a while"
@@ -202,6 +207,27 @@ def table(headings: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
     for row in rows:
         made.add_row(*row)
     return str(made)
+
+
+def labelled(lines: Iterable[tuple[str, str]], width: int = 18) -> str:
+    """Each fact with its label before it, wrapped to a plain terminal."""
+    shown = []
+    for label, text in lines:
+        # A colour code in the label takes room here and none on the screen.
+        room = width + 1 + len(label) - len(strip_ansi(label))
+        shown.append(f"  {label + ':':<{room}}{hung(text, width + 3)}")
+    return "\n".join(shown)
+
+
+def hung(text: str, indent: int) -> str:
+    """``text`` in lines that hang ``indent`` signs in, but for the first."""
+    wrapped = textwrap.wrap(text, LINE - indent, break_long_words=False, break_on_hyphens=False)
+    return f"\n{' ' * indent}".join(wrapped)
+
+
+def author_of(model: str) -> str:
+    """Who wrote a summary, to be said after its memories."""
+    return EDITED if model == EDITED else f"by {plain(model)}"
 
 
 def when(time: datetime | None, now: datetime) -> str:

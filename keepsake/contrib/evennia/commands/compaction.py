@@ -1,4 +1,4 @@
-"""Builders look at what an agent's compactions did, and take the last one back."""
+"""Builders compact an agent's memory, look at what its compactions did, and take one back."""
 
 from __future__ import annotations
 
@@ -11,38 +11,69 @@ from keepsake.agent.mind import Tended
 from keepsake.archive.history import PastCompaction, compactions
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Summary
-from keepsake.contrib.evennia.commands import figures
-from keepsake.contrib.evennia.commands.base import Query, plain, when
-from keepsake.contrib.evennia.commands.recall import memory_lines
+from keepsake.archive.tiers import SummaryVerdict
+from keepsake.contrib.evennia.commands.base import (
+    BuilderCommand,
+    Query,
+    author_of,
+    labelled,
+    plain,
+    when,
+)
+from keepsake.contrib.evennia.commands.why import memory_lines
+from keepsake.contrib.evennia.wording import counted
 from keepsake.errors import CompactionError, KeepsakeError
-from keepsake.memory.types import Outcome, Undone
+from keepsake.memory.types import CompactionResult, CompactReason, Outcome, Undone
 
 
-def view(query: Query) -> Callable[[], str] | None:
-    """``@compaction``: list them, show one before and after, or take the last one back."""
-    name, memory, number = query.name, query.mind.memory, query.number(0)
-    archive = memory.memory.archive
-    if "undo" in query.options:
-        take_back(name, memory, query.caller)
-        return None
-    return lambda: _one(name, archive, number) if number else _listed(name, compactions(archive))
+class CmdCompactMemories(BuilderCommand):
+    """Compact an agent's memory now, whether it is due or not.
+
+    Usage:
+      @compact-memories [<agent>]        the agent in the room without a name
+      @compact-memories/undo [<agent>]   take the last compaction back
+
+    Old memories become a summary until the prompt is under its low mark. Pins, the
+    talk that is going on and the newest memories stay word for word. The archive
+    keeps every memory. Settings: |wvault/config/memory_compaction.md|n.
+
+    Example:
+      @compact-memories mira
+
+    See also: |whelp @agent|n, |whelp @memory-status|n
+    """
+
+    key = "@compact-memories"
+    aliases = ("@compact-memory",)
+    switch_options = ("undo",)
+
+    def run(self) -> None:
+        """Start the compaction; its outcome is told when it is there."""
+        agent = self.agent_named(self.args)
+        name, caller, memory = agent.key, self.caller, self.mind(agent).memory
+        if "undo" in self.switches:
+            take_back(memory, caller)
+            return
+        caller.msg(f"Compacting {name}'s memory …")
+
+        def done(outcome: Compacted) -> None:
+            caller.msg(_shown(compacted(outcome)))
+            if not isinstance(outcome, CompactionError) and outcome.outcome is not Outcome.NOTHING:
+                caller.msg(labelled([*_figures(outcome)], 10))
+                caller.msg(f"  Before and after: @compaction {name} {outcome.number}")
+
+        memory.compact(CompactReason.MANUAL, done)
 
 
-def take_back(name: str, memory: MemoryComponent, caller: Any) -> None:
+def take_back(memory: MemoryComponent, caller: Any) -> None:
     """Take the last compaction of an agent's memory back, and tell what came of it."""
-    memory.undo(lambda outcome: caller.msg(shown(name, taken_back(outcome))))
-
-
-def shown(name: str, outcome: Tended) -> str:
-    """What came of it, as a builder sees it."""
-    done, said = outcome
-    return f"{'|g' if done else '|r'}{name}:|n {plain(said)}."
+    memory.undo(lambda outcome: caller.msg(_shown(taken_back(outcome))))
 
 
 def compacted(outcome: Compacted) -> Tended:
     """What came of a compaction, in words."""
     if isinstance(outcome, CompactionError):
-        return False, f"Nothing was compacted: {outcome}"
+        return False, f"Nothing was compacted, it failed: {outcome}"
     if outcome.outcome is Outcome.NOTHING:
         return False, f"Nothing to compact: {outcome.detail}"
     before, after = outcome.tokens_before, outcome.tokens_after
@@ -55,6 +86,21 @@ def taken_back(outcome: Undone | CompactionError) -> Tended:
         return False, f"Nothing was taken back: {outcome}"
     left = f"{outcome.left} more can be taken back" if outcome.left else "No other is left"
     return True, f"Took back compaction {outcome.number}: {outcome.detail}. {left}"
+
+
+def _shown(tended: Tended) -> str:
+    done, said = tended
+    return f"{'|g' if done else '|r'}{plain(said)}|n"
+
+
+def view(query: Query) -> Callable[[], str] | None:
+    """``@compaction``: list them, show one before and after, or take the last one back."""
+    name, memory, number = query.name, query.mind.memory, query.number(0)
+    archive = memory.memory.archive
+    if "undo" in query.options:
+        take_back(memory, query.caller)
+        return None
+    return lambda: _one(name, archive, number) if number else _listed(name, compactions(archive))
 
 
 def _listed(name: str, past: Sequence[PastCompaction]) -> str:
@@ -106,15 +152,13 @@ def _one(name: str, archive: Archive, number: int) -> str:
     if found is None:
         there = f"There are {past[0].number} to {past[-1].number}" if past else "There are none yet"
         raise KeepsakeError(f"{name} has no compaction {number}", there)
-    return "\n".join(
-        [
-            f"|wCompaction {number} of {name}'s memory|n ({found.outcome})",
-            figures.labelled(list(_facts(found)), 12),
-            "",
-            *_texts(found),
-            *_covered(archive, found),
-        ]
-    )
+    head = f"|wCompaction {number} of {name}'s memory|n ({found.outcome})"
+    lines = [head, labelled([*_facts(found)], 12), "", *_texts(found)]
+    if found.covered is not None:
+        first, last = found.covered
+        lines.append(f"|wWhat the short-term summary is of|n (memories {first}-{last})")
+        lines += memory_lines(archive.read(first, last))
+    return "\n".join(lines)
 
 
 def _facts(past: PastCompaction) -> Iterator[tuple[str, str]]:
@@ -124,9 +168,32 @@ def _facts(past: PastCompaction) -> Iterator[tuple[str, str]]:
     first, last = past.covered or (0, 0)
     covered = f"memories {first}-{last} summed up, " if past.covered else "only made shorter, "
     yield "Covered", f"{covered}{past.kept} kept verbatim"
-    counted = f", counted by: {past.counted_by}" if past.counted_by else ""
-    yield from figures.of_compaction(past, f"strategy {past.strategy or 'unknown'}", counted)
-    yield "Archive", plain(str(past.position))
+    yield from _figures(past)
+
+
+def _figures(found: CompactionResult | PastCompaction) -> Iterator[tuple[str, str]]:
+    """The figures of a compaction that was made, each with its label."""
+    gain = found.tokens_before - found.tokens_after
+    what = f"{gain:,} saved" if gain >= 0 else f"{-gain:,} more"
+    yield "Tokens", f"{found.tokens_before:,} -> {found.tokens_after:,} ({what})"
+    if found.steps:
+        steps = (f"{s.rung} {s.tokens_before:,} -> {s.tokens_after:,}" for s in found.steps)
+        yield "Rungs", "; ".join(steps)
+    cost = (
+        f"{counted(found.calls, 'call')}, {found.prompt_tokens:,} tokens in and "
+        f"{found.completion_tokens:,} out"
+    )
+    yield "Cost", f"{cost if found.calls else 'no call of a model'}, {found.seconds:.1f} s"
+    yield "Check", verdict(found.verdict)
+    yield "Archive", plain(str(found.position))
+
+
+def verdict(found: SummaryVerdict | None) -> str:
+    """What the check found: ``good: 3 of 3 pins and promises kept``."""
+    if found is None:
+        return "not checked"
+    colour, word = ("|g", "good") if found.good else ("|r", "bad")
+    return f"{colour}{word}|n" + (f": {plain(found.words)}" if found.words else "")
 
 
 def _texts(past: PastCompaction) -> Iterator[str]:
@@ -137,10 +204,9 @@ def _texts(past: PastCompaction) -> Iterator[str]:
         ("Short-term summary", before.recent, after.recent),
     )
     for title, old, new in pairs:
-        if old is None and new is None:
-            continue
-        yield f"|w{title}|n"
-        yield from (_titled("before", old), "", _titled("after", new), "")
+        if old is not None or new is not None:
+            yield f"|w{title}|n"
+            yield from (_titled("before", old), "", _titled("after", new), "")
     for tier, text in past.earlier.items():
         yield f"|wThe {plain(tier)} summary before it was made shorter|n"
         yield f"{plain(text)}\n"
@@ -149,13 +215,5 @@ def _texts(past: PastCompaction) -> Iterator[str]:
 def _titled(word: str, summary: Summary | None) -> str:
     if summary is None:
         return f"{word}: none"
-    head = f"{word}: memories {summary.first}-{summary.last}, by {plain(summary.model)}"
+    head = f"{word}: memories {summary.first}-{summary.last}, {author_of(summary.model)}"
     return f"|x{head}|n\n{plain(summary.text)}"
-
-
-def _covered(archive: Archive, past: PastCompaction) -> Iterator[str]:
-    """The memories that it summed up, word for word."""
-    if past.covered is not None:
-        first, last = past.covered
-        yield f"|wWhat the short-term summary is of|n (memories {first}-{last})"
-        yield from memory_lines(archive.read(first, last))

@@ -1,83 +1,35 @@
-"""Builders look at what an agent remembers, and compact it."""
+"""Builders look at what an agent remembers, what its prompt costs, and at the language models."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from keepsake.agent.memory.memory import Compacted, MemoryComponent
+from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.runtime import runtime
 from keepsake.archive.integrity import IntegrityReport
 from keepsake.archive.records import Summary
 from keepsake.contrib.evennia.agents import AgentMixin
-from keepsake.contrib.evennia.commands import figures
 from keepsake.contrib.evennia.commands.base import (
     BuilderCommand,
     ago,
+    author_of,
+    labelled,
     plain,
     shortened,
     table,
     when,
 )
-from keepsake.contrib.evennia.commands.compaction import take_back
-from keepsake.contrib.evennia.commands.recall import author_of
+from keepsake.contrib.evennia.commands.compaction import verdict
 from keepsake.contrib.evennia.creation import all_agents
+from keepsake.contrib.evennia.minds import open_minds
 from keepsake.contrib.evennia.wording import counted
-from keepsake.errors import CompactionError, KeepsakeError
-from keepsake.memory.types import CompactReason, MemoryContext, MemoryStatus, Outcome
+from keepsake.errors import KeepsakeError
+from keepsake.memory.types import MemoryStatus
+from keepsake.models.queue import Priority
+from keepsake.models.servers import READY, ServerStatus
 from keepsake.prompt.sections import Rendered, chart, costs_of
-from keepsake.recall.agent_index import IndexStatus
-
-
-class CmdCompactMemories(BuilderCommand):
-    """Compact an agent's memory now, whether it is due or not.
-
-    Usage:
-      @compact-memories [<agent>]        the agent in the room without a name
-      @compact-memories/undo [<agent>]   take the last compaction back
-
-    Old memories become a summary until the prompt is under its low mark. Pins, the
-    talk that is going on and the newest memories stay word for word. The archive
-    keeps every memory. Settings: |wvault/config/memory_compaction.md|n.
-
-    Example:
-      @compact-memories mira
-
-    See also: |whelp @agent|n, |whelp @memory-status|n
-    """
-
-    key = "@compact-memories"
-    aliases = ("@compact-memory",)
-    switch_options = ("undo",)
-
-    def run(self) -> None:
-        """Start the compaction; its outcome is told when it is there."""
-        agent = self.agent_named(self.args)
-        name, caller, memory = agent.key, self.caller, self.mind(agent).memory
-        if "undo" in self.switches:
-            take_back(name, memory, caller)
-            return
-        caller.msg(f"Compacting {name}'s memory …")
-
-        def done(outcome: Compacted) -> None:
-            caller.msg(_outcome(name, outcome))
-
-        memory.compact(CompactReason.MANUAL, done)
-
-
-def _outcome(name: str, outcome: Compacted) -> str:
-    if isinstance(outcome, CompactionError):
-        return f"|rCompaction of {name}'s memory failed:|n {plain(str(outcome))}"
-    if outcome.outcome is Outcome.NOTHING:
-        return f"Nothing to compact for {name}: {plain(outcome.detail)}."
-    head = (
-        f"|gCompacted {name}'s memory|n ({outcome.outcome}): {plain(outcome.detail)}. "
-        f"{counted(outcome.kept, 'memory')} {'stays' if outcome.kept == 1 else 'stay'} verbatim."
-    )
-    see = f"  Before and after: @compaction {name} {outcome.number}"
-    facts = [*figures.of_compaction(outcome, f"by {plain(outcome.model) or 'nobody'}")]
-    facts.append(("Archive", plain(str(outcome.position))))
-    return "\n".join([head, figures.labelled(facts, 10), see])
 
 
 class CmdMemoryStatus(BuilderCommand):
@@ -154,77 +106,49 @@ class CmdMemoryStatus(BuilderCommand):
 
     def _show(self, agent: AgentMixin) -> None:
         memory, caller = self.mind(agent).memory, self.caller
-        name = agent.key
-        head = describe(name, memory)
+        head = f"|w{agent.key}'s memory|n\n{labelled(_facts(memory))}"
 
         def done(report: IntegrityReport | KeepsakeError) -> None:
             # Edits by hand are taken over by the check, so the texts are shown after it.
             texts = "".join(_summary(summary) for summary in memory.context().summaries)
-            caller.msg(f"{head}\n{integrity_line(report)}\n{texts}".rstrip())
+            caller.msg(f"{head}\n{_integrity(report)}\n{texts}".rstrip())
 
         memory.check(done)
 
 
-def describe(name: str, component: MemoryComponent) -> str:
-    """The figures of a memory, a line each.
-
-    Raises:
-        KeepsakeError: The memory cannot be opened.
-    """
-    return f"|w{name}'s memory|n\n{figures.labelled([*_facts(component)])}"
-
-
 def _facts(component: MemoryComponent) -> Iterator[tuple[str, str]]:
-    memory, now = component.memory, datetime.now(UTC)
+    memory, window = component.memory, component.context().window
     status, load = memory.status(), memory.load()
-    yield "Memories", f"{status.total}"
-    yield "Window", _window(memory.context())
-    weighed = "" if load.overhead else "; the rest is known after its first act"
-    yield "Prompt", f"{figures.load(load)}{weighed}"
+    numbers = f" (memories {window[0].number}-{window[-1].number})" if window else ""
+    yield "Memories", f"{status.total}, {len(window)} verbatim in the window{numbers}"
+    yield (
+        "Prompt",
+        f"{load.used:,} of {load.budget:,} tokens ({load.share:.0%}): summaries "
+        f"{load.summaries:,}, window {load.window:,}, the rest "
+        f"{f'{load.overhead:,}' if load.overhead else 'is known after its first act'}",
+    )
     yield "Counted by", runtime().tokens.source
     yield "Next compaction", _due(status)
-    yield "Last compaction", _last(status, now)
+    yield "Last compaction", when(status.last_compaction, datetime.now(UTC))
     if status.last_number:
-        yield "  its check", figures.verdict(status.last_verdict)
+        yield "  its check", verdict(status.last_verdict)
     if promises := component.commitments.lines:
         yield "Promises", f"{len(promises)} in {plain(str(component.commitments.path))}"
-    yield "On disk", _sizes(component)
+    yield "On disk", f"{memory.archive.size() / 1000:.1f} kB in {plain(str(component.folder))}"
     indexes = runtime().indexes
     if indexes is not None and (index := indexes.status_of(component.folder.name)) is not None:
-        yield "Recall", _recall(index)
+        late = f" ({index.waiting} documents by words alone so far)" if index.waiting else ""
+        how = f"by words and meaning{late}" if index.by_meaning else "by words"
+        yield "Recall", how + (f". |r{plain(index.problem)}|n" if index.problem else "")
     if status.failures:
         retry = f"; next try {status.retry_at:%H:%M:%S} UTC" if status.retry_at else ""
-        yield (
-            "|rFailed|n",
-            f"{counted(status.failures, 'time')}: {plain(status.last_failure)}{retry}",
-        )
+        failed = f"{counted(status.failures, 'time')}: {plain(status.last_failure)}{retry}"
+        yield "|rFailed|n", failed
     if problem := component.problem:
-        yield (
-            "|rNot written|n",
-            f"{counted(component.waiting, 'memory')} in RAM. {plain(str(problem))}",
-        )
+        waiting = counted(component.waiting, "memory")
+        yield "|rNot written|n", f"{waiting} in RAM. {plain(str(problem))}"
     if component.no_room is not None:
         yield "|rNo room|n", plain(str(component.no_room))
-
-
-def _recall(index: IndexStatus) -> str:
-    late = f" ({index.waiting} documents by words alone so far)" if index.waiting else ""
-    how = f"by words and meaning{late}" if index.by_meaning else "by words"
-    return f"{how}. |r{plain(index.problem)}|n" if index.problem else how
-
-
-def _last(status: MemoryStatus, now: datetime) -> str:
-    if status.last_compaction is None:
-        gone = f"; {counted(status.compactions, 'compaction')} taken back or cleared"
-        return f"none{gone if status.compactions else ''}"
-    return f"{when(status.last_compaction, now)}, {status.compactions} in all"
-
-
-def _window(context: MemoryContext) -> str:
-    if not context.window:
-        return "empty"
-    first, last = context.window[0].number, context.window[-1].number
-    return f"{len(context.window)} verbatim (memories {first}-{last})"
 
 
 def _due(status: MemoryStatus) -> str:
@@ -236,31 +160,17 @@ def _due(status: MemoryStatus) -> str:
     return f"at memory {status.next_due} " + (f"({left} more)" if left > 0 else "(due now)")
 
 
-def _sizes(component: MemoryComponent) -> str:
-    memory = component.memory
-    files = list(component.summaries.folder.glob("*.md"))
-    summaries = sum(path.stat().st_size for path in files)
-    return (
-        f"archive {memory.archive.size() / 1000:.1f} kB, summaries {summaries / 1000:.1f} kB "
-        f"in {counted(len(files), 'file')} ({plain(str(component.folder))})"
-    )
-
-
-def integrity_line(report: IntegrityReport | KeepsakeError) -> str:
+def _integrity(report: IntegrityReport | KeepsakeError) -> str:
     """The integrity report, problems first."""
     if isinstance(report, KeepsakeError):
-        told = f"|rcould not be checked|n: {plain(str(report))}"
-    elif report.whole:
-        told = (
-            f"|gwhole|n: {counted(report.memories, 'memory')} in "
-            f"{counted(report.lines, 'archive line')}, each in "
-            "exactly one tier; the files match"
-        )
-    else:
+        return labelled([("Integrity", f"|rcould not be checked|n: {plain(str(report))}")])
+    if not report.whole:
         found = f"|r{counted(len(report.problems), 'problem')}|n"
         listed = "".join(f"\n    - {plain(problem)}" for problem in report.problems)
-        return figures.labelled([("Integrity", found)]) + listed
-    return figures.labelled([("Integrity", told)])
+        return labelled([("Integrity", found)]) + listed
+    lines = counted(report.lines, "archive line")
+    whole = f"|gwhole|n: {counted(report.memories, 'memory')} in {lines}, each in exactly one tier"
+    return labelled([("Integrity", f"{whole}; the files match")])
 
 
 def _summary(summary: Summary) -> str:
@@ -269,3 +179,62 @@ def _summary(summary: Summary) -> str:
         f"\n|w{title}|n (memories {summary.first}-{summary.last}, {author_of(summary.model)}, "
         f"{len(summary.text)} chars)\n{plain(summary.text)}\n"
     )
+
+
+class CmdLlmStatus(BuilderCommand):
+    """See which language models answer, and how.
+
+    Usage:
+      @llm-status
+
+    For each model server: who asks it for what, what server it is, the form of its
+    prompts (dialogue, script or chat) and their size, whether it answers, how many
+    calls wait (players before events before idle thoughts before compactions),
+    how long answers take, how many tokens went in and out, and what share of the
+    prompts the server found in its cache. Profiles are set in vault/config/llm.md.
+
+    See also: |whelp @agent|n
+    """
+
+    key = "@llm-status"
+
+    def run(self) -> None:
+        """Show every server, and how many answers were not spoken as they were written."""
+        gateway = runtime().gateway
+        if problem := gateway.profiles.problem:
+            self.caller.msg(f"|rllm.md is not in use:|n {plain(str(problem))}")
+        text = "\n\n".join(_server(status) for status in gateway.statuses())
+        self.caller.msg(text or "No profile in llm.md uses a model.")
+        counts = sum((mind.thinker.log.guarded for mind in open_minds()), Counter[str]())
+        found = (f"{counts[op]} {op}" for op in ("altered", "refused", "dropped", "replaced"))
+        self.caller.msg(
+            "Answers since the start, not spoken as they were written: "
+            f"{', '.join(found)}. See |w@why|n."
+        )
+
+
+def _server(status: ServerStatus) -> str:
+    """One server, a line a fact."""
+    figures = status.figures
+    colour = "|g" if status.health == READY else "|r"
+    waiting = ", ".join(
+        f"{status.waiting[priority]} {priority.name.lower()}"
+        for priority in Priority
+        if status.waiting.get(priority)
+    )
+    lines = [
+        ("Profiles", plain(", ".join(status.models)) or "none asked yet"),
+        ("Server", plain(status.kind)),
+        ("Health", f"{colour}{plain(status.health)}|n"),
+        ("Queue", f"{status.running} of {status.in_flight} in flight; waiting: {waiting or '0'}"),
+        ("Calls", f"{figures.calls}, {figures.failures} failed"),
+        ("Latency", f"{figures.average:.2f} s an answer on average"),
+        (
+            "Tokens",
+            f"{figures.prompt_tokens} in, {figures.completion_tokens} out, "
+            f"{figures.cached_share:.0%} of the prompts cached",
+        ),
+    ]
+    if figures.last_error:
+        lines.append(("Last error", plain(figures.last_error)))
+    return f"|w{status.provider}|n at {plain(status.host)}\n{labelled(lines, 12)}"

@@ -1,17 +1,29 @@
-"""Builders ask why an agent did what it did."""
+"""Builders ask why an agent did what it did, what it remembers, and what it finds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
 from keepsake.agent.runtime import runtime
-from keepsake.contrib.evennia.commands.base import Query, one_line, plain, shortened, when
-from keepsake.contrib.evennia.commands.recall import author_of, memory_lines
+from keepsake.archive.log import Archive
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.contrib.evennia.commands.base import (
+    Query,
+    author_of,
+    one_line,
+    plain,
+    shortened,
+    when,
+)
+from keepsake.contrib.evennia.wording import counted, quoted
+from keepsake.errors import KeepsakeError
 from keepsake.events.types import Thought
 from keepsake.events.why import MemoryBasis, PromptSource, SummaryBasis, Why, why_did
 from keepsake.prompt.sections import Costs, PromptSection, chart
+from keepsake.recall.documents import DocumentKind, Hit
 
 FEW = 5
 """Sentences and memories that are shown where all were not asked for."""
@@ -19,6 +31,11 @@ _LONGEST = 200
 """Characters of a memory under a summary, where it is not shown whole."""
 _LOG_SECONDS = 1.0
 """How long the event log may take to write down what has just happened."""
+HITS = 12
+NEWEST = 100
+"""Memories that are shown when no range is given."""
+MOST = 5000
+_MARKS = {MemoryKind.ACT: "|c~|n", MemoryKind.RESULT: "|x=|n", MemoryKind.PERCEPTION: " "}
 _SUMMARIES = {"longterm": "long-term summary", "recent": "short-term summary"}
 
 
@@ -81,7 +98,11 @@ def _recalled(found: tuple[PromptSource, ...]) -> Iterator[str]:
         return
     yield "|wRecalled|n"
     # What it had called back itself comes first: it has no score.
-    for each in sorted(found, key=lambda each: (each.kind != "called back", -each.score)):
+    yield from _sources(sorted(found, key=lambda each: (each.kind != "called back", -each.score)))
+
+
+def _sources(found: Iterable[PromptSource]) -> Iterator[str]:
+    for each in found:
         score = f"{each.score:6.2f}" if each.kind != "called back" else "   -  "
         yield f"  {score}  {_title(each)}  {one_line(each.text, 160)}"
         if each.why:
@@ -171,3 +192,79 @@ def _event(why: Why) -> Iterator[str]:
     if why.seq:
         prompt = f", prompt {why.prompt}" if why.prompt else ""
         yield f"|x              event {why.seq} of the log{prompt}|n"
+
+
+# -- what it finds
+
+
+def search(query: Query) -> Callable[[], str]:
+    """``@recall``: search as the agent's own thoughts do; raises KeepsakeError without words."""
+    name, words, memory = query.name, query.words, query.mind.memory
+    if not words:
+        raise KeepsakeError("Give words to look for", "As in: @recall Mira = the brass key")
+    recaller, window = query.mind.keeper.recaller, len(memory.context().window)
+
+    def work() -> str:
+        hits = recaller.rank(words, HITS)
+        if hits is None:
+            raise KeepsakeError(
+                f"{name}'s memory cannot be searched now", "agents.log says why; try again"
+            )
+        beyond = f" beyond the {counted(window, 'memory')} of its window" if window else ""
+        found = [*_sources(map(source_of, hits))] or [f"  nothing{beyond}"]
+        return "\n".join([f"|w{name} recalls|n {plain(shortened(words))}", *found])
+
+    recaller.prepare()
+    return work
+
+
+def source_of(hit: Hit) -> PromptSource:
+    """A hit of a search, as ``@why`` and the dashboard show it."""
+    found = hit.document
+    kind, n, title = found.kind.value, found.first, found.title
+    if found.kind is DocumentKind.SUMMARY:
+        kind, n = "summary", int(found.key.partition(":")[2])
+        title = f"memories {found.first}-{found.last}"
+    why = "; ".join(hit.reasons) or "beside one that was found"
+    return PromptSource(kind, n, title, round(hit.score, 4), why, found.text)
+
+
+# -- what it remembers
+
+
+def memories(query: Query) -> Callable[[], str]:
+    """``@memories``: some memories, word for word."""
+    name, archive = query.name, query.mind.memory.memory.archive
+    words = query.words.replace(" ", "")
+    if not re.fullmatch(r"(\d{1,9}(-\d{1,9})?)?", words):
+        raise KeepsakeError(f"{quoted(words)} is no range", "As in: @memories Mira 65-128")
+    numbers = sorted(map(int, words.split("-"))) if words else []
+    return lambda: _memories(name, archive, numbers)
+
+
+def _memories(name: str, archive: Archive, numbers: Sequence[int]) -> str:
+    newest = archive.last_number
+    first, last = (numbers[0], numbers[-1]) if numbers else (max(newest - NEWEST + 1, 1), newest)
+    if not newest:
+        return f"{name} has no memories yet."
+    if not 1 <= first <= newest:
+        raise KeepsakeError(f"{name} has no memory {first}", f"There are 1 to {newest}")
+    last = min(last, newest, first + MOST - 1)
+    title = f"|w{name}'s memories {first}-{last}|n of {newest}"
+    return "\n".join([title, *memory_lines(archive.read(first, last))])
+
+
+def memory_lines(memories: Iterable[Memory]) -> list[str]:
+    """One line a memory: number, time, place, what; the day and place only when they change."""
+    lines, scene = [], ""
+    for memory in memories:
+        here = f"{memory.time:%A %d %B %Y}" + (f", {memory.place}" if memory.place else "")
+        if here != scene:
+            lines.append(f"|x-- {plain(here)} --|n")
+            scene = here
+        reason = f" |x({plain(memory.reason)})|n" if memory.reason else ""
+        lines.append(
+            f"{memory.number:>6} |x{memory.time:%H:%M}|n {_MARKS[memory.kind]}  "
+            f"{plain(memory.line)}{reason}"
+        )
+    return lines
