@@ -7,7 +7,6 @@ import logging
 from typing import Any
 
 import jsonschema
-from keepsake.contrib.evennia.commands.history import nights
 
 from keepsake.agent import agent_log, runtime
 from keepsake.contrib.evennia.minds import close_all
@@ -19,6 +18,7 @@ from keepsake.memory.types import CompactReason
 from keepsake.models.gateway import Gateway
 from keepsake.models.profiles import Profiles
 from keepsake.paths import REPOSITORY, Places
+from keepsake.web.books import nights_of
 from tests.fakes.model_server import Reply
 from tests.world.agents_world import AgentsWorld
 
@@ -192,9 +192,10 @@ class NightsTest(EventsWorld):
         steps = [each["step"] for each in self.logged("sleep") if each["op"] == "step"]
         assert steps == ["consolidate", "reflect", "profiles", "compact"]
         number = self.mira.id
-        (night,) = nights(self.services.places.events, number)
-        assert (night.why, night.lines[-1]) == ("16 hours awake", "woken by Tom")
-        assert [line.partition(":")[0] for line in night.lines[:-1]] == steps
+        (night,) = nights_of(self.services.places.events, number, 9)
+        *lines, woken = night.text.splitlines()
+        assert (night.facts["why"], woken) == ("16 hours awake", "- woken by Tom")
+        assert [line[2:].partition(":")[0] for line in lines] == steps
 
 
 class ServersTest(EventsWorld):
