@@ -48,10 +48,8 @@ def lay_tables(tables: Path, here: Places) -> None:
 
 def lay_tables_for_labs(tables: Path, home: Path) -> None:
     """Have worlds that are simulated in a home made from the tables."""
-    import evennia  # noqa: PLC0415 - pure tests do without
-
     (home / "lab").mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(tables, home / "lab" / f".empty-{evennia.__version__}.db3")
+    shutil.copyfile(tables, home / "lab" / ".empty.db3")
 
 
 def _migrate(folder: Path) -> Path:

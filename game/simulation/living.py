@@ -19,8 +19,7 @@ from evennia.utils.dbserialize import from_pickle, to_pickle
 
 from game.server.private_files import read_or_create
 from game.simulation.inhabitants import atlas_for
-from game.simulation.players import Visitors, make_visitors
-from keepsake.agent import runtime as agent_runtime
+from game.simulation.visitors import Visitors, make_visitors
 from keepsake.agent.memory.plugged import PROFILE_FILE, name_memory
 from keepsake.contrib.evennia import lifecycle as runtime
 from keepsake.contrib.evennia.creation import all_agents
@@ -46,7 +45,6 @@ _PATIENCE = 600.0
 """Real seconds that the disk gets."""
 _REFERENCE = "__packed_dbobj__"
 """What Evennia writes into an attribute in place of an object."""
-_log = logging.getLogger("keepsake.lab")
 
 
 # -- built
@@ -100,6 +98,9 @@ class SimulatedLife:
         plan: What it is.
         report: Told how far it is: seconds, and what has happened.
         stop: Ends :meth:`play` at the next moment.
+
+    Attributes:
+        counts: What has happened in this run.
     """
 
     def __init__(
@@ -109,17 +110,14 @@ class SimulatedLife:
         report: Callable[[float, Mapping[str, int]], None],
         stop: threading.Event,
     ) -> None:
-        self._lab, self._plan, self._report = lab, plan, report
+        self._lab, self._plan, self._report, self._stop = lab, plan, report, stop
         self._since, self._before = lab.lived(), lab.counts()
         self._timeline = Timeline(plan.moment(self._since), _broken)
-        self._tally = EventTally(lab)
-        self._stop = stop
+        self.counts = Counter[str]()
+        self._log: EventLog | None = None
+        self._failures, self._failure = 0, ""  # thoughts without an answer in a row, and why
         self._told = self._flushed = 0.0
         self._saved = self._since
-
-    def counts(self) -> Mapping[str, int]:
-        """What has happened in this run."""
-        return self._tally.figures()
 
     def play(self) -> None:
         """Let the world live to the end of its plan.
@@ -128,27 +126,28 @@ class SimulatedLife:
             KeepsakeError: The model is gone or the disk is full; says what to do.
         """
         timeline, plan, taps = self._timeline, self._plan, Taps()
-        taps.on_event(self._tally.count)
+        taps.on_event(self._count)
         shared = start_on(timeline, f"{plan.seed} {self._since:g}", places(), taps)
+        self._log = shared.event_log
         try:
             runtime.live(shared)
             agents = sorted(all_agents(), key=lambda agent: agent.id)
             coming = visits(plan.seed, plan.visitors, len(agents), self._since, plan.seconds)
-            Visitors(timeline, agents, self._since).expect(coming)
+            Visitors(timeline.timer, agents).expect(coming, self._since)
             timeline.between = self._between
             with suppress(RunStopped):
                 timeline.run_until(plan.seconds - self._since)
             timeline.settle()
-            self._tally.check()
+            self._check()
             for mind in open_minds():
                 if mind.memory.problem is not None:
                     raise mind.memory.problem
         finally:
             runtime.stop(reload=False)
             timeline.close()
-        if (log := shared.event_log) is not None:
-            log.close(_PATIENCE)
-            self._check_log(log)
+        if self._log is not None:
+            self._log.close(_PATIENCE)
+        self._check()
         self._save()
 
     @property
@@ -158,13 +157,12 @@ class SimulatedLife:
     def _between(self) -> None:
         if time.monotonic() - self._told >= TOLD_EACH:
             self._told = time.monotonic()
-            self._tally.check()
-            self._report(self._seconds, self.counts())
+            self._check()
+            self._report(self._seconds, self.counts)
         if self._seconds - self._flushed >= FLUSH_EACH:
             self._flushed = self._seconds
-            log = agent_runtime.runtime().event_log
-            while log is not None and not log.flush(1.0):
-                self._check_log(log)
+            while self._log is not None and not self._log.flush(1.0):
+                self._check()
         if self._seconds >= (self._saved // HOUR + 1) * HOUR:
             self._save()
         if self._stop.is_set():
@@ -172,67 +170,39 @@ class SimulatedLife:
 
     def _save(self) -> None:
         self._saved = self._seconds
-        self._lab.write_lived(self._saved, self._before + Counter(self.counts()))
+        self._lab.write_lived(self._saved, self._before + self.counts)
 
-    def _check_log(self, log: EventLog) -> None:
-        if log.problem:
+    def _count(self, event: Event) -> None:
+        """Count an event; told in any thread, but one at a time."""
+        if isinstance(event, Thought) and event.outcome == "no answer":
+            self.counts["unanswered"] += 1
+            self._failures, self._failure = self._failures + 1, event.problem
+        elif isinstance(event, Thought) and event.completion_tokens:
+            self._failures = 0
+            self.counts["thoughts"] += 1
+            self.counts["tokens"] += event.prompt_tokens + event.completion_tokens
+        elif isinstance(event, MemoryChange) and event.op == "append":
+            self.counts["memories"] += 1
+        elif isinstance(event, Compaction) and event.number:
+            self.counts["compactions"] += 1
+        elif isinstance(event, Fault):
+            self.counts["faults"] += 1
+
+    def _check(self) -> None:
+        """Go on, unless the model has not answered for long, or the disk takes nothing."""
+        if self._failures >= MOST_FAILURES:
             raise KeepsakeError(
-                f"The event log in {log.folder} could not be written ({log.problem})",
+                f"The model has not answered {MOST_FAILURES} thoughts in a row: {self._failure}",
+                f"Start its server, then go on: {self._lab.resume}",
+            )
+        if self._log is not None and self._log.problem:
+            raise KeepsakeError(
+                f"The event log could not be written ({self._log.problem})",
                 f"Free some disk space or mend the permissions, then go on: {self._lab.resume}",
             )
 
 
-class EventTally:
-    """Counts the events of a run; told in any thread."""
-
-    def __init__(self, lab: Lab) -> None:
-        self._lab, self._lock = lab, threading.Lock()
-        self._counts = dict.fromkeys(
-            ("thoughts", "tokens", "memories", "compactions", "unanswered", "faults"), 0
-        )
-        self._in_a_row, self._problem = 0, ""
-
-    def count(self, event: Event) -> None:
-        """Count an event."""
-        with self._lock:
-            if isinstance(event, Thought):
-                self._thought(event)
-            elif isinstance(event, MemoryChange) and event.op == "append":
-                self._counts["memories"] += 1
-            elif isinstance(event, Compaction) and event.number:
-                self._counts["compactions"] += 1
-            elif isinstance(event, Fault):
-                self._counts["faults"] += 1
-
-    def figures(self) -> dict[str, int]:
-        """The counts so far."""
-        with self._lock:
-            return dict(self._counts)
-
-    def check(self) -> None:
-        """Go on.
-
-        Raises:
-            KeepsakeError: The model has not answered for a long time.
-        """
-        with self._lock:
-            gone, problem = self._in_a_row >= MOST_FAILURES, self._problem
-        if gone:
-            raise KeepsakeError(
-                f"The model has not answered {MOST_FAILURES} thoughts in a row: {problem}",
-                f"Start its server, then go on: {self._lab.resume}",
-            )
-
-    def _thought(self, event: Thought) -> None:
-        if event.outcome == "no answer":
-            self._counts["unanswered"] += 1
-            self._in_a_row, self._problem = self._in_a_row + 1, event.problem
-        elif event.completion_tokens:
-            self._in_a_row = 0
-            self._counts["thoughts"] += 1
-            self._counts["tokens"] += event.prompt_tokens + event.completion_tokens
-
-
 def _broken(error: Exception) -> None:
     """As the reactor would: say it and go on."""
-    _log.error("[Error] The simulation: something broke off: %r", error, exc_info=error)
+    told = "[Error] The simulation: something broke off: %r"
+    logging.getLogger("keepsake.lab").error(told, error, exc_info=error)

