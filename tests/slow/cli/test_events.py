@@ -211,23 +211,3 @@ def test_export_of_a_part(lived, tmp_path):
 def tables_in(folder):
     """Names of the tables in a folder; what else an export leaves there is hidden."""
     return sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
-
-
-def test_a_table_that_finds_no_room_leaves_no_part_behind(lived, tmp_path):
-    limited = (
-        "import resource, signal\n"
-        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))\n"
-        "from keepsake.cli.app import main\n"
-        "main()\n"
-    )
-    out = tmp_path / "tables"
-    ran = subprocess.run(
-        [sys.executable, "-c", limited, "export", str(out)],
-        **{"cwd": REPOSITORY, "env": lived.environ, "capture_output": True, "text": True},
-        check=False,
-    )
-    assert ran.returncode == 1
-    assert "could not be exported" in ran.stderr
-    assert not out.exists()
-    assert not list(tmp_path.glob(".tables*"))

@@ -15,73 +15,10 @@ from tests.unit.mind.acquaintances import START, TOM, Days
 from tests.unit.mind.golden_life import GOLDEN
 
 PATH = Path("Tom.md")
-EARLIER = """\
----
-key: 12-20261101090000
-kind: person
-names:
-- name: Tom
-  since: '2026-11-01T10:01:00+00:00'
-first_met: '2026-11-01T10:01:00+00:00'
-last_met: '2026-11-04T10:10:00+00:00'
-before: null
-meetings: 2
-exchanges: 7
-warmth: 0.2
-through: 9
-studied: 5
----
-
-# Tom
-
-Do not trust him.
-
-## Facts
-
-- work: baker (since 2026-11-04T10:08:00+00:00; told to me; by Tom; memory 8)
-- favourite tea: rosehip
-
-## Before
-
-- work: miller (since 2026-11-01T10:02:00+00:00; until 2026-11-04T10:08:00+00:00; seen; memory 2)
-
-## What I think
-
-- Tom is restless. (memories 2, 8; 2026-11-05T02:00:00+00:00)
-- He is kind.
-
-## Last shared
-
-- 2026-11-04T10:08:00+00:00, memory 8, importance 6: Tom told you: 'I'm a baker now.'
-
-## Observations
-
-- 2026-11-01T10:02:00+00:00, memory 2, importance 6: Tom said: I'm a miller.
-
-## My own
-
-A remark.
-"""
 
 
 def parsed(text: str) -> PersonPage:
     return parse_page(PATH, text, START)
-
-
-def test_a_page_of_an_earlier_version_keeps_all_that_it_says():
-    page = parsed(EARLIER)
-    assert (page.key, page.name, page.meetings, page.through) == (TOM, "Tom", 2, 9)
-    texts = [(each.text, each.numbers) for each in page.lines]
-    assert ("work: baker", (8,)) in texts
-    assert ("work: miller", (2,)) in texts
-    assert ("Tom is restless.", (2, 8)) in texts
-    assert ("Tom said: I'm a miller.", (2,)) in texts
-    by_hand = ("Do not trust him.", "favourite tea: rosehip", "He is kind.", "A remark.")
-    assert page.remarks == by_hand
-    text = written(page)
-    for each in by_hand:
-        assert each in text
-    assert parsed(text) == page, "written anew it says the same"
 
 
 @pytest.mark.parametrize("path", sorted((GOLDEN / "vault/agents/Mira/people").glob("*.md")))
