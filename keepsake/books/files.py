@@ -42,14 +42,14 @@ def read(path: Path) -> str | None:
         return None
 
 
-def change(path: Path, make: Callable[[str | None], str]) -> str:
+def change(path: Path, make: Callable[[str | None], str]) -> Stamp | None:
     """Write a file anew from what it holds; a reader sees the old text or the new one.
 
     ``make``: Gets the text, None for no file, and gives the new text. Called again when
     somebody else saved the file meanwhile.
 
     Returns:
-        The text that was written.
+        The stamp of what was written.
 
     Raises:
         NoteRefused: The file cannot be read or written, or is saved again and again.
@@ -62,8 +62,9 @@ def change(path: Path, make: Callable[[str | None], str]) -> str:
                 with _written_aside(path, text) as temporary:
                     # Compared at the last moment: an editor that saved meanwhile is not overrun.
                     if read(path) == before:
+                        written = stamp(temporary)
                         temporary.replace(path)
-                        return text
+                        return written
     except (OSError, UnicodeDecodeError) as error:
         raise unusable(path, error) from error
     raise NoteRefused(f"{path.name} is being changed by somebody else", "Try again")

@@ -46,7 +46,6 @@ class _File[T]:
     """A file as it was last seen; one that cannot be read keeps the record of before."""
 
     stamp: Stamp | None = None
-    digest: int = 0
     record: T | None = None
     problem: str = ""
 
@@ -133,17 +132,12 @@ class RecordStore[T]:
 
     def _take(self, path: Path, stamp: Stamp | None, source: str) -> T:
         """Take over what a person may have written; the record."""
-        before, digest = self._files.get(path), hash(source)
-        if before is not None and before.record is not None and before.digest == digest:
-            self.version += bool(before.problem)
-            self._files[path] = _File(stamp, digest, before.record)
-            return before.record
-        seen = files.stamp(path)
+        before, seen = self._files.get(path), files.stamp(path)
         changed = datetime.fromtimestamp(seen[0] / 1e9, UTC) if seen else datetime.now(UTC)
         record = self._parse(path, source, changed)
-        self._files[path] = _File(stamp, digest, record)
+        self._files[path] = _File(stamp, record)
         self.version += 1
-        if before or self._looked:
+        if (before or self._looked) and record != (before.record if before else None):
             self._edited(path, len(source))
         return record
 
@@ -155,7 +149,7 @@ class RecordStore[T]:
 
     def _broken(self, path: Path, stamp: Stamp | None, problem: str) -> None:
         before = self._files.get(path) or _File[T]()
-        self._files[path] = _File(stamp, before.digest, before.record, problem)
+        self._files[path] = _File(stamp, before.record, problem)
         if before.problem != problem or before.stamp != stamp:
             self.version += 1
             self._owner.report(problem)
@@ -175,7 +169,7 @@ class RecordStore[T]:
             NoteRefused: The file cannot be read or written, or is saved again and again; or
                 ``make`` refused. Nothing was changed.
         """
-        tries: list[tuple[T | None, T]] = []
+        tries: list[tuple[T | None, T, str]] = []
 
         def new_text(source: str | None) -> str:
             old, text = None, source if source and source.strip() else None
@@ -185,17 +179,15 @@ class RecordStore[T]:
                 _check_size(path, len(text))
                 old = self._take(path, None, text)
             made = make(text, old)
-            tries.append((old, self._parse(path, made, datetime.now(UTC))))
+            tries.append((old, self._parse(path, made, datetime.now(UTC)), made))
             return made
 
         with self.lock:
-            source = files.change(path, new_text)
-            old, new = tries[-1]
-            self._files[path] = _File(None, hash(source), new)
+            stamp = files.change(path, new_text)
+            old, new, text = tries[-1]
+            self._files[path] = _File(stamp, new)
             self.version += 1
-            if source.strip():
-                self._look_at(path)
-            else:
+            if not text.strip():
                 self._gone(path, by_hand=False)
         return old, new
 
