@@ -34,7 +34,7 @@ class Mind(Remembering):
         )
         self.actor = thinker.actor
         nights = Nights(memory, night_tasks(self, runtime), runtime)
-        self.sleeper = Sleeper(life.number, memory, self.thinker, nights, runtime)
+        self.sleeper = Sleeper(memory, self.thinker, nights, runtime)
         self._runtime = runtime
         self.begun = self.closed = False
 

@@ -183,10 +183,10 @@ class NightsTest(EventsWorld):
 
     def test_a_night_with_its_steps_over_a_reload(self):
         self.mind.sleeper.fall_asleep("16 hours awake")
-        self.settle(lambda: not self.mind.sleeper.working)
+        self.settle(lambda: not self.mind.sleeper.nights.working)
         close_all()
         assert self.mind.sleeper.nights.under_way, "the night did not go on"
-        self.settle(lambda: not self.mind.sleeper.working)
+        self.settle(lambda: not self.mind.sleeper.nights.working)
         self.mind.sleeper.wake("Tom")
         assert self.told() == [("falls asleep", "16 hours awake"), ("wakes", "Tom")]
         steps = [each["step"] for each in self.logged("sleep") if each["op"] == "step"]
@@ -208,7 +208,7 @@ class ServersTest(EventsWorld):
         self.mind.memory.compact(CompactReason.MANUAL, lambda _: None)
         self.let_compact()
         self.mind.sleeper.fall_asleep("it was late")
-        self.settle(lambda: not self.mind.sleeper.working)
+        self.settle(lambda: not self.mind.sleeper.nights.working)
         agent_log.warn("[Memory] Mira: The prompt needs 9 of 8 tokens")
         agent_log.log("[Error] Something broke")
         agent_log.log("[Memory] Mira: All is well")

@@ -118,7 +118,7 @@ class PrivateWorld(RecallWorld, TalkWorld):
         self.services.sleeping = FixedConfig(type(sleeping)(profile="agent"))
         self.fake.script = lambda prompt: " ".join(str(prompt).split())[-300:]
         self.mind.sleeper.fall_asleep("a test said so")
-        self.settle(lambda: not self.mind.sleeper.working)
+        self.settle(lambda: not self.mind.sleeper.nights.working)
         self.mind.sleeper.wake("a test said so")
         self.fake.script = lambda _: HM
         self.pass_time(10)

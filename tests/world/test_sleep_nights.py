@@ -88,7 +88,7 @@ class TestNights(NightWorld):
         gate = self.hold()
         self.sleeper.fall_asleep("a test said so")
         self.settle(lambda: bool(self.asked()))
-        assert self.sleeper.working
+        assert self.sleeper.nights.working
         return gate
 
     def test_woken_in_the_middle_nothing_is_lost(self):
@@ -146,6 +146,6 @@ class TestCompacting(LadderWorld):
         self.settle()
         assert not self.mind.memory.compacting, "first the pages are brought up to date"
         let_go.set()
-        self.settle(lambda: not sleeper.working)
+        self.settle(lambda: not sleeper.nights.working)
         assert steps == [Step.COMPACT]
         assert [past.reason for past in self.past()] == ["sleep"]

@@ -39,7 +39,7 @@ class SleepWorld(AgentsWorld):
 
     def let_sleep(self):
         """Wait for the end of the night's work."""
-        self.settle(lambda: not self.sleeper.working)
+        self.settle(lambda: not self.sleeper.nights.working)
 
     def put_to_bed(self):
         self.sleeper.fall_asleep("a test said so")

@@ -8,6 +8,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Unpack
 
+from twisted.python.failure import Failure
+
 from keepsake.agent.agent_log import Complaints, log, logged, warn
 from keepsake.agent.body import Life
 from keepsake.agent.happenings import compacted, not_used, remembered, undone
@@ -31,6 +33,8 @@ from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.types import CompactionResult, CompactReason, MemoryContext, Undone
 
 REOPEN_SECONDS = 10.0
+LONGEST = 86_400.0
+"""Seconds after which a compaction, or a check, is given up."""
 COMMITMENTS = "noticed.md"
 """The file of promises and rules in an agent's folder."""
 LATELY = 1000
@@ -309,43 +313,27 @@ class MemoryComponent:
         # one would summarise the few memories that came meanwhile.
         self.compacting = True
 
-        def work() -> None:
-            outcome: T | CompactionError
-            try:
-                outcome = change(memory)
-            except CompactionError as error:
-                outcome = error
-            except Exception as error:
-                log(f"[Memory] {name}: Compaction broke off: {error!r}")
-                outcome = CompactionError(f"the compaction broke off ({error!r})")
-            self._services.post(lambda: finish(outcome))
-
-        def finish(outcome: T | CompactionError) -> None:
+        def ended(outcome: T | Failure) -> None:
             self.compacting = False
             waiting, self._after = self._after, []
             try:
-                done(outcome)
+                done(_error_of(name, outcome) if isinstance(outcome, Failure) else outcome)
             finally:
                 for each in waiting:
                     each()
 
-        self._services.compactions.submit(work)
+        pool = self._services.compactions
+        self._services.in_thread(lambda: change(memory), LONGEST, pool).addBoth(ended)
 
     def check(self, done: Callable[[IntegrityReport | KeepsakeError], None]) -> None:
         """Check archive, tiers and files in the background; ``done`` on the reactor thread."""
-        memory = self.memory
 
-        def work() -> None:
-            report: IntegrityReport | KeepsakeError
-            try:
-                report = memory.check()
-            except KeepsakeError as error:
-                report = error
-            except OSError as error:
-                report = KeepsakeError(f"the check could not read the vault ({error})")
-            self._services.post(lambda: done(report))
+        def failed(failure: Failure) -> None:
+            error = failure.value
+            told = f"the check could not read the vault ({error})"
+            done(error if isinstance(error, KeepsakeError) else KeepsakeError(told))
 
-        self._services.workers.submit(work)
+        self._services.in_thread(self.memory.check, LONGEST).addCallbacks(done, failed)
 
     # -- opening and closing
 
@@ -459,3 +447,11 @@ class MemoryComponent:
             fault = Fault(level="error", text=str(error), agent=self.name)
             self._services.events.emit(fault)
         self.problem = error
+
+
+def _error_of(name: str, failure: Failure) -> CompactionError:
+    error = failure.value
+    if isinstance(error, CompactionError):
+        return error
+    log(f"[Memory] {name}: Compaction broke off: {error!r}")
+    return CompactionError(f"the compaction broke off ({error!r})")

@@ -160,8 +160,11 @@ class NightState:
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, json.dumps(asdict(self)) + "\n")
 
-    def tonight(self, fell_asleep: datetime) -> NightState:
-        """The same where a sleep that begins then is part of this night, else a new one."""
+    def tonight(self, fell_asleep: datetime, *, again: bool) -> NightState:
+        """The same where a sleep of then is part of this night, else a new one.
+
+        ``again``: It is the sleep of before, which goes on after the server was down.
+        """
         try:
             late = fell_asleep - datetime.fromisoformat(self.began) < AFRESH
         except (ValueError, TypeError):
@@ -169,7 +172,7 @@ class NightState:
         began = fell_asleep.isoformat()
         if not late:
             return NightState(began, through=self.through)
-        anew = set(self.done) >= set(Step) and began != self.began
+        anew = set(self.done) >= set(Step) and not again
         return replace(self, began=began, done=() if anew else self.done)
 
 
@@ -230,7 +233,7 @@ class Nights:
             log(f"[Sleep] {self._name} sleeps without a model: {error}")
         self._asking, self.step = NightAsk(ask, 0, woken), None
         self._working += 1
-        Deferred.fromCoroutine(self._sleep(self._asking, fell_asleep))
+        Deferred.fromCoroutine(self._sleep(self._asking, fell_asleep, again=again))
 
     def end(self, by: str, *, whole: bool = False) -> None:
         """The agent was woken ``by`` somebody: its night ends at the next piece of work.
@@ -248,13 +251,13 @@ class Nights:
             self._asking.woken.set()
         self._asking = None
 
-    async def _sleep(self, asking: NightAsk, fell_asleep: datetime) -> None:
+    async def _sleep(self, asking: NightAsk, fell_asleep: datetime, *, again: bool) -> None:
         name = self._name
         await self._alone.acquire()
         try:
             if self.state is None:
                 self.state = await self._in_thread(partial(NightState.load, self._path))
-            self.state = self.state.tonight(fell_asleep)
+            self.state = self.state.tonight(fell_asleep, again=again)
             asking.limit = max(self._services.sleeping.current.calls - self.state.calls, 0)
             for step in Step:
                 asking.check()

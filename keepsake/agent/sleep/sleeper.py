@@ -16,7 +16,7 @@ from keepsake.agent.body import Body
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.sleep.night import Nights
-from keepsake.agent.sleep.tiredness import SleepConfig, Tiredness, is_loud, tired, wakes_at
+from keepsake.agent.sleep.tiredness import Tiredness, is_loud, tired, wakes_at
 from keepsake.agent.surroundings import (
     event_of,
     guests_wait,
@@ -34,17 +34,9 @@ from keepsake.language.heard import RULED
 
 TICK_SECONDS = 60.0
 """How often somebody looks whether an agent is tired, or has slept enough."""
-SAVED_EACH = 5
-"""Ticks after which the hours awake are written down: what a crash may forget of them."""
 LONGEST_TICK = 3600.0
 """Seconds between two ticks that count: a machine that was suspended was not awake."""
-LONGEST_QUIET = 3600.0
-"""Seconds of quiet after which an agent lies down again, however often it was woken."""
 ITS_HOUR = "its hour"
-_BY_HAND = "it was put to sleep"
-"""Why it sleeps, where somebody has set the attribute ``asleep``."""
-_ASLEEP_BEFORE = "it slept when the world stopped"
-"""Why it sleeps, where a crash took the line of the night in which it fell asleep."""
 _FOR_IT = (EventKind.ADDRESSED, EventKind.NAMED)
 
 
@@ -52,7 +44,7 @@ class Sleeper:
     """Puts one agent to bed, and wakes it; and walks it home, or where its day has it.
 
     That it sleeps is an attribute of the agent (``asleep``), as is since when and how tired it
-    was: they outlive a reload and a crash. A builder may set or remove ``asleep`` by hand.
+    was: they outlive a reload and a crash.
 
     Attributes:
         nights: What it does in its sleep.
@@ -61,7 +53,6 @@ class Sleeper:
 
     def __init__(
         self,
-        agent_id: int,
         memory: MemoryComponent,
         thinker: Thinker,
         nights: Nights,
@@ -71,9 +62,6 @@ class Sleeper:
         self.nights, self.tiredness = nights, _tiredness_of(thinker.agent)
         self._walk: Walk | None = None
         self._last_tick = self._last_spoken = services.seconds()
-        self._disturbed = 0  # how often it was woken since it last slept its fill
-        # Not all agents write in the same turn of the reactor.
-        self._ticks = agent_id % SAVED_EACH
 
     @property
     def agent(self) -> Body | None:
@@ -96,11 +84,6 @@ class Sleeper:
         return self._walk is not None
 
     @property
-    def working(self) -> bool:
-        """Whether its night's work goes on in a thread."""
-        return self.nights.working
-
-    @property
     def may_compact(self) -> bool:
         """Whether its memory may be compacted because it sleeps; see :class:`.night.Nights`."""
         return self.asleep and self.nights.may_compact
@@ -112,7 +95,7 @@ class Sleeper:
             return None
         try:
             since = datetime.fromisoformat(str(agent.db.fell_asleep)).astimezone()
-        except (ValueError, OverflowError):  # a builder has set `asleep` by hand
+        except (ValueError, OverflowError):  # builders can set an attribute to anything
             return None
         # A clock that was wrong by a year, and is put right, must not mean a year of sleep.
         return since if since <= self._now else None
@@ -121,10 +104,6 @@ class Sleeper:
     def _now(self) -> datetime:
         return self._services.clock.now()
 
-    @property
-    def _config(self) -> SleepConfig:
-        return self._services.sleeping.current
-
     # -- time passes
 
     def start(self) -> None:
@@ -132,13 +111,10 @@ class Sleeper:
         agent = self.agent
         if agent is None or not self.asleep or self.nights.under_way:
             return
-        before, now = self.fell_asleep, self._now
-        agent.db.fell_asleep = (before or now).isoformat()
+        since = self.fell_asleep or self._now
+        agent.db.fell_asleep = since.isoformat()
         self._thinker.break_off()
-        if before is not None:
-            self.nights.begin(_ASLEEP_BEFORE, before, again=True)
-        else:
-            self.nights.begin(_BY_HAND, now)
+        self.nights.begin("", since, again=True)
 
     def tick(self) -> None:
         """About a minute has passed."""
@@ -150,41 +126,24 @@ class Sleeper:
             self._live_on(agent, min(max(passed, 0.0), LONGEST_TICK))
         elif not self.nights.under_way:
             self.start()
-        elif (since := self.fell_asleep) is None:  # else it would never have slept enough
-            agent.db.fell_asleep = self._now.isoformat()
-        elif self._now >= wakes_at(since, self._config):
+        elif self._now >= wakes_at(self.fell_asleep or self._now, self._services.sleeping.current):
             self.wake(ITS_HOUR)
 
     def _live_on(self, agent: Body, passed: float) -> None:
-        if self.nights.under_way:  # somebody has taken `asleep` away by hand
-            self.nights.end("a builder", whole=True)
-            agent.attributes.remove("fell_asleep")
-            self._rested(1.0)
-        self.tiredness = self.tiredness.after(passed, 0)
-        self._ticks += 1
-        if self._ticks % SAVED_EACH == 0:
-            self._keep_tiredness()
+        config, old = self._services.sleeping.current, self.tiredness
+        self._keep(Tiredness(old.awake_seconds + passed, old.tokens))
         if guests_wait(agent):  # since before a reload, or it was held up in a talk
             self.come_home()
         # Paused it stays as it is; and nobody falls asleep in a body that a person plays.
-        busy = agent.db.paused or agent.has_account or self.going_home
-        if (why := tired(self._config, self.tiredness)) and not busy and self._quiet():
+        busy = agent.db.paused or agent.has_account or self.going_home or self._thinker.thinking
+        quiet = self._services.seconds() - self._last_spoken >= config.quiet_minutes * 60.0
+        if (why := tired(config, self.tiredness)) and quiet and not busy:
             self.go_to_bed(why)
-
-    def _quiet(self) -> bool:
-        """Whether nobody turns to it. Whoever was woken wants twice the quiet each time.
-
-        So a player who shakes it again and again cannot fill its memory with wakings.
-        """
-        quiet = self._config.quiet_minutes * 60.0
-        if self._disturbed:
-            doubled = max(quiet, TICK_SECONDS) * 2.0 ** min(self._disturbed, 16)
-            quiet = min(doubled, max(LONGEST_QUIET, quiet))
-        return self._services.seconds() - self._last_spoken >= quiet and not self._thinker.thinking
 
     def spent(self, tokens: int) -> None:
         """A thought has read and written so many tokens."""
-        self.tiredness = self.tiredness.after(0.0, max(tokens, 0))
+        old = self.tiredness
+        self.tiredness = Tiredness(old.awake_seconds, old.tokens + max(tokens, 0))
 
     def noticed(self, event: Impulse) -> None:
         """Something happened; while players turn to it, it does not go to bed."""
@@ -196,7 +155,7 @@ class Sleeper:
         """The server stops, or the agent is gone; it sleeps on if it sleeps."""
         self.stay_up()
         self.nights.close()
-        self._keep_tiredness()
+        self._keep(self.tiredness)
 
     # -- on its way
 
@@ -256,7 +215,7 @@ class Sleeper:
         agent.db.asleep = True
         show(agent, f"{agent.key} lies down and falls asleep.", "asleep")
         log(f"[Sleep] {agent.key} falls asleep: {why}")
-        self._keep_tiredness()
+        self._keep(self.tiredness)
         self.nights.begin(why, now)
 
     def wake(self, by: str, *, rested: bool = False) -> bool:
@@ -272,9 +231,10 @@ class Sleeper:
         agent.attributes.remove("asleep")
         agent.attributes.remove("fell_asleep")
         self.nights.end(by, whole=whole)
-        share = slept / timedelta(hours=self._config.sleep_hours)
-        self._rested(1.0 if whole else min(max(share, 0.0), 1.0))
-        self._disturbed = 0 if whole else self._disturbed + 1
+        # The longer it slept, the less of what has tired it is left.
+        share = slept / timedelta(hours=self._services.sleeping.current.sleep_hours)
+        left, old = 0.0 if whole else 1.0 - min(max(share, 0.0), 1.0), self.tiredness
+        self._keep(Tiredness(old.awake_seconds * left, int(old.tokens * left)))
         cause = "you have slept enough" if by == ITS_HOUR else f"{by} woke you"
         self._remember(agent, f"You wake up after {_told(slept)} of sleep: {cause}.")
         show(agent, f"{agent.key} wakes up.", "asleep")
@@ -287,15 +247,10 @@ class Sleeper:
     def _remember(self, agent: Body, text: str) -> None:
         self._memory.remember(text, MemoryKind.RESULT, place=place_of(agent))
 
-    def _rested(self, share: float) -> None:
-        """Sleep has taken ``share`` of the tiredness away."""
-        old, left = self.tiredness, 1.0 - share
-        self.tiredness = Tiredness(old.awake_seconds * left, int(old.tokens * left))
-        self._keep_tiredness()
-
-    def _keep_tiredness(self) -> None:
+    def _keep(self, tiredness: Tiredness) -> None:
+        self.tiredness = tiredness
         if (agent := self.agent) is not None:
-            kept = (round(self.tiredness.awake_seconds, 1), self.tiredness.tokens)
+            kept = (round(tiredness.awake_seconds, 1), tiredness.tokens)
             agent.attributes.add("tiredness", kept)
 
     # -- what reaches a sleeper

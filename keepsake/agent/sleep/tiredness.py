@@ -44,10 +44,6 @@ class Tiredness:
     awake_seconds: float = 0.0  # seconds awake; those in which the server was down do not count
     tokens: int = 0  # tokens that its thoughts have read and written
 
-    def after(self, seconds: float, tokens: int) -> Tiredness:
-        """The same and that much more."""
-        return Tiredness(self.awake_seconds + seconds, self.tokens + tokens)
-
 
 def tired(config: SleepConfig, tiredness: Tiredness) -> str:
     """Why an agent is tired: ``16 hours awake``; empty if it is not."""

@@ -308,7 +308,7 @@ def _state(mind: Mind) -> str:
         return "asleep"
     since, step = sleeper.fell_asleep, sleeper.nights.step
     until = wakes_at(since, runtime().sleeping.current).astimezone()
-    work = f", {step.value}" if step else ", its work waits" if sleeper.working else ""
+    work = f", {step.value}" if step else ", its work waits" if sleeper.nights.working else ""
     return f"asleep {since.astimezone():%H:%M} to {until:%H:%M}{work}"
 
 
