@@ -316,24 +316,18 @@ class ConfigFile[T]:
             ConfigError: There has been no good state, and there is no default.
         """
         with self._lock:
-            problem = self._refresh()
+            problem, now = None, time.monotonic()
+            if now >= self._look_again:
+                self._look_again = now + self._rest
+                if (signature := stamp(self.path)) != self._seen:
+                    self._seen = signature
+                    try:
+                        self._value, self.problem = self._load(self.path), None
+                    except ConfigError as error:
+                        problem = self.problem = error
             value = self._value
         if problem is not None and self._on_problem is not None:
             self._on_problem(problem)
         if value is None:
             raise self.problem or ConfigError(self.path, 0, "holds nothing")
         return value
-
-    def _refresh(self) -> ConfigError | None:
-        """Read the file if it has changed; the problem this reading has met."""
-        if (now := time.monotonic()) < self._look_again:
-            return None
-        self._look_again = now + self._rest
-        if (signature := stamp(self.path)) == self._seen:
-            return None
-        self._seen = signature
-        try:
-            self._value, self.problem = self._load(self.path), None
-        except ConfigError as error:
-            self.problem = error
-        return self.problem

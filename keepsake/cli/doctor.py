@@ -229,7 +229,7 @@ def files(here: Places, wrong: Wrong) -> str:
 def servers(here: Places, wrong: Wrong) -> str:
     """Each model server that a profile names answers and has its model."""
     embedded, told = Embedded(here), dict[tuple[str, str, str], str]()
-    for profile in Profiles(here.config / "llm.md"):
+    for profile in Profiles(here.config / "llm.md").current.values():
         address = address_of(profile, embedded, os.environ)
         server = (profile.provider, address, profile.model)
         if profile.provider == EXTRACTIVE or server in told:

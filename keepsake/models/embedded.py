@@ -46,12 +46,11 @@ _MOST_KEYS, _MOST_BYTES = 100_000, 1 << 24
 class ModelInfo:
     """What a GGUF file says of its model."""
 
-    architecture: str  # ``gemma3``, ``qwen2`` …
     context: int  # tokens it was trained for; 0 when the file does not say
     cache_bytes: int  # memory that one token of context takes, in bytes
 
 
-SHIPPED = ModelInfo("gemma3", 32768, 18432)
+SHIPPED = ModelInfo(32768, 18432)
 """What the shipped weights' file says of itself."""
 
 
@@ -232,7 +231,6 @@ def _info(found: dict[str, Any]) -> ModelInfo:
     width = number("embedding_length") // heads
     key, value = number("attention.key_length"), number("attention.value_length")
     return ModelInfo(
-        architecture=architecture,
         context=number("context_length"),
         cache_bytes=2 * number("block_count") * shared * ((key or width) + (value or width)),
     )

@@ -29,7 +29,6 @@ from keepsake.models.profiles import (
     EXTRACTIVE,
     ModelProfile,
     Profiles,
-    embedded_profile,
     model_name,
 )
 from keepsake.models.queue import DaemonThreads, Done, ModelQueue, Outcome, Post, Priority, Ticket
@@ -100,7 +99,7 @@ class Gateway:
         Returns at once. A server that does not answer is reported, never fatal.
         """
         self._owner = threading.get_ident()
-        for profile in self.profiles:
+        for profile in self.profiles.current.values():
             try:
                 if profile.provider != EXTRACTIVE:
                     self._model(profile.name)
@@ -224,7 +223,8 @@ class Gateway:
 
     def statuses(self) -> list[ServerStatus]:
         """Every server that a profile uses; owner's thread only."""
-        names = [each.name for each in self.profiles if each.provider != EXTRACTIVE]
+        profiles = self.profiles.current.values()
+        names = [each.name for each in profiles if each.provider != EXTRACTIVE]
         used = dict.fromkeys(self._model(name)[1] for name in names)
         return [server.status(self._suited) for server in used]
 
@@ -293,7 +293,7 @@ class Gateway:
 
         The embedded model's process is started, restarted or ended, as the profiles want it.
         """
-        wanted, was_ready = embedded_profile(self.profiles.path, self.profiles), False
+        wanted, was_ready = self.profiles.embedded, False
         if wanted is not None:
             was_ready = self.embedded.ready()
             self.embedded.use(wanted.model_file, wanted.context_tokens)

@@ -7,7 +7,7 @@ used is refused as a whole and the last good one stays.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -137,7 +137,7 @@ _PLAIN = tuple(each for each in fields(ModelProfile) if each.name not in _READ)
 _KEYS = {"host", *(each.name for each in _PLAIN)}
 
 
-class Profiles:
+class Profiles(ConfigFile[Mapping[str, ModelProfile]]):
     """The profiles of ``llm.md`` as the file stands now.
 
     Args:
@@ -153,15 +153,7 @@ class Profiles:
         *,
         rest: float = 0.0,
     ) -> None:
-        self.path = path
-        self._file = ConfigFile[Mapping[str, ModelProfile]](
-            path, load, SHIPPED, on_problem, rest=rest
-        )
-
-    @property
-    def problem(self) -> ConfigError | None:
-        """Why the newest state of the file is not in use; None when it is."""
-        return self._file.problem
+        super().__init__(path, load, SHIPPED, on_problem, rest=rest)
 
     def get(self, name: str) -> ModelProfile:
         """The profile of that name.
@@ -169,15 +161,17 @@ class Profiles:
         Raises:
             ConfigError: There is none.
         """
-        known = self._file.current
+        known = self.current
         if name not in known:
             names = ", ".join(sorted(known))
             cure = f"Add a section '## {name}', or use one of {names}"
             raise ConfigError(self.path, 0, f"there is no profile {name!r}", cure)
         return known[name]
 
-    def __iter__(self) -> Iterator[ModelProfile]:
-        return iter(self._file.current.values())
+    @property
+    def embedded(self) -> ModelProfile | None:
+        """A profile that says what the embedded server loads; None when nothing uses it."""
+        return next((each for each in self.current.values() if each.provider == EMBEDDED), None)
 
 
 def load(path: Path) -> Mapping[str, ModelProfile]:
@@ -197,28 +191,15 @@ def load(path: Path) -> Mapping[str, ModelProfile]:
     for name in SHIPPED:
         if name not in found:
             raise ConfigError(path, 0, f"the profile {name!r} is missing", f"Add '## {name}'")
-    shared = embedded_profile(path, found.values())  # refuses two that name different files
-    if shared is None:
-        return found
-    file, context = shared.model_file, shared.context_tokens
-    return {
-        name: replace(each, model_file=file, context_tokens=context)
-        if each.provider == EMBEDDED
-        else each
-        for name, each in found.items()
-    }
+    return found | _sharing(path, [each for each in found.values() if each.provider == EMBEDDED])
 
 
-def embedded_profile(path: Path, profiles: Iterable[ModelProfile]) -> ModelProfile | None:
-    """The profile that says what the embedded server loads; None when nothing uses it.
+def _sharing(path: Path, embedded: Sequence[ModelProfile]) -> dict[str, ModelProfile]:
+    """The embedded profiles, which share one server.
 
-    All embedded profiles share one server: those without ``model_file`` use the file of the
-    one that names it, and the largest ``context_tokens`` counts.
-
-    Raises:
-        ConfigError: Two of them name different files.
+    Those without ``model_file`` use the file of the one that names it, and the largest
+    ``context_tokens`` counts.
     """
-    embedded = [each for each in profiles if each.provider == EMBEDDED]
     naming = [each for each in embedded if each.model_file]
     if len({each.model_file for each in naming}) > 1:
         names = " and ".join(repr(each.name) for each in naming)
@@ -228,10 +209,9 @@ def embedded_profile(path: Path, profiles: Iterable[ModelProfile]) -> ModelProfi
             f"the profiles {names} name different model_files, and there is one embedded server",
             "Name the same file in all, or give one of them another provider",
         )
-    if not embedded:
-        return None
-    contexts = [each.context_tokens for each in embedded if each.context_tokens]
-    return replace((naming or embedded)[0], context_tokens=max(contexts, default=None))
+    file = naming[0].model_file if naming else ""
+    context = max((each.context_tokens or 0 for each in embedded), default=0) or None
+    return {each.name: replace(each, model_file=file, context_tokens=context) for each in embedded}
 
 
 def model_name(profile: ModelProfile) -> str:

@@ -44,7 +44,8 @@ class Reply:
         cut: Close the connection after so many pieces of a stream; None for none.
         headers: Sent along.
         calls: The calls of tools in the answer: names and arguments.
-        extra: Laid over the fields of the answer.
+        thought: What the model thought, which the server keeps apart; then no words come.
+        extra: Laid over the fields of the answer, or of its last piece.
     """
 
     text: str | None = None
@@ -57,6 +58,7 @@ class Reply:
     cut: int | None = None
     headers: dict[str, str] = field(default_factory=dict)
     calls: Sequence[tuple[str, Any]] = ()
+    thought: str = ""
     extra: dict[str, Any] = field(default_factory=dict)
 
 
@@ -90,7 +92,6 @@ class FakeModelServer:
         script: Makes the words of an answer from the prompt.
         delay: Seconds before every answer whose plan has none of its own.
         models: Names that ``/api/tags`` and ``/v1/models`` list.
-        strict: Whether a model that is not listed is answered with 404.
         kind: What it is besides: ``llama.cpp``, ``vllm``, ``ollama``, or none that can be told.
         template: The model's chat template, as ``/props`` or ``/api/show`` shows it.
         context: Tokens that the model looks at, which its kind of server says in its way; longer
@@ -107,12 +108,10 @@ class FakeModelServer:
         script: Callable[[str], str] = default_script,
         delay: float = 0.0,
         models: Sequence[str] = ("fake",),
-        strict: bool = True,
     ) -> None:
         self.script = script
         self.delay = delay
         self.models = list(models)
-        self.strict = strict
         self.kind = ""
         self.template = ""
         self.context = 0
@@ -181,25 +180,29 @@ class FakeModelServer:
                 return planned.popleft()
             return self._always.get(call.path, Reply(delay=self.delay))
 
-    def _answer(self, call: Call, reply: Reply) -> tuple[int, dict[str, Any]]:
+    def _answer(self, call: Call, reply: Reply) -> tuple[int, Any]:
+        """The status, and the body or the pieces of a stream."""
+        body = call.body
+        model = str(body.get("model") or self.models[0])
         if reply.status != 200:
             return reply.status, {"error": reply.text or f"planned {reply.status}"}
-        model = str(call.body.get("model") or self.models[0])
-        if self.strict and "model" in call.body and not self._has(model):
+        if "model" in body and model.removesuffix(":latest") not in {
+            each.removesuffix(":latest") for each in self.models
+        }:
             return 404, {"error": f"model '{model}' not found"}
         speak = _ROUTES.get(call.path)
-        if speak is None or not self._speaks(call.path):
+        if speak is None or (call.path == "/props" and self.kind != "llama.cpp"):
             return 404, {"error": f"no such path {call.path}"}
         if refusal := self._refusal(call):
             return 400, {"error": refusal}
         try:
-            answer = speak(self, call.body, reply.text, model)
-            return 200, _with_calls(answer, reply.calls) | reply.extra
+            answer = speak(self, body, reply, model)
         except TypeError as error:
             return 400, {"error": str(error)}
-
-    def _speaks(self, path: str) -> bool:
-        return path != "/props" or self.kind == "llama.cpp"
+        if isinstance(answer, list):
+            answer[-1] |= reply.extra
+            return 200, answer
+        return 200, answer | reply.extra
 
     def _refusal(self, call: Call) -> str:
         """What the real servers refuse with HTTP 400."""
@@ -215,70 +218,71 @@ class FakeModelServer:
             )
         return self.refuse(call.body) if {"messages", "prompt"} & call.body.keys() else ""
 
-    def _read(self, text: str) -> dict[str, int]:
-        """How many tokens of a prompt were looked at, and how long that took in nanoseconds."""
-        number = len(tokens(text))
-        number = min(number, self.context or number)
-        time_ = {"prompt_eval_duration": int(number / self.speed * 1e9)} if self.speed else {}
-        return {"prompt_eval_count": number, **time_}
+    def _words(self, body: dict[str, Any], reply: Reply, stops: Sequence[str]) -> list[str]:
+        """The words of an answer, a piece each."""
+        text = self.script(_asked(body)) if reply.text is None else reply.text
+        cuts = [text.index(stop) for stop in stops if stop in text]
+        text = text[: min(cuts)] if cuts else text
+        return [] if reply.thought else re.findall(r"\s*\S+|\s+\Z", text)
 
-    def _has(self, model: str) -> bool:
-        return model.removesuffix(":latest") in {m.removesuffix(":latest") for m in self.models}
+    def _ollama(self, body: dict[str, Any], reply: Reply, model: str) -> list[dict[str, Any]]:
+        words = self._words(body, reply, body.get("options", {}).get("stop", ()))
+        chat = "messages" in body
 
-    def _words(self, body: dict[str, Any], text: str | None, stops: Sequence[str]) -> str:
-        words = self.script(_asked(body)) if text is None else text
-        cuts = [words.index(stop) for stop in stops if stop in words]
-        return words[: min(cuts)] if cuts else words
+        def piece(words: str = "", **said: Any) -> dict[str, Any]:
+            message = {"message": {"role": "assistant", "content": words, **said}}
+            return {"model": model, "done": False, **(message if chat else {"response": words})}
 
-    def _generate(self, body: dict[str, Any], text: str | None, model: str) -> dict[str, Any]:
-        words = self._words(body, text, body.get("options", {}).get("stop", ()))
-        return {
-            "model": model,
-            "created_at": "2025-01-01T00:00:00Z",
-            "response": words,
+        calls = [{"function": {"name": n, "arguments": given}} for n, given in reply.calls]
+        number = len(tokens(_asked(body)))
+        last = piece() | {
             "done": True,
-            "done_reason": "stop",
-            "eval_count": len(words.split()),
-            **self._read(_asked(body)),
+            "done_reason": "length" if reply.thought else "stop",
+            "prompt_eval_count": number,
+            "eval_count": len(words),
         }
-
-    def _complete(self, body: dict[str, Any], text: str | None, model: str) -> dict[str, Any]:
-        words = self._words(body, text, body.get("stop", ()))
-        prompt = len(tokens(_asked(body)))
-        used = {"prompt_tokens": prompt, "completion_tokens": len(words.split())}
-        choice = {"index": 0, "text": words, "finish_reason": "stop"}
-        answer = {"object": "text_completion", "model": model, "choices": [choice], "usage": used}
         if self.speed:
-            answer["timings"] = {"prompt_ms": prompt / self.speed * 1000, "cache_n": 0}
-        return answer
+            last["prompt_eval_duration"] = int(number / self.speed * 1e9)
+        thought = [piece(thinking=reply.thought)] if reply.thought else []
+        return [*thought, *map(piece, words), *([piece(tool_calls=calls)] if calls else []), last]
 
-    def _chat(self, body: dict[str, Any], text: str | None, model: str) -> dict[str, Any]:
-        answer = self._generate(body, text, model)
-        answer["message"] = {"role": "assistant", "content": answer.pop("response")}
-        return answer
+    def _openai(self, body: dict[str, Any], reply: Reply, model: str) -> list[dict[str, Any]]:
+        words = self._words(body, reply, body.get("stop", ()))
+        chat = "messages" in body
 
-    def _chat_complete(self, body: dict[str, Any], text: str | None, model: str) -> dict[str, Any]:
-        answer = self._complete(body, text, model)
-        (choice,) = answer["choices"]
-        choice["message"] = {"role": "assistant", "content": choice.pop("text")}
-        return answer | {"object": "chat.completion"}
+        def piece(words: str = "", finish: str | None = None, **said: Any) -> dict[str, Any]:
+            own = {"delta": {"content": words, **said}} if chat else {"text": words}
+            return {"model": model, "choices": [{"index": 0, "finish_reason": finish, **own}]}
+
+        pieces = [piece(reasoning_content=reply.thought)] if reply.thought else []
+        pieces += map(piece, words)
+        for index, (name, given) in enumerate(reply.calls):  # the arguments in two halves
+            half = len(given) // 2
+            for own in ({"name": name, "arguments": given[:half]}, {"arguments": given[half:]}):
+                pieces.append(piece(tool_calls=[{"index": index, "function": own}]))
+        pieces.append(piece(finish="length" if reply.thought else "stop"))
+        if "stream_options" in body:
+            number = len(tokens(_asked(body)))
+            used = {"prompt_tokens": number, "completion_tokens": len(words)}
+            last: dict[str, Any] = {"model": model, "choices": [], "usage": used}
+            if self.speed:
+                last["timings"] = {"prompt_ms": number / self.speed * 1000, "cache_n": 0}
+            pieces.append(last)
+        return pieces
 
     def _show(self, *_: object) -> dict[str, Any]:
         return {
             "template": self.template or "{{ .Prompt }}",
-            "details": {"family": "fake"},
             "model_info": {"fake.context_length": self.context} if self.context else {},
             "capabilities": self.can,
         }
 
     def _props(self, *_: object) -> dict[str, Any]:
-        # llama.cpp shows a template of its own for a model that has none.
-        template = self.template or LLAMA_CPP_DEFAULT_TEMPLATE
-        settings = {"n_ctx": self.context} if self.context else {}
         return {
-            "default_generation_settings": settings,
+            "default_generation_settings": {"n_ctx": self.context} if self.context else {},
             "build_info": "b1",
-            "chat_template": template,
+            # llama.cpp shows a template of its own for a model that has none.
+            "chat_template": self.template or LLAMA_CPP_DEFAULT_TEMPLATE,
         }
 
     def _tags(self, *_: object) -> dict[str, Any]:
@@ -287,26 +291,25 @@ class FakeModelServer:
     def _models(self, *_: object) -> dict[str, Any]:
         owner = {"llama.cpp": "llamacpp"}.get(self.kind, self.kind or "me")
         size = {"max_model_len": self.context} if self.kind == "vllm" and self.context else {}
-        rows = [{"id": name, "owned_by": owner, **size} for name in self.models]
-        return {"object": "list", "data": rows}
+        return {"data": [{"id": name, "owned_by": owner, **size} for name in self.models]}
 
-    def _embed(self, body: dict[str, Any], _text: str | None, model: str) -> dict[str, Any]:
-        return {"model": model, "embeddings": [vector(each) for each in _texts(body)]}
+    def _embed(self, body: dict[str, Any], *_: object) -> dict[str, Any]:
+        return {"embeddings": [vector(each) for each in body["input"]]}
 
-    def _embeddings(self, body: dict[str, Any], _text: str | None, model: str) -> dict[str, Any]:
-        rows = [{"index": i, "embedding": vector(t)} for i, t in enumerate(_texts(body))]
+    def _embeddings(self, body: dict[str, Any], *_: object) -> dict[str, Any]:
+        rows = [{"index": i, "embedding": vector(t)} for i, t in enumerate(body["input"])]
         # Out of order, as the protocol allows.
-        return {"object": "list", "model": model, "data": rows[::-1]}
+        return {"data": rows[::-1]}
 
 
-_ROUTES: dict[str, Callable[..., dict[str, Any]]] = {
-    "/api/generate": FakeModelServer._generate,
-    "/api/chat": FakeModelServer._chat,
+_ROUTES: dict[str, Callable[..., Any]] = {
+    "/api/generate": FakeModelServer._ollama,
+    "/api/chat": FakeModelServer._ollama,
     "/api/show": FakeModelServer._show,
     "/api/tags": FakeModelServer._tags,
     "/api/embed": FakeModelServer._embed,
-    "/v1/completions": FakeModelServer._complete,
-    "/v1/chat/completions": FakeModelServer._chat_complete,
+    "/v1/completions": FakeModelServer._openai,
+    "/v1/chat/completions": FakeModelServer._openai,
     "/v1/models": FakeModelServer._models,
     "/props": FakeModelServer._props,
     "/v1/embeddings": FakeModelServer._embeddings,
@@ -333,11 +336,6 @@ def vector(text: str) -> list[float]:
         total[hashlib.sha256(word.encode()).digest()[0] % DIMENSION] += 1.0
     length = math.hypot(*total) or 1.0
     return [value / length for value in total]
-
-
-def _texts(body: dict[str, Any]) -> list[str]:
-    given = body.get("input", [])
-    return [given] if isinstance(given, str) else list(given)
 
 
 class _Server(ThreadingHTTPServer):
@@ -377,104 +375,47 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, call: Call, reply: Reply) -> None:
         if reply.hang_up or self.fake._closing.is_set():
-            self.close_connection = True
-            self.connection.shutdown(socket.SHUT_RDWR)
+            self._hang_up()
             return
         status, answer = self.fake._answer(call, reply)
-        if status == 200 and call.body.get("stream") and reply.raw is None:
-            self._stream(call, reply, answer)
-            return
-        data = json.dumps(answer).encode() if reply.raw is None else reply.raw
         self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
         for name, value in reply.headers.items():
             self.send_header(name, value)
+        if isinstance(answer, list) and reply.raw is None:
+            self._stream(answer, reply, sse=call.path.startswith("/v1/"))
+            return
+        data = json.dumps(answer).encode() if reply.raw is None else reply.raw
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
         self.end_headers()
-        for piece in _pieces(data, reply.drip):
+        for piece in [data[i : i + 1] for i in range(len(data))] if reply.drip else [data]:
             self.wfile.write(piece)
             self.fake._closing.wait(reply.drip)
 
-    def _stream(self, call: Call, reply: Reply, answer: dict[str, Any]) -> None:
-        sse = call.path.startswith("/v1/")
-        self.send_response(200)
+    def _stream(self, pieces: list[dict[str, Any]], reply: Reply, *, sse: bool) -> None:
         kind = "text/event-stream" if sse else "application/x-ndjson"
         self.send_header("Content-Type", kind)
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
-        usage = "stream_options" in call.body
-        for number, part in enumerate(_parts(answer, usage=usage)):
+        for number, piece in enumerate(pieces):
             if number == reply.cut or self.fake._closing.is_set():
-                self.close_connection = True
-                self.connection.shutdown(socket.SHUT_RDWR)
+                self._hang_up()
                 return
-            line = json.dumps(part)
+            line = json.dumps(piece)
             self._chunk(f"data: {line}\n\n" if sse else f"{line}\n")
             self.fake._closing.wait(reply.drip)
-        self._chunk("data: [DONE]\n\n" if sse else "")
+        if sse:
+            self._chunk("data: [DONE]\n\n")
         self.wfile.write(b"0\r\n\r\n")
 
     def _chunk(self, text: str) -> None:
-        if data := text.encode():
-            self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
+        data = text.encode()
+        self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
+
+    def _hang_up(self) -> None:
+        self.close_connection = True
+        self.connection.shutdown(socket.SHUT_RDWR)
 
 
 def _handler(fake: FakeModelServer) -> type[BaseHTTPRequestHandler]:
     return type("Handler", (_Handler,), {"fake": fake})
-
-
-def _with_calls(answer: dict[str, Any], calls: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """The answer with calls of tools in its message."""
-    if not calls:
-        return answer
-    sent = [{"function": {"name": name, "arguments": given}} for name, given in calls]
-    if "choices" not in answer:
-        return answer | {"message": {**answer["message"], "tool_calls": sent}}
-    sent = [{"id": f"c{i}", "type": "function", "index": i, **each} for i, each in enumerate(sent)]
-    (choice,) = answer["choices"]
-    choice |= {"finish_reason": "tool_calls", "message": {**choice["message"], "tool_calls": sent}}
-    return answer
-
-
-def _parts(answer: dict[str, Any], *, usage: bool) -> list[dict[str, Any]]:
-    """An answer as the pieces of a stream: a word each, then calls, then the end with figures."""
-    if "choices" not in answer:
-        message = answer.get("message")
-        words = str(message["content"] if message else answer["response"])
-
-        def piece(said: dict[str, Any]) -> dict[str, Any]:
-            return {"message": {"role": "assistant", "content": "", **said}} if message else said
-
-        key, calls = "content" if message else "response", (message or {}).get("tool_calls")
-        thought = {"thinking": message["thinking"]} if message and "thinking" in message else None
-        bits = [{"tool_calls": calls}] if calls else []
-        bits = [thought, *bits] if thought else bits
-        said = [piece(each) for each in [*({key: word} for word in _words(words)), *bits]]
-        begun = [{"model": answer["model"], "done": False, **each} for each in said]
-        return [*begun, answer | piece({key: ""})]
-    (choice,) = answer["choices"]
-    message = choice.pop("message", None)
-    words = str(message["content"] if message else choice.pop("text"))
-    said = [{"delta": {"content": w}} if message else {"text": w} for w in _words(words)]
-    if message and "reasoning_content" in message:
-        said.insert(0, {"delta": {"reasoning_content": message["reasoning_content"]}})
-    for call in (message or {}).get("tool_calls", ()):
-        given = call["function"].pop("arguments")
-        half = len(given) // 2
-        call["function"]["arguments"] = given[:half]
-        more = {"index": call["index"], "function": {"arguments": given[half:]}}
-        said += [{"delta": {"tool_calls": [each]}} for each in (call, more)]
-    head = {"model": answer["model"]}
-    sent = [head | {"choices": [{"index": 0, "finish_reason": None, **each}]} for each in said]
-    figures = {name: answer[name] for name in ("usage", "timings") if name in answer}
-    end = {"index": 0, "finish_reason": choice["finish_reason"]}
-    end |= {"delta": {}} if message else {"text": ""}
-    return [*sent, head | {"choices": [end]}, *([head | {"choices": [], **figures}] * usage)]
-
-
-def _words(text: str) -> list[str]:
-    return re.findall(r"\s*\S+|\s+\Z", text)
-
-
-def _pieces(data: bytes, drip: float) -> list[bytes]:
-    return [data[i : i + 1] for i in range(len(data))] if drip else [data]

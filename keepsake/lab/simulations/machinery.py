@@ -54,7 +54,10 @@ class TimelineGateway(Gateway):
 
     def start(self) -> None:
         """Start what has to run; where no server is asked, nobody looks after one."""
-        if {profile.provider for profile in self.profiles} <= {SCRIPTED, EXTRACTIVE}:
+        if {profile.provider for profile in self.profiles.current.values()} <= {
+            SCRIPTED,
+            EXTRACTIVE,
+        }:
             self._owner = threading.get_ident()
         else:
             super().start()

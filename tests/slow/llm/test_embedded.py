@@ -167,7 +167,7 @@ def test_what_a_file_says(tmp_path: Path, embedded: Embedded):
     path = tmp_path / "tiny.gguf"
     path.write_bytes(gguf_bytes(QWEN))
     cache = 24 * 2 * 64 * 2 * 2  # layers, heads, width, key and value, bytes
-    assert read(path) == ModelInfo("qwen2", 4096, cache)
+    assert read(path) == ModelInfo(4096, cache)
     assert read(embedded._places.models / SHIPPED_FILE) == SHIPPED
 
 

@@ -275,12 +275,7 @@ def test_a_model_that_thinks_all_the_same_is_let_and_its_thought_never_heard(
 def test_a_thought_that_the_server_keeps_apart_is_noticed_too(
     provider: str, model: Model, fake: FakeModelServer
 ):
-    message = {"role": "assistant", "content": ""}
-    extra: dict[str, Any] = {"message": message | {"thinking": "Hm."}, "done_reason": "length"}
-    if provider == "openai":
-        message["reasoning_content"] = "Hm."
-        extra = {"choices": [{"index": 0, "finish_reason": "length", "message": message}]}
-    fake.always(CHAT_PATHS[provider], Reply(text="x y z", extra=extra))
+    fake.always(CHAT_PATHS[provider], Reply(thought="Hm."))
     with pytest.raises(BadAnswer, match=r"a thought and no answer.*Raise max_tokens"):
         model.generate(TALK)
     assert model.capabilities.thinks

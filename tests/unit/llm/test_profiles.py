@@ -10,7 +10,6 @@ from keepsake.models.profiles import (
     DIALOGUE,
     ModelProfile,
     Profiles,
-    embedded_profile,
     load,
 )
 from keepsake.paths import REPOSITORY
@@ -56,7 +55,7 @@ def test_a_profile_is_read_and_requests_take_it(file: Path):
         max_tokens=0,
     )
     assert profiles.get("summarizer").provider == "extractive"
-    assert {each.name for each in profiles} == {"agent", "summarizer"}
+    assert profiles.current.keys() == {"agent", "summarizer"}
     request = profile.request("Hello", cache_key="mira")
     assert (request.prompt, request.seed, request.temperature) == ("Hello", 7, 0.2)
     assert request.cache_key == "mira"
@@ -111,7 +110,7 @@ def test_embedded_profiles_share_one_server_and_its_file(tmp_path: Path):
     assert load(path)["agent"].is_stopgap
     path.write_text(f"{both}**model_file**: b.gguf\n**context_tokens**: 4096\n")
     assert not load(path)["agent"].is_stopgap
-    shared = embedded_profile(path, load(path).values())
+    shared = Profiles(path).embedded
     assert shared is not None
     assert (shared.model_file, shared.context_tokens) == ("b.gguf", 4096)
     path.write_text(path.read_text().replace("## summ", "**model_file**: a.gguf\n## summ"))
