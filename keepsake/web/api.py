@@ -18,13 +18,13 @@ from ninja.errors import HttpError, ValidationError
 from pydantic import StringConstraints
 
 from keepsake.agent.runtime import runtime
-from keepsake.archive import history
+from keepsake.archive import history as archived
 from keepsake.archive.history import PastCompaction
 from keepsake.archive.records import Memory
 from keepsake.contrib.evennia.commands.why import source_of
 from keepsake.errors import KeepsakeError
 from keepsake.events.why import PromptSource, Why, why_did
-from keepsake.web import access, actions, books, charts, prompts, search, world
+from keepsake.web import access, actions, books, charts, history, world
 from keepsake.web.access import NOWHERE, may_act, refused
 from keepsake.web.actions import ONE, NotAllowed
 from keepsake.web.shapes import (
@@ -108,7 +108,7 @@ def search_all(
     request: HttpRequest, q: Words, limit: QueryEx[int, P(ge=1, le=500)] = 100
 ) -> SearchView:
     """Words in all agents' memories."""
-    return search.search(world.folders(), q, limit)
+    return history.search(world.folders(), q, limit)
 
 
 @api.get("/world", response=_answers(list[RoomView]))
@@ -131,8 +131,8 @@ def prompt(request: HttpRequest, number: int, seq: Number = None) -> PromptView:
     """The last prompt, or that of the thought with the number ``seq`` in the event log."""
     found, log = world.prompt(number), runtime().places.events
     if seq is not None:
-        return prompts.prompt_of(log, number, seq)
-    return found if found.at is not None else prompts.last_prompt(log, number, found)
+        return history.prompt_of(log, number, seq)
+    return found if found.at is not None else history.last_prompt(log, number, found)
 
 
 @api.get(f"{ONE}/prompts", response=_answers(list[SentRow]))
@@ -144,7 +144,7 @@ def sent_prompts(
 ) -> list[SentRow]:
     """Prompts, the newest first, or those of thoughts with a number below ``before``."""
     world.name_of(number)
-    return prompts.sent_prompts(runtime().places.events, number, before, limit)
+    return history.sent_prompts(runtime().places.events, number, before, limit)
 
 
 @api.get(f"{ONE}/book", response=_answers(list[PageView]))
@@ -200,7 +200,7 @@ def compactions(
     before: Number = None,
 ) -> list[PastCompaction]:
     """The newest compactions, undone ones as well, or those with a number below ``before``."""
-    past = reversed(history.compactions(world.archive_of(number)))
+    past = reversed(archived.compactions(world.archive_of(number)))
     return list(islice((each for each in past if before is None or each.number < before), limit))
 
 
@@ -214,20 +214,12 @@ def series(
 
 
 @api.get(f"{ONE}/why", response=_answers(Why))
-def why(
-    request: HttpRequest,
-    number: int,
-    n: QueryEx[int, P(ge=1, le=1000)] = 1,
-    all: QueryEx[int, P(ge=0, le=1)] = 0,
-) -> Why:
-    """Its last act but ``n`` - 1, and all that led to it.
-
-    With ``all`` = 1 thoughts that came to nothing count as well.
-    """
+def why(request: HttpRequest, number: int, n: QueryEx[int, P(ge=1, le=1000)] = 1) -> Why:
+    """Its last act but ``n`` - 1, and all that led to it."""
     archive, name = world.archive_of(number), world.name_of(number)
     log = runtime().places.events
     try:
-        return why_did(log, archive, name, number, n, everything=bool(all))
+        return why_did(log, archive, name, number, n)
     except KeepsakeError as error:
         if isinstance(error.__cause__, OSError):
             raise
@@ -240,11 +232,11 @@ def why(
 @api.exception_handler(KeepsakeError)
 def _of_ours(_: HttpRequest, error: KeepsakeError) -> HttpResponse:
     match error:
-        case BadRequest() | search.NoWord():
+        case BadRequest() | history.NoWord():
             status = HTTPStatus.BAD_REQUEST
         case NotAllowed():
             status = HTTPStatus.FORBIDDEN
-        case world.NoSuchAgent() | NoSuchAct() | prompts.NoSuchPrompt():
+        case world.NoSuchAgent() | NoSuchAct() | history.NoSuchPrompt():
             status = HTTPStatus.NOT_FOUND
         case _:  # no services, an archive that cannot be opened, a full disk: not for ever
             status = HTTPStatus.SERVICE_UNAVAILABLE

@@ -9,7 +9,7 @@ from evennia.utils.ansi import strip_ansi
 from commands.base import PlayerCommand
 from commands.default_cmdsets import BUILDER_COMMANDS, AccountCmdSet, CharacterCmdSet
 from keepsake.contrib.evennia.commands.agents import VIEWS
-from keepsake.contrib.evennia.creation import all_agents, find_agents, summary_of
+from keepsake.contrib.evennia.creation import all_agents, find_agents
 from keepsake.errors import ModelUnavailable
 from tests.world.agents_world import AgentsWorld, Building
 
@@ -56,20 +56,12 @@ class TestAgentCommand(Building, AgentsWorld):
         assert self.mira.pk
 
     def test_an_agent_is_seen_and_mended(self):
-        described = {"name": "Mira", "place": "The Inn", "memories": 1, "state": "idle"}
-        assert summary_of(self.mira) == described
         assert "You are Mira, an innkeeper." in self.type("@agent/profile Mira")
         self.type("@agent/profile Mira = You are Mira, a pirate.")
         assert self.mira.db.profile == "You are Mira, a pirate."
         assert "paused" in self.type("@agent/pause Mira")
         assert "paused" in self.type("@agent")
         assert "thinks again" in self.type("@agent/resume Mira")
-        self.type("@agent/interval Mira = 30")
-        for bad in ("0", "-1", "soon", "99999999", ""):
-            assert "did not work" in self.type(f"@agent/interval Mira = {bad}")
-        assert self.mira.db.idle_interval == 30
-        assert "as often as thinking.md says" in self.type("@agent/interval Mira = default")
-        assert not self.mira.db.idle_interval
         self.char1.execute_cmd("say |rGood evening|n")
         shown = self.type("@agent/prompt Mira")
         assert 'Tom says, "|rGood evening|n"' in shown

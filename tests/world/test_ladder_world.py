@@ -321,7 +321,7 @@ class TestBuilders(Building, LadderWorld):
         shown = self.type("@memory-status Mira", "Integrity")
         for wanted in ("of 3,840 tokens", "Counted by:", "heuristic", "its check:"):
             assert wanted in shown
-        assert "Load" in self.type("@memory-status", "Integrity")
+        assert "Load" in self.type("@agent", "Mira")
         shown = self.type("@memory-status/tokens Mira", "Budget")
         for section in ("who it is", "commands", "window", "situation", "together"):
             line = next(line for line in shown.splitlines() if line.startswith(section))

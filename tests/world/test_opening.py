@@ -8,7 +8,7 @@ from __future__ import annotations
 from evennia.utils.ansi import strip_ansi
 
 from keepsake.contrib.evennia import lifecycle as runtime
-from keepsake.contrib.evennia.creation import create_agent, summary_of
+from keepsake.contrib.evennia.creation import create_agent
 from keepsake.contrib.evennia.minds import mind_by_number, open_minds, unopened
 from tests.world.agents_world import AgentsWorld
 
@@ -59,7 +59,7 @@ class TestOpenedInTurn(OpeningWorld):
         self.settle()
         assert unopened() == 0
         assert {each.memory.name for each in open_minds()} == {"Ada", "Bram", "Mira", "Zoe"}
-        assert summary_of(self.zoe)["state"] == "idle"
+        assert self.zoe.thinker.state.value == "idle"
         self.set_thinking(idle_interval=60.0, idle_away_factor=1.0)
         self.clock.advance(20_000)
         self.settle()

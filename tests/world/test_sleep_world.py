@@ -279,14 +279,14 @@ class TestBuilders(SleepWorld):
         assert self.types("@sleep mira") == "Mira lies down and falls asleep."
         self.let_sleep()
         assert "asleep already" in self.types("@sleep mira")
-        assert "asleep" in self.types("@sleep")
+        assert "asleep" in self.types("@agent")
         assert self.types("@wake mira") == "Mira wakes up."
         assert "is awake" in self.types("@wake mira")
         quay = self.room("The Quay")
         self.way("in", quay, self.room1)
         self.mira.move_to(quay, quiet=True)
         assert "goes home to sleep, to The Inn" in self.types("@sleep mira")
-        assert "going home" in self.types("@sleep")
+        assert "going home" in self.types("@agent")
         assert "stays up" in self.types("@wake mira")
         assert "Mira sleeps" in self.types("@sleep/here mira")
         assert self.mira.location is quay

@@ -18,7 +18,7 @@ from keepsake.agent.runtime import running, runtime
 from keepsake.agent.surroundings import is_agent
 from keepsake.books.files import replace_file
 from keepsake.contrib.evennia.apps import setting
-from keepsake.contrib.evennia.minds import mind_by_number, rename_mind
+from keepsake.contrib.evennia.minds import rename_mind
 from keepsake.errors import KeepsakeError, NameRefused, refusing
 from keepsake.events.types import MemoryChange
 from keepsake.names import check_agent_name, folder_name
@@ -40,21 +40,6 @@ def find_agents(name: str) -> list[Any]:
     agents = all_agents()
     whole = [agent for agent in agents if agent.key.casefold() == wanted]
     return whole or [a for a in agents if wanted and a.key.casefold().startswith(wanted)]
-
-
-def summary_of(agent: Any) -> dict[str, str | int]:
-    """Name, place, memories and state of an agent, for tables and programs."""
-    mind = mind_by_number(agent.id)
-    if mind is None:
-        memories, state = 0, "opening" if running() else "services not running"
-    else:
-        state = mind.thinker.state.value
-        try:
-            memories = mind.memory.memory.status().total
-        except KeepsakeError:
-            memories = 0
-    place = agent.location.key if agent.location else "nowhere"
-    return {"name": agent.key, "place": place, "memories": memories, "state": state}
 
 
 def create_agent(

@@ -9,7 +9,6 @@ from evennia.locks.lockhandler import check_lockstring
 from keepsake.agent.mind import Mind, Tended
 from keepsake.agent.runtime import runtime
 from keepsake.agent.sleep.tiredness import wakes_at
-from keepsake.agent.thinking.thinker import SHORTEST_INTERVAL
 from keepsake.contrib.evennia.agents import AgentMixin
 from keepsake.contrib.evennia.commands import books, compaction, why
 from keepsake.contrib.evennia.commands.base import (
@@ -27,15 +26,13 @@ from keepsake.contrib.evennia.creation import (
     keep_profile,
     kept_profile,
     set_memory,
-    summary_of,
 )
 from keepsake.contrib.evennia.minds import mind_by_number
-from keepsake.contrib.evennia.wording import counted, quoted
+from keepsake.contrib.evennia.wording import counted
 from keepsake.errors import KeepsakeError
 from keepsake.memory import protocol
 from keepsake.prompt.sections import Rendered
 
-LONGEST_INTERVAL = 86_400
 LONGEST_PROFILE = 4000
 VIEWS: dict[str, View] = {
     "compaction": compaction.view,
@@ -50,7 +47,7 @@ VIEWS: dict[str, View] = {
 }
 """What can be read of an agent's mind; each is a switch."""
 _ACTIONS = (
-    *("create", "delete", "interval", "memory", "pause", "profile", "prompt", "resume"),
+    *("create", "delete", "memory", "pause", "profile", "prompt", "resume"),
     *("rules", "sleep", "wake"),
 )
 _OPTIONS = {
@@ -78,9 +75,8 @@ class CmdAgent(BuilderCommand):
       @agent/memory <name> [= <memory>]   what it remembers with: rag …
       @agent/pause <name>                 it perceives, but does not think
       @agent/resume <name>                it thinks again
-      @agent/interval <name> = <seconds>  how often it acts unasked; |wdefault|n
       @agent/prompt <name> [= <words>]    the prompt it would send, or answer with
-      @agent/sleep [<name>]               to bed; |w/sleep/here|n: where it stands
+      @agent/sleep <name>                 to bed; |w/sleep/here|n: where it stands
       @agent/wake <name>                  as fresh as after a night
      |wIts mind|n
       @agent/why <name> [<n>]             why it did its last act, or the n-th
@@ -158,17 +154,15 @@ class CmdAgent(BuilderCommand):
     # -- seeing
 
     def _one(self, agent: AgentMixin) -> str:
-        summary, mind = summary_of(agent), self.mind(agent)
-        interval = f"every {agent.db.idle_interval} s" if agent.db.idle_interval else "default"
+        mind, place = self.mind(agent), agent.location.key if agent.location else "nowhere"
         tiredness = mind.sleeper.tiredness
         return (
-            f"|w{agent.key}|n ({agent.dbref}), in {summary['place']}\n"
-            f"  State:        {_state(mind)}\n"
-            f"  Memories:     {summary['memories']}\n"
-            f"  Idle thoughts: {interval}, talkativeness {agent.db.talkativeness}\n"
-            f"  Awake:        {tiredness.awake_seconds / 3600:.1f} h, {tiredness.tokens:,} tokens "
+            f"|w{agent.key}|n ({agent.dbref}), in {place}\n"
+            f"  State:         {_state(mind)}\n"
+            f"  Talkativeness: {agent.db.talkativeness}\n"
+            f"  Awake:         {tiredness.awake_seconds / 3600:.1f} h, {tiredness.tokens:,} tokens "
             f"thought, {_tired(mind)} tired\n"
-            f"  Vault:        {plain(str(mind.memory.folder))}\n\n"
+            f"  Vault:         {plain(str(mind.memory.folder))}\n\n"
             f"{plain(str(agent.db.profile))}"
         )
 
@@ -231,20 +225,6 @@ class CmdAgent(BuilderCommand):
         has = f"{kind}. There are: {', '.join(protocol.names())}"
         self.caller.msg(f"{agent.key} remembers with {plain(has)}.")
 
-    def _interval(self) -> None:
-        agent, given = self.agent_named(self.lhs), (self.rhs or "").strip()
-        if given == "default":
-            agent.attributes.remove("idle_interval")
-            self.caller.msg(f"{agent.key} has idle thoughts as often as thinking.md says.")
-            return
-        if not given.isdecimal() or not SHORTEST_INTERVAL <= int(given) <= LONGEST_INTERVAL:
-            raise KeepsakeError(
-                f"{quoted(plain(shortened(given)))} is no interval",
-                f"Give whole seconds, {SHORTEST_INTERVAL} to {LONGEST_INTERVAL}, or `default`",
-            )
-        agent.db.idle_interval = int(given)
-        self.caller.msg(f"{agent.key} has idle thoughts every {given} seconds or so.")
-
     def _delete(self) -> None:
         if not self.lhs:
             raise KeepsakeError("It is not clear which agent to delete", "Name it")
@@ -268,9 +248,6 @@ class CmdAgent(BuilderCommand):
         self._tended(agent, self.mind(agent).resume(agent))
 
     def _sleep(self, *, here: bool) -> None:
-        if not self.args.strip() and not here:
-            self.page(f"{_all()}\n{_tiring()}; |wvault/config/sleep.md|n.")
-            return
         agent, who = self.agent_named(self.args), plain(self.caller.key)
         self._tended(agent, self.mind(agent).put_to_bed(agent, who, here=here))
 
@@ -288,14 +265,23 @@ class CmdAgent(BuilderCommand):
 
 
 def _all() -> str:
-    """The table of all agents: where they are, what they are about, how tired they are."""
-    rows = []
-    for agent in all_agents():
-        found, mind = summary_of(agent), mind_by_number(agent.id)
-        state, tired = (_state(mind), _tired(mind)) if mind else (found["state"], "")
-        rows.append((agent.key, found["place"], found["memories"], state, tired))
-    shown = table(("Agent", "Place", "Memories", "State", "Tired"), rows)
+    """The table of all agents: where they are, what they are about, how full and tired they are."""
+    rows = [_row(agent, mind_by_number(agent.id)) for agent in all_agents()]
+    shown = table(("Agent", "Place", "Memories", "Next at", "Load", "State", "Tired"), rows)
     return shown if rows else "There are no agents. Make one with @agent/create <name> = <profile>."
+
+
+def _row(agent: AgentMixin, mind: Mind | None) -> tuple[str, ...]:
+    place = agent.location.key if agent.location else "nowhere"
+    if mind is None:
+        return agent.key, place, "", "", "", "opening", ""
+    try:
+        status, load = mind.memory.memory.status(), mind.memory.memory.load()
+    except KeepsakeError as error:
+        return agent.key, place, "?", "", "", plain(shortened(str(error))), _tired(mind)
+    due = "never" if status.next_due is None else str(status.next_due)
+    state = "compacting" if status.running else _state(mind)
+    return agent.key, place, str(status.total), due, f"{load.share:.0%}", state, _tired(mind)
 
 
 def _state(mind: Mind) -> str:
@@ -318,14 +304,6 @@ def _tired(mind: Mind) -> str:
     hours = timedelta(seconds=tiredness.awake_seconds) / timedelta(hours=config.awake_hours)
     tokens = tiredness.tokens / config.awake_tokens if config.awake_tokens else 0.0
     return f"{max(hours, tokens):.0%}"
-
-
-def _tiring() -> str:
-    config = runtime().sleeping.current
-    if not config.sleep:
-        return "Agents do not tire here"
-    tokens = f" or {config.awake_tokens:,} tokens" if config.awake_tokens else ""
-    return f"Tired after {config.awake_hours:g} hours awake{tokens}"
 
 
 def _profile_text(text: str) -> str:

@@ -13,16 +13,12 @@ from keepsake.archive.records import Summary
 from keepsake.contrib.evennia.agents import AgentMixin
 from keepsake.contrib.evennia.commands.base import (
     BuilderCommand,
-    ago,
     author_of,
     labelled,
     plain,
-    shortened,
-    table,
     when,
 )
 from keepsake.contrib.evennia.commands.compaction import verdict
-from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.minds import open_minds
 from keepsake.contrib.evennia.wording import counted
 from keepsake.errors import KeepsakeError
@@ -36,8 +32,7 @@ class CmdMemoryStatus(BuilderCommand):
     """See what an agent remembers, and whether all of it is there.
 
     Usage:
-      @memory-status                  all agents, and the one in the room
-      @memory-status <agent>          tiers, next compaction, summaries, sizes
+      @memory-status [<agent>]        tiers, next compaction, summaries, sizes
       @memory-status/tokens [<agent>] the cost of each section of the prompt
 
     The integrity report says whether the archive is whole, the tiers cover every
@@ -53,15 +48,11 @@ class CmdMemoryStatus(BuilderCommand):
     switch_options = ("tokens",)
 
     def run(self) -> None:
-        """Show one agent, or all."""
+        """Show the agent that is meant."""
         if "tokens" in self.switches:
             self._tokens(self.agent_named(self.args))
-        elif self.args.strip():
-            self._show(self.agent_named(self.args))
         else:
-            self.caller.msg(self._all())
-            if len(here := self.agents_here()) == 1:
-                self._show(here[0])
+            self._show(self.agent_named(self.args))
 
     def _tokens(self, agent: AgentMixin) -> None:
         """Weigh the very prompt that the agent would send now."""
@@ -80,29 +71,6 @@ class CmdMemoryStatus(BuilderCommand):
             caller.msg("\n".join([title, *map(plain, lines)]))
 
         mind.thinker.preview(agent).addCallbacks(show, self.failed)
-
-    def _all(self) -> str:
-        rows = [self._row(agent) for agent in all_agents()]
-        shown = table(
-            ("Agent", "Memories", "Window", "Load", "Next at", "Compacted", "State"), rows
-        )
-        return shown if rows else "There are no agents. Make one with @agent/create."
-
-    def _row(self, agent: AgentMixin) -> list[str]:
-        mind = self.mind(agent)
-        try:
-            status, load = mind.memory.memory.status(), mind.memory.memory.load()
-        except KeepsakeError as error:
-            return [agent.key, "?", "?", "?", "?", "?", plain(shortened(str(error)))]
-        return [
-            agent.key,
-            str(status.total),
-            str(status.window),
-            f"{load.share:.0%}",
-            "never" if status.next_due is None else str(status.next_due),
-            ago(status.last_compaction, datetime.now(UTC)),
-            "compacting" if status.running else mind.thinker.state.value,
-        ]
 
     def _show(self, agent: AgentMixin) -> None:
         memory, caller = self.mind(agent).memory, self.caller

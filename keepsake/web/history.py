@@ -1,20 +1,31 @@
-"""What was sent for an agent, by the event log; in a view's thread, as the log is read."""
+"""What event log and archives tell: prompts that were sent, words in all memories.
+
+In a view's thread, as files are read. Archives are searched from their ends, so that a search finds
+what no index has yet.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
+from heapq import nlargest
 from itertools import islice
 from pathlib import Path
 
+from keepsake.archive.log import Archive
+from keepsake.archive.records import Memory, memories_in
 from keepsake.errors import KeepsakeError
 from keepsake.events.prompts import prompt_text
 from keepsake.events.reader import newest_first, time_of
-from keepsake.json_lines import Record
-from keepsake.web.shapes import PromptView, SentRow, Stretch
+from keepsake.json_lines import Record, parsed
+from keepsake.web.shapes import FoundView, PromptView, SearchView, SentRow, Stretch
 
 LATELY, FAR = 16_000_000, 64_000_000
 """Bytes of the log that are read back for the last prompt, and for an earlier one."""
+MOST_BYTES = 200_000_000
+"""Of all archives together that are searched, each its share: about two seconds of one core."""
+_WORD = re.compile(r"\w+")
 
 
 class NoSuchPrompt(KeepsakeError):
@@ -89,3 +100,49 @@ def _prompt(log: Path, thought: Record) -> PromptView:
         trigger=_trigger(thought),
         answer=thought.get("answer") or "",
     )
+
+
+# -- words in the memories of all agents
+
+
+class NoWord(KeepsakeError):
+    """There is no word in a question."""
+
+
+def search(agents: Sequence[tuple[int, str, Path]], question: str, limit: int) -> SearchView:
+    """The newest memories that hold all the words, as whole words or beginnings of such.
+
+    Raises:
+        NoWord: There is no word in it.
+        OSError: An archive cannot be read.
+    """
+    words = tuple(dict.fromkeys(_WORD.findall(question.casefold())))
+    if not words:
+        raise NoWord(f"There is no word in {question[:40]!r}", "Give letters or digits")
+    complete = True
+    found: list[FoundView] = []
+    for number, name, folder in agents:
+        own, whole = _newest(folder / "archive", words, limit, MOST_BYTES // len(agents))
+        found += [FoundView(id=number, agent=name, memory=memory) for memory in own]
+        complete = complete and whole
+    newest = nlargest(limit, found, key=lambda each: each.memory.time)
+    return SearchView(hits=tuple(newest), complete=complete)
+
+
+def _newest(folder: Path, words: Sequence[str], limit: int, most: int) -> tuple[list[Memory], bool]:
+    """An agent's newest memories with all the words; whether ``most`` bytes were enough."""
+    found: list[bytes] = []
+    if not folder.is_dir():
+        return [], True
+    wanted = [re.compile(rf"\b{re.escape(word)}") for word in words]
+    # What is no ASCII may stand in a line in other letters: only its parsed text tells.
+    needles = [word.encode() for word in words if word.isascii()]
+    for line in Archive(folder, read_only=True).lines_back():
+        if len(found) == limit or (most := most - len(line)) < 0:
+            break
+        low = line.lower()
+        if all(needle in low for needle in needles):
+            text = str(parsed(line).get("text", "")).casefold()
+            if all(word.search(text) for word in wanted):
+                found.append(line)
+    return [*memories_in(map(parsed, found))], most >= 0
