@@ -185,7 +185,8 @@ class Compactor:
             self._log(f"{name} summary updated ({len(summary.text)} chars)")
             if longer := ladder.earlier.get(summary.tier):
                 self._copies.keep_version(replace(summary, text=longer), position)
-        self._copies.write_both(position, keep=True)
+        for tier in Tier:
+            self._copies.write(tier, position, keep=True)
         self._log(f"Compaction complete ({result.outcome})")
         return replace(result, number=made.standing, position=position)
 
@@ -226,7 +227,8 @@ class Compactor:
                 tiers.undone(before, step, total, window)
                 after = self._tokens()
             self._sync()
-            self._copies.write_both(position)
+            for tier in Tier:
+                self._copies.write(tier, position)
         restored = (window[0].number, window[-1].number) if window else None
         detail = "the summaries of before stand again"
         if restored:

@@ -44,16 +44,7 @@ class MemorySnapshot:
     overhead: int
     # number of the oldest memory of what is going on, None if nothing is
     open_from: int | None = None
-
-    @property
-    def tokens(self) -> int:
-        """Tokens of summaries and window as they are shown."""
-        return self.longterm_tokens + self.recent_tokens + sum(self.weights)
-
-    @property
-    def used(self) -> int:
-        """Tokens of the whole prompt."""
-        return self.overhead + self.tokens
+    tokens: int = 0  # of summaries and window as they are shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +94,8 @@ def make_plan(
     room = _Room(strategy.layout, config, now)
     leave = _leave(reason, room)
     shrinks = now.recent is not None and (
-        now.longterm_tokens > config.longterm_tokens or now.used > config.high_tokens
+        now.longterm_tokens > config.longterm_tokens
+        or now.overhead + now.tokens > config.high_tokens
     )
     if not leave and not shrinks:
         return None
@@ -116,7 +108,7 @@ def make_plan(
         staying=now.window[leave:],
         leaving_tokens=sum(now.weights[:leave]),
         staying_tokens=room.staying[leave],
-        saving=now.used - room.used[leave],
+        saving=now.overhead + now.tokens - room.used[leave],
         least=room.tight[leave],
     )
 

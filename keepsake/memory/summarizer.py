@@ -110,8 +110,9 @@ class ModelSummarizer:
             tokens=source.tokens,
             names=self.names,
         )
-        prompts = self.prompts.of("merge" if merges else "summarise")
+        name = "merge" if merges else "summarise"
+        prompts = self.prompts.of(name)
         lines = source.older if merges else numbered(memories)
         older = "" if merges else "\n\n".join(source.older)
-        task = Summarise(brief, prompts, lines, older, by_rules, contradicted, merges)
+        task = Summarise(brief, prompts, lines, older, by_rules, contradicted, merges, name)
         return task

@@ -173,12 +173,8 @@ class VaultCopies:
         except OSError as error:
             self._log(f"A longer version of the summary could not be written: {error}")
 
-    def write_both(self, position: Position | None, *, keep: bool = False) -> None:
-        """Put both summaries into their files, and take away the file of one that is not."""
-        for tier in Tier:
-            self._write(tier, position, keep=keep)
-
-    def _write(self, tier: Tier, position: Position | None, *, keep: bool = False) -> None:
+    def write(self, tier: Tier, position: Position | None, *, keep: bool = False) -> None:
+        """Put a summary into its file, or take away the file of one that is not."""
         state, step, folder = self._tiers.state, self._tiers.step, self._folder
         summary = state.summary(tier)
         page = folder.page(summary, state.standing, position, step) if summary else ""
@@ -205,7 +201,7 @@ class VaultCopies:
                 note = self._adopt_edit(tier, file)
                 gone = self._tiers.state.summary(tier) is None
                 if mend and (gone or file is None or file.step != self._tiers.step):
-                    self._write(tier, None, keep=True)
+                    self.write(tier, None, keep=True)
             except ValueError as error:
                 note = f"{error}; left alone, the archive's own text is used"
             except ArchiveUnwritable as error:
@@ -232,7 +228,7 @@ class VaultCopies:
             )
             tiers.state = tiers.state.edited(tier, file.text, now)
         self._emit(tier, len(file.text))
-        self._write(tier, position)
+        self.write(tier, position)
         return f"{file.path.name} was edited by hand and adopted ({len(file.text)} chars)"
 
     def _log(self, text: str) -> None:

@@ -82,7 +82,15 @@ class Window:
         config = self._host.config()
         masked = None
         if config.mask:
-            self._move_boundary(config)
+            if (last := self._tiers.last_number) != self._looked:
+                self._looked = last
+                # It moves if no more than this many stay as they are: mostly that is seen at once.
+                most = last - masking.beyond(self._through)
+                if most >= config.preserve_memories:
+                    preserved = self._preserved(config)
+                    # Never back: what was shown masked once stays so, and the head of the prompt.
+                    if preserved <= most:
+                        self._through = max(self._through, masking.boundary(last, preserved))
             head = tuple(memory for memory in window if memory.number <= self._through)
             if head != self._masked[0]:  # mostly the same objects, which compare at once
                 self._masked = head, masking.mask(head, self._through, self.matters)
@@ -101,17 +109,6 @@ class Window:
         """Memories came back, or all went: nothing is masked any more."""
         self._through = self._looked = 0
         self.counter.forget()
-
-    def _move_boundary(self, config: CompactionConfig) -> None:
-        last = self._tiers.last_number
-        if last == self._looked:
-            return
-        self._looked = last
-        # It moves if no more than this many stay as they are: mostly that is seen at once.
-        most = last - masking.beyond(self._through)
-        if most >= config.preserve_memories and (preserved := self._preserved(config)) <= most:
-            # Never back: what was shown masked once stays so, and the head of the prompt with it.
-            self._through = max(self._through, masking.boundary(last, preserved))
 
     def _preserved(self, config: CompactionConfig) -> int:
         """How many of the newest memories always stay as they are."""
@@ -134,16 +131,20 @@ class Window:
     def snapshot(self, context: MemoryContext) -> MemorySnapshot:
         """A context, weighed memory by memory, for a plan; takes long, and needs no lock."""
         counter, promised = self.counter, self._host.promised()
-        weights = {memory.number: counter.memories([memory]) for memory in context.shown}
+        shown = {memory.number: counter.memories([memory]) for memory in context.shown}
+        weights = tuple(shown.get(memory.number, 0) for memory in context.window)
+        longterm = counter.summaries(context.longterm)
+        recent = counter.summaries(context.recent)
         return MemorySnapshot(
             longterm=context.longterm,
             recent=context.recent,
             # What summaries are made of, and whoever reads them may know.
             window=tuple(map(outward, context.window)),
-            weights=tuple(weights.get(memory.number, 0) for memory in context.window),
+            weights=weights,
             plain=counter.memories(context.window),
-            longterm_tokens=counter.summaries(context.longterm),
-            recent_tokens=counter.summaries(context.recent),
+            longterm_tokens=longterm,
+            recent_tokens=recent,
             overhead=self.overhead,
             open_from=open_exchange(context.window, counter.agent, promised),
+            tokens=longterm + recent + sum(weights),
         )

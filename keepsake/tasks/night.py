@@ -21,10 +21,31 @@ from keepsake.tasks.task import AnswerRefused, Question
 
 PARTS = ("system", "turn")
 """The parts of each of their templates."""
+JOURNAL_VARIABLES = ("name", "lines", "most", "longest", "refused")
+PEOPLE_VARIABLES = ("name", "who", "portrait", "lines", "longest", "refused")
+REFLECT_VARIABLES = ("name", "lines", "known", "most", "longest", "refused")
+MOST_ENTRIES = 12
+LONGEST_ENTRY, LONGEST_PORTRAIT, LONGEST_INSIGHT = 400, 1200, 300
+"""Characters of an entry, of the paragraph about a person, of an insight."""
+LEAST_CITED = 2
+"""Memories that an insight rests on."""
 TEMPERATURE = 0.3
 _FRAME_TOKENS = 700
 """Left for the template around the lines."""
 _LONGEST_LINE = 400
+_TEXT: Mapping[str, Any] = {"type": "string"}
+_NUMBERS: Mapping[str, Any] = {"type": "array", "items": {"type": "integer"}}
+_IMPORTANCE: Mapping[str, Any] = {"type": "integer", "minimum": 1, "maximum": 10}
+"""The JSON schemas of an entry's fields."""
+
+
+@dataclass(frozen=True, slots=True)
+class DraftEntry:
+    """What a model has written for the journal."""
+
+    text: str
+    memories: tuple[int, ...]  # numbers of those that it rests on, ascending
+    importance: int = 0  # 1 to 10; of an insight 0: what it rests on says
 
 
 def memory_line(memory: Memory) -> str:
@@ -39,16 +60,6 @@ def memory_line(memory: Memory) -> str:
         text = memory.told
     line = shorten(for_prompt(text), _LONGEST_LINE)
     return f"{memory.number}. [{when:%a} {when.day} {when:%B %Y, %H:%M}] {line}"
-
-
-def newest_that_fit(lines: Sequence[str], target: TargetModel) -> list[str]:
-    """The newest of these lines for which a prompt to that model has room, oldest first."""
-    room, kept = max(target.prompt_tokens - _FRAME_TOKENS, 200), list[str]()
-    for line in reversed(lines):
-        if (room := room - estimate_tokens(line) - 1) < 0:
-            break
-        kept.insert(0, line)
-    return kept
 
 
 class NightTask[T](ABC):
@@ -78,7 +89,11 @@ class NightTask[T](ABC):
 
     def ask(self, target: TargetModel, refused: str) -> Question:
         """The two parts, as messages or as one text that an answer continues."""
-        lines = newest_that_fit(self._lines, target)
+        room, lines = max(target.prompt_tokens - _FRAME_TOKENS, 200), list[str]()
+        for line in reversed(self._lines):
+            if (room := room - estimate_tokens(line) - 1) < 0:
+                break
+            lines.insert(0, line)
         values = {**self._values, "lines": lines, "refused": refused}
         system, turn = (self._prompts.render(part, **values) for part in PARTS)
         question = Question(
@@ -102,7 +117,14 @@ class NightTask[T](ABC):
         """The result without a model."""
 
 
-def listed_in(answer: str, name: str) -> list[Mapping[str, Any]]:
+def _schema(name: str, most: int, **fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The JSON schema of an object with a list ``name`` of at most ``most`` such objects."""
+    item = {"type": "object", "properties": fields, "required": list(fields)}
+    entries = {"type": "array", "maxItems": most, "items": item}
+    return {"type": "object", "properties": {name: entries}, "required": [name]}
+
+
+def _listed(answer: str, name: str) -> list[Mapping[str, Any]]:
     """The objects in the list ``name`` of the JSON object that an answer holds.
 
     Raises:
@@ -118,12 +140,19 @@ def listed_in(answer: str, name: str) -> list[Mapping[str, Any]]:
     raise AnswerRefused(f'The answer is no JSON object with a list "{name}"')
 
 
-def cited(found: Mapping[str, Any], shown: Collection[int], least: int = 1) -> tuple[int, ...]:
-    """The memory numbers that a part of an answer rests on, ascending.
+def _drafted(
+    found: Mapping[str, Any], longest: int, shown: Collection[int], least: int = 1
+) -> DraftEntry:
+    """One object of an answer, with at least so many of the memories that were shown.
 
     Raises:
-        AnswerRefused: They are too few, or one of them was not shown.
+        AnswerRefused: It has no words, or too many; or its memories are too few, or others.
     """
+    text = " ".join(str(found.get("text", "")).split())
+    if not any(char.isalnum() for char in text):
+        raise AnswerRefused('Each entry has a "text"')
+    if len(text) > longest:
+        raise AnswerRefused(f"A text has {len(text)} characters; {longest} is the most")
     try:
         numbers = sorted({int(number) for number in found["memories"]})
     except (KeyError, TypeError, ValueError):
@@ -132,65 +161,14 @@ def cited(found: Mapping[str, Any], shown: Collection[int], least: int = 1) -> t
         raise AnswerRefused(f"Each entry names at least {least} of the memories that it rests on")
     if unknown := [number for number in numbers if number not in shown]:
         raise AnswerRefused(f"There is no memory {unknown[0]} among those that were shown")
-    return tuple(numbers)
-
-
-def text_of(found: Mapping[str, Any], longest: int) -> str:
-    """The words of a part of an answer, on one line.
-
-    Raises:
-        AnswerRefused: There are none, or too many.
-    """
-    text = " ".join(str(found.get("text", "")).split())
-    if not any(char.isalnum() for char in text):
-        raise AnswerRefused('Each entry has a "text"')
-    if len(text) > longest:
-        raise AnswerRefused(f"A text has {len(text)} characters; {longest} is the most")
-    return text
-
-
-def schema_of(name: str, most: int, fields: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """The JSON schema of an object with a list ``name`` of at most ``most`` such objects."""
-    item = {"type": "object", "properties": dict(fields), "required": list(fields)}
-    return {
-        "type": "object",
-        "properties": {name: {"type": "array", "maxItems": most, "items": item}},
-        "required": [name],
-    }
-
-
-NUMBERS: Mapping[str, Any] = {"type": "array", "items": {"type": "integer"}}
-"""The schema of a list of memory numbers."""
-
-
-JOURNAL_VARIABLES = ("name", "lines", "most", "longest", "refused")
-MOST_ENTRIES = 12
-LONGEST_ENTRY = 400
-"""Characters of an entry."""
-
-
-@dataclass(frozen=True, slots=True)
-class DraftEntry:
-    """An entry that a model has written."""
-
-    text: str
-    importance: int  # 1 to 10
-    memories: tuple[int, ...]  # numbers of those that it rests on
+    return DraftEntry(text, tuple(numbers))
 
 
 class JournalTask(NightTask[tuple[DraftEntry, ...]]):
     """Asks for the entries of a day; ``memories`` may be known to anybody, the oldest first."""
 
     name, answer_tokens = "journal", 1200
-    schema = schema_of(
-        "entries",
-        MOST_ENTRIES,
-        {
-            "text": {"type": "string"},
-            "importance": {"type": "integer", "minimum": 1, "maximum": 10},
-            "memories": NUMBERS,
-        },
-    )
+    schema = _schema("entries", MOST_ENTRIES, text=_TEXT, importance=_IMPORTANCE, memories=_NUMBERS)
 
     def __init__(self, prompts: Prompts, own_name: str, memories: Sequence[Memory]) -> None:
         lines = [memory_line(each) for each in memories]
@@ -199,26 +177,18 @@ class JournalTask(NightTask[tuple[DraftEntry, ...]]):
 
     def read(self, answer: str) -> tuple[DraftEntry, ...]:
         """The entries; none may cite what was not shown."""
-        return tuple(
-            DraftEntry(text_of(each, LONGEST_ENTRY), _importance(each), cited(each, self._shown))
-            for each in listed_in(answer, "entries")[:MOST_ENTRIES]
-        )
+        entries = []
+        for found in _listed(answer, "entries")[:MOST_ENTRIES]:
+            given = found.get("importance")
+            if not isinstance(given, int) or not 1 <= given <= 10:
+                raise AnswerRefused('The "importance" of an entry is a whole number from 1 to 10')
+            draft = _drafted(found, LONGEST_ENTRY, self._shown)
+            entries.append(replace(draft, importance=given))
+        return tuple(entries)
 
     def fallback(self) -> tuple[DraftEntry, ...]:
         """None: what matters by its figure is written down without a model."""
         return ()
-
-
-def _importance(found: object) -> int:
-    given = found.get("importance") if isinstance(found, dict) else None
-    if not isinstance(given, int) or not 1 <= given <= 10:
-        raise AnswerRefused('The "importance" of an entry is a whole number from 1 to 10')
-    return given
-
-
-PEOPLE_VARIABLES = ("name", "who", "portrait", "lines", "longest", "refused")
-LONGEST_PORTRAIT = 1200
-"""Characters of the paragraph."""
 
 
 class PeopleTask(NightTask[str]):
@@ -248,9 +218,8 @@ class PeopleTask(NightTask[str]):
         if not any(char.isalnum() for char in text):
             raise AnswerRefused("The answer is empty")
         if len(text) > LONGEST_PORTRAIT:
-            raise AnswerRefused(
-                f"The answer has {len(text)} characters; {LONGEST_PORTRAIT} is the most"
-            )
+            what = f"The answer has {len(text)} characters; {LONGEST_PORTRAIT} is the most"
+            raise AnswerRefused(what)
         return text
 
     def fallback(self) -> str:
@@ -258,21 +227,7 @@ class PeopleTask(NightTask[str]):
         return self._portrait
 
 
-REFLECT_VARIABLES = ("name", "lines", "known", "most", "longest", "refused")
-LONGEST_INSIGHT = 300
-"""Characters of an insight."""
-LEAST_CITED = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Insight:
-    """What an agent made of several memories."""
-
-    text: str
-    memories: tuple[int, ...]  # numbers of those that it rests on, ascending; two at least
-
-
-class ReflectTask(NightTask[tuple[Insight, ...]]):
+class ReflectTask(NightTask[tuple[DraftEntry, ...]]):
     """Asks for insights.
 
     Args:
@@ -297,16 +252,13 @@ class ReflectTask(NightTask[tuple[Insight, ...]]):
     ) -> None:
         super().__init__(prompts, own_name, lines, known=known, most=most, longest=LONGEST_INSIGHT)
         self._numbers, self._most = numbers, most
-        fields = {"text": {"type": "string"}, "memories": NUMBERS}
-        self.schema = schema_of("insights", most, fields)
+        self.schema = _schema("insights", most, text=_TEXT, memories=_NUMBERS)
 
-    def read(self, answer: str) -> tuple[Insight, ...]:
+    def read(self, answer: str) -> tuple[DraftEntry, ...]:
         """The insights; each cites two memories at least, and none that was not shown."""
-        return tuple(
-            Insight(text_of(each, LONGEST_INSIGHT), cited(each, self._numbers, LEAST_CITED))
-            for each in listed_in(answer, "insights")[: self._most]
-        )
+        found = _listed(answer, "insights")[: self._most]
+        return tuple(_drafted(each, LONGEST_INSIGHT, self._numbers, LEAST_CITED) for each in found)
 
-    def fallback(self) -> tuple[Insight, ...]:
+    def fallback(self) -> tuple[DraftEntry, ...]:
         """None: without a model an agent does not reflect."""
         return ()

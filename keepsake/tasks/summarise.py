@@ -67,16 +67,12 @@ class Summarise:
     # the pins and open promises that a summary contradicts; a chat model is held to them
     contradicted: Callable[[str], Sequence[str]] = lambda _: ()
     merges: bool = False  # whether ``lines`` are summaries, all of which are shown
+    name: str = "summarise"  # the name of its template
     taken: int = -1
     _is_chat: bool = False
 
     def __post_init__(self) -> None:
         self.taken = len(self.lines)
-
-    @property
-    def name(self) -> str:
-        """The name of its template."""
-        return "merge" if self.merges else "summarise"
 
     def ask(self, target: TargetModel, refused: str) -> Question:
         """The prompt with as many of the memories as fit."""
