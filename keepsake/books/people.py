@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -36,8 +36,6 @@ MOST_SHOWN = 6
 MOST_QUOTES = 4
 """Of what somebody confided, said or did last, before the window, of each."""
 _LONGEST, _LONGEST_QUOTE = 2_000, 300
-_VERB = 6
-"""Tokens that ``last said`` takes."""
 _LONGEST_KEY = 41
 _WORKED_IN = ".worked_in.json"
 
@@ -257,50 +255,41 @@ def known_of(name: str, page: PersonPage | None, budget: int, how: Telling) -> s
     For instance ``Tom, met 9 November: a miller who looks for his sister; last said: 'I have found
     her.'``.
     """
-    head = fit_name(name)
+    shown = _shown(fit_name(name), page, how)
+    lines = (for_prompt(each, limit=_LONGEST) for each in shown)
+    return next((line for line in lines if how.tokens.of(line) <= budget), "")
+
+
+def _shown(name: str, page: PersonPage | None, how: Telling) -> Iterator[str]:
+    """What may be said of somebody, the longest first."""
     if page is None:
-        head = f"{head}, whom you have never met"
-    else:
-        former = [each for each in page.names if each != head]
-        known_as = f" (you knew them as {former[-1]})" if former else ""
-        head = f"{head}{known_as}, met {_day(page.first_met, how.now)}"
-    if (room := budget - how.tokens.of(head)) < 0 or page is None:
-        return head if room >= 0 else ""
-    opinions = list[str]()
-    for each in (*page.remarks, page.portrait):
-        text = for_prompt(each, limit=_LONGEST).rstrip(".")
-        if text and (cost := how.tokens.of(f"{text}; ")) <= room:
-            room -= cost
-            opinions.append(text)
-    head = f"{head}: {'; '.join(opinions)}" if opinions else head
-    return for_prompt("; ".join([head, *_quotes(page, room, how)]), limit=_LONGEST)
+        yield f"{name}, whom you have never met"
+        return
+    former = [each for each in page.names if each != name]
+    known_as = f" (you knew them as {former[-1]})" if former else ""
+    head = f"{name}{known_as}, met {_day(page.first_met, how.now)}"
+    opinions = [
+        for_prompt(each, limit=_LONGEST).rstrip(".") for each in (*page.remarks, page.portrait)
+    ]
+    about = ": ".join(filter(None, [head, "; ".join(filter(None, opinions))]))
+    quotes = _quotes(page, how)
+    for most in range(MOST_QUOTES, 0, -1):
+        told = (f"{verb}: {', '.join(texts[-most:])}" for verb, texts in quotes.items() if texts)
+        yield "; ".join([about, *told])
+    yield about
+    yield head
 
 
-def _quotes(page: PersonPage, room: int, how: Telling) -> Iterator[str]:
-    """What they said in confidence, ``last said: '…', '…'`` and ``last did: …``.
-
-    Of each the newest that fit, the oldest first.
-    """
-    before = how.before or math.inf
-    lines = [each for each in page.lines if each.numbers[-1] < before and how.may(each.numbers)]
-    secret = [how.confided(each.numbers) for each in lines]
-    kinds = {
-        "told you in confidence": [each for each, s in zip(lines, secret, strict=True) if s],
-        "last said": [e for e, s in zip(lines, secret, strict=True) if e.said and not s],
-        "last did": [e for e, s in zip(lines, secret, strict=True) if not e.said and not s],
-    }
-    for verb, found in kinds.items():
-        texts = list[str]()
-        for line in found[: -MOST_QUOTES - 1 : -1]:
-            said = quoted(line.text, _LONGEST_QUOTE) if line.said else line.text.rstrip(".")
-            text = f"{said} ({_day(line.time, how.now)})"
-            if (cost := how.tokens.of(f"{text}, ")) > room - _VERB:
-                break
-            room -= cost
-            texts.insert(0, text)
-        if texts:
-            room -= _VERB
-            yield f"{verb}: {', '.join(texts)}"
+def _quotes(page: PersonPage, how: Telling) -> Mapping[str, list[str]]:
+    """What they said in confidence, said and did before the window, the oldest first."""
+    quotes: dict[str, list[str]] = {"told you in confidence": [], "last said": [], "last did": []}
+    for each in page.lines:
+        if each.numbers[-1] < (how.before or math.inf) and how.may(each.numbers):
+            verb = "last said" if each.said else "last did"
+            verb = "told you in confidence" if how.confided(each.numbers) else verb
+            text = quoted(each.text, _LONGEST_QUOTE) if each.said else each.text.rstrip(".")
+            quotes[verb].append(f"{text} ({_day(each.time, how.now)})")
+    return quotes
 
 
 def _day(time: datetime, now: datetime) -> str:
