@@ -28,7 +28,7 @@ from keepsake.books.journal import JournalConfig
 from keepsake.books.people import PeopleConfig
 from keepsake.errors import ConfigError, KeepsakeError
 from keepsake.events.log import EventLog, Taps
-from keepsake.events.types import Events, Health, Nowhere, World
+from keepsake.events.types import Events, Health, World
 from keepsake.markdown_config import ConfigFile, FileSettings
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.strategy import NARRATIVE, Strategies, Strategy
@@ -94,7 +94,7 @@ class Runtime:
     nights: Executor = field(default_factory=partial(ThreadPoolExecutor, NIGHTS, "night"))
     clock: Clock = field(default_factory=SystemClock)
     random: Random = field(default_factory=Random)
-    events: Events = field(default_factory=Nowhere)  # takes what happens, from any thread
+    events: Events = field(default_factory=Events)  # takes what happens, from any thread
     taps: Taps = field(default_factory=Taps)  # who listens to events and log lines
     indexes: IndexService | None = None  # the recall indexes; None for a world without recall
     embedder: Embedder | None = None  # None for recall by words alone

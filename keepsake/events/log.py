@@ -23,7 +23,7 @@ from typing import Any
 from keepsake.events.files import EVENTS, LineWriter
 from keepsake.events.prompts import PromptWriter
 from keepsake.events.secrets import SHORTEST, Scrubber
-from keepsake.events.types import Event, Fault, Thought, World, to_record
+from keepsake.events.types import Event, Events, Fault, Thought, World, to_record
 from keepsake.json_lines import Record
 from keepsake.ports import Clock, SystemClock
 
@@ -96,7 +96,7 @@ class Taps:
                     _log.error("[Error] A listener to the events broke: %r", error)
 
 
-class EventLog:
+class EventLog(Events):
     """Writes events as JSON lines, and hands them to those who listen.
 
     Args:

@@ -1,4 +1,4 @@
-"""What happens in the agents' minds, as events: one dataclass a kind, one JSON line each.
+"""The events of the log: a dataclass for each kind, a JSON line for each event.
 
 ``docs/events.md`` tells what each field means to whoever reads the log; the JSON schema
 beside it is made from the classes below (:mod:`keepsake.events.schema`).
@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 VERSION = 1
 """Raised when a field changes its meaning or goes; a new field or kind does not raise it."""
@@ -276,26 +276,14 @@ KINDS: Mapping[str, type[Event]] = {
 _FIELDS = {each: tuple(each_field.name for each_field in fields(each)) for each in KINDS.values()}
 
 
-class Events(Protocol):
-    """Takes events, from any thread, and never waits or fails."""
+class Events:
+    """Takes events, from any thread, and never waits or fails. This one forgets them."""
 
     def emit(self, event: Event) -> None:
         """Take one."""
-        ...
 
     def close(self) -> None:
         """Take no more, and let go of what is held."""
-        ...
-
-
-class Nowhere:
-    """Takes events and forgets them, for worlds without a log."""
-
-    def emit(self, event: Event) -> None:
-        """Forget it."""
-
-    def close(self) -> None:
-        """Hold nothing, so let go of nothing."""
 
 
 def to_record(event: Event, time: datetime, number: int) -> dict[str, Any]:

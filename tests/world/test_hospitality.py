@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from keepsake.events.types import Nowhere, Thought
+from keepsake.events.types import Events, Thought
 from tests.world.agents_world import AgentsWorld
 
 
@@ -31,7 +31,7 @@ class Inn(AgentsWorld):
         return sent.causes
 
 
-class Prompted(Nowhere):
+class Prompted(Events):
     """Hears of Mira's thoughts for which a prompt was sent."""
 
     def __init__(self) -> None:
