@@ -21,7 +21,6 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
@@ -156,15 +155,6 @@ def _lives(pid: int) -> bool:
 # -- the game's side
 
 
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """How long the supervisor waits for what, in seconds."""
-
-    first_retry: float = 1.0  # before the first restart; doubles each time
-    last_retry: float = 60.0  # the longest time between two restarts
-    silence: float = 300.0  # how long a child may be silent: it loads, or it hangs
-
-
 class Supervisor(ABC):
     """Looks after one child process of one home; a subclass says what it is.
 
@@ -173,7 +163,6 @@ class Supervisor(ABC):
     Args:
         places: Folders and ports of this copy.
         grace: Seconds that the child waits for this process or the one in ``portal.pid``.
-        patience: See :class:`Patience`.
 
     Attributes:
         stem: Names its port in :class:`keepsake.paths.Ports`, its pid file and its log.
@@ -184,6 +173,9 @@ class Supervisor(ABC):
         health: The path that answers with status 200 when it works.
         off_cure: How to get it back when it was put away.
         environ: What its environment has beside the game's.
+        first_retry: Seconds before the first restart; doubles each time.
+        last_retry: The longest time between two restarts.
+        silence: How long a child may be silent: it loads, or it hangs.
         unavailable: The error that says what went wrong and its cure.
         address: Where the child answers.
         pid_file: Holds the child's id; the child locks it while it lives.
@@ -201,17 +193,16 @@ class Supervisor(ABC):
     off_cure: ClassVar[str]
     environ: ClassVar[Mapping[str, str]] = {}
     unavailable: ClassVar[type[KeepsakeError]]
+    first_retry, last_retry, silence = 1.0, 60.0, 300.0
 
-    def __init__(
-        self, places: Places, *, grace: float = 20.0, patience: Patience | None = None
-    ) -> None:
+    def __init__(self, places: Places, *, grace: float = 20.0) -> None:
         self.problem: KeepsakeError | None = self.unavailable(f"The {self.name} is not started")
         self.starts = 0
         self.pid_file = places.home / f"{self.stem}.pid"
         self.log_file = places.logs / f"{self.stem}.log"
         self._port: int = getattr(places.ports, self.stem)
         self.address = f"http://{LOOPBACK}:{self._port}"
-        self._places, self._grace, self._patience = places, grace, patience or Patience()
+        self._places, self._grace = places, grace
         self._child: subprocess.Popen[bytes] | None = None
         self._ready, self._lock = threading.Event(), threading.Lock()
         self._stopped, self._deaths = False, 0
@@ -265,10 +256,11 @@ class Supervisor(ABC):
                     self._log(logging.INFO, f"The {self.name} answers at {self.address}")
                     self.problem = None
                     self._ready.set()
-            elif time.monotonic() - self._heard > self._patience.silence:
+            elif time.monotonic() - self._heard > self.silence:
                 self._end()
-                told = f"gave no answer for {self._patience.silence:g} s and was ended"
-                self._fail(f"The {self.name} server {told}", f"See {self.log_file}")
+                told = f"gave no answer for {self.silence:g} s and was ended"
+                what = f"The {self.name} server {told}"
+                self._failed(self.unavailable(what, f"See {self.log_file}"))
             return self._ready.is_set()
 
     def stop(self, seconds: float = 5.0) -> None:
@@ -301,10 +293,9 @@ class Supervisor(ABC):
         except KeepsakeError as error:
             self._failed(error)
         except OSError as error:
-            self._fail(
-                f"The {self.name} server could not be started ({error.strerror})",
-                "See whether the disk is full or KEEPSAKE_HOME read-only",
-            )
+            what = f"The {self.name} server could not be started ({error.strerror})"
+            cure = "See whether the disk is full or KEEPSAKE_HOME read-only"
+            self._failed(self.unavailable(what, cure))
 
     def _start(self) -> None:
         words: list[object] = ["--port", self._port, "--pid-file", self.pid_file]
@@ -331,19 +322,14 @@ class Supervisor(ABC):
 
     def _mourn(self, status: int) -> None:
         """The child has ended by itself."""
-        self._fail(
-            f"The {self.name} server ended with status {status} ({self._last_words()})",
-            f"It will be started again; see {self.log_file}",
-        )
-
-    def _fail(self, what: str, cure: str) -> None:
-        self._failed(self.unavailable(what, cure))
+        what = f"The {self.name} server ended with status {status} ({self._last_words()})"
+        self._failed(self.unavailable(what, f"It will be started again; see {self.log_file}"))
 
     def _failed(self, problem: KeepsakeError) -> None:
-        if time.monotonic() - self._started > self._patience.last_retry:
+        if time.monotonic() - self._started > self.last_retry:
             self._deaths = 0  # it had come up well before
         self._ready.clear()
-        wait = min(self._patience.first_retry * 2**self._deaths, self._patience.last_retry)
+        wait = min(self.first_retry * 2**self._deaths, self.last_retry)
         self._deaths += 1
         self._next_start = time.monotonic() + wait
         self.problem = problem

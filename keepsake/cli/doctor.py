@@ -33,7 +33,7 @@ from keepsake.memory.config import FOLDER, CompactionConfig
 from keepsake.memory.strategy import load_strategy
 from keepsake.models import profiles as model_profiles
 from keepsake.models.catalogue import load_catalogue
-from keepsake.models.embedded import Embedded, read
+from keepsake.models.embedded import Embedded, require_gguf
 from keepsake.models.embedders import EmbedderProfile, embedder, load_embedder
 from keepsake.models.profiles import EMBEDDED, EXTRACTIVE, Profiles
 from keepsake.models.servers import address_of, build
@@ -236,7 +236,7 @@ def servers(here: Places, wrong: Wrong) -> str:
             continue
         told[server] = f"{profile.provider} at {address}: "
         if profile.provider == EMBEDDED and profile.model_file:
-            read(here.models / profile.model_file)
+            require_gguf(here.models / profile.model_file)
         if profile.provider == EMBEDDED and not _runs(here, Component.MODEL):
             if _runs(here, Component.SERVER):
                 cure = f"It is started again by itself; {here.logs / 'model.log'} says why it ended"

@@ -11,12 +11,10 @@ import argparse
 import contextlib
 import logging
 import os
-import struct
 import sys
 import threading
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from keepsake import child
 from keepsake.books.files import stamp
@@ -32,26 +30,9 @@ CONTEXT = 8192
 SLOTS, CACHE_MIB, POOL = 6, 1024, 24576
 """Prompts that are kept ready at once, memory for those that have lost their slot, and tokens of
 context that all slots share at most."""
-CACHE_BYTES = 1 << 30
-"""The most memory for the contexts of all slots, unless one prompt alone needs more."""
+LARGE_BYTES = 1 << 30
+"""The size of a model from which on the slots share less context, as it takes more memory."""
 MAGIC = b"GGUF"
-_VERSIONS = (2, 3)
-_STRING, _ARRAY = 8, 9
-_NUMBERS = dict(enumerate("BbHhIif?")) | {10: "Q", 11: "q", 12: "d"}
-"""The kinds of numbers in a GGUF file, as the module ``struct`` writes them."""
-_MOST_KEYS, _MOST_BYTES = 100_000, 1 << 24
-
-
-@dataclass(frozen=True, slots=True)
-class ModelInfo:
-    """What a GGUF file says of its model."""
-
-    context: int  # tokens it was trained for; 0 when the file does not say
-    cache_bytes: int  # memory that one token of context takes, in bytes
-
-
-SHIPPED = ModelInfo(32768, 18432)
-"""What the shipped weights' file says of itself."""
 
 
 class Embedded(child.Supervisor):
@@ -82,18 +63,16 @@ class Embedded(child.Supervisor):
             if (asked := (path, context, stamp(path) if path else None)) == self._asked:
                 return
             self._asked = asked
+            size, weight = context or CONTEXT, 0
             try:
-                info = read(path) if path else SHIPPED
+                weight = require_gguf(path) if path else 0
             except ModelError as error:
                 self.refused = error
                 log.error("[Model] %s", error)
                 return
             self.refused = None
-            size = context or CONTEXT
-            size = min(size, info.context or size)
-            # As much context for all slots as there is memory for.
-            pool = max(size, min(POOL, CACHE_BYTES // max(1, info.cache_bytes)))
-            model = path, size, pool
+            pool = POOL * LARGE_BYTES // max(weight, LARGE_BYTES)
+            model = path, size, max(size, pool)
             if self._model not in (None, model):
                 self._ready.clear()  # the child is replaced at the next look
             self._model = model
@@ -156,84 +135,27 @@ def _assemble(target: Path) -> None:
         raise ModelMissing(f"The embedded model's weights are damaged ({error})", cure) from error
 
 
-# -- a GGUF file: no weights, only the metadata at its beginning
-
-
-def read(path: Path) -> ModelInfo:
-    """What a GGUF file says of its model; blocks for a tenth of a second.
+def require_gguf(path: Path) -> int:
+    """See that it is a GGUF file; its size in bytes.
 
     Raises:
         ModelMissing: There is no such file, it cannot be read, or it is no GGUF file.
     """
     try:
         with path.open("rb") as file:
-            found = _metadata(file)
+            is_model = file.read(len(MAGIC)) == MAGIC
+        size = path.stat().st_size
     except OSError as error:
         raise ModelMissing(
             f"The model's file {path} cannot be read ({error.strerror or error})",
             "Correct model_file in llm.md, or fetch one: keepsake model list",
         ) from error
-    except (struct.error, ValueError, KeyError, OverflowError) as error:
+    if not is_model:
         raise ModelMissing(
-            f"{path} is no GGUF file, or it is damaged",
+            f"{path} is no GGUF file",
             "Fetch it again with keepsake model get, or correct model_file in llm.md",
-        ) from error
-    return _info(found)
-
-
-def _metadata(file: BinaryIO) -> dict[str, Any]:
-    """Every key that is no array, with its value."""
-    magic, version, _, keys = struct.unpack("<4sIQQ", file.read(24))
-    if magic != MAGIC or version not in _VERSIONS or keys > _MOST_KEYS:
-        raise ValueError("no GGUF file")
-    found = {_string(file): _value(file, _number(file, "I")) for _ in range(keys)}
-    return {key: value for key, value in found.items() if value is not None}
-
-
-def _value(file: BinaryIO, kind: int) -> Any:
-    """The value that comes next; None for an array, which is passed over."""
-    if kind == _STRING:
-        return _string(file)
-    if kind != _ARRAY:
-        return _number(file, _NUMBERS[kind])
-    of, count = _number(file, "I"), _number(file, "Q")
-    if of != _STRING:
-        file.seek(struct.calcsize(_NUMBERS[of]) * count, 1)
-        return None
-    for _ in range(count):  # a vocabulary has a quarter of a million of them
-        file.seek(_number(file, "Q"), 1)
-    return None
-
-
-def _number(file: BinaryIO, form: str) -> Any:
-    return struct.unpack(f"<{form}", file.read(struct.calcsize(form)))[0]
-
-
-def _string(file: BinaryIO) -> str:
-    length = _number(file, "Q")
-    found = file.read(length) if length < _MOST_BYTES else b""
-    if len(found) < length:
-        raise ValueError("it ends in the middle")
-    return found.decode("utf-8", "replace")
-
-
-def _info(found: dict[str, Any]) -> ModelInfo:
-    architecture = str(found.get("general.architecture", ""))
-
-    def number(key: str) -> int:
-        value = found.get(f"{architecture}.{key}", 0)
-        return value if isinstance(value, int) else 0
-
-    heads = number("attention.head_count") or 1
-    # A model without grouped heads names none of their own; one that has them by layer
-    # names an array, which counts as all of them: too much memory is better than too little.
-    shared = number("attention.head_count_kv") or heads
-    width = number("embedding_length") // heads
-    key, value = number("attention.key_length"), number("attention.value_length")
-    return ModelInfo(
-        context=number("context_length"),
-        cache_bytes=2 * number("block_count") * shared * ((key or width) + (value or width)),
-    )
+        )
+    return size
 
 
 # -- the child

@@ -28,8 +28,7 @@ from keepsake.prompt.tokens import Heuristic
 
 _READ, _WRITTEN = 4000.0, 60.0
 """Tokens a second that it pretends to read and to write."""
-_AGENTS = 1024
-_TRIES = 8
+_AGENTS, _TRIES = 1024, 8
 _SPEECH = ("says", "asks", "shouts", "whispers")
 _COMES = (" arrives", " has entered the game", " comes", " enters", " walks in")
 _EXITS, _HERE, _ASLEEP = "Exits: ", "Also here: ", " (asleep)"

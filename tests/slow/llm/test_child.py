@@ -11,20 +11,16 @@ from dataclasses import replace
 import psutil
 import pytest
 
-from keepsake.child import Patience
 from keepsake.paths import Places
 from tests.fakes.child import IdleChild
 from tests.unit.llm.conftest import until
-
-PATIENT = Patience(first_retry=1.0, last_retry=2.0)
-"""Long enough that what a look has found can be read before the next start hides it."""
 
 
 @pytest.fixture
 def own(home: Places) -> Iterator[IdleChild]:
     """A supervisor with no child yet."""
     home.home.mkdir(parents=True)
-    supervisor = IdleChild(home, grace=1.0, patience=PATIENT)
+    supervisor = IdleChild(home, grace=1.0)
     yield supervisor
     supervisor.stop()
 
@@ -48,7 +44,7 @@ def test_a_killed_child_is_started_again(own: IdleChild):
 
 def test_another_supervisor_adopts_the_child_and_ends_it(own: IdleChild, home: Places):
     pid = started(own)
-    after_reload = IdleChild(home, patience=PATIENT)
+    after_reload = IdleChild(home)
     assert (started(after_reload), after_reload.starts) == (pid, 0)
     after_reload.stop()
     assert after_reload.pid is None
@@ -58,7 +54,7 @@ def test_another_supervisor_adopts_the_child_and_ends_it(own: IdleChild, home: P
 
 def test_a_child_that_was_told_something_else_is_replaced(own: IdleChild, home: Places):
     pid = started(own)
-    after_reload = IdleChild(home, patience=PATIENT)
+    after_reload = IdleChild(home)
     after_reload.words = ("--serves", "that")
     until(lambda: after_reload.watch() and started(after_reload) != pid)
     assert "serves that" in own.log_file.read_text()
@@ -68,11 +64,11 @@ def test_a_child_that_was_told_something_else_is_replaced(own: IdleChild, home: 
 def test_a_child_that_hangs_is_replaced(own: IdleChild):
     first = started(own)
     os.kill(first, signal.SIGSTOP)
-    own._patience = replace(PATIENT, silence=1.0)
+    own.silence = 1.0
     until(lambda: not own.watch())
     assert "gave no answer for 1 s" in str(own.problem)
     assert not psutil.pid_exists(first)
-    own._patience = PATIENT
+    own.silence = 300.0
     until(own.watch)
 
 
