@@ -3,7 +3,7 @@
 import threading
 
 from keepsake.errors import ModelUnavailable
-from keepsake.lab.memories.windows import FullContext
+from keepsake.lab.memories.plain import FullContext
 
 
 class Breaks(FullContext):

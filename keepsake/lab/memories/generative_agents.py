@@ -7,6 +7,7 @@ recency, importance and relevance together; when enough of importance has come i
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
@@ -18,14 +19,36 @@ from keepsake.archive.records import Memory
 from keepsake.books.files import replace_file
 from keepsake.books.journal import importance
 from keepsake.errors import ModelError
-from keepsake.lab.memories import reflection
-from keepsake.lab.memories.rag import LineIndex
-from keepsake.lab.memories.windows import MOST_LINES, Newest, first_within, settings_of
-from keepsake.language.words import words, writable
+from keepsake.lab.line_index import LineIndex
+from keepsake.lab.memories.plain import MOST_LINES, Newest, first_within, settings_of
+from keepsake.language.words import writable
 from keepsake.markdown_config import between
 from keepsake.memory.protocol import Figure, RecalledLine, Surroundings, dated, line_of
+from keepsake.ports import GenerationRequest, LanguageModel
 from keepsake.recall.documents import Document, DocumentKind
 
+MOST_QUESTIONS, MOST_INSIGHTS = 3, 5
+_RATE = """On the scale of 1 to 10, where 1 is purely mundane (e.g., brushing teeth, making bed) \
+and 10 is extremely poignant (e.g., a break up, college acceptance), rate the likely poignancy of \
+the following piece of memory.
+Memory: {line}
+Rating:"""
+_ASK = """{statements}
+
+Given only the information above, what are {most} most salient high-level questions we can answer \
+about the subjects in the statements?
+1."""
+_INFER = """Statements about {agent}
+{statements}
+
+What {most} high-level insights can you infer from the above statements? (example format: insight \
+(because of 1, 5, 3))
+1."""
+_ITEM = re.compile(r"^\s*(?:\d{1,2}[.):]|[-*•])?\s*(?P<text>\S.*?)\s*$")
+_BECAUSE = re.compile(r"\s*\((?:because of|based on)?(?P<numbers>[^()]*\d[^()]*)\)\.?\s*$", re.I)
+_NUMBER = re.compile(r"\d{1,4}")
+_SHORTEST = 8
+"""Characters of a line that says something."""
 DECAY = 0.995
 """What of recency is left an hour later."""
 _REFLECTED_ON, _FOR_A_QUESTION = 100, 30
@@ -83,7 +106,7 @@ class GenerativeAgents(Newest):
     def __init__(self, given: Surroundings) -> None:
         self._settings = settings_of(StreamSettings, given.settings)
         super().__init__(given, self._settings.window)
-        self._given, self._index = given, LineIndex(given.embedder, worded=False)
+        self._given, self._index = given, LineIndex(given.embedder)
         self._file = given.folder / "stream.json"
         kept = _read(self._file)
         self._newest, self._unreflected, self._changed = kept.newest, kept.unreflected, False
@@ -140,14 +163,12 @@ class GenerativeAgents(Newest):
     def close(self) -> None:
         """Write it down."""
         self._save()
-        self._index.close()
 
     # -- the score
 
     def _best(self, question: str, limit: int) -> list[tuple[StreamEntry, float]]:
-        self._index.settle()
         entries, now = list(self._stream.values()), self._given.clock.now()
-        near = self._near(question)
+        near = dict(self._index.near(question, len(self._stream)))
         parts = (
             (self._settings.recency, [DECAY ** each.hours(now) for each in entries]),
             (self._settings.importance, [float(each.importance) for each in entries]),
@@ -158,22 +179,13 @@ class GenerativeAgents(Newest):
         best = sorted(zip(entries, scores, strict=True), key=lambda each: -each[1])
         return best[:limit]
 
-    def _near(self, question: str) -> Mapping[str, float]:
-        """How near each entry is to a question, by its key."""
-        index, embedder = self._index, self._given.embedder
-        if embedder is None:
-            found = index.words.search(words(question), len(self._stream))
-            return {document.key: score for document, score in found}
-        asked = embedder.embed([writable(question)])[0]
-        return dict(index.vectors.query(asked, len(self._stream)))
-
     # -- what a model adds
 
     def _rate(self) -> None:
         if (model := self._given.model) is None:
             return
         for entry in [e for e in self._stream.values() if not (e.rated or e.concluded)]:
-            score = reflection.poignancy(model, entry.text) or entry.importance
+            score = poignancy(model, entry.text) or entry.importance
             self._unreflected += score - entry.importance
             self._stream[entry.key] = replace(entry, importance=score, rated=True)
             self._changed = True
@@ -184,11 +196,11 @@ class GenerativeAgents(Newest):
         if model is None or self._unreflected < self._settings.threshold:
             return
         newest = list(self._stream.values())[-_REFLECTED_ON:]
-        asked = reflection.questions(model, self._fitting(each.text for each in reversed(newest)))
+        asked = questions(model, self._fitting(each.text for each in reversed(newest)))
         for question in asked:
             basis = [entry for entry, _ in self._best(question, _FOR_A_QUESTION)]
             lines = self._fitting(each.text for each in basis)
-            for insight in reflection.insights(model, self._given.agent, lines):
+            for insight in insights(model, self._given.agent, lines):
                 self._conclude(insight.text, [basis[place] for place in insight.cited])
         self._unreflected, self._changed = 0, True
 
@@ -201,7 +213,7 @@ class GenerativeAgents(Newest):
         numbers = tuple(dict.fromkeys(n for each in basis for n in each.numbers))
         score = max(each.importance for each in basis)
         if self._given.model is not None:
-            score = reflection.poignancy(self._given.model, text) or score
+            score = poignancy(self._given.model, text) or score
         key, shown = f"insight:{len(self._stream)}", f"{now:%-d %B %Y}, {text}"
         entry = StreamEntry(key, text, shown, now.isoformat(), score, numbers, rated=True)
         self._add(replace(entry, concluded=True))
@@ -239,3 +251,68 @@ def _read(path: Path) -> _Kept:
         return _Kept(entries=tuple(StreamEntry(**each) for each in entries), **data)
     except (OSError, ValueError, TypeError, KeyError):
         return _Kept()
+
+
+# -- what a model is asked: the prompts of sections 4.1 and 4.2, for one that continues a text
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnInsight:
+    """Something that follows from what was lived."""
+
+    text: str
+    cited: tuple[int, ...]  # places of the statements that it rests on, from 0
+
+
+def poignancy(model: LanguageModel, line: str) -> int | None:
+    """How much a line matters to the model, 1 to 10; None if its answer names no such number.
+
+    Raises:
+        ModelError: It did not answer.
+    """
+    answer = _answer(model, _RATE.format(line=line), 8, stop=("\n",))
+    found = next((int(n) for n in _NUMBER.findall(answer)), 0)
+    return found if 1 <= found <= 10 else None
+
+
+def questions(model: LanguageModel, lines: Sequence[str]) -> list[str]:
+    """What is worth asking about these lines.
+
+    Raises:
+        ModelError: It did not answer.
+    """
+    prompt = _ASK.format(statements="\n".join(lines), most=MOST_QUESTIONS)
+    return [item for item in _items(_answer(model, prompt, 160)) if "?" in item][:MOST_QUESTIONS]
+
+
+def insights(model: LanguageModel, agent: str, lines: Sequence[str]) -> list[DrawnInsight]:
+    """What follows from these lines; only what says from which of them it does.
+
+    Raises:
+        ModelError: It did not answer.
+    """
+    listed = "\n".join(f"{place}. {line}" for place, line in enumerate(lines, 1))
+    prompt = _INFER.format(agent=agent or "them", statements=listed, most=MOST_INSIGHTS)
+    items = _items(_answer(model, prompt, 320))
+    found = (_insight(each, len(lines)) for each in items[:MOST_INSIGHTS])
+    return [each for each in found if each is not None]
+
+
+def _answer(model: LanguageModel, prompt: str, most: int, stop: tuple[str, ...] = ("\n\n",)) -> str:
+    request = GenerationRequest(prompt, max_tokens=most, stop=stop, temperature=0.0)
+    return model.generate(request).text
+
+
+def _items(answer: str) -> list[str]:
+    found = (_ITEM.match(line) for line in answer.splitlines())
+    return [each["text"] for each in found if each and len(each["text"]) >= _SHORTEST]
+
+
+def _insight(item: str, lines: int) -> DrawnInsight | None:
+    because = _BECAUSE.search(item)
+    if because is None:
+        return None
+    cited = (int(n) - 1 for n in _NUMBER.findall(because["numbers"]))
+    places = tuple(dict.fromkeys(place for place in cited if 0 <= place < lines))
+    text = item[: because.start()].strip()
+    return DrawnInsight(text, places) if places and len(text) >= _SHORTEST else None

@@ -15,8 +15,8 @@ from keepsake.archive.privacy import outward
 from keepsake.archive.records import SCENE, Memory
 from keepsake.books.commitments import Commitments
 from keepsake.errors import CompactionError, KeepsakeError, ModelError
-from keepsake.lab.memories.rag import LineIndex
-from keepsake.lab.memories.windows import first_within, plainly
+from keepsake.lab.line_index import LineIndex
+from keepsake.lab.memories.plain import first_within, plainly
 from keepsake.memory.agent_memory import AgentMemory
 from keepsake.memory.config import FOLDER, CompactionConfig, MemoryHost
 from keepsake.memory.protocol import Figure, RecalledLine, Surroundings, dated
@@ -85,7 +85,7 @@ class KeepsakeMemory:
         )
         self._names: set[str] = set()
         self._lived: dict[int, Memory] = {}
-        self._index = LineIndex(given.embedder)
+        self._index = LineIndex(given.embedder, worded=True)
         self._recall = MemorySearch(
             self._index.words,
             self._index.vectors,
@@ -164,7 +164,6 @@ class KeepsakeMemory:
 
     def close(self) -> None:
         """Bring all of it to the disk."""
-        self._index.close()
         self._memory.close()
 
     # -- inside

@@ -18,7 +18,7 @@ from keepsake.lab.evaluating import (
     Living,
     evaluated,
 )
-from keepsake.lab.memories.windows import FullContext
+from keepsake.lab.memories.plain import FullContext
 from keepsake.lab.probes import (
     DELAYS,
     KEPT,

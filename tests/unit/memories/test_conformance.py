@@ -5,8 +5,7 @@ import pytest
 from keepsake.lab.memories.conformance import MemoryConformance, check
 from keepsake.lab.memories.generative_agents import GenerativeAgents
 from keepsake.lab.memories.keepsake import KeepsakeMemory
-from keepsake.lab.memories.rag import Rag
-from keepsake.lab.memories.windows import FullContext, SlidingWindow
+from keepsake.lab.memories.plain import FullContext, Rag, SlidingWindow
 from keepsake.memory import protocol
 from keepsake.memory.protocol import RecalledLine
 

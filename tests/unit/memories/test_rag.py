@@ -5,7 +5,7 @@ import pytest
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import KeepsakeError, ModelUnavailable
 from keepsake.lab.memories.conformance import BEGAN, WordHashes, life
-from keepsake.lab.memories.rag import Rag
+from keepsake.lab.memories.plain import Rag
 from keepsake.memory.protocol import Surroundings
 from keepsake.ports import FixedClock
 

@@ -1,4 +1,4 @@
-"""The two simplest memories: all that was lived, and the newest of it."""
+"""The plain memories: all that was lived, the newest of it, and retrieval over all lines (RAG)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from pathlib import Path
 
 from keepsake.archive.records import Memory
 from keepsake.errors import ConfigError, KeepsakeError
+from keepsake.lab.line_index import LineIndex
+from keepsake.language.words import writable
 from keepsake.markdown_config import ConfigSection, Setting, between
-from keepsake.memory.protocol import Figure, RecalledLine, Surroundings, dated
+from keepsake.memory.protocol import Figure, RecalledLine, Surroundings, dated, line_of
 from keepsake.ports import Tokens
+from keepsake.recall.documents import Document, DocumentKind
 
 MOST_LINES = 100_000
 """The largest window that a setting may ask for."""
@@ -25,8 +28,8 @@ def settings_of[C](config: type[C], written: Mapping[str, str]) -> C:
     Raises:
         KeepsakeError: A value or a name is wrong; says which, and what there is.
     """
-    section = _section(written)
-    return plainly(lambda: section.into(config))
+    entries = {key: Setting(value, 1) for key, value in written.items()}
+    return plainly(lambda: ConfigSection(Path("settings"), "", 1, entries).into(config))
 
 
 def plainly[T](reading: Callable[[], T]) -> T:
@@ -39,11 +42,6 @@ def plainly[T](reading: Callable[[], T]) -> T:
         return reading()
     except ConfigError as error:
         raise KeepsakeError(f"A memory's setting: {error.reason}", error.cure) from error
-
-
-def _section(written: Mapping[str, str]) -> ConfigSection:
-    entries = {key: Setting(value, 1) for key, value in written.items()}
-    return ConfigSection(Path("settings"), "", 1, entries)
 
 
 def first_within(lines: Iterable[str], budget: int, tokens: Tokens) -> Iterator[str]:
@@ -123,3 +121,49 @@ class SlidingWindow(Newest):
 
     def __init__(self, given: Surroundings) -> None:
         super().__init__(given, settings_of(WindowSettings, given.settings).window)
+
+
+@dataclass(frozen=True, slots=True)
+class RagSettings:
+    """What plain RAG takes."""
+
+    # the newest memories that stand in every prompt, as in the usual frameworks for chat
+    window: int = between(16, low=0, high=MOST_LINES)
+
+
+class Rag(Newest):
+    """Finds the lines nearest to a question by cosine, or by BM25 where nothing embeds.
+
+    It is lived anew whenever it is opened, like :class:`Newest`, and embeds again what it is first
+    asked for.
+    """
+
+    def __init__(self, given: Surroundings) -> None:
+        super().__init__(given, settings_of(RagSettings, given.settings).window)
+        self._index = LineIndex(given.embedder)
+        self._dated: dict[str, tuple[str, tuple[int, ...]]] = {}
+
+    def perceive(self, memory: Memory) -> None:
+        """Keep the line, to be embedded later."""
+        super().perceive(memory)
+        number, key = memory.number, f"{DocumentKind.MEMORY}:{memory.number}"
+        self._dated[key] = dated(memory), (number,)
+        text = writable(line_of(memory))
+        self._index.add(Document(key, DocumentKind.MEMORY, text, memory.time, number, number))
+
+    def recall(self, question: str, limit: int) -> Sequence[RecalledLine]:
+        """The nearest lines.
+
+        Raises:
+            ModelError: Nothing could be embedded.
+        """
+        found = self._index.near(question, limit)
+        return [RecalledLine(*self._dated[key], score) for key, score in found]
+
+    def rest(self, *, asleep: bool) -> None:
+        """Embed what waits."""
+        self._index.settle()
+
+    def state(self) -> Mapping[str, Figure]:
+        """How many lines it has, and how many of them are not indexed yet."""
+        return {"lines": len(self._dated), "waiting": self._index.waiting}
