@@ -15,12 +15,11 @@ from rich.table import Table
 from keepsake.cli.output import err, items_bar, out, plain_table, print_json, print_wide
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.lab.answering import KNOWN, TASK, UNKNOWN
-from keepsake.lab.cell import FILE, PROBES, TrialCell, TrialSource, pinned_down, run_cell
-from keepsake.lab.comparing import HOURS, SourceResults, compared, over_time, results_of
 from keepsake.lab.evaluating import IN_CONTEXT, IN_REACH, MemoryFault, Row
 from keepsake.lab.measures import COSTS, MEASURES, MRR, RECALL, MeasuredKind, figure, measured
-from keepsake.lab.sweep import CellRecord, sweep
-from keepsake.lab.sweep_plan import read_plan
+from keepsake.lab.plan import FILE, PROBES, TrialCell, TrialSource, read_plan
+from keepsake.lab.report import HOURS, SourceResults, compared, over_time, results_of
+from keepsake.lab.sweep import CellRecord, pinned_down, run_cell, sweep
 from keepsake.lab.trial import EXACT, F1, RIGHT, ROUGE_L
 from keepsake.memory import protocol
 from keepsake.models.minilm import MiniLMEmbedder

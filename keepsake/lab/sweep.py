@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import multiprocessing
 import os
@@ -11,21 +12,27 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from keepsake.errors import KeepsakeError, refusing
-from keepsake.lab.cell import TrialCell, pinned_down, run_cell
-from keepsake.lab.evaluating import Row
-from keepsake.lab.sweep_plan import SweepPlan
+from keepsake.errors import ConfigError, KeepsakeError, refusing
+from keepsake.lab.answering import CONTEXT, AnsweringModel, AnswerJudge, answering_model
+from keepsake.lab.evaluating import RECALLED, Evaluation, Row, evaluated
+from keepsake.lab.plan import FILE, SweepPlan, TrialCell
+from keepsake.lab.probes import LIMIT
+from keepsake.lab.trial import Trial
+from keepsake.memory.protocol import code_of
 from keepsake.models.minilm import MiniLMEmbedder
+from keepsake.models.profiles import Profiles
 from keepsake.paths import REPOSITORY, Places
+from keepsake.ports import Embedder
 
 CELLS = "cells"
 """The folder of the cells' files in that of the sweep."""
@@ -159,6 +166,60 @@ def _versions() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return {name: each for name, each in found.items() if each}
+
+
+def pinned_down(cell: TrialCell, here: Places) -> TrialCell:
+    """The cell with what its profiles and its memory's code say now.
+
+    So another model, or a changed memory, makes it another cell.
+    """
+    profiles = Profiles(here.config / "llm.md")
+    found = {}
+    for name in sorted({cell.profile, cell.judge, cell.writer} - {""}):
+        with suppress(ConfigError):  # one that there is not is refused where it is opened
+            told = repr(profiles.get(name)).encode()
+            found[name] = hashlib.sha256(told).hexdigest()[:16]
+    return replace(cell, models=tuple(found.items()), code=code_of(cell.memory))
+
+
+def run_cell(
+    cell: TrialCell,
+    here: Places,
+    embedder: Embedder,
+    *,
+    scratch: Path | None = None,
+    trials: list[Trial] | None = None,
+    done: Callable[[Row], None] = lambda _: None,
+) -> list[Row]:
+    """Its rows, one a question; blocks.
+
+    Raises:
+        KeepsakeError: A file, memory or profile cannot be used, or a model does not answer.
+    """
+    with ExitStack() as open_models:
+        models: Mapping[str, AnsweringModel] = {
+            name: _opened(here, name, cell.seed, open_models)
+            for name in {cell.profile, cell.judge, cell.writer} - {""}
+        }
+        answerer = models.get(cell.profile)
+        how = Evaluation(
+            memory=cell.memory,
+            settings=dict(cell.settings),
+            embedder=embedder,
+            writer=models[cell.writer].model if cell.writer else None,
+            answerer=answerer,
+            judge=AnswerJudge(models[cell.judge]) if cell.judge else None,
+            budget=cell.budget or (answerer.budget if answerer else CONTEXT),
+            recalled=cell.recalled or (RECALLED if cell.source.kind == FILE else LIMIT),
+        )
+        lives = trials if trials is not None else cell.questions()
+        return evaluated(lives, how, scratch, done)
+
+
+def _opened(here: Places, name: str, seed: int, models: ExitStack) -> AnsweringModel:
+    model = answering_model(here, name, seed)
+    models.callback(model.close)
+    return model
 
 
 # -- many

@@ -7,8 +7,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from keepsake.errors import KeepsakeError
+from keepsake.lab.plan import read_plan
 from keepsake.lab.sweep import CELLS, sweep
-from keepsake.lab.sweep_plan import read_plan
 from keepsake.paths import REPOSITORY, Places, Ports
 from tests.fakes.model_server import FakeModelServer
 from tests.unit.lab.in_process import keepsake
@@ -150,7 +150,7 @@ def test_the_report_has_all_of_it_and_needs_nothing_beside_it(tmp_path, monkeypa
         "after a week",
         "Failed cells",
         "keepsake sweep",
-        "less sliding-window window=8",
+        "full-context",
         "sliding-window window=8",
     ):
         assert part in page

@@ -10,7 +10,6 @@ from typer.testing import CliRunner
 from keepsake.archive.privacy import is_private
 from keepsake.cli.app import app
 from keepsake.errors import KeepsakeError
-from keepsake.lab.comparing import over_time, results_of
 from keepsake.lab.evaluating import (
     IN_CONTEXT,
     IN_REACH,
@@ -25,6 +24,7 @@ from keepsake.lab.probes import (
     id_of,
     probe_trials,
 )
+from keepsake.lab.report import over_time, results_of
 from keepsake.memory.protocol import RecalledLine, Surroundings
 from keepsake.ports import FixedClock
 

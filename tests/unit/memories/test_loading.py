@@ -4,7 +4,7 @@ import pytest
 
 from keepsake.cli import memories as evaluating
 from keepsake.errors import KeepsakeError
-from keepsake.lab.cell import PROBES, TrialSource
+from keepsake.lab.plan import PROBES, TrialSource
 from keepsake.memory.protocol import code_of, maker
 
 WHOLE = """
