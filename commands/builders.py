@@ -180,25 +180,7 @@ class CmdMute(BuilderCommand):
         self.msg(f"|gSilenced|n {plain(account.key)} {when}.")
 
 
-class WrittenDown(BuilderCommand):
-    """The newest lines of a book that is written down, as a table."""
-
-    help_category = "Admin"
-    book = ""
-    columns = ""
-    """Headings and fields: ``When:t By:by``."""
-
-    def run(self) -> None:
-        """Show the newest lines."""
-        columns = dict(each.split(":") for each in self.columns.split())
-        rows = [
-            [plain(shortened(str(each.get(field, "")), 200)) for field in columns.values()]
-            for each in newest(self.book, SHOWN)
-        ]
-        self.msg(table(columns, rows) if rows else "There is nothing yet.")
-
-
-class CmdReports(WrittenDown):
+class CmdReports(BuilderCommand):
     """Read what players reported, the newest last.
 
     Usage:
@@ -208,10 +190,21 @@ class CmdReports(WrittenDown):
     """
 
     key = "@reports"
-    book, columns = REPORTS, "When:t By:by About:about Where:place What:text"
+    help_category = "Admin"
+    book = REPORTS
+    columns = ("t", "by", "about", "place", "text")
+
+    def run(self) -> None:
+        """Show the newest lines as a table."""
+        rows = [
+            [plain(shortened(str(each.get(field, "")), 200)) for field in self.columns]
+            for each in newest(self.book, SHOWN)
+        ]
+        heads = [each.capitalize() for each in ("when", *self.columns[1:])]
+        self.msg(table(heads, rows) if rows else "There is nothing yet.")
 
 
-class CmdAudit(WrittenDown):
+class CmdAudit(CmdReports):
     """Read what builders typed, the newest last.
 
     Usage:
@@ -222,7 +215,8 @@ class CmdAudit(WrittenDown):
 
     key = "@audit"
     locks = "cmd:perm(Admin)"
-    book, columns = AUDIT, "When:t Who:who Address:address Line:line"
+    book = AUDIT
+    columns = ("t", "who", "address", "line")
 
 
 class CmdCopy(building.CmdCopy):

@@ -19,14 +19,7 @@ PLAYER_COMMANDS = (
     *(manners.CmdForgetMe, manners.CmdIgnore, manners.CmdReport),
     *(moving.CmdFollow, moving.CmdMap, moving.CmdWake),
     *(people.CmdDeeds, people.CmdTime, people.CmdWho),
-    *(
-        speech.CmdShout,
-        things.CmdDescribe,
-        things.CmdGender,
-        things.CmdEat,
-        things.CmdPut,
-        things.CmdWear,
-    ),
+    *(speech.CmdShout, things.CmdDescribe, things.CmdEat),
 )
 """What people do in the world: what agents can do, and what only makes sense at a keyboard."""
 
@@ -83,7 +76,7 @@ class AccountCmdSet(default_cmds.AccountCmdSet):
         super().at_cmdset_creation()
         for command in _NOT_FOR_ACCOUNTS:
             self.remove(command())
-        for command in (people.CmdWho, manners.CmdChannel, manners.CmdPage, manners.CmdMail):
+        for command in (people.CmdWho, manners.CmdChannel, manners.CmdPage):
             self.add(command())
 
 

@@ -1,19 +1,17 @@
-"""Pages and letters between players; hearing nothing of somebody, reporting them, `forget me`."""
+"""Pages between players; hearing nothing of somebody, reporting them, `forget me`."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
-from inspect import isgenerator
+from collections.abc import Callable
 from typing import Any
 
 import evennia
 from evennia.commands.default import comms
-from evennia.contrib.game_systems.mail import mail
 from evennia.objects.models import ObjectDB
 
 from commands.base import PlayerCommand, player_named
-from keepsake.contrib.evennia.audit import REPORTS, AuditedCommand, keep
+from keepsake.contrib.evennia.audit import REPORTS, keep
 from keepsake.contrib.evennia.creation import tell_builders
 from keepsake.contrib.evennia.forgetting import forget_everywhere
 from keepsake.contrib.evennia.wording import (
@@ -184,27 +182,21 @@ class AccountSpeech:
     def parse(self) -> None:
         """Show markup instead of obeying it: it could forge lines of the game."""
         self.args = harmless(visible(self.args))
-        super().parse()  # type: ignore[misc]
+        super().parse()
 
-    def func(self) -> Iterator[Any]:
+    def func(self) -> Any:
         """Run Evennia's command, or tell why nothing comes of it."""
         try:
             self.check()
-            if isgenerator(asking := super().func()):  # type: ignore[misc]
-                yield from asking
         except CannotDo as refusal:
             self.msg((str(refusal), {"type": "failure"}))
+            return None
+        return super().func()
 
     def check(self) -> None:
         """Raise CannotDo if the caller is muted; subclasses also find whom it is for."""
         if refusal := silenced(self.caller):
             raise CannotDo(refusal)
-
-    def refuse(self, accounts: Iterable[Account]) -> None:
-        """Raise CannotDo if one of them ignores the caller."""
-        for account in accounts:
-            if account.ignores(self.caller):
-                raise CannotDo(f"{account.key} cannot be paged now. Nothing was sent.")
 
 
 class CmdChannel(AccountSpeech, comms.CmdChannel):
@@ -244,43 +236,8 @@ class CmdPage(AccountSpeech, comms.CmdPage):
         to = [account_named(name) for name in names]
         if not within_length(words):
             raise CannotDo(f"What do you want to say to {listed([each.key for each in to])}?")
-        self.refuse(to)
+        for account in to:
+            if account.ignores(self.caller):
+                raise CannotDo(f"{account.key} cannot be paged now. Nothing was sent.")
         self.lhslist, self.rhs = [each.key for each in to], words
         self.args = f"{','.join(self.lhslist)}={words}"
-
-
-class CmdMail(AccountSpeech, AuditedCommand, mail.CmdMail):
-    """Write letters to players, and read yours; they wait until somebody logs in.
-
-    Usage:
-      mail                                    your letters
-      mail <number>                           read one
-      mail <player> = <subject>/<text>        write one
-      mail/reply <number> = <text>            answer one
-      mail/forward <player> = <number>        send one on
-      mail/delete <number>                    throw one away
-
-    Example:
-      mail ada = The cup/It is in the well.
-
-    Several players are separated by commas. The subject may be left out.
-    """
-
-    key = "mail"
-    aliases = ("@mail",)
-    switch_options = ("delete", "forward", "reply")
-    help_category = "Comms"
-
-    def get_all_mail(self) -> Any:
-        """The caller's letters, the oldest first, of those who are still here."""
-        there = super().get_all_mail().filter(db_sender_accounts__isnull=False)
-        return there.order_by("db_date_created").distinct()
-
-    def search_targets(self, namelist: Any) -> list[Account]:
-        """The accounts of these names; raises CannotDo if one is none."""
-        return [account_named(name) for name in namelist if name]
-
-    def send_mail(self, recipients: Any, subject: str, message: str, caller: Any) -> None:
-        """Send it, unless one of them ignores the caller."""
-        self.refuse(recipients)
-        super().send_mail(recipients, subject, message, caller)

@@ -249,8 +249,6 @@ class CmdSocial(SpeechCommand):
             whom = " whom" if target is None else ""
             example = self.key + (" mira" if target is None else "")
             raise CannotDo(f"{self.key.capitalize()}{whom}? For instance: {example}.")
-        if self.caller.gender == "neutral":  # nobody has said what they are
-            text = text.replace("$pron(your)", "$pron(your,p)")
         facts = {"type": "pose"} | ({"to": target.id} if target else {})
         self.caller.location.msg_contents(
             (f"{POSED}$You() {text}", facts),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from evennia.contrib.game_systems.clothing import clothing
 from evennia.objects.models import ObjectDB
 
 from commands.base import EVERYTHING, PlayerCommand, people_here, with_article
@@ -11,7 +10,7 @@ from world.deed.happening import happened
 
 
 class ThingCommand(PlayerCommand):
-    """A command that handles things, at hand or in something."""
+    """A command that handles things at hand."""
 
     def at_hand(self) -> list[ObjectDB]:
         """What is carried, then what lies here."""
@@ -19,37 +18,18 @@ class ThingCommand(PlayerCommand):
         return [*self.caller.contents, *(here.contents_get(content_type="object") if here else ())]
 
     def carried(self, words: str) -> list[ObjectDB]:
-        """What is carried of that name; of all of it, what is not worn. Raises CannotDo."""
+        """What is carried of that name; raises CannotDo."""
         all_of_it = sought(words).casefold() in EVERYTHING
         missing = "You carry nothing." if all_of_it else f"You carry no {quoted(sought(words))}."
-        loose = [each for each in self.caller.contents if not (all_of_it and each.db.worn)]
-        found = self.find_all(words, loose, missing)
-        if found[0].db.worn:
-            name = found[0].get_display_name(self.caller)
-            raise CannotDo(f"You wear it. First: remove {name}.")
-        return found
+        return self.find_all(words, self.caller.contents, missing)
 
-    def container(self, words: str) -> ObjectDB:
-        """Something here that things can be in; raises CannotDo."""
-        missing = f"There is no {quoted(sought(words))} here."
-        found = self.find(words, [*self.at_hand(), *people_here(self.caller)], missing)
-        if hasattr(found, "is_agent"):
-            name = found.get_display_name(self.caller)
-            raise CannotDo(f"What {name} has is theirs. Ask for it, or give something.")
-        if not found.access(self.caller, "get_from"):
-            raise CannotDo(found.db.get_from_err_msg or "Nothing can be in that.")
-        return found
-
-    def handled(
-        self, kind: str, thing: ObjectDB, you: str, others: str, end: str = ".", **words: str
-    ) -> None:
-        """Let all see what was done with it, as in `put on`, `puts on`; ``words`` fill ``end``."""
+    def handled(self, kind: str, thing: ObjectDB, you: str, others: str) -> None:
+        """Let all see what was done with it, as in `put down`, `puts down`."""
         self.show(
             kind,
-            you=f"You {you} {{thing}}{end}",
-            others=f"{{actor}} {others} {{thing}}{end}",
+            you=f"You {you} {{thing}}.",
+            others=f"{{actor}} {others} {{thing}}.",
             thing=with_article(thing, self.caller),
-            **words,
         )
 
 
@@ -59,11 +39,10 @@ class CmdLook(ThingCommand):
     Usage:
       look
       look <thing, person, exit or detail>
-      look in <container>
       examine <thing or person>
 
     Example:
-      look hearth     l basket     look in basket
+      look hearth     l basket     read chalkboard
 
     Most of what a description mentions can be looked at. |wexamine|n also tells
     who has a thing, and whether somebody would miss it. What an agent
@@ -81,13 +60,7 @@ class CmdLook(ThingCommand):
         things = self.matches(
             words, [*here.contents_get(exclude=here.exits), *self.caller.contents]
         )
-        where, _, what = words.partition(" ")
-        if what and where.lower() in ("in", "inside", "into"):
-            box = self.container(what)
-            name = box.get_display_name(self.caller)
-            held = listed([with_article(each, self.caller) for each in box.contents])
-            self._see(f"In the {name}: {held}." if held else f"There is nothing in the {name}.")
-        elif not words or sought(words).lower() in ("here", "around", "room"):
+        if not words or sought(words).lower() in ("here", "around", "room"):
             self._see(self.caller.at_look(here))
         elif self.caller in things:
             self._see(self.caller.at_look(self.caller))
@@ -136,58 +109,38 @@ def closer_look(obj: ObjectDB, caller: ObjectDB) -> str:
 
 
 class CmdGet(ThingCommand):
-    """Pick something up, or take it out of something.
+    """Pick something up.
 
     Usage:
       get <thing>
       get all
-      get <thing> from <container>
-      get all from <container>
     """
 
     key = "get"
     aliases = ("take", "grab", "pick up", "hold")
-    rhs_split = (" from ", " out of ")
 
     def act(self) -> None:
-        """Take it from the room, or from what it is in."""
-        here = self.caller.location
-        if not self.lhs or here is None:
+        """Take it from the room."""
+        caller, here = self.caller, self.caller.location
+        if not self.args or here is None:
             raise CannotDo("Get what? Look around for things to take.")
-        if self.rhs:
-            source = self.container(self.rhs)
-            missing = f"There is no {quoted(sought(self.lhs))} in that."
-            things = self.find_all(self.lhs, source.contents, missing)
-        else:
-            source, things = here, self._lying_here(here)
-        for thing in things:
-            self._take(thing, source)
+        for thing in self._lying_here(here):
+            if not thing.access(caller, "get"):
+                raise CannotDo(thing.db.get_err_msg or "You can't take that.")
+            if thing.at_pre_get(caller) and thing.move_to(caller, quiet=True, move_type="get"):
+                thing.at_get(caller)
+                self.handled("get", thing, "pick up", "picks up")
+                happened(caller)
 
     def _lying_here(self, here: ObjectDB) -> list[ObjectDB]:
         around = here.contents_get(exclude=[*here.exits, self.caller])
-        if sought(self.lhs).casefold() in EVERYTHING:
+        if sought(self.args).casefold() in EVERYTHING:
             loose = [each for each in around if each.access(self.caller, "get")]
-            return self.find_all(self.lhs, loose, "There is nothing here to take.")
-        missing = f"There is no {quoted(sought(self.lhs))} here to take."
-        if here.db.details and find_detail(here, self.lhs):
+            return self.find_all(self.args, loose, "There is nothing here to take.")
+        missing = f"There is no {quoted(sought(self.args))} here to take."
+        if here.db.details and find_detail(here, self.args):
             missing = "That belongs here. Look at it, but leave it where it is."
-        return [self.find(self.lhs, around, missing)]
-
-    def _take(self, thing: ObjectDB, source: ObjectDB) -> None:
-        caller = self.caller
-        if not thing.access(caller, "get"):
-            raise CannotDo(thing.db.get_err_msg or "You can't take that.")
-        inside = source is not caller.location
-        if inside and not source.at_pre_get_from(caller, thing):
-            raise CannotDo("You can't take that out.")
-        if thing.at_pre_get(caller) and thing.move_to(caller, quiet=True, move_type="get"):
-            thing.at_get(caller)
-            if inside:
-                where = with_article(source, caller)
-                self.handled("get", thing, "take", "takes", " from {where}.", where=where)
-            else:
-                self.handled("get", thing, "pick up", "picks up")
-            happened(caller)
+        return [self.find(self.args, around, missing)]
 
 
 class CmdDrop(ThingCommand):
@@ -212,35 +165,6 @@ class CmdDrop(ThingCommand):
             ):
                 thing.at_drop(caller)
                 self.handled("drop", thing, "put down", "puts down")
-
-
-class CmdPut(ThingCommand):
-    """Put something you carry into something.
-
-    Usage:
-      put <thing> in <container>
-      put all in <container>
-    """
-
-    key = "put"
-    aliases = ("place",)
-    rhs_split = ("=", " into ", " in ", " on ")
-
-    def act(self) -> None:
-        """Move it, if there is room."""
-        if not self.lhs or not self.rhs:
-            raise CannotDo("Put what into what? For instance: put honey in basket.")
-        caller, container = self.caller, self.container(self.rhs)
-        things = [each for each in self.carried(self.lhs) if each != container]
-        if not things:
-            raise CannotDo("It cannot be put into itself.")
-        for thing in things:
-            if not thing.at_pre_drop(caller) or not container.at_pre_put_in(caller, thing):
-                return
-            if thing.move_to(container, quiet=True, move_type="put"):
-                thing.at_drop(caller)
-                where = f"the {container.get_display_name(caller)}"
-                self.handled("put", thing, "put", "puts", " in {where}.", where=where)
 
 
 class CmdGive(ThingCommand):
@@ -298,12 +222,8 @@ class CmdInventory(PlayerCommand):
 
     def act(self) -> None:
         """List it."""
-        worn = clothing.get_worn_clothes(self.caller)
-        loose = [each for each in self.caller.contents if each not in worn]
-        carried = listed([with_article(each, self.caller) for each in loose]) or "nothing"
-        wears = listed([with_article(each, self.caller) for each in worn])
-        text = f"You carry {carried}." + (f" You wear {wears}." if wears else "")
-        self.msg(text=(text, {"type": "inventory"}))
+        names = [with_article(each, self.caller) for each in self.caller.contents]
+        self.msg(text=(f"You carry {listed(names) or 'nothing'}.", {"type": "inventory"}))
 
 
 class CmdEat(ThingCommand):
@@ -338,37 +258,6 @@ class CmdEat(ThingCommand):
             thing.move_to(thing.home, quiet=True, move_type="eat")
 
 
-class CmdWear(ThingCommand):
-    """Put on something you carry, or take it off.
-
-    Usage:
-      wear <thing>
-      remove <thing>
-    """
-
-    key = "wear"
-    aliases = ("put on", "remove", "take off")
-
-    def act(self) -> None:
-        """Put it on, as many of a kind as Evennia's clothes may be worn; or take it off."""
-        caller, worn = self.caller, clothing.get_worn_clothes(self.caller)
-        name = quoted(sought(self.args))
-        if self.cmdstring in ("remove", "take off"):
-            garment = self.find(self.args, worn, f"You wear no {name}.")
-            garment.remove(caller, quiet=True)
-            self.handled("remove", garment, "take off", "takes off")
-            return
-        garment = self.find(self.args, caller.contents, f"You carry no {name}.")
-        if not isinstance(garment, clothing.ContribClothing):
-            raise CannotDo("That is nothing to wear.")
-        kind = garment.db.clothing_type
-        most = clothing.CLOTHING_TYPE_LIMIT.get(kind, clothing.CLOTHING_OVERALL_LIMIT)
-        if garment in worn or clothing.single_type_count(worn, kind) >= most:
-            raise CannotDo(f"You wear a {kind} already.")
-        garment.wear(caller, True, quiet=True)
-        self.handled("wear", garment, "put on", "puts on")
-
-
 class CmdDescribe(PlayerCommand):
     """Say what others see when they look at you.
 
@@ -389,24 +278,3 @@ class CmdDescribe(PlayerCommand):
             raise CannotDo(f"Describe yourself how? For instance: {example}")
         self.caller.db.desc = text
         self.msg(f"Others now see: {text}")
-
-
-class CmdGender(PlayerCommand):
-    """Say how others speak of you: he, she, it or they.
-
-    Usage:
-      gender male
-      gender female
-      gender neutral
-      gender ambiguous     they, as at first
-    """
-
-    key = "gender"
-    aliases = ("pronouns",)
-
-    def act(self) -> None:
-        """Keep it where Evennia's pronouns look for it."""
-        if self.args not in ("male", "female", "neutral", "ambiguous"):
-            raise CannotDo("Which one? For instance: gender female.")
-        self.caller.db.gender = self.args
-        self.msg(f"Your gender was set to {self.args}.")

@@ -5,30 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 import evennia
-from evennia.comms.models import Msg
 from evennia.objects.objects import DefaultCharacter
-from evennia.utils.utils import iter_to_str
 
 from keepsake.archive.records import BY_RULE
 from keepsake.contrib.evennia.characters import CharacterMixin
 from typeclasses.clients import tell, tell_room, tell_speech
-from typeclasses.objects import ObjectParent
 from world.deed.happening import happened
 from world.deed.order import put_in_order
 
 _HEARD = frozenset({"say", "talk", "whisper", "pose", "shout", *BY_RULE})
 
 
-class Character(CharacterMixin, ObjectParent, DefaultCharacter):
+class Character(CharacterMixin, DefaultCharacter):
     """Somebody in the world; people play one of these."""
 
     default_description = "A stranger, as yet undescribed."
-
-    @property
-    def gender(self) -> str:
-        """As Evennia's pronouns want it: ``male``, ``female``, else ``neutral``."""
-        said = str(self.db.gender or "")
-        return said if said in ("male", "female") else "neutral"
 
     def get_display_desc(self, looker: Any, **kwargs: Any) -> str:
         """The description, and that somebody sleeps, as everybody can see."""
@@ -39,15 +30,7 @@ class Character(CharacterMixin, ObjectParent, DefaultCharacter):
     def get_display_things(self, looker: Any, **kwargs: Any) -> str:
         """What somebody has, as in ``Carries: a jar of honey``."""
         line = super().get_display_things(looker, **kwargs).replace(", and ", " and ")
-        worn = [each.get_numbered_name(1, looker)[0] for each in self.contents if each.db.worn]
-        wears = [f"|wWears:|n {iter_to_str(worn, endsep=' and')}."] if worn else []
-        carries = [f"|wCarries:|n {line.partition('|n ')[2]}."] if line else []
-        return "\n".join([*carries, *wears])
-
-    def filter_visible(self, obj_list: Any, looker: Any, **kwargs: Any) -> Any:
-        """What can be seen and is not worn."""
-        shown = super().filter_visible(obj_list, looker, **kwargs)
-        return [each for each in shown if not each.db.worn]
+        return f"|wCarries:|n {line.partition('|n ')[2]}." if line else ""
 
     def announce_move_from(
         self, destination: Any, msg: str | None = None, mapping: Any = None, **kwargs: Any
@@ -84,9 +67,6 @@ class Character(CharacterMixin, ObjectParent, DefaultCharacter):
         self._tell_portal()
         tell(self, "char_name", name=self.key, fullname=self.key)
         super().at_post_puppet(**kwargs)
-        new = Msg.objects.get_by_tag("new", category="mail")
-        if count := new.filter(db_receivers_accounts=self.account).count():
-            self.msg(f"New letters: {count}. |wmail|n shows them.")
         happened(self)
 
     def _tell_portal(self) -> None:

@@ -12,10 +12,9 @@ from keepsake.agent.surroundings import hosts_guests
 from keepsake.agent.thinking.acting import FOLLOW_SECONDS
 from keepsake.contrib.evennia.minds import open_minds
 from keepsake.prompt.verbs import Command
-from typeclasses.objects import ObjectParent
 
 
-class Exit(ObjectParent, DefaultExit):
+class Exit(DefaultExit):
     """A way out of a room."""
 
     def at_post_traverse(self, traversing_object: Any, source_location: Any, **kwargs: Any) -> None:

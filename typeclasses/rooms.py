@@ -13,13 +13,12 @@ from keepsake.agent.surroundings import identity_of
 from keepsake.contrib.evennia.hosts import call_hosts, hosts_of
 from keepsake.ports import SystemClock
 from typeclasses.clients import SHORT, link, linked
-from typeclasses.objects import ObjectParent
 from world.almanac import almanac_now
 
 EXIT_ORDER = {name: place for place, name in enumerate(SHORT)}
 
 
-class Room(ObjectParent, DefaultRoom):
+class Room(DefaultRoom):
     """A place in the world.
 
     Attributes (in the database):

@@ -128,8 +128,6 @@ class Thing(Entry):
     at: known("room or person")  # where it is, or who has it
     eat: Text = ""  # what one tastes; empty for what is nothing to eat
     drink: Text = ""
-    wear: Text = ""  # which of Evennia's types of clothes it is, such as ``hat``
-    holds: Annotated[int, Field(strict=True, ge=0, le=100)] = 0  # how many things fit into it
 
 
 class Hour(Entry):

@@ -24,8 +24,6 @@ from world.deed.files import WorldDeed, read_deeds
 from world.deed.progress import install
 from world.tags import TAG_CATEGORY, find
 
-_GARMENT = "typeclasses.goods.Garment"
-_CONTAINER = "evennia.contrib.game_systems.containers.containers.ContribContainer"
 _LIMBO = 2  # Evennia's own first room, where START_LOCATION points
 _BUILT = "built"
 
@@ -156,12 +154,11 @@ def _build_ways(atlas: Atlas, built: Built) -> None:
 
 def _build_thing(thing: Thing, atlas: Atlas, built: Built) -> None:
     owner = atlas.people.get(thing.at)
-    typeclass = _GARMENT if thing.wear else _CONTAINER if thing.holds else None
 
     def make() -> ObjectDB:
         home = find("room", owner.home if owner else thing.at)
         return create.create_object(
-            typeclass or settings.BASE_OBJECT_TYPECLASS,
+            settings.BASE_OBJECT_TYPECLASS,
             key=thing.name,
             aliases=list(thing.aliases),
             location=find("agent", thing.at) if owner else home,
@@ -169,8 +166,6 @@ def _build_thing(thing: Thing, atlas: Atlas, built: Built) -> None:
         )
 
     loved_by = [p.name for p in atlas.people.values() if thing.id in p.loves]
-    uses = {"eat": thing.eat, "drink": thing.drink, "clothing_type": thing.wear}
+    uses = {"eat": thing.eat, "drink": thing.drink}
     values = {"desc": thing.desc, "loved_by": loved_by, **{k: v for k, v in uses.items() if v}}
-    if thing.holds:
-        values["capacity"] = thing.holds
     _put("thing", thing.id, values, built, make)

@@ -84,13 +84,9 @@ def _say(taken: Taken) -> None:
     """Somebody says it of their own accord, and keeps it as their own words."""
     name = taken.player.key
     for person, words in taken.step.says.items():
-        if (agent := taken.people.get(person)) is None:
-            continue
-        said = words.replace("{who}", name)
-        if (mind := mind_of(agent)) is not None:
-            mind.actor.speak(agent, said, name)
-        else:
-            agent.execute_cmd(f"talk {name} = {said}")
+        agent = taken.people.get(person)
+        if agent is not None and (mind := mind_of(agent)) is not None:
+            mind.actor.speak(agent, words.replace("{who}", name), name)
 
 
 def make(taken: Taken) -> None:
