@@ -192,15 +192,15 @@ class CmdReports(BuilderCommand):
     key = "@reports"
     help_category = "Admin"
     book = REPORTS
-    columns = ("t", "by", "about", "place", "text")
+    columns: tuple[str, ...] = ("by", "about", "place", "text")
 
     def run(self) -> None:
         """Show the newest lines as a table."""
-        rows = [
-            [plain(shortened(str(each.get(field, "")), 200)) for field in self.columns]
-            for each in newest(self.book, SHOWN)
-        ]
-        heads = [each.capitalize() for each in ("when", *self.columns[1:])]
+        rows = []
+        for each in newest(self.book, SHOWN):
+            texts = [plain(shortened(str(each.get(field, "")), 200)) for field in self.columns]
+            rows.append((str(each.get("t"))[:19].replace("T", " "), *texts))
+        heads = ("When", *(each.capitalize() for each in self.columns))
         self.msg(table(heads, rows) if rows else "There is nothing yet.")
 
 
@@ -216,7 +216,7 @@ class CmdAudit(CmdReports):
     key = "@audit"
     locks = "cmd:perm(Admin)"
     book = AUDIT
-    columns = ("t", "who", "address", "line")
+    columns = ("who", "address", "line")
 
 
 class CmdCopy(building.CmdCopy):

@@ -11,6 +11,7 @@ from keepsake.contrib.evennia.audit import AuditedCommand
 from keepsake.contrib.evennia.wording import CannotDo, harmless, listed, one_line, quoted, sought
 from keepsake.prompt.verbs import COMPASS
 from typeclasses.clients import map_in_words, map_of, reads_aloud
+from typeclasses.rooms import EXIT_ORDER
 from world.deed.happening import happened
 
 
@@ -36,6 +37,7 @@ class CmdGo(PlayerCommand):
         """Find the exit and walk through it."""
         here = self.caller.location
         exits = [e for e in here.exits if e.access(self.caller, "view")] if here else []
+        exits.sort(key=lambda way: EXIT_ORDER.get(way.key, 99))
         names = listed([e.get_display_name(self.caller) for e in exits])
         ways = f"Exits: {names}." if exits else "There is no way out."
         if self.cmdstring == "exits":

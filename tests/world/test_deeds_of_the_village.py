@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import yaml
 from evennia.utils.ansi import strip_ansi
 
 from commands.things import find_detail
+from keepsake.errors import ConfigError
 from tests.world.built_world import forget, shipped_world
 from tests.world.village_world import Village
 from world.build import open_world
@@ -220,14 +222,16 @@ class TestBuilders(DeedsVillage):
         assert "bare" in find("room", "kettle").db.desc
         assert find("thing", "blue_cup").location == find("room", "boathouse")
 
-    def test_the_files_are_checked_and_read_again(self):
-        right = f"{len(DEEDS)} deeds can be done, 0 mistakes."
-        assert self.asked("@deed/check", "mistakes") == right
+    def test_the_files_are_read_again_and_a_mistake_changes_nothing(self):
         quay, honey = find("room", "quay"), find("thing", "honey_jar")
         quay.db.desc = "Changed by a builder."
         honey.delete()
         loft = find("room", "loft")
         loft.db.desc, loft.db.built = "Of before.", {"desc": "Of before."}
+        wrong = ConfigError(Path("deeds/apples.yaml"), 7, "steps: Field required")
+        with mock.patch("commands.builders.read_deeds", side_effect=wrong):
+            assert "apples.yaml, line 7: steps" in self.asked("@world/reload", "did not work")
+        assert find("thing", "honey_jar") is None
         told = self.asked("@world/reload", "Read again")
         assert "made: thing:honey_jar" in told
         assert "changed: room:loft desc" in told
