@@ -11,7 +11,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from keepsake.lab.simulations.visits import PEOPLE
+from game.simulation.visits import PEOPLE
 from world.atlas import Atlas, Person, Thing
 
 

@@ -20,6 +20,7 @@ from evennia.utils.dbserialize import from_pickle, to_pickle
 from game.server.private_files import read_or_create
 from game.simulation.inhabitants import atlas_for
 from game.simulation.visitors import Visitors, make_visitors
+from game.simulation.visits import visits
 from keepsake.agent.memory.plugged import PROFILE_FILE, name_memory
 from keepsake.contrib.evennia import lifecycle as runtime
 from keepsake.contrib.evennia.creation import all_agents
@@ -30,7 +31,6 @@ from keepsake.events.types import Compaction, Event, Fault, MemoryChange, Though
 from keepsake.lab.simulations.machinery import start_on
 from keepsake.lab.simulations.plan import HOUR, Lab, SimulationPlan
 from keepsake.lab.simulations.timeline import Timeline
-from keepsake.lab.simulations.visits import visits
 from keepsake.paths import places
 from world.atlas import read_atlas
 from world.build import build_world, find

@@ -10,8 +10,8 @@ import evennia
 from evennia.server.serversession import ServerSession
 from evennia.utils import create
 
+from game.simulation.visits import NAMES, Visit
 from keepsake.contrib.evennia.agents import AgentMixin
-from keepsake.lab.simulations.visits import NAMES, Visit
 from typeclasses.accounts import Account
 from typeclasses.characters import Character
 

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from keepsake.errors import KeepsakeError
-from keepsake.lab.line_index import LocalVectors
+from keepsake.lab.memories.plain import LocalVectors
 from keepsake.language.words import writable
 from keepsake.ports import Embedder
 from keepsake.recall.documents import Document, DocumentKind

@@ -19,7 +19,7 @@ import yaml
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.persona import open_lines
-from keepsake.lab.line_index import LocalVectors
+from keepsake.lab.memories.plain import LocalVectors
 from keepsake.language.heard import heard
 from keepsake.models.minilm import MiniLMEmbedder
 from keepsake.paths import REPOSITORY

@@ -19,8 +19,7 @@ from keepsake.archive.records import Memory
 from keepsake.books.files import replace_file
 from keepsake.books.journal import importance
 from keepsake.errors import ModelError
-from keepsake.lab.line_index import LineIndex
-from keepsake.lab.memories.plain import MOST_LINES, Newest, first_within, settings_of
+from keepsake.lab.memories.plain import MOST_LINES, LineIndex, Newest, first_within, settings_of
 from keepsake.language.words import writable
 from keepsake.markdown_config import between
 from keepsake.memory.protocol import Figure, RecalledLine, Surroundings, dated, line_of

@@ -15,8 +15,7 @@ from keepsake.archive.privacy import outward
 from keepsake.archive.records import SCENE, Memory
 from keepsake.books.commitments import Commitments
 from keepsake.errors import CompactionError, KeepsakeError, ModelError
-from keepsake.lab.line_index import LineIndex
-from keepsake.lab.memories.plain import first_within, plainly
+from keepsake.lab.memories.plain import LineIndex, first_within, plainly
 from keepsake.memory.agent_memory import AgentMemory
 from keepsake.memory.config import FOLDER, CompactionConfig, MemoryHost
 from keepsake.memory.protocol import Figure, RecalledLine, Surroundings, dated

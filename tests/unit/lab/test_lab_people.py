@@ -3,8 +3,8 @@
 import pytest
 
 from game.simulation.inhabitants import atlas_for
+from game.simulation.visits import visits
 from keepsake.lab.simulations.plan import HOUR
-from keepsake.lab.simulations.visits import visits
 from keepsake.names import check_agent_name
 from world.atlas import read_atlas
 

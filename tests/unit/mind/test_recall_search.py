@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from keepsake.errors import ModelUnavailable
-from keepsake.lab.line_index import LocalVectors
+from keepsake.lab.memories.plain import LocalVectors
 from keepsake.recall.documents import Document, DocumentKind
 from keepsake.recall.search import MemorySearch
 from keepsake.recall.words import WordIndex
