@@ -2,7 +2,6 @@
 
 import threading
 
-from keepsake.errors import ModelUnavailable
 from keepsake.lab.memories.plain import FullContext
 
 
@@ -11,36 +10,6 @@ class Breaks(FullContext):
 
     def recall(self, question, limit):
         raise ZeroDivisionError("of its own")
-
-
-class Slow(FullContext):
-    """Rests until it is let go."""
-
-    gate = threading.Event()
-    entered = threading.Event()
-    closed = threading.Event()
-
-    def rest(self, *, asleep):
-        self.entered.set()
-        assert self.gate.wait(60)
-
-    def close(self):
-        self.closed.set()
-
-
-class Stumbles(FullContext):
-    """Cannot take in one line."""
-
-    made = 0
-
-    def __init__(self, given):
-        super().__init__(given)
-        Stumbles.made += 1
-
-    def perceive(self, memory):
-        super().perceive(memory)
-        if "Nice fire." in memory.text:
-            raise ModelUnavailable("Nothing rates", "Start what does")
 
 
 class Keeps(FullContext):

@@ -28,7 +28,7 @@ from keepsake.recall.chroma_server import ChromaServer
 from keepsake.recall.service import IndexService
 from tests.unit.index.conftest import inside
 from tests.unit.llm.conftest import places_in, until
-from tests.unit.mind.golden_life import GOLDEN
+from tests.unit.mind.test_golden import GOLDEN
 from tests.world.agents_world import Building
 from tests.world.test_private_words import SECRETS, WHISPERED, PrivateWorld
 

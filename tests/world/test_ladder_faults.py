@@ -45,17 +45,6 @@ class TestClosed(LadderWorld):
         self.clock.advance(20)  # a disk that could not be written would be tried again now
         self.component._try_again_at = 0.0
 
-    def test_while_a_thought_waits_for_a_compaction(self):
-        gate = self.slow()
-        self.component.compact(CompactReason.MANUAL, lambda _: None)
-        self.char1.execute_cmd("talk Mira Well?")
-        self.clock.advance(2.0)
-        assert self.component._after, "the thought waits"
-        self.close()
-        gate.set()
-        self.settle(lambda: not self.component.compacting)
-        assert self.component._memory is None
-
     def test_the_same_agent_under_another_name_has_its_archive(self):
         gate = self.slow()
         self.component.compact(CompactReason.MANUAL, lambda _: None)

@@ -151,15 +151,6 @@ class TestBudget(LadderWorld):
         assert "budget" not in shown, "players are not told of budgets"
         assert "tokens" not in shown
 
-    def test_no_prompt_of_a_long_talk_passes_the_budget(self):
-        self.budget(context_tokens=1400, immediate_window=12, recent_window=12)
-        for number in range(40):
-            self.thinks(f"Ship {number} brought {number} casks of salt from Ostrey to Bram.")
-            self.compacted()
-        budget = self.services.compaction.current.budget
-        assert max(map(self.words, self.fake.prompts())) <= budget
-        assert self.past(), "and it was compacted on the way"
-
 
 class TestEmergency(LadderWorld):
     """Over the emergency mark a thought waits for room, and then goes on."""
@@ -256,20 +247,6 @@ class TestVerb(LadderWorld):
         self.summarizer(lambda _: Dead())
         self.thinks("Clear your mind.", "compact")
         assert self.lines()[-1].startswith("You tried to compact:"), "a failure is told to it"
-
-    def test_a_thought_does_not_wait_for_ever(self):
-        self.lives(12)
-        gate = self.slow()
-        self.said = ["compact", "say Hello."]
-        self.char1.execute_cmd("talk Mira Well?")
-        self.clock.advance(1.0)
-        self.settle(lambda: "~compact" in self.lines())
-        assert self.thinking()
-        self.clock.advance(11.0)
-        self.settle(lambda: not self.thinking())
-        gate.set()
-        self.compacted()
-        self.settle(lambda: any(line.startswith(SUMMED_UP) for line in self.lines()))
 
 
 class TestPromises(LadderWorld):

@@ -10,7 +10,7 @@ from keepsake.contrib.evennia.creation import set_memory
 from keepsake.contrib.evennia.minds import close_mind, mind_of
 from keepsake.models.minilm import MiniLMEmbedder
 from tests.world.agents_world import AgentsWorld, Building
-from tests.world.broken_memories import Keeps, Slow
+from tests.world.broken_memories import Keeps
 
 CHATTER = ("It rains.", "The soup is hot.", "Nice fire.", "Long day.", "The dog sleeps.", "Hm.")
 FACT = "My brother Edwin mends nets in Ostrey."
@@ -108,18 +108,6 @@ class TestOthers(PluggedWorld):
         assert "Hm." in prompt
         assert "~say Good evening." in self.lines()
 
-    def test_a_long_rest_keeps_nobody_waiting_and_is_closed_when_it_ends(self):
-        self.addCleanup(Slow.gate.set)
-        with patch("keepsake.agent.memory.plugged.PATIENCE", 0.1):
-            self.has(f"{BROKEN}:Slow")
-            self.services.workers.submit(self.mind.keeper.recaller.rest)
-            assert Slow.entered.wait(60)
-            assert "Hm." in self.asks("Hm.", "wait")[0]
-            self.has("")
-        assert not Slow.closed.is_set()
-        Slow.gate.set()
-        assert Slow.closed.wait(60)
-
     def test_what_is_forgotten_is_not_written_again_by_one_still_at_work(self):
         self.addCleanup(Keeps.gate.set)
         self.says(FACT)
@@ -150,7 +138,7 @@ class TestCommand(Building, AgentsWorld):
         assert "remembers with keepsake." in self.type("@agent/memory Mira = keepsake")
         for who in (self.account, self.char1):  # to whom Evennia's test case gives it
             who.permissions.remove("Developer")
-        assert "for developers" in self.type(f"@agent/memory Mira = {BROKEN}:Slow")
+        assert "for developers" in self.type(f"@agent/memory Mira = {BROKEN}:Keeps")
         self.account.permissions.add("Developer")
         assert f"remembers with {BROKEN}:Breaks." in self.type(
             f"@agent/memory Mira = {BROKEN}:Breaks"

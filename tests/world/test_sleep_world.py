@@ -147,28 +147,6 @@ class TestGoingHome(SleepWorld):
         # It knows the way: rooms that it passes are no news to it.
         assert self.kept()[before:] == ["You lie down and fall asleep (a test said so)."]
 
-    def test_whatever_happens_on_the_way_it_is_at_home_in_the_end(self):
-        breaks = mock.patch.object(type(self.north), "at_traverse", side_effect=RuntimeError)
-        for trouble in (
-            lambda: self.mira.move_to(self.room("Elsewhere"), quiet=True),
-            breaks.start,
-            lambda: (breaks.stop(), self.north.locks.add("traverse:false()")),
-            self.north.delete,
-        ):
-            self.mira.move_to(self.quay, quiet=True)
-            self.sleeper.go_to_bed("a test said so")
-            trouble()
-            self.walk()
-            assert not self.sleeper.going_home
-            assert self.mira.location is self.room1
-            assert self.mira.db.asleep
-            self.let_sleep()
-            self.sleeper.wake("a test")
-        self.mira.move_to(self.quay, quiet=True)
-        self.sleeper.go_to_bed("a test said so")
-        assert self.mira.location is self.room1, "there is no way on foot"
-        assert any("comes home" in line for line in self.heard)
-
 
 class TestAsleep(SleepWorld):
     def setUp(self):

@@ -70,15 +70,6 @@ class TestSummariesByModel(LadderWorld):
         assert (recent.text, recent.model) == (said, "fake")
         assert self.past()[-1].verdict.tries == 2
 
-    def test_without_the_names_that_the_game_knows_it_is_made_without_a_model(self):
-        self.answers = ["Many casks came and went, and everybody left for home."]
-        self.lived()
-        assert len(self.asked()) == 2
-        assert re.search(r"leaves out .*Tom", self.asked()[1][1]["content"])
-        recent = self.mind.memory.context().recent
-        assert recent.model == "extractive"
-        assert "Tom said: " in recent.text
-
     def test_what_contradicts_a_pin_is_refused_with_that_pin_and_written_again(self):
         self.mind.keeper.pinned.add("The mill is Tom's.")
         self.promise("bring him two casks of cider")
@@ -107,12 +98,3 @@ class TestSummariesByModel(LadderWorld):
         (guard,) = (each for each in emitted if isinstance(each, Guard))
         assert (guard.task, guard.op, guard.before) == ("summarise", "refused", wrong)
         assert guard.reason == why
-
-    def test_what_contradicts_a_promise_twice_is_made_without_a_model(self):
-        self.promise("bring him two casks of cider")
-        self.answers, self.contradicted = ["Char2 and Tom shall never get cider."], ["1"]
-        result = self.lived()
-        assert (len(self.asked()), len(self.asked(HELD)), result.calls) == (2, 2, 4)
-        assert self.mind.memory.context().recent.model == "extractive"
-        assert len(result.refused) == 2
-        assert self.past()[-1].verdict.tries == 2

@@ -233,7 +233,9 @@ class Nights:
             log(f"[Sleep] {self._name} sleeps without a model: {error}")
         self._asking, self.step = NightAsk(ask, 0, woken), None
         self._working += 1
-        Deferred.fromCoroutine(self._sleep(self._asking, fell_asleep, again=again))
+        night = Deferred.fromCoroutine(self._sleep(self._asking, fell_asleep, again=again))
+        told = f"[Error] {self._name}: The night broke off:"
+        night.addErrback(lambda failure: log(f"{told} {failure.value!r}"))
 
     def end(self, by: str, *, whole: bool = False) -> None:
         """The agent was woken ``by`` somebody: its night ends at the next piece of work.
@@ -266,9 +268,6 @@ class Nights:
             log(f"[Sleep] {name}'s night is done ({asking.calls} model calls)")
         except NightOver:
             log(f"[Sleep] {name} woke before its night's work was done; the rest waits")
-        except Exception as error:
-            # Nobody waits for the coroutine: without this line nobody would ever hear of it.
-            log(f"[Error] {name}: The night broke off: {error!r}")
         finally:
             for event in not_used(name, ((e.task, e.answer, e.reason) for e in asking.refused)):
                 self._services.events.emit(event)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import threading
-from contextlib import contextmanager
-
 import frontmatter
 import pytest
 
 from keepsake.archive.integrity import check
 from keepsake.archive.records import MemoryKind, Tier
-from keepsake.errors import CompactionError, CompactionRunning
+from keepsake.errors import CompactionError
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.types import CompactReason, Outcome
 from tests.unit.mind.lives import covered, live
@@ -25,19 +22,6 @@ def compacted(memory, *counts):
         live(memory, count)
         result = memory.compact(COUNT)
     return result
-
-
-@contextmanager
-def under_way(life, memory):
-    """While a compaction waits for its model."""
-    life.summarizer.gate = threading.Event()
-    life.summarizer.entered.clear()
-    worker = threading.Thread(target=memory.compact, args=(COUNT,))
-    worker.start()
-    assert life.summarizer.entered.wait(60)
-    yield
-    life.summarizer.gate.set()
-    worker.join()
 
 
 def edit(life, name, body):
@@ -117,24 +101,6 @@ def test_after_repeated_failures_the_extractive_summary_steps_in(life, memory):
     assert "Thing" in memory.context().recent.text
 
 
-def test_what_happens_during_a_compaction(life, memory):
-    """Memories are kept, a second one is refused, and an edit is set aside."""
-    compacted(memory, 8)
-    live(memory, 3)
-    with under_way(life, memory):
-        live(memory, 5)
-        assert memory.next_turn() is None
-        with pytest.raises(CompactionRunning):
-            memory.compact(MANUAL)
-        edit(life, "recent.md", "Written by a person in the meantime.")
-        assert memory.adopt_edits() == []
-    assert covered(memory.context()) == list(range(1, 17))
-    assert [m.number for m in memory.context().window] == list(range(8, 17))
-    assert memory.status().failures == 0, "a refused second one is no failure"
-    (aside,) = (life.folder / "summaries").glob("recent-edited-*.md")
-    assert "Written by a person" in aside.read_text()
-
-
 def test_a_manual_one_works_below_the_threshold_unless_nothing_can_leave(memory):
     live(memory, 4)
     result = memory.compact(MANUAL)
@@ -183,23 +149,6 @@ def test_restart_finds_everything_and_writes_lost_files_again(life):
     assert frontmatter.loads(path.read_text()).content == frontmatter.loads(text).content
     live(memory, 1)
     assert memory.context().window[-1].number == 15
-    memory.close()
-
-
-def test_clear_empties_the_prompt_and_numbers_go_on(life):
-    memory = life.open()
-    compacted(memory, 8)
-    memory.clear()
-    assert memory.context().lines == ()
-    memory.close()
-    memory = life.open()
-    assert memory.context().lines == ()
-    live(memory, 8)
-    assert covered(memory.context()) == list(range(9, 17))
-    memory.compact(COUNT)
-    assert covered(memory.context()) == list(range(9, 17))
-    assert memory.status().compactions == 2
-    assert len(memory.archive.read(1, 100)) == 16
     memory.close()
 
 

@@ -64,7 +64,7 @@ def lives(count, seed):
     return lines
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_planted_facts_are_kept_where_random_lines_lose_them(seed):
     lines = lives(120, seed)
     details = [detail for _, found in FACTS for detail in found]

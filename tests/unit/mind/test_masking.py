@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.memory import masking
-from keepsake.memory.masking import STEP, boundary, mask
+from keepsake.memory.masking import STEP, mask
 from keepsake.prompt.script import script
 from keepsake.prompt.tokens import estimate_tokens
 from keepsake.prompt.tool_results import LISTED
@@ -41,14 +41,6 @@ def life(*lines: tuple[MemoryKind, str] | tuple[MemoryKind, str, str]) -> tuple[
 
 def texts(window: tuple[Memory, ...]) -> list[str]:
     return [memory.text for memory in window]
-
-
-@pytest.mark.parametrize(
-    ("last", "preserve", "through"),
-    [(0, 20, 0), (51, 20, 0), (52, 20, 32), (83, 20, 32), (84, 20, 64), (70, 0, 64), (9, -5, 0)],
-)
-def test_the_boundary_moves_in_steps(last, preserve, through):
-    assert boundary(last, preserve) == through
 
 
 _CLOCK = (

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from keepsake.books.person_page import PageLine, PersonPage, parse_page, worked_in, written
 from keepsake.errors import NoteRefused
 from tests.unit.mind.acquaintances import START, TOM, Days
-from tests.unit.mind.golden_life import GOLDEN
+from tests.unit.mind.test_golden import GOLDEN
 
 PATH = Path("Tom.md")
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import pytest
 
 from keepsake.archive import history
 from keepsake.archive.integrity import check
-from keepsake.archive.records import MemoryKind, Summary, Tier
+from keepsake.archive.records import Summary, Tier
 from keepsake.archive.tiers import SummaryVerdict
 from keepsake.errors import CompactionError
 from keepsake.memory import ladder
@@ -22,7 +21,6 @@ from tests.unit.mind.lives import (
     ManualClock,
     covered,
     live,
-    spread,
     talk,
 )
 
@@ -65,34 +63,7 @@ def read_by(life):
 # -- mask
 
 
-def test_the_summarizer_reads_what_is_masked(life, memory):
-    for _ in range(6):
-        spread(memory, "The Mill", 60)
-    memory.append("say I can't think of it just now.", MemoryKind.ACT, event="shrug")
-    talk(memory, 30)
-    memory.compact(HIGH)
-    (source,) = life.summarizer.sources
-    read = "\n".join(source.lines)
-    assert "look The Mill" in read
-    assert read.count("chair59") <= 1
-    assert "(memory 2)" in read
-    assert "think of it" not in read, "a stock phrase is in no summary"
-    assert [memory.number for memory in source.memories[:3]] == [1, 2, 3]
-
-
 # -- summarise
-
-
-def test_what_is_going_on_stays_word_for_word(life, memory):
-    while memory.load().share < 0.75:
-        talk(memory, 1)
-    memory.append('Tom says to you, "Mira, where is the key of the mill?"', source="Tom")
-    question = memory.status().total
-    for number in range(9):
-        memory.append(f"A cart with {number} sacks rolls by, slowly and on one creaking wheel.")
-    life.config = replace(WIDE, preserve_memories=2, preserve_share=0.01, low=0.1)
-    memory.compact(HIGH)
-    assert memory.context().window[0].number == question
 
 
 # -- summaries of summaries
@@ -178,27 +149,6 @@ def test_a_constraint_that_is_gone_after_a_compaction_is_told(life, memory):
     assert (verdict.wanted, verdict.seen, verdict.good) == (1, 0, False)
     assert f"it is gone: {RULE}" in verdict.words
     assert any(f"it is gone: {RULE}" in line for line in life.log)
-
-
-def test_all_of_it_is_in_the_archive_line(life, memory):
-    life.constraints = (RULE,)
-    line = 'Tom says to you, "The ferry to Ostrey sails at seven on Tuesdays."'
-    memory.append(line, source="Tom")
-    memory.append("say Thank you, Tom, I will be there at seven.", MemoryKind.ACT)
-    result = filled(memory)
-    line = next(r for r in memory.archive.backwards() if r["type"] == "compaction")
-    assert (line["reason"], line["strategy"]) == ("high", "narrative")
-    assert line["calls"] == result.calls == 0
-    assert line["tokens"]["before"] == result.tokens_before
-    load = memory.load()
-    assert line["tokens"]["after"] == result.tokens_after == load.summaries + load.window
-    assert line["tokens"]["source"] == "words"
-    assert [step["rung"] for step in line["steps"]] == ["mask", "summarise"]
-    assert line["verdict"]["seen"] == 1
-    segment, number = str(result.position).split(":")
-    text = (life.folder / "archive" / segment).read_text().splitlines()[int(number) - 1]
-    assert json.loads(text) == line
-    assert (result.number, line["id"]) == (1, 1)
 
 
 # -- strategies

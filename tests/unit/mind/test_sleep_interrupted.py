@@ -320,22 +320,10 @@ def test_killed_anywhere_the_night_goes_on_as_if_nothing_had_been(
     with_model, quiet, places = undisturbed
     # By rules the same books write the same files: a third of its places is enough.
     for at in range(1, len(places) + 2, 1 if with_model else 3):
-        bed = Bed(evening, tmp_path / str(at), monkeypatch)
-        steps = bed.sleep(Accident(at), with_model=with_model)
-        assert (len(steps) == len(Step)) == (at > len(places))
-        bed.sleep(Accident(), with_model=with_model)
-        assert bed.end() == quiet, f"killed before {places[at - 1 : at]}, place {at}"
-
-
-def test_killed_in_the_middle_of_a_line_it_goes_on_too(
-    undisturbed: tuple[bool, End, list[str]],
-    evening: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-):
-    with_model, quiet, places = undisturbed
-    for at in [at for at, name in enumerate(places, start=1) if name == "write"]:
-        bed = Bed(evening, tmp_path / str(at), monkeypatch)
-        assert len(bed.sleep(Accident(at, "torn"), with_model=with_model)) < len(Step)
-        bed.sleep(Accident(), with_model=with_model)
-        assert bed.end() == quiet, f"torn at place {at}"
+        writes = places[at - 1 : at] == ["write"]
+        for what in ("killed", "torn") if writes else ("killed",):
+            bed = Bed(evening, tmp_path / f"{at} {what}", monkeypatch)
+            steps = bed.sleep(Accident(at, what), with_model=with_model)
+            assert (len(steps) == len(Step)) == (at > len(places))
+            bed.sleep(Accident(), with_model=with_model)
+            assert bed.end() == quiet, f"{what} at {places[at - 1 : at]}, place {at}"

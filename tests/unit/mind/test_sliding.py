@@ -10,7 +10,7 @@ from keepsake.memory.agent_memory import SlidingMemory
 from keepsake.memory.config import CompactionConfig, MemoryHost
 from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.types import CompactReason, Outcome
-from tests.unit.mind.lives import Life, ManualClock, covered, live
+from tests.unit.mind.lives import ManualClock, covered, live
 
 
 def sliding_memory(folder, clock, size):
@@ -48,26 +48,3 @@ def test_only_the_newest_stand_in_the_prompt_and_all_in_the_archive(open_sliding
     assert memory.before_thought() is None
     with pytest.raises(CompactionError, match="makes no summaries"):
         memory.undo()
-
-
-def test_it_opens_what_a_cascade_has_written_and_the_other_way_round(tmp_path):
-    life = Life(tmp_path / "Mira")
-    cascade = life.open()
-    live(cascade, 9)
-    cascade.compact(CompactReason.MANUAL)
-    cascade.close()
-    sliding = sliding_memory(life.folder, life.clock, 3)
-    assert covered(sliding.context()) == [7, 8, 9]
-    live(sliding, 4)
-    sliding.close()
-    cascade = life.open()
-    assert covered(cascade.context()) == list(range(1, 14))
-    cascade.close()
-    sliding = sliding_memory(life.folder, life.clock, 3)
-    sliding.clear()
-    sliding.close()
-    cascade = life.open()
-    live(cascade, 8)
-    cascade.compact(CompactReason.MANUAL)
-    assert cascade.status().compactions == 2, "numbers go on"
-    cascade.close()

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from keepsake.archive.records import Tier
 from keepsake.errors import ConfigError
 from keepsake.memory.strategy import (
     Layout,
@@ -55,16 +54,6 @@ def test_the_four_ways_are_there_and_can_be_used():
 
 
 # -- one's own
-
-
-def test_a_copy_under_another_name_is_a_strategy(folder):
-    text = (SHIPPED / "structured.md").read_text(encoding="utf-8")
-    lines = text.replace("**headings**: Goals;", "**headings**: Dreams; Goals;")
-    write(folder, "my-way_2", lines.replace("Notes, not prose.", "A {{ tier }} of {{ agent }}."))
-    strategy = Strategies(folder, SHIPPED).get("my-way_2")
-    assert strategy.name == "my-way_2"
-    assert strategy.headings[:2] == ("Dreams", "Goals")
-    assert strategy.wanted(Tier.LONGTERM, "Mira").startswith("A long-term of Mira.")
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from keepsake.archive.records import Tier
 from keepsake.archive.tiers import SummaryState
 from keepsake.errors import CompactionError
 from keepsake.memory.types import CompactReason, Rung
-from tests.unit.mind.lives import SMALL, covered, live
+from tests.unit.mind.lives import SMALL, live
 from tests.unit.mind.test_cascade import edit
 
 COUNT, MANUAL, EMERGENCY = CompactReason.COUNT, CompactReason.MANUAL, CompactReason.EMERGENCY
@@ -59,38 +59,6 @@ def test_the_last_one_is_taken_back_word_for_word_by_one_line_of_the_archive(mem
     assert (newest["type"], newest["id"]) == ("undo", 1)
     assert str(undone.position).endswith(f":{lines + 1}")
     assert sum(1 for _ in memory.archive.forwards()) == lines + 1
-
-
-def test_again_and_again_back_to_the_first_and_over_restarts(life):
-    memory = life.open()
-    states = compacted(memory, 4)
-    live(memory, 5)
-    for before in reversed(states):
-        memory.undo()
-        assert stands_again(memory, before)
-        memory.close()
-        memory = life.open()
-        assert stands_again(memory, before)
-    with pytest.raises(CompactionError, match="no compaction to take back"):
-        memory.undo()
-    assert covered(memory.context()) == list(range(1, 38)), "what happened since stays"
-    assert memory.compact(MANUAL).number == 5, "no number is given twice"
-    assert (memory.status().compactions, memory.status().last_number) == (5, 5)
-    memory.close()
-
-
-def test_a_crash_before_the_files_are_written_is_mended(life):
-    memory = life.open()
-    states = compacted(memory, 2)
-    left = {path: path.read_bytes() for path in (life.folder / "summaries").glob("*.md")}
-    memory.undo()
-    memory.close()
-    for path, data in left.items():
-        path.write_bytes(data)  # as they were when the undoing had its line and nothing else
-    memory = life.open()
-    assert state(memory) == states[1]
-    assert stands_again(memory, states[1])
-    memory.close()
 
 
 @pytest.mark.parametrize(("times", "end"), [(2, "undo"), (1, "undo"), (1, "clear")])
@@ -157,17 +125,6 @@ def test_a_prompt_over_its_budget_does_not_wait_for_that(life, memory):
     memory.weigh(life.config.budget - 20)
     assert "raise context_tokens" in memory.undo().detail
     assert memory.before_thought() is EMERGENCY
-
-
-def test_figures_go_back_as_well(life, memory):
-    compacted(memory, 1)
-    verdict = memory.status().last_verdict
-    compacted(memory, 1)
-    memory.close()
-    memory = life.open()
-    memory.undo()
-    last = memory.status()
-    assert (last.last_number, last.last_verdict) == (1, verdict)
 
 
 # -- the history
