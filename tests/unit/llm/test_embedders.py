@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-import threading
-from array import array
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from keepsake.errors import BadAnswer, ConfigError, ModelFailed, ModelUnavailable
+from keepsake.errors import BadAnswer, ModelFailed, ModelUnavailable
 from keepsake.models.embedders import (
     WHOLE_BATCH,
     CachedEmbedder,
@@ -67,30 +65,6 @@ def test_a_batch_gives_what_each_text_gives_alone_and_in_order(minilm: MiniLMEmb
         assert likeness(one, together.result()[at]) > 0.99
 
 
-def test_a_question_comes_between_the_batches_of_an_index(monkeypatch: pytest.MonkeyPatch):
-    embedder, run = MiniLMEmbedder(), list[int]()
-    first, asked = threading.Event(), threading.Event()
-
-    def slow(texts: Sequence[str]) -> list[array[float]]:
-        run.append(len(texts))
-        first.set()
-        assert len(run) > 1 or asked.wait(60)
-        return [array("f", [1.0])] * len(texts)
-
-    monkeypatch.setattr(embedder, "_run", slow)
-    submit = embedder._runner.submit
-    with ThreadPoolExecutor(2) as pool:
-        index = pool.submit(embedder.embed, ["a line"] * 24)
-        assert first.wait(60)
-        monkeypatch.setattr(
-            embedder._runner, "submit", lambda *given: (submit(*given), asked.set())[0]
-        )
-        pool.submit(embedder.embed, ["a question"]).result(60)
-        index.result(60)
-    embedder.close()
-    assert run == [8, 1, 8, 8]
-
-
 def test_what_breaks_and_what_is_closed_has_a_name(monkeypatch: pytest.MonkeyPatch):
     embedder = MiniLMEmbedder()
     monkeypatch.setattr(embedder, "_run", lambda _: 1 / 0)
@@ -117,22 +91,6 @@ def test_the_file_names_it(tmp_path: Path):
     assert load_embedder(path) == EmbedderProfile()
 
 
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        ("## embedder\n**provider**: openai\n**model**: x\n", 1),
-        ("## embedder\n**provider**: ollama\n", 1),
-        ("## embedder\n**provider**: magic\n", 2),
-    ],
-)
-def test_a_wrong_section_is_refused_with_its_line(tmp_path: Path, text: str, line: int):
-    path = tmp_path / "llm.md"
-    path.write_text(text)
-    with pytest.raises(ConfigError) as refused:
-        load_embedder(path)
-    assert refused.value.line == line
-
-
 # -- model servers
 
 
@@ -157,9 +115,7 @@ def test_one_vector_a_text_in_order(remote: ServerEmbedder, fake: FakeModelServe
     "raw",
     [
         b'{"embeddings": [[1.0]], "data": [{"index": 0, "embedding": [1.0]}]}',
-        b'{"embeddings": [[], [], []], "data": []}',
         b"{}",
-        b"nonsense",
     ],
 )
 def test_a_wrong_number_of_vectors_is_refused(

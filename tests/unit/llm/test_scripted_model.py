@@ -60,7 +60,7 @@ def test_it_reads_who_and_what_is_there_and_what_was_said_since():
     assert (scene.nudged, scene.lately) == (False, ("get blue cup",))
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(4))
 def test_whatever_happens_it_answers_with_a_command(seed):
     for window in (
         *('Tom says to you, "Where is the cup?"', "Tom gives you a copper spoon.", "It is quiet."),
