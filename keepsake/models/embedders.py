@@ -10,15 +10,14 @@ import math
 import threading
 from array import array
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
 
 from keepsake.errors import BadAnswer
-from keepsake.markdown_config import ConfigSection, between, one_of, parse
-from keepsake.models.http import JsonServer, ServerWords, named_errors, shown
-from keepsake.models.ollama import connected, ollama_host, words
+from keepsake.markdown_config import between, one_of, parse
+from keepsake.models.http import JsonServer, ServerWords, shown
+from keepsake.models.ollama import ollama_host, words
 from keepsake.models.openai import api_key
 from keepsake.models.profiles import EMBEDDED, EMBEDDER, OLLAMA, OPENAI, host_of, require_server
 from keepsake.ports import Embedder
@@ -47,55 +46,46 @@ def load_embedder(path: Path) -> EmbedderProfile:
     Raises:
         ConfigError: The file cannot be read, or a value cannot be used.
     """
+    settings = fields(EmbedderProfile)
     for section in parse(path):
-        if section.name.lower() == EMBEDDER:
-            return _profile(section)
+        if section.name.lower() != EMBEDDER:
+            continue
+        own = section.only(each.name for each in settings)
+        plain = {each.name: own.value(each) for each in settings if each.name != "host"}
+        profile = EmbedderProfile(host=host_of(own), **plain)
+        require_server(section, profile.provider, profile.model, profile.host)
+        return profile
     return EmbedderProfile()
 
 
 def embedder(profile: EmbedderProfile) -> Embedder:
     """What the profile names; connects to nothing and loads nothing yet."""
-    if profile.provider == OLLAMA:
-        return ollama_embedder(profile.model, profile.host, time_limit=profile.time_limit)
-    if profile.provider == OPENAI:
-        return openai_embedder(profile.model, profile.host, time_limit=profile.time_limit)
+    if profile.provider != EMBEDDED:
+        return ServerEmbedder(profile)
     # Here, as a process that does not embed need not load what it runs on.
     from keepsake.models.minilm import MiniLMEmbedder  # noqa: PLC0415
 
     return MiniLMEmbedder()
 
 
-def _profile(section: ConfigSection) -> EmbedderProfile:
-    settings = fields(EmbedderProfile)
-    section = section.only(each.name for each in settings)
-    plain = {each.name: section.value(each) for each in settings if each.name != "host"}
-    profile = EmbedderProfile(host=host_of(section), **plain)
-    require_server(section, profile.provider, profile.model, profile.host)
-    return profile
-
-
-# -- on model servers
-
-
 class ServerEmbedder:
-    """Embeds by a model server. Safe to use from several threads.
+    """Embeds by ``/v1/embeddings``, which Ollama has as well. Safe to use from several threads."""
 
-    Args:
-        model_name: The model's name, after its provider.
-        server: How errors speak of it.
-        ask: Gives the vectors of texts, as the server sent them; raises ModelError.
-        close: Closes the kept connections.
-    """
-
-    def __init__(
-        self,
-        model_name: str,
-        server: ServerWords,
-        ask: Callable[[Sequence[str]], Any],
-        close: Callable[[], None],
-    ) -> None:
-        self.model_name, self.close = model_name, close
-        self._server, self._ask = server, ask
+    def __init__(self, profile: EmbedderProfile) -> None:
+        self.model_name, self._model = f"{profile.provider}:{profile.model}", profile.model
+        host = profile.host
+        if profile.provider == OLLAMA:
+            host = ollama_host(host)
+            server = words(host, profile.model)
+        else:
+            server = ServerWords(
+                f"The embedding server at {shown(host)}",
+                "Start the server, or correct its host",
+                f"Load {profile.model!r} there, or correct the model's name",
+                api_key() or "",
+            )
+        self._http = JsonServer(host, server, profile.time_limit)
+        self.close = self._http.close
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """One vector of length 1 a text; blocks.
@@ -105,55 +95,24 @@ class ServerEmbedder:
         """
         if not texts:
             return []
-        try:
-            vectors = [[float(number) for number in each] for each in self._ask(texts)]
+        body = {"model": self._model, "input": list(texts)}
+        said = self._http.call("POST", "/v1/embeddings", body)
+        try:  # its protocol does not promise the order of the texts
+            rows = sorted(said["data"], key=lambda row: row.get("index", 0))
+            vectors = [[float(number) for number in row["embedding"]] for row in rows]
         except (TypeError, ValueError, KeyError, AttributeError):
             vectors = []
         sizes = {len(vector) for vector in vectors}
         if len(vectors) != len(texts) or len(sizes) != 1 or 0 in sizes:
             raise BadAnswer(
-                f"{self._server.name} sent {len(vectors)} vectors for {len(texts)} texts,"
+                f"{self._http.words.name} sent {len(vectors)} vectors for {len(texts)} texts,"
                 f" of {sorted(sizes)} numbers",
                 "Use a model that is made for embeddings",
             )
-        return [_unit(vector) for vector in vectors]
-
-
-def ollama_embedder(model: str, host: str = "", *, time_limit: float = 60.0) -> ServerEmbedder:
-    """Embeds by Ollama; an empty ``host`` is that of ``OLLAMA_HOST`` or Ollama's own default."""
-    address = ollama_host(host)
-    server = words(address, model)
-    client = connected(address, server)
-
-    def ask(texts: Sequence[str]) -> Any:
-        with named_errors(server, time_limit):
-            return client.embed(model, list(texts)).embeddings
-
-    return ServerEmbedder(f"ollama:{model}", server, ask, client.close)
-
-
-def openai_embedder(model: str, host: str, *, time_limit: float = 60.0) -> ServerEmbedder:
-    """Embeds by ``/v1/embeddings``, with the environment's key."""
-    server = ServerWords(
-        f"The embedding server at {shown(host)}",
-        "Start the server, or correct its host",
-        f"Load {model!r} there, or correct the model's name",
-        api_key() or "",
-    )
-    http = JsonServer(host, server, time_limit)
-
-    def ask(texts: Sequence[str]) -> Any:
-        rows = http.call("POST", "/v1/embeddings", {"model": model, "input": list(texts)})["data"]
-        # Its protocol does not promise the order of the texts.
-        return [row["embedding"] for row in sorted(rows, key=lambda row: row.get("index", 0))]
-
-    return ServerEmbedder(f"openai:{model}", server, ask, http.close)
-
-
-def _unit(vector: Sequence[float]) -> list[float]:
-    """Of length 1, which some servers leave to whoever asks."""
-    length = math.hypot(*vector) or 1.0
-    return [number / length for number in vector]
+        # Of length 1, which some servers leave to whoever asks.
+        lengths = [math.hypot(*vector) or 1.0 for vector in vectors]
+        pairs = zip(vectors, lengths, strict=True)
+        return [[number / length for number in vector] for vector, length in pairs]
 
 
 # -- vectors that are kept

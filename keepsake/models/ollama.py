@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from keepsake.models.capabilities import (
     Capabilities,
@@ -31,9 +31,6 @@ from keepsake.models.model import (
 )
 from keepsake.models.profiles import CHAT, DIALOGUE, LARGEST_PROMPT, OLLAMA, ModelProfile
 from keepsake.ports import GenerationRequest
-
-if TYPE_CHECKING:
-    from ollama import Client
 
 DEFAULT_PORT = 11434
 KEEP_ALIVE = "30m"
@@ -60,13 +57,6 @@ def words(host: str, model: str) -> ServerWords:
     )
 
 
-def connected(host: str, server: ServerWords) -> Client:
-    """The official client, limited in time; connects to nothing yet."""
-    import ollama  # noqa: PLC0415 - a tenth of what a start loads, and few profiles name it
-
-    return ollama.Client(host, **client_settings(server))
-
-
 class OllamaModel(ServerModel):
     """Continues text and chats by Ollama; see :class:`ServerModel`.
 
@@ -78,7 +68,9 @@ class OllamaModel(ServerModel):
     def __init__(self, profile: ModelProfile, environ: Mapping[str, str] = os.environ) -> None:
         host = ollama_host(profile.host, environ)
         super().__init__(profile, words(host, profile.model), OLLAMA)
-        self._client = connected(host, self.server)
+        import ollama  # noqa: PLC0415 - a tenth of what a start loads, and few profiles name it
+
+        self._client = ollama.Client(host, **client_settings(self.server))
         # A quarter is left for the answer. In steps, as the model is loaded anew for another size.
         self._needed = -(-(profile.prompt_tokens or LARGEST_PROMPT) * 4 // 3 // _STEP) * _STEP
         self._may_think = False

@@ -293,9 +293,6 @@ class FakeModelServer:
         size = {"max_model_len": self.context} if self.kind == "vllm" and self.context else {}
         return {"data": [{"id": name, "owned_by": owner, **size} for name in self.models]}
 
-    def _embed(self, body: dict[str, Any], *_: object) -> dict[str, Any]:
-        return {"embeddings": [vector(each) for each in body["input"]]}
-
     def _embeddings(self, body: dict[str, Any], *_: object) -> dict[str, Any]:
         rows = [{"index": i, "embedding": vector(t)} for i, t in enumerate(body["input"])]
         # Out of order, as the protocol allows.
@@ -307,7 +304,6 @@ _ROUTES: dict[str, Callable[..., Any]] = {
     "/api/chat": FakeModelServer._ollama,
     "/api/show": FakeModelServer._show,
     "/api/tags": FakeModelServer._tags,
-    "/api/embed": FakeModelServer._embed,
     "/v1/completions": FakeModelServer._openai,
     "/v1/chat/completions": FakeModelServer._openai,
     "/v1/models": FakeModelServer._models,
