@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import lru_cache
 
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.language.perception import for_prompt
@@ -47,9 +48,8 @@ def script_line(memory: Memory, name: str) -> str:
 
 def heading(memory: Memory) -> str:
     """``[Thursday 26 November 2026, evening, the Kettle]``."""
-    now = memory.time.astimezone()
     place = f", {for_prompt(memory.place)}" if memory.place else ""
-    return f"[{day_and_time(now)}{place}]"
+    return f"[{day_and_time(memory.time)}{place}]"
 
 
 def daytime(moment: datetime) -> str:
@@ -57,6 +57,8 @@ def daytime(moment: datetime) -> str:
     return next(word for end, word in _DAYTIMES if moment.hour < end)
 
 
+@lru_cache(maxsize=16_384)  # the windows of a hundred agents, again in each prompt
 def day_and_time(moment: datetime) -> str:
-    """``Thursday 26 November 2026, evening``."""
-    return f"{moment:%A} {moment.day} {moment:%B %Y}, {daytime(moment)}"
+    """``Thursday 26 November 2026, evening``, in the machine's time zone."""
+    here = moment.astimezone()
+    return f"{here:%A} {here.day} {here:%B %Y}, {daytime(here)}"

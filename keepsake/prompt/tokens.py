@@ -68,13 +68,13 @@ class Heuristic:
 
     def of(self, text: str) -> int:
         """Estimated tokens of ``text`` as a line; 0 for no text."""
-        number = pieces(text)
-        # Rounded to the nearest, since what is rounded up 128 times is wrong by 64.
-        return max(1, round(number * self.factor)) if number else 0
+        return self.each([text])[0]
 
     def each(self, texts: Sequence[str]) -> list[int]:
         """The same of each of several."""
-        return [self.of(text) for text in texts]
+        factor = self.factor
+        # Rounded to the nearest, since what is rounded up 128 times is wrong by 64.
+        return [max(1, round(pieces(text) * factor)) if text else 0 for text in texts]
 
     def heard(self, estimated: int, tokens: int) -> None:
         """Learn from what the server says that a whole prompt had: the more, the longer it was.
