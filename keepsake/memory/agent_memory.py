@@ -231,7 +231,7 @@ class AgentMemory:
             f"{self.agent}'s prompt needs {load.used} tokens and may have {load.budget}, and "
             f"nothing is left to compact; {largest} alone cost {parts[largest]}",
             "Raise context_tokens in memory_compaction.md if the model can look at more; or "
-            "shorten the profile, the pinned lines or the template in prompt.md",
+            "shorten the profile, the pinned lines or the template in prompts/talk.md",
         )
 
     def undo(self) -> Undone:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import starmap
 from typing import Any, NamedTuple
 
 from keepsake.ports import Tokens
@@ -21,15 +22,18 @@ BAR = 24
 """Signs of a bar that means the whole budget."""
 _END, _FIRST = "\uf8ff", 0xE000
 _TITLES = {
-    "profile": "who it is",
     "persona": "who it is",
-    "longterm_summary": "long-term summary",
-    "recent_summary": "short-term summary",
+    "longterm": "long-term summary",
+    "recent": "short-term summary",
     "journal": "what mattered",
     "people": "people here",
-    "related_notes": "related notes",
-    "related_experiences": "related past",
-    "remembered": "called back",
+    "notes": "related notes",
+    "experiences": "related past",
+    "recalled": "related past",
+    "called_back": "called back",
+    "talk": "window",
+    "place": "situation",
+    "now": "situation",
     FRAME: "headings",
 }
 """What the sections are called where the template's own name for them says too little."""
@@ -134,10 +138,10 @@ def costs_of(prompt: Rendered, tokens: Tokens, budget: int) -> Costs:
     # A line is counted with its end. A blank one behind it only makes that a longer run of
     # line ends, and a run is one token: it costs nothing.
     costs = tokens.each([text for text, _ in prompt.lines])
-    for (_, section), cost in zip(prompt.lines, costs, strict=True):
+    for (_, name), cost in zip(prompt.lines, costs, strict=True):
+        section = _TITLES.get(name, name)
         spent[section] = spent.get(section, 0) + cost
-    sections = (PromptSection(_TITLES.get(name, name), cost) for name, cost in spent.items())
-    return Costs(tuple(sections), budget, tokens.source)
+    return Costs(tuple(starmap(PromptSection, spent.items())), budget, tokens.source)
 
 
 def title_of(section: str) -> str:

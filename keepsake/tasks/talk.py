@@ -3,7 +3,7 @@
 A chat model gets the whole mind as messages, stable parts first: who it is and how to answer, both
 summaries, pins and promises; then the window as a conversation; last what bears on now, and what
 has just happened. A model that continues raw text gets the same facts as a dialogue, or as the
-transcript of :mod:`keepsake.tasks.talk_scene`.
+transcript, a play script that goes on at a cursor.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from keepsake.archive.records import Memory
 from keepsake.language.heard import spoken
 from keepsake.language.perception import for_prompt
 from keepsake.ports import ChatMessage, TargetModel
+from keepsake.prompt.script import cursor, script
 from keepsake.prompt.sections import FRAME, Marks, PromptLine, Rendered
 from keepsake.tasks.answer import AnswerReader
 from keepsake.tasks.conversation import (
@@ -28,24 +29,19 @@ from keepsake.tasks.conversation import (
 from keepsake.tasks.guards import fault_of
 from keepsake.tasks.prompt_file import Prompts
 from keepsake.tasks.talk_scene import (
-    PART,
     TALK_VARIABLES,
-    TRANSCRIPT_VARIABLES,
     TalkPrompt,
     TalkScene,
     ever_less,
-    transcript_variables,
 )
 from keepsake.tasks.task import Question
 
-TALK_PARTS, ACT_PARTS = ("system", "turn", "dialogue"), ("turn",)
+TALK_PARTS, ACT_PARTS = ("system", "turn", "dialogue", "transcript"), ("turn",)
 CHAT, SCRIPT = "chat", "script"
 LAST_LINES = 14
 """Lines of the talk that a dialogue shows."""
 
-_MARKS = Marks(
-    sorted(TALK_VARIABLES | TRANSCRIPT_VARIABLES - {"cursor"}), anywhere=("name", "partner")
-)
+_MARKS = Marks(sorted(TALK_VARIABLES - {"cursor"}), anywhere=("name", "partner"))
 _FEWER = (
     *("experiences", "recalled", "called_back", "notes", "journal"),
     *("things", "people", "description"),
@@ -62,7 +58,6 @@ class Talk:
         scene: What the turn is made from.
         prompts: The parts of ``talk.md``.
         act: The parts of ``act.md``.
-        transcript: The template ``prompt.md``.
         count: Tokens of each of several texts.
 
     Attributes:
@@ -72,7 +67,6 @@ class Talk:
     scene: TalkScene
     prompts: Prompts
     act: Prompts
-    transcript: Prompts
     count: Callable[[Sequence[str]], list[int]]
     answer: AnswerReader = field(init=False)
     _instructions: str = ""  # the part of its prompt that says how to answer
@@ -142,15 +136,19 @@ class Talk:
 
     def _text(self, target: TargetModel, refused: str) -> TalkPrompt:
         """A dialogue or a transcript to continue, with as much of the scene as fits."""
-        script, lines, examples = target.form == SCRIPT, list[PromptLine](), ""
+        lines, examples = list[PromptLine](), ""
         for scene in ever_less(self.scene, _FEWER_IN_TEXT):
-            if script:
-                lines = self._lines(self.transcript, PART, transcript_variables(scene, refused))
+            values = scene.variables()
+            if target.form == SCRIPT:
                 examples = "\n".join(scene.examples)  # only here are they shown as answers
+                shown: dict[str, Any] = {"examples": [*map(_script_line, scene.examples)]}
+                shown |= {"window": script(scene.window, scene.name), "cursor": cursor(scene.name)}
+                values |= shown | {"refused": for_prompt(refused)}
+                lines = self._lines(self.prompts, "transcript", values)
             else:
                 every = (dialogue_line(memory, scene.name) for memory in scene.window)
                 talk = [*filter(None, every)][-LAST_LINES:]
-                lines = self._lines(self.prompts, "dialogue", scene.variables(), talk=talk)
+                lines = self._lines(self.prompts, "dialogue", values, talk=talk)
             if self._tokens(lines) <= target.prompt_tokens:
                 break
         text = "\n".join(line.text for line in lines)
@@ -170,6 +168,12 @@ class Talk:
 
 def _text(lines: Sequence[PromptLine]) -> str:
     return "\n".join(line.text for line in lines).strip()
+
+
+def _script_line(line: str) -> str:
+    """A line of a script that the character's author wrote: its cursor is meant."""
+    head, sign, rest = line.partition(">")
+    return f"{head}> {for_prompt(rest)}" if sign and head.startswith("~") else for_prompt(line)
 
 
 def _last_said(window: Sequence[Memory]) -> list[str]:

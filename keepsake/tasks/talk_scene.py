@@ -1,25 +1,16 @@
-"""What one turn of a character is made from, and the transcript that shows it.
-
-The transcript is a play script that a model continues at the cursor, by ``prompt.md`` in the vault.
-"""
+"""What one turn of a character is made from."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
-from keepsake.archive.records import Memory, MemoryKind
-from keepsake.errors import ConfigError
+from keepsake.archive.records import Memory
 from keepsake.language.perception import for_prompt
-from keepsake.memory.summary_text import shown
 from keepsake.ports import Tool
-from keepsake.prompt.script import cursor, script
 from keepsake.prompt.sections import Rendered
 from keepsake.tasks.conversation import example_line
-from keepsake.tasks.prompt_file import Prompts, compiled, read
 from keepsake.tasks.task import Question
 
 LONGEST_LINE = 2000
@@ -80,15 +71,17 @@ class TalkScene:
                 lines = [for_prompt(each, limit=LONGEST_LINE) for each in value]
                 values[name] = [*filter(None, lines)]
         examples = (example_line(each, self.name) for each in self.examples)
-        ours = {"deeds": [*self.deeds], "options": [*self.options]}  # <thing> is meant
-        return values | ours | {"examples": [*filter(None, examples)]}
+        ours = ("deeds", "options", "commands")  # <thing> is meant
+        values |= {name: [*getattr(self, name)] for name in ours}
+        return values | {"examples": [*filter(None, examples)]}
 
 
-_BESIDE = ("pinned", "noticed", "commands", "window", "tools")
-_MADE = ("recalled", "examples", "deeds", "options")
+_BESIDE = ("window", "tools")
+_MADE = ("recalled", "examples", "deeds", "options", "commands")
 _PARAGRAPHS = ("persona", "longterm", "recent")
 _SHOWN = tuple(f.name for f in fields(TalkScene) if f.name not in (*_BESIDE, *_MADE, *_PARAGRAPHS))
-TALK_VARIABLES = frozenset({*_SHOWN, *_MADE, *_PARAGRAPHS, "always", "refused", "talk"})
+_ADDED = ("always", "refused", "talk", "window", "cursor")
+TALK_VARIABLES = frozenset({*_SHOWN, *_MADE, *_PARAGRAPHS, *_ADDED})
 """The names that ``talk.md`` and ``act.md`` may use."""
 
 
@@ -109,85 +102,3 @@ def ever_less(scene: TalkScene, names: Sequence[str]) -> Iterator[TalkScene]:
             less: dict[str, Any] = {name: "" if isinstance(value, str) else value[:-1]}
             scene = replace(scene, **less)
             yield scene
-
-
-PART = "transcript"
-"""The name of the one part of ``prompt.md``: the whole of it."""
-TRANSCRIPT_VARIABLES = frozenset(
-    {
-        *("name", "profile", "examples", "commands", "pinned", "noticed", "journal"),
-        *("longterm_summary", "recent_summary", "window", "people", "related_notes"),
-        *("related_experiences", "remembered", "situation", "nudge", "cursor"),
-    }
-)
-"""The names that the template may use."""
-
-_LISTS = (
-    *("examples", "commands", "pinned", "noticed", "journal", "people", "notes", "experiences"),
-    *("called_back", "exits", "here", "carried"),
-)
-_FULL: dict[str, Any] = {
-    **dict.fromkeys(_LISTS, ("Tom owns the mill.",)),
-    **dict.fromkeys(("persona", "longterm", "recent", "place", "description"), "An old mill."),
-    "window": (Memory(1, datetime(2025, 3, 4, tzinfo=UTC), MemoryKind.PERCEPTION, "Tom arrives."),),
-}
-"""A scene with something in each variable."""
-
-
-def transcript_variables(scene: TalkScene, nudge: str = "") -> dict[str, Any]:
-    """The template's variables, with nothing in them that could forge the script."""
-    persona = (for_prompt(line, limit=LONGEST_TEXT) for line in scene.persona.splitlines())
-    return {
-        "name": scene.name,
-        "profile": "\n".join(persona).strip(),
-        "examples": [_example(line) for line in scene.examples],
-        "commands": [" ".join(line.split()) for line in scene.commands],  # ours: <thing> is meant
-        "pinned": _lines(scene.pinned),
-        "noticed": _lines(scene.noticed),
-        "journal": _lines(scene.journal),
-        "longterm_summary": "\n".join(shown(scene.longterm)),
-        "recent_summary": "\n".join(shown("\n".join(scene.context) or scene.recent)),
-        "window": script(scene.window, scene.name),
-        "people": _lines(scene.people),
-        "related_notes": _lines(scene.notes),
-        "related_experiences": _lines([*scene.experiences, *(line for _, line in scene.recalled)]),
-        "remembered": _lines(scene.called_back),
-        "situation": {
-            "place": for_prompt(scene.place),
-            "description": for_prompt(scene.description),
-            "exits": _lines(scene.exits),
-            "present": _lines((*scene.here, *scene.things)),
-            "carried": _lines(scene.carried),
-        },
-        "nudge": for_prompt(nudge),
-        "cursor": cursor(scene.name),
-    }
-
-
-def load_transcript(path: Path) -> Prompts:
-    """Read and check the template.
-
-    Raises:
-        ConfigError: It cannot be read or parsed, names what there is not, does
-            not end with the cursor, or fails on a trial.
-    """
-    source = read(path)
-    prompts = Prompts(path, {PART: compiled(path, source, TRANSCRIPT_VARIABLES)})
-    for scene in (TalkScene("Mira", **_FULL), TalkScene("Mira")):
-        if not prompts.render(PART, **transcript_variables(scene, "Tom waits.")).endswith(
-            cursor("Mira")
-        ):
-            last = len(source.rstrip().splitlines()) or 1
-            problem = "the prompt does not end with the cursor"
-            raise ConfigError(path, last, problem, "End it with {{ cursor }}")
-    return prompts
-
-
-def _example(line: str) -> str:
-    """A line of a script that the character's author wrote: its cursor is meant."""
-    head, sign, rest = line.partition(">")
-    return f"{head}> {for_prompt(rest)}" if sign and head.startswith("~") else for_prompt(line)
-
-
-def _lines(texts: Sequence[str]) -> list[str]:
-    return [line for line in map(for_prompt, texts) if line]

@@ -10,7 +10,6 @@ from keepsake.errors import ConfigError
 from keepsake.markdown_config import ConfigFile
 from keepsake.tasks import night, summarise, talk, talk_scene
 from keepsake.tasks.prompt_file import Prompts, load_prompts
-from keepsake.tasks.talk_scene import load_transcript
 
 _PARTS: Mapping[str, tuple[Collection[str], Collection[str]]] = {
     "talk": (talk.TALK_PARTS, talk_scene.TALK_VARIABLES),
@@ -23,11 +22,8 @@ _PARTS: Mapping[str, tuple[Collection[str], Collection[str]]] = {
     "contradictions": ((summarise.QUESTION,), summarise.CONTRADICTIONS_VARIABLES),
 }
 LOADERS: Mapping[str, Callable[[Path], Prompts]] = {
-    "prompt.md": load_transcript,
-    **{
-        f"prompts/{name}.md": partial(load_prompts, parts=parts, variables=variables)
-        for name, (parts, variables) in _PARTS.items()
-    },
+    f"prompts/{name}.md": partial(load_prompts, parts=parts, variables=variables)
+    for name, (parts, variables) in _PARTS.items()
 }
 """How each file of the configuration that holds prompts is read; raises ConfigError."""
 
@@ -58,5 +54,5 @@ class TaskPrompts:
         }
 
     def of(self, task: str) -> Prompts:
-        """The prompts of a task, such as ``talk``; of ``transcript`` the template ``prompt.md``."""
-        return self._files[f"prompts/{task}.md" if task in _PARTS else "prompt.md"].current
+        """The prompts of a task, such as ``talk``."""
+        return self._files[f"prompts/{task}.md"].current

@@ -203,11 +203,7 @@ class SceneMaker:
             "compaction": context.compaction,
             "recalled": (*map(recalled, related.hits), *called),
         }
-        parts = (
-            runtime.prompts.of("talk"),
-            runtime.prompts.of("act"),
-            runtime.prompts.of("transcript"),
-        )
+        parts = (runtime.prompts.of("talk"), runtime.prompts.of("act"))
         return Talk(scene, *parts, runtime.tokens.each), basis
 
     def _around(self, agent: Body, turn: TurnContext) -> TalkScene:

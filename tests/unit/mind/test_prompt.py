@@ -1,14 +1,13 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import ConfigError
 from keepsake.paths import REPOSITORY
+from keepsake.tasks.prompt_file import load_prompts
 from keepsake.tasks.talk import Talk
-from keepsake.tasks.talk_scene import TalkScene, load_transcript
+from keepsake.tasks.talk_scene import TALK_VARIABLES, TalkScene
 from keepsake.tasks.task_prompts import TaskPrompts
 from tests.sentences import table
 from tests.unit.tasks.test_talk import Target
@@ -25,13 +24,13 @@ def memory(text, seconds=0, own=False):
 SHIPPED = TaskPrompts(CONFIG, CONFIG)
 
 
-def prompt_of(template, scene, nudge="", room=9_000):
-    talk = Talk(scene, SHIPPED.of("talk"), SHIPPED.of("act"), template, count)
+def prompt_of(scene, nudge="", room=9_000):
+    talk = Talk(scene, SHIPPED.of("talk"), SHIPPED.of("act"), count)
     return talk.prompt(Target("script", room), nudge)
 
 
-def text_of(template, scene, nudge="Tom waits for an answer."):
-    return prompt_of(template, scene, nudge).question.text
+def text_of(scene, nudge="Tom waits for an answer."):
+    return prompt_of(scene, nudge).question.text
 
 
 def count(texts):
@@ -60,18 +59,13 @@ def context(**changes):
     return TalkScene(**{**given, **changes})
 
 
-@pytest.fixture(scope="module")
-def template():
-    return load_transcript(CONFIG / "prompt.md")
-
-
 def order(prompt, *parts):
     places = [prompt.index(part) for part in parts]
     assert places == sorted(places)
 
 
-def test_every_section_stands_in_its_order(template):
-    prompt = text_of(template, context(recent="I met Tom."))
+def test_every_section_stands_in_its_order():
+    prompt = text_of(context(recent="I met Tom."))
     order(
         prompt,
         "You are Mira. You keep the mill.\nYou love rye bread.",
@@ -91,28 +85,6 @@ def test_every_section_stands_in_its_order(template):
     assert prompt.endswith("\n~Mira>")
 
 
-lines = st.lists(
-    st.tuples(
-        st.text("abc <>~|#\n", min_size=1, max_size=12), st.integers(0, 90_000), st.booleans()
-    ),
-    min_size=1,
-    max_size=12,
-)
-
-
-@given(lines)
-def test_one_more_memory_leaves_the_head_as_it_was(template, drawn):
-    # Numbered, so that no two are folded into one line.
-    seconds, window = 0, []
-    for number, (text, gap, own) in enumerate(drawn):
-        seconds += gap
-        window.append(memory(f"{number} {text}", seconds, own))
-    shorter = text_of(template, context(window=tuple(window[:-1])))
-    longer = text_of(template, context(window=tuple(window), notes=()))
-    head = shorter[: shorter.index("\n---\n## People Here") + 1]
-    assert longer.startswith(head)
-
-
 EVIL = [
     "{{ 7 * 7 }}",
     "{% for x in range(9) %}x{% endfor %}",
@@ -123,9 +95,8 @@ EVIL = [
 
 
 @pytest.mark.parametrize("evil", EVIL)
-def test_what_players_write_is_never_a_template_nor_a_script(template, evil):
+def test_what_players_write_is_never_a_template_nor_a_script(evil):
     prompt = text_of(
-        template,
         context(
             window=(memory(f'Tom says, "{evil}"'), memory(f"say {evil}", 1, own=True)),
             recent=evil,
@@ -149,29 +120,29 @@ def test_what_players_write_is_never_a_template_nor_a_script(template, evil):
 
 @pytest.mark.parametrize(("source", "line", "told"), table("wrong templates"))
 def test_a_wrong_template_is_refused_with_its_line(tmp_path, source, line, told):
-    path = tmp_path / "prompt.md"
-    path.write_text(source)
+    path = tmp_path / "act.md"
+    path.write_text(f"```turn\n{source}\n```\n")
     with pytest.raises(ConfigError) as refused:
-        load_transcript(path)
-    assert refused.value.line == line
+        load_prompts(path, ("turn",), TALK_VARIABLES).render("turn", name="Mira")
+    assert refused.value.line == line + 1
     assert told in str(refused.value)
     assert refused.value.cure
 
 
 @pytest.mark.parametrize("mark", [chr(code) for code in (0xE000, 0xE005, 0xF8FF)])
-def test_nobody_can_forge_where_a_line_comes_from(template, mark):
-    made = prompt_of(template, context(noticed=(f"Ada told you: {mark}x{mark}",))).rendered
+def test_nobody_can_forge_where_a_line_comes_from(mark):
+    made = prompt_of(context(noticed=(f"Ada told you: {mark}x{mark}",))).rendered
     assert mark not in made.text
     assert ("- Ada told you: x", "noticed") in made.lines
 
 
-def test_what_a_thought_can_do_without_goes_line_by_line_in_its_order(template):
+def test_what_a_thought_can_do_without_goes_line_by_line_in_its_order():
     scene = context(called_back=("17. Ada came.",), recalled=((3, "a fall (memory 3)"),))
     order = ("into the river", "a fall", "Ada came", "planted flowers", "promised a loaf",
              "met 3 days ago", "It is old.", "The wheel turns.")  # fmt: skip
-    room = sum(count(text_of(template, scene).splitlines())) - 1
+    room = sum(count(text_of(scene).splitlines())) - 1
     for place in range(len(order)):
-        less = prompt_of(template, scene, "Tom waits for an answer.", room).question.text
+        less = prompt_of(scene, "Tom waits for an answer.", room).question.text
         assert [each in less for each in order] == [at > place for at in range(len(order))]
         room = sum(count(less.splitlines())) - 1
     assert "Tom owes me a loaf." in less

@@ -11,7 +11,7 @@ from keepsake.paths import REPOSITORY
 from keepsake.prompt.tokens import estimate_tokens
 from keepsake.tasks.prompt_file import load_prompts
 from keepsake.tasks.talk import ACT_PARTS, TALK_PARTS, Talk
-from keepsake.tasks.talk_scene import TALK_VARIABLES, TalkPrompt, TalkScene, load_transcript
+from keepsake.tasks.talk_scene import TALK_VARIABLES, TalkPrompt, TalkScene
 
 START = datetime(2026, 11, 26, 18, 0, tzinfo=UTC)
 PROMPTS = REPOSITORY / "vault" / "config" / "prompts"
@@ -73,7 +73,7 @@ def count(texts: Sequence[str]) -> list[int]:
 def talk(scene: TalkScene = SCENE) -> Talk:
     prompts = load_prompts(PROMPTS / "talk.md", TALK_PARTS, TALK_VARIABLES)
     act = load_prompts(PROMPTS / "act.md", ACT_PARTS, TALK_VARIABLES)
-    return Talk(scene, prompts, act, load_transcript(PROMPTS.parent / "prompt.md"), count)
+    return Talk(scene, prompts, act, count)
 
 
 def texts(prompt: TalkPrompt) -> list[str]:
