@@ -21,7 +21,7 @@ from keepsake.books.person_page import parse_page
 from keepsake.errors import KeepsakeError, NoteRefused, refusing
 from keepsake.events.prompts import prompts_of
 from keepsake.events.reader import Filter, events
-from keepsake.events.schema import Column, columns
+from keepsake.events.schema import Shape, columns
 from keepsake.events.types import KINDS
 from keepsake.names import name_of
 from keepsake.paths import Places
@@ -31,30 +31,31 @@ _ROWS = 2_000
 """Rows that are in memory at once."""
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """What a spreadsheet takes for the begin of a formula: players write the texts."""
-_NESTED = ("counts", "numbers", "integers", "list")
+_NESTED = ("object", "array")
 """What a cell of CSV holds as JSON."""
 _TYPES: Mapping[str, pa.DataType] = {
     "string": pa.string(),
     "integer": pa.int64(),
     "number": pa.float64(),
     "boolean": pa.bool_(),
-    "time": pa.timestamp("us", tz="UTC"),
-    "counts": pa.map_(pa.string(), pa.int64()),
-    "numbers": pa.map_(pa.string(), pa.float64()),
-    "integers": pa.list_(pa.int64()),
 }
+_STRING, _INTEGER, _TIME = (
+    {"type": "string"},
+    {"type": "integer"},
+    {"type": "string", "format": "date-time"},
+)
 _TEXTS = ("kind", "text", "place", "source", "source_id", "reason", "event", "to", "to_id", "chain")
-_COLUMNS: Mapping[str, Sequence[Column]] = {
-    PROMPTS: (Column("hash", "string"), Column("text", "string")),
-    MEMORIES: (
-        *(Column("agent", "string"), Column("n", "integer"), Column("t", "time")),
-        *(Column(name, "string") for name in _TEXTS),
-        *(Column("repeats", "integer"), Column("importance", "integer")),
-    ),
-    PEOPLE: (
-        *(Column(name, "string") for name in ("agent", "about", "about_id", "of", "text")),
-        *(Column("t", "time"), Column("evidence", "integers")),
-    ),
+_COLUMNS: Mapping[str, Mapping[str, Shape]] = {
+    PROMPTS: {"hash": _STRING, "text": _STRING},
+    MEMORIES: {
+        **{"agent": _STRING, "n": _INTEGER, "t": _TIME},
+        **dict.fromkeys(_TEXTS, _STRING),
+        **{"repeats": _INTEGER, "importance": _INTEGER},
+    },
+    PEOPLE: {
+        **dict.fromkeys(("agent", "about", "about_id", "of", "text"), _STRING),
+        **{"t": _TIME, "evidence": {"type": "array", "items": _INTEGER}},
+    },
 }
 
 type Row = Mapping[str, Any]
@@ -131,15 +132,15 @@ class _TableWriter:
     """One table that is being written, in all its forms, some rows at a time."""
 
     def __init__(
-        self, folder: Path, name: str, shape: Sequence[Column], forms: Sequence[Form]
+        self, folder: Path, name: str, shape: Mapping[str, Shape], forms: Sequence[Form]
     ) -> None:
         self.rows = 0
         self._waiting: list[Row] = []
-        self._times = [each.name for each in shape if each.type == "time"]
-        self._nested = {each.name for each in shape if each.type in _NESTED}
-        schema = pa.schema([(each.name, _type(each)) for each in shape])
-        flat = [(each, pa.string() if each.type in _NESTED else _type(each)) for each in shape]
-        self._flat = pa.schema([(each.name, kind) for each, kind in flat])
+        self._times = [each for each, of in shape.items() if "format" in of]
+        self._nested = {each for each, of in shape.items() if of["type"] in _NESTED}
+        schema = pa.schema([(each, _type(of)) for each, of in shape.items()])
+        flat = {each: _STRING if each in self._nested else of for each, of in shape.items()}
+        self._flat = pa.schema([(each, _type(of)) for each, of in flat.items()])
         self._parquet = self._csv = None
         if Form.PARQUET in forms:
             path = folder / f"{name}.parquet"
@@ -180,10 +181,19 @@ class _TableWriter:
         return value
 
 
-def _type(column: Column) -> pa.DataType:
-    if column.type == "list":
-        return pa.list_(pa.struct([pa.field(each.name, _type(each)) for each in column.items]))
-    return _TYPES[column.type]
+def _type(shape: Shape) -> pa.DataType:
+    match shape:
+        case {"format": _}:
+            return pa.timestamp("us", tz="UTC")
+        case {"items": items}:
+            return pa.list_(_type(items))
+        case {"properties": properties}:
+            return pa.struct([pa.field(name, _type(each)) for name, each in properties.items()])
+        case {"additionalProperties": values}:
+            return pa.map_(pa.string(), _type(values))
+        case {"type": [kind, *_] | kind}:
+            return _TYPES[kind]
+    raise TypeError(f"no type for {shape}")
 
 
 # -- rows
