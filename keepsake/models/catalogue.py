@@ -103,30 +103,24 @@ def _model(section: ConfigSection) -> CatalogueModel:
     return found
 
 
-def load_forms(path: Path) -> Mapping[str, str]:
-    """The forms of families: patterns of names, as ``qwen2.5-coder*0.5b*``, and their form.
+def form_of(path: Path, name: str) -> str:
+    """The form that a file's section ``forms`` names for a model; empty for what its server says.
+
+    Args:
+        path: The file; a form has patterns of names, as ``qwen2.5-coder*0.5b*``.
+        name: A model's name at its server, or its file.
 
     Raises:
         ConfigError: The file cannot be read, or names no form.
     """
-    found: dict[str, str] = {}
+    last = name.lower().replace("\\", "/").rpartition("/")[2]
     for section in parse(path):
         if section.name.lower() == FORMS_SECTION:
             for form, written in section.only(FORMS[1:]).entries.items():
-                names = written.value.replace(",", " ").split()
-                found |= {each.strip("`").lower(): form for each in names}
-    return found
-
-
-def form_of(forms: Mapping[str, str], name: str) -> str:
-    """The form that suits a model; empty for what its server says.
-
-    Args:
-        forms: Patterns and their forms.
-        name: A model's name at its server, or its file.
-    """
-    last = name.lower().replace("\\", "/").rpartition("/")[2]
-    return next((form for pattern, form in forms.items() if fnmatch(last, pattern)), "")
+                patterns = written.value.replace(",", " ").lower().split()
+                if any(fnmatch(last, each.strip("`")) for each in patterns):
+                    return form
+    return ""
 
 
 # -- fetching

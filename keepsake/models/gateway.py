@@ -19,8 +19,7 @@ from keepsake.errors import (
     ModelUnavailable,
 )
 from keepsake.events.types import Health
-from keepsake.markdown_config import ConfigFile
-from keepsake.models.catalogue import form_of, load_forms
+from keepsake.models.catalogue import form_of
 from keepsake.models.embedded import Embedded
 from keepsake.models.model import Model
 from keepsake.models.profiles import (
@@ -88,8 +87,6 @@ class Gateway:
         # by provider and address, replaced and never changed, as any thread reads it; by profile
         self._servers: dict[tuple[str, str], ModelServer] = {}
         self._models: dict[str, tuple[Model, ModelServer]] = {}
-        forms = profiles.path.with_name("models.md")
-        self._forms = ConfigFile[Mapping[str, str]](forms, load_forms, {}, rest=1.0)
         self._closed: ModelError | None = None
         self._stopping = threading.Event()
 
@@ -116,7 +113,7 @@ class Gateway:
             ConfigError: There is none.
             ModelUnavailable: The profile means no model.
         """
-        return self._suited(self._model(name)[0])
+        return self._model(name)[0].suited()
 
     def submit(
         self, profile_name: str, priority: Priority, key: str | None, build: BuildFor, done: Done
@@ -142,7 +139,7 @@ class Gateway:
         model, server = self._model(profile_name)
 
         def suited() -> GenerationRequest | None:
-            profile = self._suited(model)
+            profile = model.suited()
             request = build(profile)
             if request is None or profile.form != CHAT:  # a chat model gets nothing but messages
                 return request and replace(request, messages=(), tools=())
@@ -226,7 +223,7 @@ class Gateway:
         profiles = self.profiles.current.values()
         names = [each.name for each in profiles if each.provider != EXTRACTIVE]
         used = dict.fromkeys(self._model(name)[1] for name in names)
-        return [server.status(self._suited) for server in used]
+        return [server.status() for server in used]
 
     def shutdown(self, *, stop_embedded: bool) -> None:
         """Answer all who wait with ModelUnavailable and end; owner's thread only.
@@ -247,9 +244,6 @@ class Gateway:
 
     # -- models and their servers
 
-    def _suited(self, model: Model) -> ModelProfile:
-        return model.suited(form_of(self._forms.current, model_name(model.profile)))
-
     def _model(self, name: str) -> tuple[Model, ModelServer]:
         """The model of a profile and its server, built anew where the profile has changed.
 
@@ -264,6 +258,11 @@ class Gateway:
             cure = "Give it another provider in llm.md"
             raise ModelUnavailable(f"The profile {name!r} uses no model", cure)
         model = build(profile, self.embedded, self._environ)
+        forms = self.profiles.path.with_name("models.md")
+        try:
+            model.family = form_of(forms, model_name(profile)) if forms.exists() else ""
+        except ConfigError as error:
+            log.error("[Config] %s", error)
         if known is not None:
             known[1].models = {n: each for n, each in known[1].models.items() if n != name}
         key = (profile.provider, address_of(profile, self.embedded, self._environ))

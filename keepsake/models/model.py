@@ -80,6 +80,12 @@ class ServerModel(ABC):
         server: How errors speak of its server.
         kind: What the server is, as far as it is known.
         ready: Waits until the model's process answers; raises ModelUnavailable.
+
+    Attributes:
+        capabilities: What it takes, as far as that is known.
+        down: Why its server was gone when it was last looked at; None if it was not. Until the
+            next look calls fail at once.
+        family: The form that suits its family, if its server says another; may be set later.
     """
 
     def __init__(
@@ -92,15 +98,16 @@ class ServerModel(ABC):
         self.profile, self.server = profile, server
         self.capabilities = Capabilities(kind)
         self.down: ModelError | None = None
+        self.family = ""
         self._ready, self._learning = ready, threading.Lock()
         self._names: list[str] = []
         self._asked_for: set[str | None] = set()
 
-    def suited(self, family: str = "") -> ModelProfile:
-        """The profile as prompts are made for it; ``family``: the form that suits its family."""
+    def suited(self) -> ModelProfile:
+        """The profile as prompts are made for it, as far as its model is known."""
         takes = self.capabilities
         contexts = filter(None, (self.profile.context_tokens, takes.context))
-        found = self.profile.suited(family or takes.form, min(contexts, default=0))
+        found = self.profile.suited(self.family or takes.form, min(contexts, default=0))
         room, tail = min(found.prompt_tokens, takes.room or found.prompt_tokens), 0
         if takes.rate:  # also a prompt of which the server has nothing is to be answered in time
             room = min(room, max(int(takes.rate * found.time_limit / 2), LEAST_PROMPT))

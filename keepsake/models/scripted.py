@@ -43,12 +43,13 @@ class ScriptedModel:
         self.profile = profile
         self.capabilities = Capabilities(SCRIPTED, known=True, form=SCRIPT)
         self.down: ModelError | None = None
+        self.family = ""
         self._lock = threading.Lock()
         self._before: OrderedDict[str, tuple[str, int]] = OrderedDict()
 
-    def suited(self, family: str = "") -> ModelProfile:
+    def suited(self) -> ModelProfile:
         """The profile as prompts are made for it."""
-        return self.profile.suited(family or SCRIPT)
+        return self.profile.suited(self.family or SCRIPT)
 
     def generate(self, request: GenerationRequest) -> Generation:
         """The agent's next command.

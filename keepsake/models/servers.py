@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import httpx
@@ -115,20 +115,21 @@ class ModelServer:
         """
         problems = list[ModelError]()
         for model in self.models.values():
-            model.down = None
+            down = None
             try:
                 model.check()
             except ModelError as error:
                 problems.append(error)
                 gone = isinstance(error, ModelUnavailable) and not isinstance(error, ModelBusy)
-                model.down = error if gone and self.provider != EMBEDDED else None
+                down = error if gone and self.provider != EMBEDDED else None
+            model.down = down
         return problems[0] if problems else None
 
-    def status(self, suited: Callable[[Model], ModelProfile]) -> ServerStatus:
-        """How it is; ``suited``: Decides what a model's profile leaves open."""
+    def status(self) -> ServerStatus:
+        """How it is now."""
         models, kind = self.models.values(), "not known yet"
         if known := [each for each in models if each.capabilities.known]:
-            profiles = [suited(each) for each in known]
+            profiles = [each.suited() for each in known]
             forms = " and ".join(sorted({each.form for each in profiles}))
             tools = ", with tools" if any(each.takes_tools for each in profiles) else ""
             most = max(each.prompt_tokens for each in profiles)
