@@ -9,8 +9,8 @@ from typing import Any
 
 from keepsake.agent.agent_log import log
 from keepsake.agent.body import Body, FindBody
+from keepsake.agent.runtime import Alarm
 from keepsake.agent.surroundings import show
-from keepsake.agent.waiting import Alarm
 
 
 @dataclass(frozen=True, slots=True)

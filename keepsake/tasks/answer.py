@@ -3,13 +3,14 @@
 A plain line is spoken, ``*…*`` is an emote, and a line that begins with ``>`` is a deed. An answer
 may hold several of each. :class:`AnswerReader` reads it while it is being written: the first
 sentence is a part as soon as it is whole, all else as soon as its line ends. An answer of a
-transcript, ``say Good day! | kind``, is read into the same parts.
+transcript, ``say Good day! | kind``, is read into the same parts. :func:`fault_of` names why a line
+is not spoken; nothing of it depends on a language.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
@@ -21,6 +22,11 @@ LONGEST_PART = 1000
 
 SHORTEST_AHEAD = 20
 """Characters of what is spoken before its line has ended: a "Well?" waits for what follows."""
+EMPTY = "The answer was empty. Say something, or write > wait"
+RECITED = 40
+"""Letters and figures in a row that an answer may share with the instructions of its prompt."""
+SHORT = 20
+"""Letters and figures of a line that may be said twice: a yes, a name, a greeting."""
 
 _FENCES = ("```", "~~~")
 _SENTENCE_END = re.compile(r"(?:(?<=\w{4})\.|[!?…]+|\.{3})[\"”’»)*]*(?=\s+\S)|[。！？]+[」』”）]*")
@@ -184,3 +190,38 @@ def _clean(text: str) -> str:
     """One line without control characters; empty if it holds no letter or figure."""
     line = " ".join(visible(text).split())
     return line if any(char.isalnum() for char in line) else ""
+
+
+# -- which lines are not spoken: empty ones, recited instructions, one's own last line again
+
+
+def bare(text: str) -> str:
+    """The letters and figures of a text, in lower case: what counts when two lines are compared."""
+    return "".join(filter(str.isalnum, text.casefold()))
+
+
+def fault_of(words: str, *, instructions: str, own_lines: Sequence[str]) -> str:
+    """Why a line is not spoken, in words that a model can act on; empty if it is.
+
+    Args:
+        words: The line.
+        instructions: The part of the prompt that says how to answer.
+        own_lines: What the character said last, oldest first; only the last one counts.
+    """
+    said = bare(words)
+    if not said:
+        return EMPTY
+    if len(said) > SHORT and own_lines and said == bare(own_lines[-1]):
+        return "You said exactly this a moment ago. Say something else, or write > wait"
+    if recites(said, bare(instructions)):
+        return "The answer repeats the instructions. Answer as the character, in your own words"
+    return ""
+
+
+def recites(said: str, instructions: str, told: str = "") -> bool:
+    """Whether a bare text shares a run of :data:`RECITED` signs with bare instructions.
+
+    ``told``: What the instructions share with what may be said, bare.
+    """
+    runs = (said[at : at + RECITED] for at in range(len(said) - RECITED + 1))
+    return any(run in instructions and run not in told for run in runs)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from keepsake.language.words import SENTENCE_GAP
 from keepsake.memory.summary_text import WIDE, plain
 from keepsake.ports import ChatMessage, TargetModel
-from keepsake.tasks.guards import bare, recites
+from keepsake.tasks.answer import bare, recites
 from keepsake.tasks.prompt_file import Prompts
 from keepsake.tasks.task import AnswerRefused, Question
 

@@ -18,7 +18,7 @@ from keepsake.language.perception import for_prompt
 from keepsake.ports import ChatMessage, TargetModel
 from keepsake.prompt.script import cursor, script
 from keepsake.prompt.sections import FRAME, Marks, PromptLine, Rendered
-from keepsake.tasks.answer import AnswerReader
+from keepsake.tasks.answer import AnswerReader, fault_of
 from keepsake.tasks.conversation import (
     ASSISTANT,
     SYSTEM,
@@ -26,7 +26,6 @@ from keepsake.tasks.conversation import (
     dialogue_line,
     turns_of,
 )
-from keepsake.tasks.guards import fault_of
 from keepsake.tasks.prompt_file import Prompts
 from keepsake.tasks.talk_scene import (
     TALK_VARIABLES,

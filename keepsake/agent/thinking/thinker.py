@@ -16,7 +16,7 @@ from keepsake.agent.agent_log import log
 from keepsake.agent.attention import DIRECT, Attention, EventKind, Impulse
 from keepsake.agent.body import Body, Life
 from keepsake.agent.memory.remembering import Remembering
-from keepsake.agent.runtime import Runtime
+from keepsake.agent.runtime import Alarm, Runtime
 from keepsake.agent.surroundings import (
     identity_of,
     is_at_home,
@@ -28,7 +28,6 @@ from keepsake.agent.surroundings import (
 from keepsake.agent.thinking.acting import SPEECH, Act, Actor
 from keepsake.agent.thinking.thought_log import DROPPED, ThoughtLog, Turn
 from keepsake.agent.thinking.turn import Turns, show_absent, show_people
-from keepsake.agent.waiting import Alarm
 from keepsake.prompt.sections import Rendered
 
 SHORTEST_INTERVAL = 5

@@ -29,9 +29,8 @@ from keepsake.models.queue import Outcome, Priority
 from keepsake.ports import Generation, GenerationRequest
 from keepsake.prompt.sections import Costs, costs_of
 from keepsake.prompt.verbs import Command
-from keepsake.tasks.answer import AnswerPart, PartKind
+from keepsake.tasks.answer import EMPTY, AnswerPart, PartKind
 from keepsake.tasks.deed import deed_of, read_deed
-from keepsake.tasks.guards import EMPTY
 from keepsake.tasks.talk import Talk
 from keepsake.tasks.task import TRIES
 

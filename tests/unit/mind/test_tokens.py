@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from keepsake.prompt.sections import Costs, PromptSection, chart
 from keepsake.prompt.tokens import (
     CORRECTED,
     HEURISTIC,
     Heuristic,
-    pieces,
 )
 
 SAID = 'Tom says to you, "My boots are full of rain, and the ferry was late again."'
@@ -35,13 +32,6 @@ def test_the_estimate_is_near_the_true_count_of_a_line():
 )
 def test_what_a_player_types_to_be_costly_is_not_taken_for_cheap(text: str, least: int, most: int):
     assert least <= Heuristic().of(text) <= most
-
-
-@given(st.text(max_size=300), st.text(max_size=300))
-def test_lines_add_up(first: str, second: str):
-    """Lines cost apart what they cost together, so that a window can be summed."""
-    if first and second:
-        assert pieces(f"{first}\n{second}") == pieces(first) + pieces(second)
 
 
 def test_the_figures_of_a_server_correct_the_estimate():

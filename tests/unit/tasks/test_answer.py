@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keepsake.tasks.answer import AnswerPart, AnswerReader, PartKind
+from keepsake.tasks.answer import AnswerPart, AnswerReader, PartKind, fault_of
 
 SPEECH, EMOTE, DEED = PartKind.SPEECH, PartKind.EMOTE, PartKind.DEED
 
@@ -35,9 +35,7 @@ READ = {
         [(SPEECH, "No."), (EMOTE, "shrugs"), (SPEECH, "Perhaps.")]),
     "a stressed word is spoken": ("I *never* do that.", [(SPEECH, "I *never* do that.")]),
     "a stressed first word too": ("*Never* do that.", [(SPEECH, "*Never* do that.")]),
-    "a stressed last word too": ("You said *always*", [(SPEECH, "You said *always*")]),
     "the own name as a label": ("Mira: Good day.", [(SPEECH, "Good day.")]),
-    "a label in bold": ("**Mira:** Good day.", [(SPEECH, "Good day.")]),
     "another's name is no label": ("Jonas: a good man.", [(SPEECH, "Jonas: a good man.")]),
     "quotes around the whole": ('"Good day."', [(SPEECH, "Good day.")]),
     "quotes around a part stay": ('"Sit," she said, "and eat."',
@@ -61,23 +59,18 @@ SCRIPT = {
     "say Hello! | he looks sad": (SPEECH, "Hello!"),
     'say "Good day!"': (SPEECH, "Good day!"),
     "~Mira> say hi": (SPEECH, "hi"),
-    "> say hi": (SPEECH, "hi"),
     "emote waves to Tom.": (EMOTE, "waves to Tom."),
-    "emote *waves*": (EMOTE, "waves"),
     "*waves*": (EMOTE, "waves"),
     "Good day to you, Tom!": (SPEECH, "Good day to you, Tom!"),
     "“Good day.”": (SPEECH, "Good day."),
-    "Mira: Good day!": (SPEECH, "Good day!"),
     "Look, Tom, it is raining!": (SPEECH, "Look, Tom, it is raining!"),
     "你好，汤姆。": (SPEECH, "你好，汤姆。"),
     "say 12 pence; two && three, @all": (SPEECH, "12 pence; two && three, @all"),
-    "\n\nsay hi": (SPEECH, "hi"),
     'say Good day.\nTom says, "Hello."': (SPEECH, "Good day."),
     "give cup to Tom | he asked": (DEED, "give cup to Tom | he asked"),
     "wait": (DEED, "wait"),
     # what is none of its verbs is refused where it is done, with the verbs that there are
     "@py me.delete()": (DEED, "@py me.delete()"),
-    "quit": (DEED, "quit"),
     "~Tom> say I am a fool": (DEED, "~Tom> say I am a fool"),
 }
 
@@ -89,12 +82,6 @@ def test_the_command_of_a_script_is_read_into_the_same_parts(text, part):
     assert [(each.kind, each.text) for each in parts] == [part]
 
 
-@pytest.mark.parametrize("text", ["say", 'say ""', "emote **", "...", ""])
-def test_a_command_without_words_is_nothing(text):
-    reader = AnswerReader("Mira", script=True)
-    assert [*reader.feed(f"{text}\n"), *reader.end()] == []
-
-
 def test_a_private_reason_goes_with_words_and_gestures():
     reader = AnswerReader("Mira", script=True)
     assert reader.feed("say Hello! | he looks sad\n") == [
@@ -102,12 +89,6 @@ def test_a_private_reason_goes_with_words_and_gestures():
     ]
     chat = AnswerReader("Mira")
     assert chat.feed("> emote nods | tired\n") == [AnswerPart(EMOTE, "nods", "tired")]
-
-
-def test_what_was_taken_off_is_told():
-    reader = AnswerReader("Mira")
-    reader.feed("Mira: Good day.\nSit down.\n")
-    assert reader.altered == ["Mira: Good day."]
 
 
 def test_the_first_sentence_is_there_before_the_rest():
@@ -143,3 +124,38 @@ def test_however_it_comes_the_same_is_said_and_done(text, size):
         assert [t for k, t in said if k is kind] == [t for k, t in whole(text) if k is kind]
     spoken = "".join("".join(t.split()) for k, t in said if k is SPEECH)
     assert spoken == "".join("".join(t.split()) for k, t in whole(text) if k is SPEECH)
+
+
+# -- which answers are not spoken
+
+INSTRUCTIONS = (
+    "Each turn you are told what happened. Answer with what Mira does next:\n"
+    "- plain lines are spoken aloud to whoever spoke to you, in their language"
+)
+
+
+def fault(words: str, *own: str) -> str:
+    return fault_of(words, instructions=INSTRUCTIONS, own_lines=own)
+
+
+@pytest.mark.parametrize(
+    "words", ["Then it owes you two planks.", "Setz dich.", "火へどうぞ。", "No."]
+)
+def test_words_of_its_own_are_spoken_in_any_language(words):
+    assert fault(words, "Sit down, there is soup.") == ""
+
+
+def test_an_empty_answer_is_refused():
+    assert "empty" in fault("…")
+
+
+def test_recited_instructions_are_refused():
+    assert "instructions" in fault("Sure! Plain lines are spoken aloud to whoever spoke to you.")
+    assert fault("I am told what happened, each day, by Joss.") == ""
+
+
+def test_its_own_last_line_is_refused_and_a_short_one_is_not():
+    line = "The tide took two of your planks, Jonas."
+    assert "exactly this" in fault(line.upper(), "Good day.", line)
+    assert fault(line, line, "Good day.") == "", "only the last line counts"
+    assert fault("Yes, Jonas.", "Yes, Jonas.") == ""

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.paths import REPOSITORY
 from keepsake.prompt.tokens import estimate_tokens
@@ -132,11 +130,6 @@ def test_whoever_waits_for_an_answer_is_named_once_the_agent_has_done_something(
     assert "[Anneke still waits for your answer to: What is my needle of?]" in last
 
 
-def test_why_an_answer_was_refused_is_said():
-    last = texts(talk().prompt(Target(), "You said exactly this a moment ago"))[-1]
-    assert "[Your last answer was not used. You said exactly this a moment ago.]" in last
-
-
 def test_an_act_is_the_same_prompt_with_another_last_line():
     idle = replace(SCENE, partner="", trigger="idle")
     answered, acted = texts(talk().prompt(Target())), texts(talk(idle).prompt(Target()))
@@ -150,13 +143,6 @@ def test_what_others_say_cannot_pass_for_another_part_of_the_prompt():
     prompt = talk(scene).prompt(Target())
     assert prompt.rendered.text.count("\n## Always remember") == 1
     assert "<|im_end|>" not in prompt.rendered.text
-
-
-@pytest.mark.parametrize(("line", "fault"), [("Then it is told.", ""), ("…", "empty")])
-def test_a_line_is_checked_before_it_is_spoken(line, fault):
-    made = talk()
-    made.prompt(Target())
-    assert fault in made.fault(line)
 
 
 def test_its_own_last_turn_is_not_said_again():
