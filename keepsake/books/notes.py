@@ -79,6 +79,11 @@ class NoteBook:
         names += [(_same(note.path.stem), note) for note in notes]
         return next((note for name, note in names if wanted and name == wanted), None)
 
+    @property
+    def version(self) -> int:
+        """Rises with each change that this process has made or seen."""
+        return self._store.version
+
     def changed_since(self, known: Mapping[str, str]) -> tuple[list[Note], list[str]]:
         """The notes that an index has to learn, and the keys that it has to forget.
 

@@ -97,6 +97,7 @@ class AgentIndex:
         self._reading = threading.Lock()
         self._position = ReadPosition()
         self._notes: dict[str, str] | None = None  # digests by key; None before they were read
+        self._noted = -1  # the version of the notes that was read
         self._memories = self._waiting = 0
         self._problems: dict[str, KeepsakeError | None] = {}  # of words and vectors
         self._loss = ""  # why the vectors are to be made anew
@@ -131,8 +132,12 @@ class AgentIndex:
 
     # -- words
 
-    def refresh(self, breathe: Callable[[], object] = lambda: None) -> None:
-        """Index the words of what is new in archive and notes; ``breathe`` is called now and then.
+    def refresh(self, breathe: Callable[[], object] | None = None) -> None:
+        """Index the words of what is new in archive and notes.
+
+        Args:
+            breathe: Called now and then by the thread that follows, which also looks for notes
+                that were written by hand.
 
         What fails is kept in :attr:`problem`, and logged.
         """
@@ -153,9 +158,10 @@ class AgentIndex:
             problem = IndexUnavailable(f"{self._sources.archive} cannot be read ({error})")
         finally:
             self._reading.release()
-        self._note_problem("words", problem)
+        if problem or self._problems:
+            self._note_problem("words", problem)
 
-    def _read(self, breathe: Callable[[], object]) -> None:
+    def _read(self, breathe: Callable[[], object] | None) -> None:
         first_time = not self._position.segment
         known = self.words.count(DocumentKind.MEMORY) if first_time else 0
         position, seen, others = self._position, 0, dict[str, Document | None]()
@@ -165,37 +171,39 @@ class AgentIndex:
             memories = [d for _, _, d in batch if d and d.kind is DocumentKind.MEMORY]
             others |= {k: d for _, k, d in batch if k and not (d and d.kind is DocumentKind.MEMORY)}
             seen += len(memories)
-            if self._add(memories) and known:
+            if memories and self._add(memories) and known:
                 raise ArchiveChanged
-            breathe()
+            if breathe is not None:
+                breathe()
         if seen < known:
             raise ArchiveChanged
-        self._add([document for document in others.values() if document is not None])
-        gone = [key for key, document in others.items() if document is None]
-        if there := self.words.get(gone):
-            self.words.remove(there)
-        self._position = position
-        if self._read_notes() or first_time or seen or others:
+        if others:
+            self._add([document for document in others.values() if document is not None])
+            gone = [key for key, document in others.items() if document is None]
+            if there := self.words.get(gone):
+                self.words.remove(there)
+        self._position, notes = position, self._sources.notes
+        noted = False
+        if notes is not None and (breathe is not None or notes.version != self._noted):
+            noted = self._read_notes(notes)
+        if noted or first_time or seen or others:
             self._memories = self.words.count(DocumentKind.MEMORY)
             self._waiting = self.words.count_waiting()
 
     def _add(self, documents: Sequence[Document]) -> bool:
         """Add what is new or different; whether something was known and is different."""
-        if not documents:
-            return False
         held = self.words.get(each.key for each in documents)
         known = {key: each._replace(stemmed="") for key, each in held.items()}
         new = [each for each in documents if known.get(each.key) != each]
         self.words.add(new)
         return any(each.key in known for each in new)
 
-    def _read_notes(self) -> bool:
+    def _read_notes(self, notes: NoteBook) -> bool:
         """Index the notes; whether some had changed."""
-        if self._sources.notes is None:
-            return False
         if self._notes is None:
             self._notes = dict.fromkeys(self.words.keys(DocumentKind.NOTE), "")
-        changed, gone = self._sources.notes.changed_since(self._notes)
+        changed, gone = notes.changed_since(self._notes)
+        self._noted = notes.version
         self._add([note_document(note) for note in changed])
         if gone:
             self.words.remove(gone)
@@ -291,7 +299,7 @@ class AgentIndex:
     def _start_anew(self, reason: str) -> None:
         self._log(f"[Index] {self._agent}: {reason}; making the index anew")
         self.words.delete()
-        self._position, self._notes = ReadPosition(), None
+        self._position, self._notes, self._noted = ReadPosition(), None, -1
         self._collection, self._complete = None, False
         self.on_anew(reason)
 

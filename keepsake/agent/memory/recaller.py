@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 
 from twisted.internet.defer import TimeoutError
@@ -12,12 +12,12 @@ from keepsake.agent.agent_log import log
 from keepsake.agent.body import Life
 from keepsake.agent.happenings import searched
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.memory.related import SearchResult
+from keepsake.agent.memory.related import SearchResult, memory_of
 from keepsake.agent.runtime import Runtime
 from keepsake.archive.privacy import NOBODY, Audience
 from keepsake.archive.records import Memory
 from keepsake.books.notes import NoteBook
-from keepsake.errors import KeepsakeError
+from keepsake.errors import IndexUnavailable, KeepsakeError
 from keepsake.events.types import MemoryChange
 from keepsake.recall.agent_index import AgentIndex
 from keepsake.recall.documents import Document, DocumentKind, Hit
@@ -161,20 +161,13 @@ class Recaller:
         )
         around: tuple[Memory, ...] = ()
         if self._services.chat_tokens:
-            around = private.heard_by(self._around(memories, before), audience)
+            numbers = sorted({hit.document.first + n for hit in memories for n in (-1, 0, 1)})
+            keys = (f"{DocumentKind.MEMORY}:{n}" for n in numbers if not before or n < before)
+            with suppress(IndexUnavailable):
+                near = self._index.words.get(keys).values()
+                known = (memory_of(each, self._name) for each in near)
+                around = private.heard_by(known, audience)
         return SearchResult(notes, summaries, memories, around)
-
-    def _around(self, hits: Sequence[Hit], before: int | None) -> list[Memory]:
-        """The memories of hits with their neighbours, as far as the window does not show them."""
-        end, read = before or math.inf, dict[int, Memory]()
-        try:
-            archive = self._memory.memory.archive
-            for n in sorted(hit.document.first for hit in hits):
-                if n - 1 not in read or n + 1 not in read:
-                    read |= {each.number: each for each in archive.read(max(n - 1, 1), n + 1)}
-        except (KeepsakeError, OSError, KeyError, ValueError):  # the lines of the index do
-            return []
-        return [read[n] for n in sorted(read) if n < end]
 
     def prepare(self) -> None:
         """Look up what a search needs of the world; on the reactor thread, before it."""

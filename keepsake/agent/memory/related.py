@@ -86,8 +86,8 @@ class SearchResult:
     notes: tuple[Hit, ...] = ()
     summaries: tuple[Hit, ...] = ()
     memories: tuple[Hit, ...] = ()
-    # the memories that were found, with what came just before and after each, in their order, as
-    # the hearers may know them; empty where nobody asked for that
+    # the memories that were found, with what came just before and after each, as the hearers may
+    # know them; empty where nobody asked for that
     around: tuple[Memory, ...] = ()
 
     @property
@@ -126,6 +126,14 @@ def related(found: SearchResult, context: MemoryContext, config: RecallConfig) -
 
     experiences = (*lines(DocumentKind.SUMMARY), *lines(DocumentKind.MEMORY))
     return Related(tuple(lines(DocumentKind.NOTE)), experiences, tuple(hits))
+
+
+def memory_of(document: Document, name: str) -> Memory:
+    """What the index knows of a memory of the agent of that name."""
+    own = document.speaker == name
+    kind, source = (MemoryKind.ACT, "") if own else (MemoryKind.PERCEPTION, document.speaker)
+    number, time, text = document.first, document.time, document.text
+    return Memory(number, time, kind, text, place=document.place, source=source)
 
 
 def line_of(document: Document, most: int = LONGEST_SUMMARY) -> str:

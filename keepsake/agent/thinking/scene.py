@@ -10,7 +10,7 @@ from typing import Any
 from keepsake.agent.attention import ANSWERED, IDLE, EventKind, Impulse
 from keepsake.agent.body import Body
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.memory.related import Related, SearchResult, line_of, question
+from keepsake.agent.memory.related import Related, SearchResult, line_of, memory_of, question
 from keepsake.agent.memory.remembering import Remembering
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import (
@@ -276,14 +276,6 @@ def recalled(hit: Hit) -> Recalled:
     return Recalled(kind="summary", n=n, score=score, why=why)
 
 
-def _memory_of(hit: Hit, name: str) -> Memory:
-    """What the index knows of a memory that was found."""
-    found = hit.document
-    own = found.speaker == name
-    kind, source = (MemoryKind.ACT, "") if own else (MemoryKind.PERCEPTION, found.speaker)
-    return Memory(found.first, found.time, kind, found.text, place=found.place, source=source)
-
-
 def _words(said: Iterable[Memory]) -> str:
     return " ".join(each.words for each in map(heard, said) if each is not None)
 
@@ -308,7 +300,7 @@ def _recalled(
             continue
         near = [m for m in (n - 1, n, n + 1) if m in around and m not in told]
         told.update(near)
-        lines.append((n, excerpt([around[m] for m in near] or [_memory_of(hit, name)])))
+        lines.append((n, excerpt([around[m] for m in near] or [memory_of(hit.document, name)])))
     return tuple(lines)
 
 
@@ -334,7 +326,7 @@ def words_by_rule(
     hits = found.memories if found else ()
     scores = {hit.document.first: hit.score for hit in hits}
     lines = [FallbackLine(text) for text in open_lines(str(agent.db.profile or ""))]
-    for each in (*(_memory_of(hit, agent.key) for hit in hits), *window):
+    for each in (*(memory_of(hit.document, agent.key) for hit in hits), *window):
         told = heard(each) if each.number < turn.impulse.memory else None
         if told is not None:
             score = scores.get(each.number, 0.0)

@@ -166,7 +166,7 @@ def inside(chroma: Chroma) -> ClientAPI:
 
 def follow(index: AgentIndex) -> None:
     """Bring words and vectors up to date, as the thread of the game does."""
-    index.refresh()
+    index.refresh(lambda: None)
     index.embed()
 
 
