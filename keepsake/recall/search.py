@@ -7,7 +7,7 @@ When meaning cannot be asked, words go on alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from typing import Protocol
 
@@ -108,7 +108,7 @@ class MemorySearch:
                 for pair in self._words.search(terms, pool, kind, before)
             ],
         )
-        near = self._attempt("meaning", lambda: _in_time(asked, seconds))
+        near = self._attempt("meaning", lambda: asked.result(seconds))
         if found is None:
             return None
         older = ((key, like) for key, like in near or () if not before or _number(key) < before)
@@ -151,29 +151,16 @@ class MemorySearch:
         """What ``ask`` gives, None if it fails; the first failure in a row is told."""
         try:
             result = ask()
-        except (IndexUnavailable, ModelError) as error:
+        except (IndexUnavailable, ModelError, TimeoutError) as error:
+            if isinstance(error, TimeoutError):
+                told = "Embedder and vectors did not answer in time"
+                error = IndexUnavailable(told, "Recall goes on with words; see `keepsake doctor`")
             if name not in self._failing:
                 self._complain(error)
             self._failing.add(name)
             return None
         self._failing.discard(name)
         return result
-
-
-def _in_time[T](asked: Future[T], seconds: float | None) -> T:
-    """What was asked for aside.
-
-    Raises:
-        IndexUnavailable: It does not come in time.
-    """
-    try:
-        return asked.result(seconds)
-    except TimeoutError:
-        asked.cancel()  # if it has not even begun, nobody needs it any more
-        raise IndexUnavailable(
-            f"Embedder and vectors did not answer within {seconds:.2f} seconds",
-            "Recall goes on with words; see `keepsake doctor`",
-        ) from None
 
 
 def _beside(keys: Iterable[str]) -> Iterator[str]:

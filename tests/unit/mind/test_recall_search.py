@@ -147,4 +147,4 @@ def test_an_embedder_that_hangs_does_not_hold_up_the_words(world, monkeypatch):
     finally:
         wakes.set()
     (told,) = world.complaints
-    assert "did not answer within 0.05 seconds" in told
+    assert "did not answer in time" in told
