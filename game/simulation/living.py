@@ -26,7 +26,7 @@ from keepsake.contrib.evennia import lifecycle as runtime
 from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.minds import open_minds
 from keepsake.errors import KeepsakeError
-from keepsake.events.log import EventLog, Taps
+from keepsake.events.log import EventLog, Subscribers
 from keepsake.events.types import Compaction, Event, Fault, MemoryChange, Thought
 from keepsake.lab.simulations.machinery import start_on
 from keepsake.lab.simulations.plan import HOUR, Lab, SimulationPlan
@@ -125,9 +125,9 @@ class SimulatedLife:
         Raises:
             KeepsakeError: The model is gone or the disk is full; says what to do.
         """
-        timeline, plan, taps = self._timeline, self._plan, Taps()
-        taps.on_event(self._count)
-        shared = start_on(timeline, f"{plan.seed} {self._since:g}", places(), taps)
+        timeline, plan, subscribers = self._timeline, self._plan, Subscribers()
+        subscribers.on_event(self._count)
+        shared = start_on(timeline, f"{plan.seed} {self._since:g}", places(), subscribers)
         self._log = shared.event_log
         try:
             runtime.live(shared)

@@ -27,7 +27,7 @@ from keepsake.archive.spill import Spill
 from keepsake.books.journal import JournalConfig
 from keepsake.books.people import PeopleConfig
 from keepsake.errors import ConfigError, KeepsakeError
-from keepsake.events.log import EventLog, Taps
+from keepsake.events.log import EventLog, Subscribers
 from keepsake.events.types import Events, Health, World
 from keepsake.markdown_config import ConfigFile, FileSettings
 from keepsake.memory.config import CompactionConfig
@@ -95,7 +95,8 @@ class Runtime:
     clock: Clock = field(default_factory=SystemClock)
     random: Random = field(default_factory=Random)
     events: Events = field(default_factory=Events)  # takes what happens, from any thread
-    taps: Taps = field(default_factory=Taps)  # who listens to events and log lines
+    # who listens to events and to lines of the log
+    subscribers: Subscribers = field(default_factory=Subscribers)
     indexes: IndexService | None = None  # the recall indexes; None for a world without recall
     embedder: Embedder | None = None  # None for recall by words alone
     # the most tokens of a prompt of the agents' chat model; 0 while they have none
@@ -287,7 +288,7 @@ def start(
     places: Places,
     timer: Any,
     post: Post | None = None,
-    taps: Taps | None = None,
+    subscribers: Subscribers | None = None,
     *,
     clock: Clock | None = None,
     gateway: Callable[[Profiles, Places, Changed], Gateway] | None = None,
@@ -303,20 +304,20 @@ def start(
         places: Where the files are.
         timer: Twisted's reactor, or a simulated clock.
         post: Runs a function on the reactor thread; the reactor's own when None.
-        taps: Who listens to what happens.
+        subscribers: Who listens to what happens.
         clock: The present time; the machine's when None.
         gateway: Makes the way to the models; None for the real one.
         indexes: Makes the recall indexes; None for the real ones.
         given: Further fields of the runtime: ``random``, ``wait`` and the three pools.
     """
-    taps, clock, config = taps or Taps(), clock or SystemClock(), places.config
+    subscribers, clock, config = subscribers or Subscribers(), clock or SystemClock(), places.config
     post = post or timer.callFromThread
     events = EventLog(
         places.events,
         clock=clock,
         secrets=known_secrets(places),
         told=lambda line: log(f"[Error] {line}"),
-        taps=taps,
+        subscribers=subscribers,
     )
     open_log(places.logs / "agents.log", FaultHandler(events))
     events.emit(World(op="starts"))
@@ -336,7 +337,7 @@ def start(
         post,
         clock=clock,
         events=events,
-        taps=taps,
+        subscribers=subscribers,
         embedder=embedder,
         rest=REST,
         **given,

@@ -55,7 +55,7 @@ class WrittenEvent:
     line: bytes  # the JSON without its end
 
 
-class Taps:
+class Subscribers:
     """Whom to tell of events and of written lines: the live pages and the metrics.
 
     An event is handed on in the thread that emits it, a written line in the log's own thread.
@@ -104,7 +104,7 @@ class EventLog(Events):
         told: Called in the log's thread when the log cannot be written (once, until it
             can again) and when it can again.
         retry: Seconds until a disk that refused is tried again.
-        taps: Who listens, and the ids of the agents by the names that they bear now.
+        subscribers: Who listens, and the ids of the agents by the names that they bear now.
 
     Attributes:
         problem: Why the log cannot be written now; empty if it can.
@@ -121,9 +121,9 @@ class EventLog(Events):
         file_bytes: int = FILE_BYTES,
         buffer: int = BUFFER,
         retry: float = RETRY_SECONDS,
-        taps: Taps | None = None,
+        subscribers: Subscribers | None = None,
     ) -> None:
-        self.folder, self.taps = folder, taps or Taps()
+        self.folder, self.subscribers = folder, subscribers or Subscribers()
         self.problem, self.lost = "", 0
         self._clock, self._told, self._limit = clock or SystemClock(), told, file_bytes
         self._buffer, self._retry = buffer, retry
@@ -140,11 +140,11 @@ class EventLog(Events):
         """Take an event; from any thread, never waits, never fails."""
         if len(self._queue) < self._buffer:
             # Looked up now: by the time that it is written, the name may be another's.
-            agent_id = self.taps.agent_ids.get(str(getattr(event, "agent", "")), 0)
+            agent_id = self.subscribers.agent_ids.get(str(getattr(event, "agent", "")), 0)
             self._queue.append((event, self._clock.now(), agent_id))
         else:
             self.lost += 1
-        self.taps.emitted(event)
+        self.subscribers.emitted(event)
 
     @property
     def waiting(self) -> int:
@@ -226,7 +226,7 @@ class EventLog(Events):
                 self._lost_told += lost
         finally:
             if written:
-                self.taps.written(written)
+                self.subscribers.written(written)
 
     def _write_one(self, event: Event, taken: datetime, agent_id: int) -> WrittenEvent:
         if self._files is None:
@@ -259,7 +259,7 @@ class EventLog(Events):
                 record[name] = self._clean(value)
         if isinstance(event, Fault) and not event.agent:
             record["agent"] = self._concerned(event.text)
-            record["agent_id"] = self.taps.agent_ids.get(record["agent"], 0)
+            record["agent_id"] = self.subscribers.agent_ids.get(record["agent"], 0)
         elif record.get("agent"):
             record["agent_id"] = record["agent_id"] or agent_id
 
@@ -279,7 +279,7 @@ class EventLog(Events):
         """Whom a fault concerns: its text begins with the name, behind what kind it is."""
         while text.startswith("[") and "] " in text:
             text = text.partition("] ")[2]
-        names = tuple(self.taps.agent_ids)
+        names = tuple(self.subscribers.agent_ids)
         found = (each for each in names if text.startswith((f"{each}:", f"{each} ")))
         return max(found, key=len, default="")
 

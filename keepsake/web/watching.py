@@ -1,6 +1,6 @@
 """What the Server observes: the live stream, the metrics, the reactor's lag.
 
-There is one a process, made before the agents' runtime, whose events it gets by its taps.
+There is one a process, made before the agents' runtime, whose events it gets by its subscribers.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from keepsake.archive.records import Memory
 from keepsake.contrib.evennia.apps import places
 from keepsake.contrib.evennia.minds import mind_by_number, open_minds
 from keepsake.errors import KeepsakeError
-from keepsake.events.log import Taps, WrittenEvent
+from keepsake.events.log import Subscribers, WrittenEvent
 from keepsake.events.reader import id_of, last
 from keepsake.events.secrets import Scrubber
 from keepsake.events.types import MemoryChange
@@ -47,7 +47,7 @@ class Watching:
     """The live stream, the metrics and the lag of this process.
 
     Attributes:
-        taps: For the runtime, which reports events to them.
+        subscribers: For the runtime, which reports events to them.
         live: What the live pages show.
         metrics: Prometheus' counters and gauges.
     """
@@ -56,9 +56,9 @@ class Watching:
         self._reactor, self._scrubber = reactor, Scrubber(known_secrets(here))
         self.live = LiveResource(reactor, _allowed, self.line, list(_before(here)))
         self.metrics = Metrics(lambda: _gauges(len(self.live.streams), self._scrubber))
-        self.taps = Taps()
-        self.taps.on_written(self.live.written)
-        self.taps.on_event(self.metrics.took)
+        self.subscribers = Subscribers()
+        self.subscribers.on_written(self.live.written)
+        self.subscribers.on_event(self.metrics.took)
         self._looks, self._due = LoopingCall(self._look), 0.0
         self._looks.clock = reactor
 

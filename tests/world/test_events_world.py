@@ -10,7 +10,7 @@ import jsonschema
 
 from keepsake.agent import agent_log, runtime
 from keepsake.contrib.evennia.minds import close_all
-from keepsake.events.log import EventLog, Taps
+from keepsake.events.log import EventLog, Subscribers
 from keepsake.events.prompts import prompt_text
 from keepsake.events.reader import events
 from keepsake.events.types import KINDS, World
@@ -32,11 +32,13 @@ class EventsWorld(AgentsWorld):
 
     def start_services(self) -> runtime.Runtime:
         home = self.scratch / "home"
-        taps = Taps()
-        self.log = EventLog(home / "logs" / "events", secrets=[_KEY], retry=0.05, taps=taps)
+        subscribers = Subscribers()
+        self.log = EventLog(
+            home / "logs" / "events", secrets=[_KEY], retry=0.05, subscribers=subscribers
+        )
         self.addCleanup(self.log.close)
         new = super().start_services()
-        new.events, new.taps = self.log, taps
+        new.events, new.subscribers = self.log, subscribers
         logger, handler = logging.getLogger("keepsake"), agent_log.FaultHandler(self.log)
         logger.addHandler(handler)
         self.addCleanup(logger.removeHandler, handler)

@@ -40,8 +40,8 @@ class MetricsWorld(AgentsWorld):
     def start_services(self) -> runtime.Runtime:
         new = super().start_services()
         self.watching = Watching(new.places, Reactor(self))
-        new.taps = self.watching.taps
-        new.events = self.log = EventLog(new.places.events, taps=new.taps)
+        new.subscribers = self.watching.subscribers
+        new.events = self.log = EventLog(new.places.events, subscribers=new.subscribers)
         self.addCleanup(self.log.close)
         return new
 
@@ -96,8 +96,8 @@ class StreamedTest(MetricsWorld):
 
         heard: list[Any] = []
         with self.assertLogs("keepsake.events") as logs:  # another thread may write an event too
-            self.services.taps.on_event(breaks)
-            self.services.taps.on_event(heard.append)
+            self.services.subscribers.on_event(breaks)
+            self.services.subscribers.on_event(heard.append)
             self.char1.execute_cmd("say Rain.")
             self.char1.execute_cmd("say And rain.")
         assert len(logs.output) == 1

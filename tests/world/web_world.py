@@ -11,7 +11,7 @@ from django.test import Client
 from evennia.utils import create
 
 from keepsake.agent import runtime
-from keepsake.events.log import EventLog, Taps
+from keepsake.events.log import EventLog, Subscribers
 from keepsake.web.api import api
 from tests.world.agents_world import AgentsWorld
 from typeclasses.accounts import Account
@@ -33,11 +33,12 @@ class WebWorld(AgentsWorld):
         self.web = self.client_of(self.builder)
 
     def start_services(self) -> runtime.Runtime:
-        self.taps = Taps()
-        self.log = EventLog(self.scratch / "home" / "logs" / "events", retry=0.05, taps=self.taps)
+        self.subscribers = Subscribers()
+        folder = self.scratch / "home" / "logs" / "events"
+        self.log = EventLog(folder, retry=0.05, subscribers=self.subscribers)
         self.addCleanup(self.log.close)
         new = super().start_services()
-        new.taps = self.taps
+        new.subscribers = self.subscribers
         new.events = self.log
         return new
 

@@ -55,7 +55,7 @@ def at_server_start() -> None:
         _held.enter_context(vault_lock.take(places()))
         if places().database_url:
             LoopingCall(close_old_connections).start(_RECONNECT_SECONDS)
-        agents.start(watching().taps)
+        agents.start(watching().subscribers)
     except Exception as error:  # the world stays up without its agents
         _problem = f"The agents could not be woken: {error}"
         raise

@@ -72,7 +72,8 @@ def open_in_turn(agents: Iterable[Any]) -> None:
     shared = runtime()
     for agent in agents:
         _unopened[agent.id] = agent
-        shared.taps.agent_ids[agent.key] = agent.id  # or the first would take others for players
+        # or the first would take others for players
+        shared.subscribers.agent_ids[agent.key] = agent.id
     shared.post(lambda: _open_next(shared))
 
 
@@ -160,7 +161,7 @@ def _made(agent: Any) -> Mind:
     number, shared = agent.id, runtime()
     if number in _minds:
         return _minds[number]
-    shared.taps.agent_ids[agent.key] = number
+    shared.subscribers.agent_ids[agent.key] = number
 
     def find() -> Any:
         # Evennia keeps what it has loaded: the database is asked only the first time.

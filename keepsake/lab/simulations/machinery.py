@@ -9,7 +9,7 @@ from random import Random
 
 from keepsake.agent.agent_log import log
 from keepsake.agent.runtime import Changed, Runtime, start
-from keepsake.events.log import Taps
+from keepsake.events.log import Subscribers
 from keepsake.lab.simulations.timeline import Timeline
 from keepsake.models.gateway import Gateway
 from keepsake.models.profiles import EXTRACTIVE, SCRIPTED, Profiles
@@ -18,13 +18,13 @@ from keepsake.ports import Generation
 from keepsake.recall.service import IndexService
 
 
-def start_on(timeline: Timeline, seed: str, places: Places, taps: Taps) -> Runtime:
+def start_on(timeline: Timeline, seed: str, places: Places, subscribers: Subscribers) -> Runtime:
     """Start what the agents of a simulation run on."""
     return start(
         places,
         timeline.timer,
         timeline.post,
-        taps,
+        subscribers,
         clock=timeline,
         random=Random(seed),
         workers=timeline.workers(),

@@ -12,7 +12,7 @@ import pytest
 from keepsake.archive.forgetting import ForgottenPerson, Traces, mask
 from keepsake.events import files as event_files
 from keepsake.events.files import files_of
-from keepsake.events.log import EventLog, Taps
+from keepsake.events.log import EventLog, Subscribers
 from keepsake.events.prompts import hash_of, prompt_text, prompts_of
 from keepsake.events.reader import EventFollower, Filter, events, follow, last, newest_first
 from keepsake.events.types import MemoryChange, Thought, World
@@ -256,9 +256,9 @@ def test_a_follower_misses_nothing_while_files_rotate(tmp_path, logs):
 
 @pytest.mark.parametrize("file_bytes", [2_000, 16_000_000])
 def test_from_its_end_no_more_is_read_than_is_asked_for(tmp_path, logs, file_bytes):
-    taps = Taps()
-    taps.agent_ids |= {"Mira": 70, "Öswin": 7}
-    log = logs(tmp_path, file_bytes=file_bytes, taps=taps)
+    subscribers = Subscribers()
+    subscribers.agent_ids |= {"Mira": 70, "Öswin": 7}
+    log = logs(tmp_path, file_bytes=file_bytes, subscribers=subscribers)
     for n in range(1, 2_001):
         log.emit(remembered(n, "Mira" if n % 10 else "Öswin"))
     assert log.flush(60)

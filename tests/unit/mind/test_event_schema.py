@@ -6,7 +6,7 @@ from dataclasses import fields
 import jsonschema
 import pytest
 
-from keepsake.events.log import EventLog, Taps
+from keepsake.events.log import EventLog, Subscribers
 from keepsake.events.reader import events
 from keepsake.events.schema import columns, json_schema
 from keepsake.events.types import KINDS, Fault, Thought
@@ -21,11 +21,11 @@ def thought(agent):
 
 
 def test_the_id_says_whose_an_event_is_whatever_they_are_called(tmp_path):
-    taps = Taps()
-    taps.agent_ids["Mira"] = 7
-    log = EventLog(tmp_path, taps=taps)
+    subscribers = Subscribers()
+    subscribers.agent_ids["Mira"] = 7
+    log = EventLog(tmp_path, subscribers=subscribers)
     log.emit(thought("Mira"))
-    taps.agent_ids |= {"Myra": 7, "Mira": 8}
+    subscribers.agent_ids |= {"Myra": 7, "Mira": 8}
     log.emit(thought("Myra"))
     log.emit(thought("Mira"))
     log.emit(Fault(level="error", text="Mira: something is wrong"))

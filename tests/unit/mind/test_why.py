@@ -8,7 +8,7 @@ import pytest
 from keepsake.archive.log import Archive
 from keepsake.archive.records import COURTESY, HEARSAY, SCENE, MemoryKind
 from keepsake.errors import KeepsakeError
-from keepsake.events.log import EventLog, Taps
+from keepsake.events.log import EventLog, Subscribers
 from keepsake.events.types import Thought
 from keepsake.events.why import why_did
 from keepsake.language.heard import DEED
@@ -32,8 +32,8 @@ class Clock:
         return self.time
 
 
-def taps():
-    made = Taps()
+def subscribers():
+    made = Subscribers()
     made.agent_ids["Mira"] = 7
     return made
 
@@ -43,7 +43,7 @@ class Life:
 
     def __init__(self, folder):
         self.clock, self.logs = Clock(), folder / "events"
-        self.log = EventLog(self.logs, clock=self.clock, taps=taps())
+        self.log = EventLog(self.logs, clock=self.clock, subscribers=subscribers())
         self.archive = Archive(folder / "mira" / "archive")
         self.memory = AgentMemory(
             "Mira",
@@ -119,7 +119,7 @@ def test_without_the_log_the_archive_tells_what_it_knows(life):
     life.acts("say The brass key is lost.", "grief")
     life.log.close()
     shutil.rmtree(life.logs)
-    life.log = EventLog(life.logs, clock=life.clock, taps=taps())
+    life.log = EventLog(life.logs, clock=life.clock, subscribers=subscribers())
     last = life.why()
     assert (last.command, last.reason, last.seq) == ("say The brass key is lost.", "grief", 0)
     assert (last.trigger, last.cost, last.recalled) == ("", None, ())
