@@ -65,7 +65,6 @@ def compacted(
     if isinstance(outcome, CompactionError):
         return Compaction(agent=name, reason=reason.value, outcome="failed", problem=str(outcome))
     first, last = outcome.covered or (0, 0)
-    verdict = outcome.verdict
     return Compaction(
         agent=name,
         reason=outcome.reason.value,
@@ -82,8 +81,4 @@ def compacted(
         completion_tokens=outcome.completion_tokens,
         model=outcome.model,
         rungs={step.rung.value: step.tokens_before - step.tokens_after for step in outcome.steps},
-        good=verdict.good if verdict else None,
-        wanted=verdict.wanted if verdict else 0,
-        tries=verdict.tries if verdict else 0,
-        problem=" ".join(verdict.problems) if verdict else "",
     )

@@ -1,8 +1,7 @@
 """What became of a memory: every compaction there was, and what can be taken back.
 
-Read from the archive, which has all of it: the texts before and after, the figures, the
-check, and whether it was taken back. Reading takes as long as the life was, so
-it belongs in a worker thread.
+Read from the archive, which has all of it: the texts before and after, the figures, and whether it
+was taken back. Reading takes as long as the life was, so it belongs in a worker thread.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import Any
 
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Position
-from keepsake.archive.tiers import SummaryState, SummaryVerdict
+from keepsake.archive.tiers import SummaryState
 from keepsake.json_lines import Record
 from keepsake.memory.types import Outcome, Rung, RungStep
 
@@ -41,11 +40,8 @@ class PastCompaction:
     prompt_tokens: int
     completion_tokens: int
     steps: tuple[RungStep, ...]
-    verdict: SummaryVerdict | None
     before: SummaryState
     after: SummaryState
-    # longer versions of the new summaries, which a later rung made shorter
-    earlier: Mapping[str, str]
     position: Position
     undone: datetime | None = None
     cleared: bool = False
@@ -126,10 +122,8 @@ def _past(
         prompt_tokens=int(tokens.get("prompt", 0)),
         completion_tokens=int(tokens.get("completion", 0)),
         steps=tuple(map(_step, record.get("steps", ()))),
-        verdict=after.verdict,
         before=before,
         after=after,
-        earlier={str(k): str(v) for k, v in (record.get("earlier") or {}).items()},
         position=position,
     )
 

@@ -7,55 +7,14 @@ so that a restart arrives at what was there before.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, Summary, Tier
 from keepsake.json_lines import Record
-
-_COUNTS = ("wanted", "seen", "tries")
-
-
-@dataclass(frozen=True, slots=True)
-class SummaryVerdict:
-    """What the check of a compaction found."""
-
-    wanted: int = 0  # pins and open promises before the compaction
-    seen: int = 0  # those of them that the prompt still shows word for word after it
-    # what is wrong, one sentence each; empty for a good one
-    problems: tuple[str, ...] = ()
-    tries: int = 1  # how often a model was asked for one summary
-
-    @property
-    def words(self) -> str:
-        """The finding in one line; empty if there is nothing to say."""
-        parts = []
-        if self.wanted:
-            parts.append(f"{self.seen} of {self.wanted} pins and promises kept")
-        if self.tries > 1:
-            parts.append(f"written {self.tries} times")
-        return "; ".join([*parts, *self.problems])
-
-    @property
-    def good(self) -> bool:
-        """Whether nothing is wrong."""
-        return not self.problems
-
-    def to_record(self) -> dict[str, Any]:
-        """Part of the compaction's archive line."""
-        return asdict(self)
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> SummaryVerdict:
-        """Read it back; a line of an earlier version has other fields, which are passed over."""
-        values: dict[str, Any] = {key: int(record[key]) for key in _COUNTS if key in record}
-        values["problems"] = tuple(map(str, record.get("problems", ())))
-        if "seen" not in values:  # it put back whatever was missing
-            values["seen"] = values.get("wanted", 0)
-        return cls(**values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +24,9 @@ class SummaryState:
     longterm: Summary | None = None
     recent: Summary | None = None
     summarised: int = 0  # S: the newest memory that is not in the window
-    # the compaction that they are of, 0 for none; ``time`` is when that was made, ``verdict`` what
-    # its check found
+    # the compaction that they are of, 0 for none; ``time`` is when that was made
     standing: int = 0
     time: datetime | None = None
-    verdict: SummaryVerdict | None = None
 
     def summary(self, tier: Tier) -> Summary | None:
         """The summary of that tier."""
@@ -106,7 +63,6 @@ class SummaryState:
             "step": step,
             "t": self.time.isoformat(),
             **self._summaries(),
-            "verdict": self.verdict.to_record() if self.verdict else None,
             **details,
         }
 
@@ -128,7 +84,6 @@ class SummaryState:
             "compactions": compactions,
             "total": total,
             "last": self.time.isoformat() if self.time else None,
-            "verdict": self.verdict.to_record() if self.verdict else None,
         }
 
     def _summaries(self) -> Record:
@@ -148,12 +103,11 @@ class SummaryState:
             Summary.from_record(tier, record[tier.value]) if record[tier.value] else None
             for tier in (Tier.LONGTERM, Tier.RECENT)
         )
-        verdict = SummaryVerdict.from_record(said) if (said := record.get("verdict")) else None
         if record["type"] == "compaction":
             if recent is None:
                 raise ValueError("a compaction without a short-term summary")
             time = datetime.fromisoformat(record["t"])
-            return cls(longterm, recent, recent.last, int(record["id"]), time, verdict)
+            return cls(longterm, recent, recent.last, int(record["id"]), time)
         last = record.get("last")
         return cls(
             longterm,
@@ -161,7 +115,6 @@ class SummaryState:
             int(record["summarised"]),
             int(record["standing"]),
             datetime.fromisoformat(last) if last else None,
-            verdict,
         )
 
 

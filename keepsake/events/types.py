@@ -208,11 +208,7 @@ class Compaction(AgentEvent):
     model: str = ""  #: Who wrote the summaries.
     #: Tokens that each rung of the ladder saved, by its name.
     rungs: Counts = field(default_factory=dict)
-    #: Whether its check found the summaries good; None where none was made.
-    good: bool | None = None
-    wanted: int = 0  #: Constraints and open loops that had to survive.
-    tries: int = 0  #: How often summaries were written until these were taken.
-    problem: str = ""  #: Why it failed, or what is wrong with the summaries.
+    problem: str = ""  #: Why it failed.
 
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)

@@ -334,7 +334,6 @@ class AgentMemory:
                 retry_at=tried.retry_at,
                 last_failure=tried.last_failure,
                 last_number=tiers.state.standing,
-                last_verdict=tiers.state.verdict,
             )
 
     def log(self, text: str) -> None:

@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from keepsake.archive.history import PastCompaction, step_record
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Tier
-from keepsake.archive.tiers import SummaryState, SummaryVerdict, Tiers
+from keepsake.archive.tiers import SummaryState, Tiers
 from keepsake.errors import ArchiveError, ArchiveUnwritable, CompactionError, KeepsakeError
 from keepsake.memory.config import MemoryHost
 from keepsake.memory.ladder import Ladder
@@ -26,7 +26,6 @@ from keepsake.memory.summarizer import ExtractiveSummarizer, Summarizer
 from keepsake.memory.summary_files import VaultCopies
 from keepsake.memory.types import CompactionResult, CompactReason, Outcome, Rung, Undone
 from keepsake.memory.window import Window
-from keepsake.tasks.task import TRIES
 
 RETRY_SECONDS = 30.0
 """Wait after the first failed compaction; doubled with each further one."""
@@ -107,18 +106,8 @@ class Compactor:
         ladder = Ladder(plan, self._window, summarizer, self._log, host.clock.now(), held)
         if not ladder.climb():
             return None
-        still = host.constraints()
-        lost = [line for line in held if line not in still]
-        verdict = SummaryVerdict(
-            wanted=len(held),
-            seen=len(held) - len(lost),
-            problems=tuple(f"it is gone: {line}" for line in lost),
-            tries=min(max((len(each.refusals) for each in ladder.written), default=0) + 1, TRIES),
-        )
-        for problem in verdict.problems:
-            self._log(f"Of pins and promises, {problem}")
         with self._copies.in_step:
-            return self._committed(ladder, _result(ladder, verdict, host.ticks() - began))
+            return self._committed(ladder, _result(ladder, host.ticks() - began))
 
     def _summarizer(self, plan: CompactionPlan, *, again: bool) -> Summarizer:
         """The configured one, or the one that needs no model.
@@ -153,7 +142,6 @@ class Compactor:
                 summarised=new[Tier.RECENT].last,
                 standing=tiers.compactions + 1,
                 time=self._host.clock.now(),
-                verdict=result.verdict,
             )
             source = self._window.counter.source
             tokens = {
@@ -174,7 +162,6 @@ class Compactor:
                 calls=result.calls,
                 tokens=tokens,
                 steps=[step_record(step) for step in result.steps],
-                earlier={tier.value: text for tier, text in ladder.earlier.items()},
             )
             position = self._archive.append(line)
             tiers.compacted(made, tiers.step + 1)
@@ -183,8 +170,6 @@ class Compactor:
         for summary in new.values():
             name = "Long-term" if summary.tier is Tier.LONGTERM else "Short-term"
             self._log(f"{name} summary updated ({len(summary.text)} chars)")
-            if longer := ladder.earlier.get(summary.tier):
-                self._copies.keep_version(replace(summary, text=longer), position)
         for tier in Tier:
             self._copies.write(tier, position, keep=True)
         self._log(f"Compaction complete ({result.outcome})")
@@ -242,7 +227,7 @@ class Compactor:
         return summaries + counter.memories(tiers.window)
 
 
-def _result(ladder: Ladder, verdict: SummaryVerdict, seconds: float) -> CompactionResult:
+def _result(ladder: Ladder, seconds: float) -> CompactionResult:
     """What a compaction is told as, before it has its number."""
     plan, recent = ladder.plan, ladder.summaries[Tier.RECENT]
     longterm = ladder.summaries.get(Tier.LONGTERM)
@@ -274,6 +259,5 @@ def _result(ladder: Ladder, verdict: SummaryVerdict, seconds: float) -> Compacti
         prompt_tokens=sum(each.prompt_tokens for each in costs),
         completion_tokens=sum(each.completion_tokens for each in costs),
         steps=tuple(ladder.steps),
-        verdict=verdict,
         refused=tuple((each.task, each.answer, each.reason) for each in refused),
     )

@@ -37,7 +37,6 @@ class Ladder:
         summaries: Those of before, and then the new ones, long-term first.
         steps: What each rung did.
         written: What was written on the way.
-        earlier: Longer versions of summaries that a later rung made shorter.
     """
 
     plan: CompactionPlan
@@ -49,7 +48,6 @@ class Ladder:
     summaries: dict[Tier, Summary] = field(default_factory=dict)
     steps: list[RungStep] = field(default_factory=list)
     written: list[Draft] = field(default_factory=list)
-    earlier: dict[Tier, str] = field(default_factory=dict)
     _window: int = 0  # tokens of the memories that stay
 
     def climb(self) -> bool:
@@ -197,7 +195,6 @@ class Ladder:
         summary, count = self.summaries[tier], self.window.counter.text
         tokens = count(draft.text)
         if draft.text and tokens < count(summary.text):
-            self.earlier.setdefault(tier, summary.text)
             self.summaries[tier] = replace(
                 summary, text=draft.text, model=draft.model, time=self.now, tokens_after=tokens
             )

@@ -165,14 +165,6 @@ class VaultCopies:
         self.in_step = threading.Lock()
         """Held from a commit until the files have followed it."""
 
-    def keep_version(self, summary: Summary, position: Position) -> None:
-        """Keep a version that a later rung made shorter as a time-stamped file."""
-        folder, number = self._folder, self._tiers.state.standing
-        try:
-            folder.keep(summary, folder.page(summary, number, position, number))
-        except OSError as error:
-            self._log(f"A longer version of the summary could not be written: {error}")
-
     def write(self, tier: Tier, position: Position | None, *, keep: bool = False) -> None:
         """Put a summary into its file, or take away the file of one that is not."""
         state, step, folder = self._tiers.state, self._tiers.step, self._folder

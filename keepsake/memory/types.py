@@ -7,7 +7,6 @@ from datetime import datetime
 from enum import StrEnum
 
 from keepsake.archive.records import Memory, Position, Summary
-from keepsake.archive.tiers import SummaryVerdict
 
 
 class CompactReason(StrEnum):
@@ -127,7 +126,6 @@ class CompactionResult:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     steps: tuple[RungStep, ...] = ()
-    verdict: SummaryVerdict | None = None
     # answers of a model that were not used: the task, the answer, and why
     refused: tuple[tuple[str, str, str], ...] = ()
 
@@ -162,4 +160,3 @@ class MemoryStatus:
     retry_at: datetime | None = None
     last_failure: str = ""
     last_number: int = 0  # number of the newest compaction that stands, 0 if there is none
-    last_verdict: SummaryVerdict | None = None

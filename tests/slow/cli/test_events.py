@@ -93,9 +93,7 @@ def lived(copy):
     )
     log.emit(MemoryChange(agent="Oswin", op="append", n=3, of="act", size=30))
     log.emit(MemoryChange(agent="Mira", op="undo", n=3, problem="there is none"))
-    log.emit(
-        Compaction(agent="Mira", reason="count", outcome="waterfall", number=2, last=9, good=False)
-    )
+    log.emit(Compaction(agent="Mira", reason="count", outcome="waterfall", number=2, last=9))
     log.emit(Health(provider="ollama", host="http://127.0.0.1:1", ready=False, problem="refused"))
     log.emit(Fault(level="error", text="[Error] something broke"))
     log.emit(Sleep(agent="Mira", op="step", step="compact", figures={"files": 2, "share": 0.5}))

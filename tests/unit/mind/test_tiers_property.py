@@ -151,8 +151,6 @@ class Lives(RuleBasedStateMachine):
             return None
         self.count_in(before, made)
         assert (self.memory.status().compactions > made) == bool(result.number)
-        if result.number:
-            assert result.verdict.wanted == result.verdict.seen == len(self.life.constraints)
         return result
 
     def count_in(self, before, made):
@@ -310,7 +308,6 @@ class Lives(RuleBasedStateMachine):
         self.memory.close()
         self.memory = self.life.open()
         self.same_as(before)
-        assert self.memory.status().last_verdict == status.last_verdict
         assert self.memory.status().last_number == status.last_number
 
     def same_as(self, before):

@@ -11,7 +11,6 @@ from keepsake.agent.mind import Tended
 from keepsake.archive.history import PastCompaction, compactions
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Summary
-from keepsake.archive.tiers import SummaryVerdict
 from keepsake.contrib.evennia.commands.base import (
     BuilderCommand,
     Query,
@@ -106,7 +105,7 @@ def view(query: Query) -> Callable[[], str] | None:
 def _listed(name: str, past: Sequence[PastCompaction]) -> str:
     if not past:
         return f"{name}'s memory has not been compacted yet."
-    heading = _row("No", "When (UTC)", "Why", "Memories", "Tokens", "Calls", "Secs", "Check")
+    heading = _row("No", "When (UTC)", "Why", "Memories", "Tokens", "Calls", "Secs", "")
     rows = [f"|w{heading}|n", *map(_listed_row, past)]
     gone = [each for each in past if not each.stands]
     saving = sum(each.tokens_before - each.tokens_after for each in past if each.stands)
@@ -124,26 +123,24 @@ def _listed_row(past: PastCompaction) -> str:
         f"{past.tokens_before} > {past.tokens_after}",
         str(past.calls),
         f"{past.seconds:.1f}",
-        _check(past),
+        _end(past),
     )
     return row if past.stands else f"|x{row}|n"
 
 
 def _row(*cells: str) -> str:
     """One row of the list, at most 78 signs as long as the figures are."""
-    number, time, why, what, tokens, calls, secs, check = cells
+    number, time, why, what, tokens, calls, secs, end = cells
     return (
-        f"{number:>3} {time:<11} {why:<9.9} {what:<11} {tokens:<13} {calls:>5} {secs:>6} {check}"
+        f"{number:>3} {time:<11} {why:<9.9} {what:<11} {tokens:<13} {calls:>5} {secs:>6} {end}"
     ).rstrip()
 
 
-def _check(past: PastCompaction) -> str:
-    """What became of it: taken back, cleared, or how the check of it ended."""
+def _end(past: PastCompaction) -> str:
+    """What became of it: taken back, cleared; empty where it stands."""
     if past.undone is not None:
         return "undone"
-    if past.cleared:
-        return "cleared"
-    return "-" if past.verdict is None else "good" if past.verdict.good else "bad"
+    return "cleared" if past.cleared else ""
 
 
 def _one(name: str, archive: Archive, number: int) -> str:
@@ -184,16 +181,7 @@ def _figures(found: CompactionResult | PastCompaction) -> Iterator[tuple[str, st
         f"{found.completion_tokens:,} out"
     )
     yield "Cost", f"{cost if found.calls else 'no call of a model'}, {found.seconds:.1f} s"
-    yield "Check", verdict(found.verdict)
     yield "Archive", plain(str(found.position))
-
-
-def verdict(found: SummaryVerdict | None) -> str:
-    """What the check found: ``good: 3 of 3 pins and promises kept``."""
-    if found is None:
-        return "not checked"
-    colour, word = ("|g", "good") if found.good else ("|r", "bad")
-    return f"{colour}{word}|n" + (f": {plain(found.words)}" if found.words else "")
 
 
 def _texts(past: PastCompaction) -> Iterator[str]:
@@ -207,9 +195,6 @@ def _texts(past: PastCompaction) -> Iterator[str]:
         if old is not None or new is not None:
             yield f"|w{title}|n"
             yield from (_titled("before", old), "", _titled("after", new), "")
-    for tier, text in past.earlier.items():
-        yield f"|wThe {plain(tier)} summary before it was made shorter|n"
-        yield f"{plain(text)}\n"
 
 
 def _titled(word: str, summary: Summary | None) -> str:

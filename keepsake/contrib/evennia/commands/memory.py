@@ -18,7 +18,6 @@ from keepsake.contrib.evennia.commands.base import (
     plain,
     when,
 )
-from keepsake.contrib.evennia.commands.compaction import verdict
 from keepsake.contrib.evennia.minds import open_minds
 from keepsake.contrib.evennia.wording import counted
 from keepsake.errors import KeepsakeError
@@ -98,8 +97,6 @@ def _facts(component: MemoryComponent) -> Iterator[tuple[str, str]]:
     yield "Counted by", runtime().tokens.source
     yield "Next compaction", _due(status)
     yield "Last compaction", when(status.last_compaction, datetime.now(UTC))
-    if status.last_number:
-        yield "  its check", verdict(status.last_verdict)
     if promises := component.commitments.lines:
         yield "Promises", f"{len(promises)} in {plain(str(component.commitments.path))}"
     yield "On disk", f"{memory.archive.size() / 1000:.1f} kB in {plain(str(component.folder))}"

@@ -61,7 +61,7 @@ function compaction(id, made) {
   const folded = made.covered ? ` · memories ${made.covered.map(count).join("–")} folded in` : "";
   const details = el("details", { "data-agent": id, on: { toggle: () => details.open && show(details, made) } },
     el("summary", { "data-opens": true },
-      el("b", {}, `Compaction ${made.number}`), verdict(made),
+      el("b", {}, `Compaction ${made.number}`), made.undone ? el("span", { class: "badge paused" }, "taken back") : null,
       el("span", {}, made.outcome), el("span", { class: "dim" }, made.reason),
       el("span", { class: "figure" }, `${count(made.tokens_before)} → ${count(made.tokens_after)} tokens (−${percent(saved)})`),
       el("small", {}, time(made.time), ` · ${seconds(made.seconds)} · ${many(made.calls, "model call")} · ${made.strategy}${folded}`)),
@@ -69,22 +69,12 @@ function compaction(id, made) {
   return el("li", { "data-row": true, tabindex: "-1", class: made.undone ? "undone" : "" }, details);
 }
 
-function verdict(made) {
-  if (made.undone) return el("span", { class: "badge paused" }, "taken back");
-  if (made.verdict === null) return el("span", { class: "badge asleep" }, "not checked");
-  const good = !made.verdict.problems.length;
-  return el("span", { class: `badge ${good ? "calm" : "trouble"}` }, good ? "good" : "poor");
-}
-
 /** Made when it is opened for the first time: all differences at once would be felt. */
 function show(details, made) {
   const holder = details.querySelector(".change");
   if (holder.hasChildNodes()) return;
   const raw = made.covered ? memoriesFold(details.dataset.agent, ...made.covered) : null;
-  const { wanted = 0, seen, problems = [] } = made.verdict ?? {};
-  const said = [wanted && `${seen} of ${wanted} pins and promises kept`, ...problems].filter(Boolean).join("; ");
-  fill(holder, said ? el("p", {}, `Its check said: ${said}`) : null, raw,
-    Object.keys(TIERS).map((kind) => change(kind, made)));
+  fill(holder, raw, Object.keys(TIERS).map((kind) => change(kind, made)));
 }
 
 function change(kind, made) {

@@ -68,7 +68,7 @@ function compaction(record) {
   const range = record.last ? `memories ${record.first}–${record.last}` : "";
   const tokens = `${count(record.tokens_before)} → ${count(record.tokens_after)} tokens`;
   const more = join(record.reason, range, tokens, record.seconds ? seconds(record.seconds) : "", record.problem);
-  const bad = record.outcome === "failed" || record.good === false;
+  const bad = record.outcome === "failed";
   return { what: `compaction ${record.number || ""}: ${record.outcome}`, more, tone: bad ? "trouble" : "milestone" };
 }
 
