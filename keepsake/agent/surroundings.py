@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
 from keepsake.agent.attention import EventKind, Impulse
 from keepsake.agent.body import Body
-from keepsake.language.words import pattern
+from keepsake.language.heard import names
 from keepsake.prompt.options import Options
 
 _SPEECH = frozenset({"say", "talk", "whisper", "pose", "shout"})
@@ -44,10 +43,6 @@ def exits_of(character: Any) -> list[str]:
 
 def options_of(agent: Body, *, stays: bool | None = None) -> Options:
     """What the agent can do something with or to: people, things and exits."""
-
-    def names(objects: Any) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(str(each.key) for each in objects))
-
     place = agent.location
     things = place.contents_get(content_type="object") if place else ()
     ways = place.exits if place else ()
@@ -55,12 +50,16 @@ def options_of(agent: Body, *, stays: bool | None = None) -> Options:
     details = (str(each) for each in (place.db.details or {})) if place is not None else ()
     return Options(
         exits=tuple(each for each in exits_of(agent) if each in passable),
-        people=names(people_near(agent)),
-        things=(*names(things), *details),
-        lying=names(thing for thing in things if thing.access(agent, "get")),
-        carried=names(agent.contents),
+        people=_names(people_near(agent)),
+        things=(*_names(things), *details),
+        lying=_names(thing for thing in things if thing.access(agent, "get")),
+        carried=_names(agent.contents),
         stays=agent.stays if stays is None else stays,
     )
+
+
+def _names(objects: Iterable[Any]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(str(each.key) for each in objects))
 
 
 def place_of(character: Any) -> str:
@@ -153,7 +152,7 @@ def event_of(agent: Any, speaker: Any, line: str, facts: Mapping[str, Any]) -> I
         if not getattr(speaker, "has_account", False):
             return None  # what an agent says to somebody else is no reason to join in
         meant = EventKind.HEARD
-    elif is_named(line, agent.key):
+    elif names(line, agent.key):
         meant = EventKind.ADDRESSED if kind in _CALLED else EventKind.NAMED
     elif kind in _CALLED and people_near(agent) == [speaker]:
         meant = EventKind.ADDRESSED  # two alone in a room: all that one says is for the other
@@ -166,8 +165,3 @@ def event_of(agent: Any, speaker: Any, line: str, facts: Mapping[str, Any]) -> I
 def words_of(line: str) -> str:
     """What is said in a perceived line, without who says it: between the quotation marks."""
     return line.partition('"')[2].removesuffix('"')
-
-
-def is_named(line: str, name: str) -> bool:
-    """Whether that name stands in a line, as a word."""
-    return pattern(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE).search(line) is not None

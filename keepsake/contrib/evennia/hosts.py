@@ -13,13 +13,13 @@ from evennia.objects.models import ObjectDB
 from keepsake.agent.attention import TALK_SECONDS
 from keepsake.agent.surroundings import (
     is_agent,
-    is_named,
     people_near,
     players_near,
     talkativeness,
 )
 from keepsake.contrib.evennia.creation import FOLDER
 from keepsake.contrib.evennia.minds import mind_of
+from keepsake.language.heard import names
 
 
 def hosts_of(room: Any) -> list[Any]:
@@ -55,7 +55,7 @@ def answers_room(agent: Any, player: Any, words: str, now: float) -> bool:
     for some minutes. Where that is none, and no other player is here, it is for who would greet
     them. ``now``: Seconds of the clock that :func:`turned_to` uses.
     """
-    if any(is_named(words, each.key) for each in people_near(agent) if each is not player):
+    if any(names(words, each.key) for each in people_near(agent) if each is not player):
         return False
     last, at = player.ndb.spoken_to or (None, now)
     if now - at < TALK_SECONDS and last in awake_in(agent.location):
