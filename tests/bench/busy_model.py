@@ -22,11 +22,16 @@ UPPER, LOWER = "Loft", "Barn"
 """How the names of rooms begin that lie above and below each other."""
 _CURSOR = re.compile(r"~\w+> ?$")
 _PLACE = re.compile(rf"^You are \w+ in ({UPPER}|{LOWER})", re.MULTILINE)
-_ACTS = (
-    *[("say", 30), ("emote", 32), ("go", 10), ("look", 8), ("note", 6), ("examine", 4)],
-    ("wait", 10),
-)
-"""Verbs, and how often in a hundred acts each is chosen."""
+_ACTS = {
+    "say {words}": 30,
+    "emote {gesture} {number} sacks of barley.": 32,
+    "go {way}": 10,
+    "look": 8,
+    "note Sacks {number}: There were {number} sacks when I looked.": 6,
+    "look {way}": 4,
+    "wait": 10,
+}
+"""Commands, and how often in a hundred acts each is chosen."""
 _GESTURES = ("counts", "mends", "turns over", "polishes", "looks for", "puts away", "weighs")
 _POLL_SECONDS = 0.1
 
@@ -53,27 +58,13 @@ def answerer(hold: Path, delay: float) -> Callable[[str], str]:
             words = only_once(next(heard), number)
             if not _CURSOR.search(prompt):
                 return f" {words}\n"
-            verb = random.choices([v for v, _ in _ACTS], [often for _, often in _ACTS])[0]
-            return f" {_act(verb, prompt, words, number, random)}\n"
+            place = _PLACE.findall(prompt)
+            way = "down" if place and place[-1] == UPPER else "up"
+            (act,) = random.choices(list(_ACTS), list(_ACTS.values()))
+            gesture = random.choice(_GESTURES)
+            return f" {act.format(words=words, gesture=gesture, number=number, way=way)}\n"
 
     return answer
-
-
-def _act(verb: str, prompt: str, words: str, number: int, random: Random) -> str:
-    place = _PLACE.findall(prompt)
-    match verb:
-        case "say":
-            return f"say {words}"
-        case "emote":
-            return f"emote {random.choice(_GESTURES)} {number} sacks of barley."
-        case "go":
-            return "go down" if place and place[-1] == UPPER else "go up"
-        case "note":
-            return f"note Sacks {number % 7}: There were {number} sacks when I looked."
-        case "examine":
-            return f"look {random.choice(('up', 'down'))}"
-        case _:
-            return verb
 
 
 def main() -> None:

@@ -114,17 +114,6 @@ def test_an_answer_comes_in_the_owners_thread(
     assert fake.calls("/api/generate")[0].body["prompt"] == "Hi!"
 
 
-def test_each_server_has_its_own_queue(gateway: Gateway, owner: Owner, fake: FakeModelServer):
-    gate = threading.Event()
-    fake.plan("/v1/chat/completions", Reply(gate=gate, text="slow"))
-    slow = ask(gateway, owner, name="summarizer")
-    quick = ask(gateway, owner)
-    until(lambda: quick)
-    assert not slow
-    gate.set()
-    until(lambda: slow)
-
-
 def test_generate_blocks_until_the_answer_or_the_error(
     gateway: Gateway, owner: Owner, fake: FakeModelServer, home: Places
 ):

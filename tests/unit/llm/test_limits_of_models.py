@@ -214,16 +214,6 @@ def test_a_busy_server_is_waited_for(
         assert pauses[-1] > pauses[0] + 0.5, "they grow"
 
 
-def test_a_server_that_loads_is_waited_for_before_it_is_known(
-    home: Places, owner: Owner, fake: FakeModelServer
-):
-    fake.kind, fake.template = "llama.cpp", "{{ messages }}"
-    fake.plan("/v1/models", *[Reply(status=503, text="Loading model")] * 4)
-    with world(home, owner, fake, "**provider**: openai") as it:
-        assert it.gateway.generate("agent", it.long).text
-        assert it.profiles[0].form == "chat"
-
-
 def test_it_is_told_when_a_server_that_missed_a_call_answers_again(
     home: Places, owner: Owner, fake: FakeModelServer, monkeypatch: pytest.MonkeyPatch
 ):

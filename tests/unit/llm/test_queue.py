@@ -155,17 +155,6 @@ def test_the_more_urgent_first_and_in_order_within(desk: Desk, asked: str, answe
     assert desk.run_out() == answered.split()
 
 
-def test_the_prompt_is_built_when_its_turn_comes_or_is_no_longer_wanted(desk: Desk):
-    world, outcomes = {"weather": "sun"}, []
-    desk.ask("first", E, "mira")
-    desk.submit(None, lambda: GenerationRequest(world["weather"]), print)
-    desk.submit("mira", lambda: None, outcomes.append)
-    desk.settle()
-    world["weather"] = "rain"
-    assert desk.run_out() == ["first", "rain"]
-    assert outcomes == [None]
-
-
 def test_cancelled_while_it_waits_and_in_flight(desk: Desk):
     tickets = [desk.ask(name, E, "mira") for name in ("first", "second", "third")]
     desk.settle()
