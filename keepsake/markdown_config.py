@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import difflib
 import logging
+import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -31,6 +32,7 @@ from keepsake.errors import ConfigError
 _log = logging.getLogger("keepsake.config")
 
 _FENCE = ("```", "~~~")
+_MARK = re.compile(r"##? (?P<heading>.*)|\*\*(?P<key>[a-z_][a-z0-9_]*)\*\*\s*:(?P<value>.*)")
 _YES, _NO = ("yes", "true", "on"), ("no", "false", "off")
 _MOST = 2**31 - 1
 _SLIP = 0.8
@@ -52,7 +54,7 @@ class ConfigSection:
     path: Path
     name: str
     line: int
-    entries: Mapping[str, Setting] = field(default_factory=dict)
+    entries: dict[str, Setting] = field(default_factory=dict)
 
     def text(self, key: str, default: str | None = None) -> str:
         """The setting as it was written; refused if it is not there and has no default."""
@@ -183,19 +185,33 @@ class FileSettings:
 # -- the file
 
 
-def parse(path: Path) -> list[ConfigSection]:
+def parse(path: Path, *, whole: bool = False) -> list[ConfigSection]:
     """The sections of a markdown file that hold settings, in order.
+
+    ``whole``: Whether headings mean nothing, and all settings are of one section.
 
     Raises:
         ConfigError: The file cannot be read, is not UTF-8, or has a key twice in
             one section.
     """
-    found = [ConfigSection(path, "", 1, {})]
-    for number, line in _outside_fences(_read(path)):
-        if heading := _heading(line):
-            found.append(ConfigSection(path, heading, number, {}))
-        elif (setting := _setting(line)) is not None:
-            _add(found[-1], setting[0], Setting(setting[1], number))
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ConfigError(path, 0, f"cannot be read ({reason})", "Put it back") from error
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise ConfigError(path, line, "is not UTF-8", "Save it as UTF-8") from error
+    found = [ConfigSection(path, "", 1)]
+    for number, mark in _marks(text):
+        entries, key = found[-1].entries, mark["key"]
+        if key is None and not whole:
+            found.append(ConfigSection(path, mark["heading"].strip("# "), number))
+        elif key in entries:
+            what = f"{key} was set on line {entries[key].line} already"
+            raise ConfigError(path, number, what, "Keep one of them")
+        elif key is not None:
+            entries[key] = Setting(mark["value"].strip(), number)
     return [section for section in found if section.entries]
 
 
@@ -203,13 +219,9 @@ def merged(path: Path) -> ConfigSection:
     """All settings of a file as one section, for files whose headings mean nothing.
 
     Raises:
-        ConfigError: As :func:`parse`, and when two sections have the same key.
+        ConfigError: As :func:`parse`.
     """
-    together = ConfigSection(path, "", 1, {})
-    for section in parse(path):
-        for key, entry in section.entries.items():
-            _add(together, key, entry)
-    return together
+    return next(iter(parse(path, whole=True)), ConfigSection(path, "", 1))
 
 
 def with_settings(text: str, name: str, values: Mapping[str, str]) -> str:
@@ -221,12 +233,13 @@ def with_settings(text: str, name: str, values: Mapping[str, str]) -> str:
     """
     lines, missing, place, inside = text.splitlines(keepends=True), dict(values), 0, not name
     end = "\r\n" if "\r\n" in text else "\n"
-    for number, line in _outside_fences(text):
-        if name and (heading := _heading(line)):
-            inside = heading.lower() == name
+    for number, mark in _marks(text):
+        key = mark["key"]
+        if name and key is None:
+            inside = mark["heading"].strip("# ").lower() == name
             place = number if inside else place
-        elif inside and (setting := _setting(line)) and setting[0] in missing:
-            lines[number - 1] = f"**{setting[0]}**: {missing.pop(setting[0])}".rstrip() + end
+        elif inside and key in missing:
+            lines[number - 1] = f"**{key}**: {missing.pop(key)}".rstrip() + end
     added = [f"**{key}**: {value}{end}" for key, value in missing.items() if value]
     if added and not place:
         head = [f"## {name}{end}", end] if name else []
@@ -237,47 +250,17 @@ def with_settings(text: str, name: str, values: Mapping[str, str]) -> str:
     return "".join([*lines[:place], *added, *lines[place:]])
 
 
-def _heading(line: str) -> str:
-    return line.strip("#").strip() if line.startswith(("# ", "## ")) else ""
-
-
-def _setting(line: str) -> tuple[str, str] | None:
-    key, sign, rest = line.removeprefix("**").partition("**")
-    colon, value = rest.lstrip()[:1], rest.lstrip()[1:].strip()
-    if not (sign and colon == ":" and line.startswith("**")):
-        return None
-    return (key, value) if key.isidentifier() and key.isascii() and key.islower() else None
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise ConfigError(path, 0, f"cannot be read ({reason})", "Put it back") from error
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        raise ConfigError(path, line, "is not UTF-8", "Save it as UTF-8") from error
-
-
-def _outside_fences(text: str) -> Iterator[tuple[int, str]]:
+def _marks(text: str) -> Iterator[tuple[int, re.Match[str]]]:
+    """The headings and the settings of a text, outside of its code blocks, by their lines."""
     fence = ""
     for number, line in enumerate(text.splitlines(), start=1):
-        mark = line.lstrip()[:3]
+        sign = line.lstrip()[:3]
         if fence:
-            fence = "" if mark == fence else fence
-        elif mark in _FENCE:
-            fence = mark
-        else:
-            yield number, line.rstrip()
-
-
-def _add(section: ConfigSection, key: str, entry: Setting) -> None:
-    entries = cast("dict[str, Setting]", section.entries)
-    if key in entries:
-        what = f"{key} was set on line {entries[key].line} already"
-        raise ConfigError(section.path, entry.line, what, "Keep one of them")
-    entries[key] = entry
+            fence = "" if sign == fence else fence
+        elif sign in _FENCE:
+            fence = sign
+        elif (mark := _MARK.fullmatch(line)) is not None:
+            yield number, mark
 
 
 class ConfigFile[T]:
