@@ -3,11 +3,11 @@
 ``vault/agents/<name>/noticed.md`` is the list::
 
     - promise to Jonas: a bowl of soup (memory 241, by 12-20261101090000)
-    - rule from Ada: never open the cellar door (memory 17) [done]
+    - rule from Ada: never open the cellar door (memory 17)
 
-The agent adds a promise with its verb ``promise`` and closes it with ``kept``; builders and other
-people edit the file: no more is necessary than a name, a colon and the words. Reading is quick and
-never raises; writing blocks, and belongs in a worker thread.
+The agent adds a promise with its verb ``promise`` and takes it out with ``kept``; people edit the
+file: no more is necessary than a name, a colon and the words. Reading is quick and never raises;
+writing blocks, and belongs in a worker thread.
 """
 
 from __future__ import annotations
@@ -31,15 +31,16 @@ _SOMEBODY = "somebody"
 _NEW_FILE = """\
 # Promises and rules
 
-What this agent has promised, and what it keeps to. It writes its promises here itself; people may
-add, change and take out lines. What is open stands in every prompt, and no compaction touches it.
-`[done]` at the end of a line: it is over. Text that is no such line is for its reader alone.
+What this agent has promised, and what it keeps to. It adds its promises itself, and takes out those
+that it has kept; people may add, change and take out lines. They stand in every prompt, and no
+compaction touches them. Text that is no such line is for its reader alone.
 """
 _LINE = re.compile(
     r"^- (?P<kind>rule|promise) (?:from|to|of) (?P<who>[^:]{1,48}): (?P<text>\S.*?)"
-    r"(?: \(memory (?P<number>\d{1,9})(?:, [\dT:.+-]{10,40})?"  # earlier versions say when
-    r"(?:, by (?P<key>[\w:.-]{1,60}))?\))?(?P<done> \[done\])?[ \t]*$"
+    r"(?: \(memory (?P<number>\d{1,9})(?:, [\dT:.+-]{10,40})?"
+    r"(?:, by (?P<key>[\w:.-]{1,60}))?\))?(?<! \[done\])[ \t]*$"
 )
+"""Earlier versions also say when it was, and end with ``[done]`` what is over."""
 
 
 class CommitmentKind(StrEnum):
@@ -58,7 +59,6 @@ class Commitment:
     text: str
     number: int = 0  # the memory that it rests on; 0 where a person wrote it into the file
     key: str = ""  # who that is, as in :attr:`keepsake.archive.records.Memory.source_id`
-    done: bool = False
 
     @property
     def line(self) -> str:
@@ -76,7 +76,7 @@ class Commitment:
         return f"{self.kind} {self.who}: {self.text}".casefold()
 
     def checked(self) -> Commitment:
-        """It, open, with who and words as a line can hold them.
+        """It, with who and words as a line can hold them.
 
         Raises:
             NoteRefused: It has no words, or is too long.
@@ -88,7 +88,7 @@ class Commitment:
         if len(text) > LONGEST:
             raise NoteRefused(f"That is {len(text)} characters", f"Promise in at most {LONGEST}")
         who = " ".join(for_prompt(self.who).replace(":", " ").split())[:48].strip()
-        return replace(self, who=who, text=text, done=False)
+        return replace(self, who=who, text=text)
 
 
 class Commitments(ListBook[Commitment]):
@@ -109,7 +109,6 @@ class Commitments(ListBook[Commitment]):
             shorten(for_prompt(match["text"]), 2 * LONGEST),
             int(match["number"] or 0),
             match["key"] or "",
-            match["done"] is not None,
         )
 
     @staticmethod
@@ -118,13 +117,7 @@ class Commitments(ListBook[Commitment]):
         preposition = "to" if item.kind is CommitmentKind.PROMISE else "from"
         by = f", by {item.key}" if item.key else ""
         end = f" (memory {item.number}{by})" if item.number else ""
-        done = " [done]" if item.done else ""
-        return f"- {item.kind.value} {preposition} {item.who or _SOMEBODY}: {item.text}{end}{done}"
-
-    @property
-    def items(self) -> tuple[Commitment, ...]:
-        """All that is open, in the order of the file; its last good state if it cannot be read."""
-        return tuple(item for item in self.all() if not item.done)
+        return f"- {item.kind.value} {preposition} {item.who or _SOMEBODY}: {item.text}{end}"
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -150,7 +143,7 @@ class Commitments(ListBook[Commitment]):
         return tuple(shown)
 
     def add(self, new: Commitment, by: str = "agent") -> Commitment:
-        """Add a promise or a rule; one that is done and says the same is opened again.
+        """Add a promise or a rule.
 
         Returns:
             It as it is kept.
@@ -161,29 +154,18 @@ class Commitments(ListBook[Commitment]):
         item = new.checked()
 
         def plan(items: tuple[Commitment, ...]) -> list[Commitment | None]:
-            current = [each for each in items if not each.done]
-            if item.words in (each.words for each in current):
+            if item.words in (each.words for each in items):
                 raise NoteRefused("That stands in the list already")
-            if _cost(*current, item) > LIMIT:
+            if _cost(*items, item) > LIMIT:
                 raise NoteRefused(
-                    f"The list of promises is full ({len(current)})",
+                    f"The list of promises is full ({len(items)})",
                     "Keep one first: kept <number>",
                 )
-            return [*(None if item.words == each.words else each for each in items), item]
+            return [*items, item]
 
         self._change(plan)
         self._store.tell("noticed", by, n=item.number, of=item.kind.value, size=len(item.text))
         return item
-
-    def close(self, which: Commitment, by: str = "agent") -> None:
-        """Mark one as done.
-
-        Raises:
-            NoteRefused: The file cannot be written.
-        """
-        done = replace(which, done=True)
-        self._change(lambda items: [done if each == which else each for each in items])
-        self._store.tell("closed", by, n=which.number, of=which.kind.value, size=len(which.text))
 
     def meant(self, which: str) -> Commitment:
         """The one that the number of its memory means, or words that only it has.
@@ -195,17 +177,18 @@ class Commitments(ListBook[Commitment]):
         numbers, lines = [each.number for each in items], [each.line for each in items]
         return items[meant(which, numbers, lines, "open promises")]
 
-    def drop(self, theirs: Callable[[Commitment], bool], by: str = "builder") -> int:
-        """Take out all of which ``theirs`` is true; how many there were.
+    def close(self, which: Callable[[Commitment], bool], by: str = "builder") -> int:
+        """Take out those of which ``which`` is true; how many there were.
 
         Raises:
             NoteRefused: The file cannot be written; nothing is gone.
         """
-        count = sum(map(theirs, self.all()))
-        if count:
-            self._change(lambda items: [None if theirs(each) else each for each in items])
-            self._store.tell("closed", by, times=count)
-        return count
+        gone = [each for each in self.items if which(each)]
+        if gone:
+            self._change(lambda items: [None if which(each) else each for each in items])
+        for each in gone:
+            self._store.tell("closed", by, n=each.number, of=each.kind.value, size=len(each.text))
+        return len(gone)
 
 
 def _cost(*items: Commitment) -> int:

@@ -53,12 +53,12 @@ class Pinned(ListBook[_Pin]):
     @property
     def lines(self) -> tuple[str, ...]:
         """What is pinned, in the order of the file; all of it, however long."""
-        return tuple(pin.text for pin in self.all())
+        return tuple(pin.text for pin in self.items)
 
     @property
     def own(self) -> tuple[str, ...]:
         """Those of :attr:`lines` that the agent pinned itself."""
-        return tuple(pin.text for pin in self.all() if pin.own)
+        return tuple(pin.text for pin in self.items if pin.own)
 
     @property
     def shown(self) -> tuple[str, ...]:
@@ -66,7 +66,7 @@ class Pinned(ListBook[_Pin]):
 
         The builders' lines have the first right to the room, wherever they stand.
         """
-        pins = self.all()
+        pins = self.items
         order = sorted(range(len(pins)), key=lambda place: pins[place].own)
         used = accumulate(len(pins[place].text) for place in order)
         kept = {place for place, size in zip(order, used, strict=True) if size <= LIMIT}

@@ -243,7 +243,8 @@ class ListBook[T](ABC):
     def write_line(item: T) -> str:
         """The line of an item."""
 
-    def all(self) -> tuple[T, ...]:
+    @property
+    def items(self) -> tuple[T, ...]:
         """All items, in the order of the file; of one that cannot be read its last good state.
 
         Quick: it does not wait for a thread that writes the file now.

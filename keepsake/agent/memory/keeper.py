@@ -200,7 +200,7 @@ class MemoryTools:
 
     def _kept(self, command: Command, _place: str) -> str:
         promise = self._memory.commitments.meant(command.argument)
-        self._memory.commitments.close(promise)
+        self._memory.commitments.close(lambda each: each == promise, by="agent")
         return f"{tool_results.PROMISE_KEPT}{promise.line}"
 
     def _page(self, command: Command, _place: str) -> str:

@@ -100,7 +100,7 @@ def test_the_books_of_the_version_before_this_one_open_and_are_written_on(agent)
     assert [line.said for line in eve.lines] == [True, True]
     assert (book.through, book.problems, journal.problems) == (10, [], ())
 
-    commitments.close(commitments.items[0])
+    commitments.close(lambda each: each.number == 241)
     given = {"importance": 5, "origin": EntryOrigin.SEEN, "now": insight.time}
     assert journal.write("Tom brought the blue cup.", **given).id == "20261126-4"
     book.conclude(ADA, lambda page: replace(page, portrait="She mends nets."))

@@ -135,7 +135,7 @@ def rules_dropped(books: Sequence[tuple[str, Commitments]], person: str) -> str:
     def theirs(each: Commitment) -> bool:
         return wanted in (each.key.casefold(), each.who.casefold())
 
-    gone = {name: count for name, book in books if (count := book.drop(theirs))}
+    gone = {name: count for name, book in books if (count := book.close(theirs))}
     if not gone:
         raise KeepsakeError(f"No agent has one of {plain(person)}", "See them: @rules")
     told = ", ".join(f"{name} {count}" for name, count in gone.items())
