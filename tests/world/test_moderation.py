@@ -12,7 +12,6 @@ from django.test import override_settings
 from evennia.utils import create
 from evennia.utils.ansi import strip_ansi
 
-from keepsake.contrib.evennia import audit as written_down
 from keepsake.events.files import files_of
 from tests.world.agents_world import Building
 from tests.world.test_hospitality import Inn
@@ -148,22 +147,3 @@ class TestModeration(Building, Inn):
         shown = self.type("@audit")
         assert "@dig Cellar" in shown
         assert "@mute ann for 1h : shouting" in shown
-
-    def test_logs_are_cut_bounded_and_read_across_the_cuts(self):
-        small = {"FILE_BYTES": 500, "MOST_FILES": 4}
-        with mock.patch.multiple(written_down, **small):
-            for number in range(3):
-                self.type(f"@rules {number}")
-            shown = self.type("@audit")
-            assert all(f"@rules {number}" in shown for number in range(3))
-            for number in range(40):
-                self.type(f"@rules {number}")
-            shown = self.type("@audit")
-        files = files_of(self.logs, "audit")
-        assert len(files) == 4
-        assert [each.packed for each in files] == [True, True, True, False]
-        assert sum(len(each.read()) for each in files) < 4 * 500
-        lines = [json.loads(line) for each in files for line in each.lines()]
-        numbers = [each["seq"] for each in lines]
-        assert numbers == [*range(numbers[0], 46)], "the newest, none missing"
-        assert all(f"@rules {each['line'].split()[1]} " in shown for each in lines[:-1])
