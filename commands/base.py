@@ -122,7 +122,8 @@ class PlayerCommand(AuditedCommand):
             facts["to"] = target.id
         for reader, template in ((caller, you), (target, to_target)):
             if reader is not None:
-                names = {"actor": _name(caller, reader), "target": _name(target, reader)}
+                names = {"actor": caller.get_display_name(reader)}
+                names["target"] = target.get_display_name(reader) if target is not None else ""
                 reader.msg((template.format_map(names | words), dict(facts)), from_obj=caller)
         caller.location.msg_contents(
             (others, facts),
@@ -135,10 +136,6 @@ class PlayerCommand(AuditedCommand):
 def player_named(name: str) -> ObjectDB | None:
     """Whoever bears that name, agents too, wherever they are."""
     return Character.objects.all_family().filter(db_key__iexact=name.strip()).first()
-
-
-def _name(obj: ObjectDB | None, reader: ObjectDB) -> str:
-    return obj.get_display_name(reader) if obj is not None else ""
 
 
 def with_article(obj: ObjectDB, reader: ObjectDB) -> str:

@@ -9,7 +9,7 @@ from evennia.objects.objects import DefaultCharacter
 
 from keepsake.archive.records import BY_RULE
 from keepsake.contrib.evennia.characters import CharacterMixin
-from typeclasses.clients import tell, tell_room, tell_speech
+from typeclasses.clients import SPOKEN, tell, tell_channel, tell_room
 from world.deed.happening import happened
 from world.deed.order import put_in_order
 
@@ -49,11 +49,12 @@ class Character(CharacterMixin, DefaultCharacter):
 
     def at_msg_receive(self, text: Any = None, from_obj: Any = None, **kwargs: Any) -> bool:
         """Whether it is shown: what somebody says or plays whom this one ignores is not."""
-        ignored = self.attributes.get("ignored")
-        facts = text[1] if isinstance(text, tuple) and len(text) > 1 else None
-        if ignored and from_obj is not None and facts and facts.get("type") in _HEARD:
-            return getattr(from_obj, "id", None) not in ignored
-        tell_speech(self, text, from_obj)
+        line, facts = text if isinstance(text, tuple) and len(text) > 1 else (text, None)
+        kind = (facts or {}).get("type")
+        if kind in _HEARD and getattr(from_obj, "id", None) in (self.db.ignored or ()):
+            return False
+        if kind in SPOKEN:
+            tell_channel(self, kind, str(line), from_obj)
         return bool(super().at_msg_receive(text=text, from_obj=from_obj, **kwargs))
 
     def at_look(self, target: Any, **kwargs: Any) -> str:
