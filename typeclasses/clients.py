@@ -14,10 +14,9 @@ from typing import Any
 from django.conf import settings
 from evennia.utils.ansi import strip_ansi
 
-SHORT = {
-    **{"north": "n", "northeast": "ne", "east": "e", "southeast": "se", "south": "s"},
-    **{"southwest": "sw", "west": "w", "northwest": "nw", "up": "u", "down": "d"},
-}
+from keepsake.prompt.verbs import COMPASS
+
+SHORT = {way: short for short, way in COMPASS.items()}
 """Directions as mappers of game clients know them."""
 SPOKEN = frozenset({"say", "talk", "whisper", "shout", "page", "tell"})
 

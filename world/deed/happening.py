@@ -91,7 +91,10 @@ def _follow(deed: WorldDeed, scene: DeedScene, mine: dict[str, Any]) -> None:
         scene.partners = []
         # They have no more what they were given for it: they may ask for it again.
         again = is_done(step, mine) and not all(carried(scene.player, each) for each in step.make)
-        if not (again or _is_open(deed, step, mine, scene)) or not _holds(step, scene):
+        today = f"{scene.now.moment:%Y-%m-%d}" in days_of(step, mine)
+        before = all(is_done(deed.steps[each], mine) for each in step.after)
+        is_open = before and not today and not is_done(step, mine)
+        if not (again or is_open) or not _holds(step, scene):
             continue
         taken = Taken(deed, step, scene.player, [scene.player, *scene.partners], scene.people)
         if again:
@@ -102,12 +105,6 @@ def _follow(deed: WorldDeed, scene: DeedScene, mine: dict[str, Any]) -> None:
         mine = progress(scene.player)[deed.id]
         if mine["end"]:
             return
-
-
-def _is_open(deed: WorldDeed, step: DeedStep, mine: Mapping[str, Any], scene: DeedScene) -> bool:
-    before = all(is_done(deed.steps[each], mine) for each in step.after)
-    today = f"{scene.now.moment:%Y-%m-%d}" in days_of(step, mine)
-    return before and not today and not is_done(step, mine)
 
 
 def _holds(step: DeedStep, scene: DeedScene) -> bool:
