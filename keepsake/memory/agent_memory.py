@@ -367,7 +367,8 @@ class SlidingMemory(AgentMemory):
         """The newest memories that the prompt has room for."""
         with self.lock:
             whole = self.window.context()
-            room, first = self.host.config().high_tokens - self.window.overhead, 0
+            config, first = self.host.config(), 0
+            room = config.of_budget(config.high) - self.window.overhead
             for place, memory in enumerate(reversed(whole.shown)):
                 room -= self.window.counter.memories([memory])
                 if room < 0 and place >= LEAST_VERBATIM:

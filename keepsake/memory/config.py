@@ -79,20 +79,9 @@ class CompactionConfig(FileSettings):
             longterm_tokens=max(self.longterm_tokens, prompt_tokens // _SUMMARY_SHARE),
         )
 
-    @property
-    def low_tokens(self) -> int:
-        """Tokens that a compaction goes down to."""
-        return int(self.low * self.budget)
-
-    @property
-    def high_tokens(self) -> int:
-        """Tokens from which on an ordinary compaction starts."""
-        return int(self.high * self.budget)
-
-    @property
-    def emergency_tokens(self) -> int:
-        """Tokens from which on one cannot wait."""
-        return int(self.emergency * self.budget)
+    def of_budget(self, share: float) -> int:
+        """So much of :attr:`budget`, in tokens."""
+        return int(share * self.budget)
 
     def checked(self, read: ConfigSection) -> CompactionConfig:
         """These settings, if marks and room go together and there is such a strategy.

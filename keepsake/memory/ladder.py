@@ -66,10 +66,10 @@ class Ladder:
         if self.plan.leaving:
             self._summarise()
         self._merge()
-        if before.overhead + self.tokens > config.high_tokens:
-            self._squeeze(config.low_tokens)
-        if before.overhead + self.tokens > config.high_tokens:
-            self._truncate(config.low_tokens)
+        if before.overhead + self.tokens > config.of_budget(config.high):
+            self._squeeze(config.of_budget(config.low))
+        if before.overhead + self.tokens > config.of_budget(config.high):
+            self._truncate(config.of_budget(config.low))
         return self.summaries != old
 
     @property
@@ -96,7 +96,11 @@ class Ladder:
             sources = [(self._source(Tier.RECENT, memories), (first, last))]
             if recent := self.summaries.get(Tier.RECENT):
                 sources.insert(0, (self._source(Tier.LONGTERM, (), older), (oldest, recent.last)))
-        drafts = self._written([source for source, _ in sources])
+        if isinstance(self.summarizer, ExtractiveSummarizer) or len(sources) == 1:
+            drafts = [self._write(source) for source, _ in sources]
+        else:  # side by side, as a model is waited for
+            with ThreadPoolExecutor(len(sources), thread_name_prefix="summary") as pool:
+                drafts = list(pool.map(self._write, [source for source, _ in sources]))
         self.summaries, self._window = {}, plan.staying_tokens
         for (source, span), draft in zip(sources, drafts, strict=True):
             made_of = sum(map(counter.text, source.older)) + counter.memories(source.memories)
@@ -104,13 +108,6 @@ class Ladder:
             summary = Summary(source.tier, *span, draft.text, draft.model, self.now, *costs)
             self.summaries[source.tier] = summary
         self._step(Rung.SUMMARISE, before, *drafts)
-
-    def _written(self, sources: list[SummarySource]) -> list[Draft]:
-        """Their summaries: side by side where a model is waited for."""
-        if isinstance(self.summarizer, ExtractiveSummarizer) or len(sources) == 1:
-            return list(map(self._write, sources))
-        with ThreadPoolExecutor(len(sources), thread_name_prefix="summary") as pool:
-            return list(pool.map(self._write, sources))
 
     def _write(self, source: SummarySource) -> Draft:
         """One summary, without a model if that fails and it may; in any thread."""
@@ -154,9 +151,10 @@ class Ladder:
     def _truncate(self, target: int) -> None:
         """Cut the oldest summary, then the other; the archive has both."""
         before, overhead, counter = self.tokens, self.plan.before.overhead, self.window.counter
+        config = self.plan.config
         # What is left when both summaries are squeezed as far as they can be.
         least = overhead + self._window + 2 * LEAST_SUMMARY
-        target = min(max(target, least), max(target, self.plan.config.emergency_tokens))
+        target = min(max(target, least), max(target, config.of_budget(config.emergency)))
         for tier, summary in list(self.summaries.items()):
             if (over := overhead + self.tokens - target) > 0:
                 limit = max(counter.text(summary.text) - over, 0)

@@ -62,11 +62,7 @@ class CompactionPlan:
     staying_tokens: int
     saving: int  # tokens that each later prompt is expected to have less
     least: int  # what the prompt costs at least afterwards, its summaries squeezed
-
-    @property
-    def replaces(self) -> bool:
-        """Whether one summary takes the place of both."""
-        return self.strategy.layout is Layout.REPLACE
+    replaces: bool  # whether one summary takes the place of both
 
     @property
     def pays(self) -> bool:
@@ -75,9 +71,10 @@ class CompactionPlan:
         ``min_saving_tokens`` is meant for a way from the high mark to the low one. By count less
         may leave, as the sizes of the windows say, and has to save the same share.
         """
-        least = self.config.min_saving_tokens
+        config = self.config
+        least = config.min_saving_tokens
         if self.reason is CompactReason.COUNT:
-            way = max(self.config.high_tokens - self.config.low_tokens, 1)
+            way = max(config.of_budget(config.high) - config.of_budget(config.low), 1)
             least = min(least, least * self.leaving_tokens // way)
         return self.saving >= max(least, 1)
 
@@ -95,7 +92,7 @@ def make_plan(
     leave = _leave(reason, room)
     shrinks = now.recent is not None and (
         now.longterm_tokens > config.longterm_tokens
-        or now.overhead + now.tokens > config.high_tokens
+        or now.overhead + now.tokens > config.of_budget(config.high)
     )
     if not leave and not shrinks:
         return None
@@ -110,6 +107,7 @@ def make_plan(
         staying_tokens=room.staying[leave],
         saving=now.overhead + now.tokens - room.used[leave],
         least=room.tight[leave],
+        replaces=strategy.layout is Layout.REPLACE,
     )
 
 
@@ -152,7 +150,7 @@ def _leave(reason: CompactReason, room: _Room) -> int:
     opened = _fitting(going_on, room)
     if room.layout is Layout.REPLACE:
         return opened
-    target = config.low_tokens
+    target = config.of_budget(config.low)
     # The newest memories always stay.
     share = config.preserve_share * config.budget
     preserved = next((n for n, tokens in enumerate(room.staying) if tokens <= share), room.count)
@@ -164,7 +162,7 @@ def _leave(reason: CompactReason, room: _Room) -> int:
     by_count = min(due, going_on)
     if reason is CompactReason.COUNT and by_count * 2 < due:
         by_count = 0  # nearly all of it is going on: wait, rather than nibble at each turn
-    bearable = target if reason.asked else config.high_tokens
+    bearable = target if reason.asked else config.of_budget(config.high)
     if by_count <= opened and room.used[by_count] <= bearable:
         return by_count
     return max(by_load, min(by_count, opened))
@@ -176,10 +174,10 @@ def _fitting(start: int, room: _Room) -> int:
     It is then cut down to the low mark, since with less every further memory would start
     the next compaction; but the very newest stay as long as they fit.
     """
-    limit = room.config.emergency_tokens
+    limit = room.config.of_budget(room.config.emergency)
     if room.tight[start] <= limit:
         return start
-    fits = room.least_leave(room.used, room.config.low_tokens)
+    fits = room.least_leave(room.used, room.config.of_budget(room.config.low))
     barely = room.least_leave(room.tight, limit)
     return max(start, min(fits, max(barely, room.count - LEAST_VERBATIM)))
 

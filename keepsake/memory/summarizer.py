@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from keepsake.memory import summary_text
-from keepsake.memory.summary_text import SummarySource, numbered
+from keepsake.memory.summary_text import ANSWERED, SummarySource, numbered
 from keepsake.ports import Generation, TargetModel
 from keepsake.tasks.summarise import Contradictions, Summarise, SummaryBrief
 from keepsake.tasks.task import FALLBACK, Ask, Cost, Question, RefusedAnswer, run
@@ -106,7 +106,7 @@ class ModelSummarizer:
             persona=self.persona,
             wanted=source.strategy.wanted(source.tier, source.agent),
             headings=source.strategy.headings,
-            most_tokens=source.most,
+            most_tokens=source.limit_tokens or int(ANSWERED[source.tier] * source.usual_tokens),
             tokens=source.tokens,
             names=self.names,
         )

@@ -42,7 +42,7 @@ USUAL_TOKENS = 600
 """What a long-term summary weighs in a small prompt; all other sizes are in relation to it."""
 _CHARACTERS = {Tier.RECENT: 2.0, Tier.LONGTERM: 3.0}
 """How long a summary without a model may get that has no limit, for each of those tokens."""
-_ANSWERED = {Tier.RECENT: 0.75, Tier.LONGTERM: 1.17}
+ANSWERED = {Tier.RECENT: 0.75, Tier.LONGTERM: 1.17}
 """How many tokens a model's answer may have then: a language other than English takes more."""
 
 _SHARE, _LEAST_CHARACTERS = 0.9, 240
@@ -161,11 +161,6 @@ class SummarySource:
             return usual
         # As long as what it is made of, it would save nothing; older summaries are short already.
         return min(usual, max(int(_SHARE * sum(map(len, self.lines))), _LEAST_CHARACTERS))
-
-    @property
-    def most(self) -> int:
-        """How many tokens a model's summary may have."""
-        return self.limit_tokens or int(_ANSWERED[self.tier] * self.usual_tokens)
 
     def fits(self, text: str) -> bool:
         """Whether a summary without a model is short enough."""

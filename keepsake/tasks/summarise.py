@@ -57,6 +57,7 @@ class Summarise:
 
     Attributes:
         taken: How many of ``lines`` the model was shown; all of them before it is asked.
+        shown: What it was shown, older summaries first.
     """
 
     brief: SummaryBrief
@@ -69,10 +70,18 @@ class Summarise:
     merges: bool = False  # whether ``lines`` are summaries, all of which are shown
     name: str = "summarise"  # the name of its template
     taken: int = -1
+    shown: tuple[str, ...] = ()
     _is_chat: bool = False
 
     def __post_init__(self) -> None:
-        self.taken = len(self.lines)
+        self._show(len(self.lines))
+
+    def _show(self, taken: int) -> int:
+        """Show so many of the lines; how many tokens a summary of them may have."""
+        older = (self.older,) if self.older else ()
+        self.taken, self.shown = taken, (*older, *self.lines[:taken])
+        source = sum(map(self.brief.tokens, self.shown))
+        return min(self.brief.most_tokens, max(source, _LEAST_TOKENS))
 
     def ask(self, target: TargetModel, refused: str) -> Question:
         """The prompt with as many of the memories as fit."""
@@ -82,14 +91,15 @@ class Summarise:
         if not self.merges:
             frame = (self._rendered(part, (), refused) for part in parts)
             room = target.prompt_tokens - sum(map(tokens, frame)) - _SPARE_TOKENS
-            self.taken = 0
-            while self.taken < len(self.lines):
-                room -= tokens(self.lines[self.taken]) + 1
-                if room < 0 and self.taken:
+            taken = 0
+            for line in self.lines:
+                room -= tokens(line) + 1
+                if room < 0 and taken:
                     break
-                self.taken += 1
+                taken += 1
+            self.taken = taken
         texts = [self._rendered(part, self.lines[: self.taken], refused) for part in parts]
-        most = 2 * self._most
+        most = 2 * self._show(self.taken)
         if chat:
             messages = (ChatMessage("system", texts[0]), ChatMessage("user", texts[1]))
             return Question(messages=messages, max_tokens=most)
@@ -112,18 +122,6 @@ class Summarise:
         """The summary without a model."""
         return self.by_rules(self.taken)
 
-    @property
-    def _shown(self) -> tuple[str, ...]:
-        """What the model was shown, older summaries first."""
-        older = (self.older,) if self.older else ()
-        return (*older, *self.lines[: self.taken])
-
-    @property
-    def _most(self) -> int:
-        """How many tokens the summary may have: no more than its source."""
-        source = sum(map(self.brief.tokens, self._shown))
-        return min(self.brief.most_tokens, max(source, _LEAST_TOKENS))
-
     def _rendered(self, part: str, lines: Sequence[str], refused: str, **other: str) -> str:
         brief = self.brief
         values: dict[str, object] = {
@@ -144,11 +142,11 @@ class Summarise:
         Raises:
             AnswerRefused: Says why, to the model.
         """
-        told = "\n".join(self._shown)
+        told = "\n".join(self.shown)
         letters = bare(" ".join(plain(text)))
         if len(letters) < min(_LEAST_LETTERS, max(int(len(told) * _LEAST_SHARE), 1)):
             raise AnswerRefused("it is empty, or says next to nothing")
-        if (tokens := self.brief.tokens(text)) > (most := self._most):
+        if (tokens := self.brief.tokens(text)) > (most := self._show(self.taken)):
             words = most * len(text.split()) // max(tokens, 1)
             what = f"it has {tokens} tokens and may have {most}: write {words} words at most"
             raise AnswerRefused(what)
@@ -170,7 +168,7 @@ class Summarise:
         own = set(self.brief.agent.casefold().split())
         names = [n for n in self.brief.names if n and own.isdisjoint(n.casefold().split())]
         told = [name for name in names if _mentions(text, name)]
-        known = [name for name in told if any(_mentions(each, name) for each in self._shown)]
+        known = [name for name in told if any(_mentions(each, name) for each in self.shown)]
         unknown = (name for name in told if name not in known)
         foreign = [name for name in unknown if any(_stands(text, part) for part in _parts(name))]
         if len(foreign) > max(len(known), 1):
@@ -187,12 +185,12 @@ class Summarise:
 
         Of older summaries: whether several sentences do, or each of them.
         """
-        shown = self._shown
+        name, shown = name.casefold(), [each.casefold() for each in self.shown]
         if not self.merges:
-            return sum('"' in each and holds(each, name) for each in shown) >= SEVERAL
-        if len(shown) > 1 and all(holds(text, name) for text in shown):
+            return sum('"' in each and _stands(each, name) for each in shown) >= SEVERAL
+        if len(shown) > 1 and all(_stands(text, name) for text in shown):
             return True
-        return sum(holds(part, name) for text in shown for part in _sentences(text)) >= SEVERAL
+        return sum(_stands(part, name) for text in shown for part in _sentences(text)) >= SEVERAL
 
 
 def cleaned(answer: str) -> str:
@@ -205,12 +203,8 @@ def cleaned(answer: str) -> str:
     return rest.strip() if announces and rest.strip() else text
 
 
-def holds(text: str, name: str) -> bool:
-    """Whether a name stands in ``text`` as a whole word, in any case; scripts may have no words."""
-    return _stands(text.casefold(), name.casefold())
-
-
 def _stands(text: str, word: str) -> bool:
+    """Whether a word stands in ``text`` as a whole one; scripts may have no words."""
     at = text.find(word)
     while at >= 0:
         ends = ((text[max(at - 1, 0) : at], word[0]), (text[at + len(word) :][:1], word[-1]))

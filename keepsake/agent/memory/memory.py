@@ -407,7 +407,7 @@ class MemoryComponent:
         services = self._services
         host = MemoryHost(
             clock=services.clock,
-            config=lambda: self._config,
+            config=lambda: services.ladder if self.kind in OURS else self._narrow(),
             summarizer=self._summarizer,
             strategy=services.strategy,
             log=log,
@@ -428,16 +428,14 @@ class MemoryComponent:
         """Whether no summaries are made: by the strategy, or as another memory does the rest."""
         return self.kind not in OURS or self._services.strategy().layout is Layout.SLIDING
 
-    @property
-    def _config(self) -> CompactionConfig:
+    def _narrow(self) -> CompactionConfig:
+        """The settings beside another memory, which tells all but the newest lines."""
         config = self._services.ladder
-        if self.kind in OURS:
-            return config
         return replace(config, immediate_window=max(config.preserve_memories, 1))
 
     def _summarizer(self) -> Summarizer:
         """The summarizer that the configuration names; called in a worker thread."""
-        if (ask := self._services.asker(self._config.profile)) is None:
+        if (ask := self._services.asker(self._services.ladder.profile)) is None:
             return ExtractiveSummarizer()
         return ModelSummarizer(ask, self._services.prompts, *self._known)
 
