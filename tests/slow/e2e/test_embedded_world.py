@@ -90,7 +90,7 @@ def test_a_newcomer_is_answered_from_memory(copy):
     tamsin.see("Mira says to you")
     tell_mira(copy, tamsin, "Where do I mend nets?")
     tamsin.see("[Yy]ou mend nets in Merrow")
-    wait_for(copy.here.agents_log, r"\[Thinker\] Mira: addressed -> .*\(no model\)")
+    wait_for(copy.here.agents_log, r"\[Thinker\] Mira: addressed -> .*\(no answer\)")
     tamsin.leave()
 
 
