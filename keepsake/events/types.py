@@ -110,7 +110,6 @@ class Guard(AgentEvent):
     #: (the rest was spoken) or ``replaced`` (by the fallback).
     op: str
     before: str  #: The part of the answer as the model wrote it.
-    after: str = ""  #: What took its place; empty for nothing.
     reason: str  #: Why.
     cause: int = 0  #: Number of the memory that set the answer off; 0 for none.
 

@@ -164,8 +164,6 @@ def _guards(why: Why) -> Iterator[str]:
     for each in why.guards:
         yield f"|w{each.op.capitalize():<13}|n {one_line(each.reason)}"
         yield f"    |xwritten:|n {one_line(each.before, _LONGEST)}"
-        if each.after:
-            yield f"    |xspoken:|n  {one_line(each.after, _LONGEST)}"
 
 
 def _cost(cost: Thought) -> Iterator[str]:
