@@ -174,7 +174,7 @@ class Recall(AgentEvent):
     """An agent's memory was searched."""
 
     kind: ClassVar[str] = "recall"
-    #: For whom: ``thought``, ``agent`` (its own verb), ``builder`` or ``night``.
+    #: For what: ``talk``, ``thought``, ``agent`` (its own verb) or ``builder``.
     by: str
     question: str  #: What was searched for.
     searched: bool = True  #: Whether it could be, in time.
