@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
@@ -62,35 +61,18 @@ def test_the_stream_holds_five_hundred_rows_and_no_more(page: Page) -> None:
 
 
 def test_a_difference_holds_both_texts(page: Page) -> None:
-    wrong, changed, nothing, far = page.evaluate(
+    changed, nothing, far = page.evaluate(
         """async () => {
           const { wordDiff } = await import("/watch/compactions.js");
-          let seed = 7;
-          const random = (n) => (seed = (seed * 48271) % 2147483647) % n;
-          const words = ["the", "ferry", "leaves", "at", "nine", ".", "Mira", "zwölf", ",", "\\n"];
-          const text = (most) => Array.from({ length: random(most) }, () => words[random(10)])
-            .join(random(2) ? " " : "");
-          const wrong = [];
-          for (let i = 0; i < 500; i++) {
-            const [a, b] = [text(60), text(60)];
-            const parts = wordDiff(a, b);
-            const of = (kind) => parts.filter(([how]) => how === "same" || how === kind)
-              .map(([, words]) => words).join("");
-            if (of("gone") !== a || of("new") !== b) wrong.push([a, b, parts]);
-          }
           const far = wordDiff("a ".repeat(4000), "b ".repeat(4000));
           const changed = wordDiff("Mira sells soup in the inn", "Mira sells bread in the inn");
-          return [wrong, changed, wordDiff("", ""), far];
+          return [changed, wordDiff("", ""), far];
         }"""
     )
-    assert wrong == []
     gone, new = ["gone", "soup "], ["new", "bread "]
     assert changed == [["same", "Mira sells "], gone, new, ["same", "in the inn"]]
     assert nothing == []
     assert far is None
-
-
-# -- what is loaded
 
 
 # -- what happens, in words
@@ -178,7 +160,6 @@ _POINT = {
     "latency": None,
     "latency_p95": None,
     "memories": None,
-    "recalls": 0,
     "recalled": None,
     "compactions": 0,
 }
@@ -191,7 +172,7 @@ def _charts(page: Page, points: list[dict], width: int) -> None:
         for i, point in enumerate(points)
     ]
     page.set_viewport_size({"width": width, "height": 800})
-    answer = json.dumps({"slice": 1440, "points": made, "complete": True})
+    answer = json.dumps({"points": made, "complete": True})
     page.route("**/agents/api/**", lambda route: route.fulfill(body=answer))
     page.add_script_tag(url=f"{_SITE}vendor/uPlot.iife.min.js")
     page.evaluate(
@@ -220,50 +201,3 @@ def test_a_chart_is_drawn_and_one_of_nothing_says_so(page: Page) -> None:
     for title in ("Tokens", "Latency", "Recall", "Thoughts"):
         assert _chart(page, title).locator("canvas").count() == 0
         assert "nothing in this time" in _chart(page, title).inner_text()
-
-
-# -- colours
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_colours_of_sections_can_be_told_apart(page: Page, theme: Literal["light", "dark"]) -> None:
-    page.emulate_media(color_scheme=theme)
-    colours = page.evaluate(
-        """async () => {
-          const sheet = document.createElement("link");
-          Object.assign(sheet, { rel: "stylesheet", href: "/dashboard.css" });
-          await new Promise((done) => { sheet.onload = done; document.head.append(sheet); });
-          const pen = Object.assign(document.createElement("canvas"), { width: 1, height: 1 })
-            .getContext("2d", { willReadFrequently: true });
-          const painted = (colour) => {
-            pen.fillStyle = colour;
-            pen.fillRect(0, 0, 1, 1);
-            return [...pen.getImageData(0, 0, 1, 1).data.slice(0, 3)];
-          };
-          const of = (name) => {
-            const span = document.createElement("span");
-            span.className = name;
-            document.body.append(span);
-            return painted(getComputedStyle(span).backgroundColor);
-          };
-          const hues = Array.from({ length: 11 }, (_, i) => of(`hue-${i}`));
-          return [hues, of("stack")];
-        }"""
-    )
-    hues, ground = colours
-    for i, one in enumerate(hues):
-        assert _contrast(one, ground) >= 3, (i, one, ground)
-        for other in hues[i + 1 :]:
-            assert sum((a - b) ** 2 for a, b in zip(one, other, strict=True)) > 30**2, (one, other)
-
-
-def _contrast(one: list[int], other: list[int]) -> float:
-    """As the Web Content Accessibility Guidelines define it."""
-    bright, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
-    return (bright + 0.05) / (dark + 0.05)
-
-
-def _luminance(colour: list[int]) -> float:
-    parts = [each / 255 for each in colour]
-    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

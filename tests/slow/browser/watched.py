@@ -66,8 +66,8 @@ class WatchedWorld:
 
 
 _NO_DAYS = (
-    "from keepsake.contrib.evennia.creation import Agent; "
-    "[agent.attributes.remove('day') for agent in Agent.objects.all()]; self.msg('None')"
+    "from keepsake.contrib.evennia.creation import all_agents; "
+    "[agent.attributes.remove('day') for agent in all_agents()]; self.msg('None')"
 )
 
 
