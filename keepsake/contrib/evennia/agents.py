@@ -61,7 +61,7 @@ class AgentMixin(CharacterMixin):
     def at_object_post_creation(self) -> None:
         """Let its past begin now: that of others of its name is not its own."""
         super().at_object_post_creation()
-        creation.begin_life(self)
+        creation.report(self, "begins")
 
     @property
     def is_agent(self) -> bool:
@@ -209,7 +209,7 @@ class AgentMixin(CharacterMixin):
         for name in ("asleep", "fell_asleep", "tiredness"):
             new_obj.attributes.remove(name)
         new_obj.attributes.add(creation.FOLDER, creation.free_folder(new_obj))
-        creation.begin_life(new_obj)
+        creation.report(new_obj, "begins")
 
     def at_rename(self, oldname: str, newname: str) -> None:
         """Let the mind go on under the new name, or go back to the old one if it may not."""

@@ -72,11 +72,6 @@ def create_agent(
     )
 
 
-def begin_life(agent: Any) -> None:
-    """A new agent begins to live."""
-    report(agent, "begins")
-
-
 def free_folder(agent: Any) -> str:
     """A folder below ``vault/agents`` for a new agent, which no other agent has."""
     taken = {each.memory_folder.casefold() for each in all_agents() if each.id != agent.id}

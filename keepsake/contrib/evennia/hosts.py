@@ -44,8 +44,12 @@ def awake_in(room: Any) -> list[Any]:
 
 def greeter(room: Any, guest: Any) -> Any | None:
     """Who greets a guest: whoever is at home here, else who talks most; None if nobody can."""
+
+    def welcome(agent: Any) -> tuple[bool, float, int]:
+        return agent.home is agent.location, talkativeness(agent), -int(agent.id)
+
     others = (each for each in awake_in(room) if each is not guest)
-    return max(others, key=_as_greeter, default=None)
+    return max(others, key=welcome, default=None)
 
 
 def answers_room(agent: Any, player: Any, words: str, now: float) -> bool:
@@ -69,7 +73,3 @@ def turned_to(agent: Any, player: Any, now: float, *, away: bool = False) -> Non
         player.ndb.spoken_to = (agent, now)
     elif player.ndb.spoken_to and player.ndb.spoken_to[0] is agent:
         player.ndb.spoken_to = None
-
-
-def _as_greeter(agent: Any) -> tuple[bool, float, int]:
-    return agent.home is agent.location, talkativeness(agent), -int(agent.id)

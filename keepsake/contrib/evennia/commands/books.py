@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 
 from keepsake.agent.runtime import runtime
@@ -175,21 +175,12 @@ def _asked(entries: Sequence[JournalEntry], words: str) -> tuple[Sequence[Journa
 
 
 def _day(words: str) -> date | None:
-    """The day that is meant; None if words are.
-
-    Raises:
-        KeepsakeError: It looks like a day and is none.
-    """
+    """The day that is meant; None if words are."""
     if (back := _DAYS.get(words.casefold())) is not None:
         return datetime.now().astimezone().date() - timedelta(days=back)
-    if not re.fullmatch(r"\d{4}-\d{1,2}-\d{1,2}", words):
-        return None
-    try:
-        return date(*map(int, words.split("-")))
-    except ValueError as error:
-        raise KeepsakeError(
-            f"There is no day {words}", "As in: @journal Mira 2026-11-21"
-        ) from error
+    with suppress(ValueError):
+        return date.fromisoformat(words)
+    return None
 
 
 def _local(entry: JournalEntry) -> date:

@@ -17,6 +17,7 @@ from keepsake.contrib.evennia.commands.base import (
     author_of,
     labelled,
     plain,
+    table,
     when,
 )
 from keepsake.contrib.evennia.commands.why import memory_lines
@@ -105,17 +106,17 @@ def view(query: Query) -> Callable[[], str] | None:
 def _listed(name: str, past: Sequence[PastCompaction]) -> str:
     if not past:
         return f"{name}'s memory has not been compacted yet."
-    heading = _row("No", "When (UTC)", "Why", "Memories", "Tokens", "Calls", "Secs", "")
-    rows = [f"|w{heading}|n", *map(_listed_row, past)]
+    rows = [_row(each, "" if each.stands else "|x") for each in past]
+    heads = ("No", "When (UTC)", "Why", "Memories", "Tokens", "Calls", "Secs", "")
     gone = [each for each in past if not each.stands]
     saving = sum(each.tokens_before - each.tokens_after for each in past if each.stands)
     end = f"{len(past) - len(gone)} stand and save {saving:,} tokens of each prompt"
     end += f"; {len(gone)} were taken back or cleared" if gone else ""
-    return "\n".join([f"|wCompactions of {name}'s memory|n", *rows, f"{end}."])
+    return f"|wCompactions of {name}'s memory|n\n{table(heads, rows)}\n{end}."
 
 
-def _listed_row(past: PastCompaction) -> str:
-    row = _row(
+def _row(past: PastCompaction, colour: str) -> list[str]:
+    cells = (
         str(past.number),
         f"{past.time:%m-%d %H:%M}",
         past.reason,
@@ -125,15 +126,7 @@ def _listed_row(past: PastCompaction) -> str:
         f"{past.seconds:.1f}",
         _end(past),
     )
-    return row if past.stands else f"|x{row}|n"
-
-
-def _row(*cells: str) -> str:
-    """One row of the list, at most 78 signs as long as the figures are."""
-    number, time, why, what, tokens, calls, secs, end = cells
-    return (
-        f"{number:>3} {time:<11} {why:<9.9} {what:<11} {tokens:<13} {calls:>5} {secs:>6} {end}"
-    ).rstrip()
+    return [f"{colour}{cell}" for cell in cells]
 
 
 def _end(past: PastCompaction) -> str:
