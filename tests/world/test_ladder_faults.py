@@ -21,15 +21,6 @@ class TestConfiguration(LadderWorld):
         (folder / "mine.md").write_text((folder / "structured.md").read_text())
         assert self.services.strategy().name == "mine"
 
-    def test_a_template_and_a_profile_that_are_gone_cost_no_line_of_talk(self):
-        self.fill(1.1, context_tokens=1600)
-        self.budget(context_tokens=1600, profile="nosuch", strategy="nosuch")
-        self.mind.memory.remember("Somebody coughs.")
-        self.compacted()
-        assert "there is no profile 'nosuch'" in self.mind.memory.memory.status().last_failure
-        assert self.thinks("Well?", "say Hm."), "in an emergency one without a model stands in"
-        assert [past.reason for past in self.past()] == ["emergency"]
-
 
 class TestClosed(LadderWorld):
     """A memory that was closed stays closed: its archive may have another owner by now."""

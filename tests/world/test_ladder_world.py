@@ -175,21 +175,6 @@ class TestEmergency(LadderWorld):
 class TestTriggers(LadderWorld):
     """Over the high mark in the background; asleep over the sleep mark."""
 
-    def test_over_the_high_mark(self):
-        self.fill(0.87, context_tokens=1600)
-        self.budget(context_tokens=1600)
-        before = self.load()
-        self.char1.execute_cmd("say One more.")
-        self.compacted()
-        assert [past.reason for past in self.past()] == ["high"]
-        after = self.load()
-        # What is told of people stands around the memories, and is not theirs to save.
-        assert after.overhead == before.overhead
-        assert after.summaries + after.window < 0.72 * (before.summaries + before.window)
-        newest = self.services.compaction.current.preserve_memories
-        window = self.mind.memory.context().window
-        assert len(window) == newest, "nothing more could have been summed up"
-
     def test_another_strategy_holds_at_once(self):
         self.fill(0.5, context_tokens=1600)
         component = self.mind.memory
@@ -233,20 +218,6 @@ class TestVerb(LadderWorld):
         self.thinks("Again.", "compact")
         assert "nothing to sum up yet" in self.lines()[-1]
         assert len(self.past()) == 1
-
-    def test_where_it_is_not_allowed_it_does_not_exist(self):
-        self.lives(12)
-        prompt = self.thinks("Well?", "say Hm.")[0]
-        assert "- compact: " in prompt
-        self.budget(immediate_window=4, on_agent=False)
-        prompt = self.thinks("Well then?", "compact", "wait")[0]
-        assert "- compact: " not in prompt
-        assert self.past() == []
-        assert not any(line.startswith("~compact") for line in self.lines())
-        self.budget(immediate_window=4, recent_window=40, preserve_memories=4)
-        self.summarizer(lambda _: Dead())
-        self.thinks("Clear your mind.", "compact")
-        assert self.lines()[-1].startswith("You tried to compact:"), "a failure is told to it"
 
 
 class TestPromises(LadderWorld):

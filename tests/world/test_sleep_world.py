@@ -100,16 +100,6 @@ class TestTiring(SleepWorld):
         self.passes(1)
         assert self.mira.db.asleep
 
-    def test_a_talk_keeps_it_up(self):
-        self.set_sleep(awake_hours=0.5, quiet_minutes=5.0)
-        self.played(self.char1)
-        for _ in range(20):
-            self.passes(2)
-            self.char1.execute_cmd("say And then, Mira?")
-        assert not self.mira.db.asleep
-        self.passes(6)
-        assert self.mira.db.asleep
-
 
 class TestGoingHome(SleepWorld):
     def setUp(self):

@@ -127,31 +127,6 @@ def test_files_in_the_vault(life, memory):
     assert names == ["recent-20260501-120000-2.md", "recent-20260501-120000.md"], "of one second"
 
 
-def test_restart_finds_everything_and_writes_lost_files_again(life):
-    memory = life.open()
-    compacted(memory, 8, 3)
-    for _ in range(3):
-        memory.append("The clock ticks.")
-    memory.append("say hello", MemoryKind.ACT)
-    memory.append("say hello", MemoryKind.ACT)
-    before, status = memory.context(), memory.status()
-    assert [m.line for m in before.window[-3:]] == [
-        "The clock ticks. (repeated 3×)",
-        *["say hello"] * 2,  # the same act twice is two memories
-    ]
-    memory.close()
-    path = life.folder / "summaries" / "recent.md"
-    text = path.read_text()
-    path.unlink()
-    memory = life.open()
-    assert (memory.context(), memory.status()) == (before, status)
-    assert memory.archive.read(12, 12)[0].repeats == 3
-    assert frontmatter.loads(path.read_text()).content == frontmatter.loads(text).content
-    live(memory, 1)
-    assert memory.context().window[-1].number == 15
-    memory.close()
-
-
 # -- summaries that people edit
 
 

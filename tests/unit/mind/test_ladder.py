@@ -63,15 +63,6 @@ def test_the_high_mark_starts_one_that_ends_under_the_low_mark(life, memory):
     assert covered(memory.context()) == list(range(1, memory.status().total + 1))
 
 
-def test_an_emergency_is_seen_before_a_thought_and_logged_as_one(life, memory):
-    fill(memory, 0.96)
-    assert memory.before_thought() is EMERGENCY
-    memory.compact(EMERGENCY)
-    assert memory.before_thought() is None
-    assert memory.load().share <= WIDE.low
-    assert any("Emergency" in line for line in life.log)
-
-
 def test_a_load_that_walks_around_the_mark_compacts_seldom(life, memory):
     """The hysteresis: up and down around the high mark, 200 memories long."""
     made = []

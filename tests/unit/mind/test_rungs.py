@@ -9,7 +9,6 @@ import pytest
 from keepsake.archive import history
 from keepsake.archive.integrity import check
 from keepsake.archive.records import Summary, Tier
-from keepsake.errors import CompactionError
 from keepsake.memory import ladder
 from keepsake.memory.summarizer import Draft
 from keepsake.memory.types import CompactReason, Outcome, Rung
@@ -163,19 +162,3 @@ def test_an_archive_from_before_the_ladder_still_opens(life):
     assert check(memory.archive, memory.context(), memory.summaries).whole
     assert memory.undo().restored == (1, 4)
     memory.close()
-
-
-def test_a_full_disk_stops_a_compaction_before_any_model_is_asked(life, memory, monkeypatch):
-    talk(memory, 40)
-    before = memory.context()
-
-    def no_space(fd):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("keepsake.json_lines._datasync", no_space)
-    with pytest.raises(CompactionError, match="cannot be written"):
-        memory.compact(MANUAL)
-    assert life.summarizer.sources == []
-    assert memory.context().window == before.window
-    monkeypatch.undo()
-    assert memory.compact(MANUAL).covered

@@ -9,7 +9,6 @@ from keepsake.memory.strategy import (
     Layout,
     Strategies,
     load_strategy,
-    strategy_names,
 )
 
 SHIPPED = Path(__file__).parents[3] / "vault" / "config" / "compaction"
@@ -82,17 +81,6 @@ def test_a_file_that_cannot_be_used_is_refused_with_its_line_and_cure(
 
 
 # -- served
-
-
-def test_an_unknown_name_lists_what_there_is(folder):
-    write(folder, "mine", *WANTED)
-    write(folder, "No Name", "prose")
-    strategies = Strategies(folder, SHIPPED)
-    assert strategies.names == ["mine", "narrative", "replace", "sliding", "structured"]
-    assert strategy_names(folder) == ["mine"]
-    for name in ("diary", "../memory_compaction", "", "No Name", "a/b", "structured.md"):
-        with pytest.raises(ConfigError, match="mine, narrative, replace, sliding, structured"):
-            strategies.get(name)
 
 
 def test_the_spare_stands_in_for_a_file_that_is_missing_or_never_was_good(folder):

@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from keepsake.archive.records import Memory, MemoryKind, Tier
-from keepsake.errors import ModelUnavailable
 from keepsake.memory.strategy import Strategies
 from keepsake.memory.summarizer import ModelSummarizer
 from keepsake.memory.summary_text import SummarySource
@@ -128,17 +127,3 @@ def test_what_contradicts_a_line_is_refused_with_that_line(answer):
     assert refused.reason in asked[2].messages[1].text
     assert "1. Jonas pays on Friday.\n" in asked[1].messages[0].text
     assert GOOD in asked[1].messages[0].text
-
-
-def test_headings_are_asked_for_and_must_be_there():
-    source = replace(SOURCE, strategy=STRUCTURED)
-    notes = "\n\n".join(f"## {each}\n" for each in STRUCTURED.headings) + f"- {GOOD}"
-    draft, asked = written([GOOD, notes], source)
-    assert draft.text == notes
-    assert "these headings are missing: Goals, Decisions" in draft.refusals[0].reason
-    assert "Goals; Decisions; Facts" in asked[0].messages[0].text
-
-
-def test_a_model_that_does_not_answer_is_an_error():
-    with pytest.raises(ModelUnavailable):
-        written([ModelUnavailable("nobody answers", "")])

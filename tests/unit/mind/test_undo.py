@@ -74,17 +74,6 @@ def test_an_edit_of_a_summary_that_goes_is_set_aside_and_not_adopted(life, memor
     assert check(memory.archive, memory.context(), memory.summaries).whole
 
 
-def test_an_edit_of_another_compactions_summary_is_not_taken_for_this_one(life, memory):
-    compacted(memory, 1)
-    before = memory.summaries.path(Tier.RECENT).read_bytes()
-    compacted(memory, 1)
-    made = memory.context().recent
-    memory.summaries.path(Tier.RECENT).write_bytes(before)
-    edit(life, "recent.md", "Written by a person.")
-    assert "another compaction" in memory.adopt_edits()[0]
-    assert memory.context().recent == made
-
-
 def test_after_a_clearing_there_is_nothing_to_take_back_and_it_says_why(life):
     memory = life.open()
     compacted(memory, 1)
