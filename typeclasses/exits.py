@@ -36,12 +36,12 @@ class Exit(DefaultExit):
 
     def _go_after(self, mind: Mind, leader: Any, start: Any, now: float) -> None:
         """Somebody has left ``start`` by this way: who follows them takes it too, or loses them."""
-        agent, following = mind.thinker.agent, mind.actor.following
-        if agent is None or following.leader != leader.id:
+        agent, actor = mind.thinker.agent, mind.actor
+        if agent is None or actor.leader != leader.id:
             return
         able = not (agent.is_asleep or agent.db.paused or hosts_guests(agent))
         may_go = able and agent.location is start and self.access(agent, "traverse")
-        if may_go and now - following.spoke_at < FOLLOW_SECONDS:
-            mind.actor.do(agent, Command("go", self.key))
+        if may_go and now - actor.spoke_at < FOLLOW_SECONDS:
+            actor.do(agent, Command("go", self.key))
         if agent.location is not leader.location:
-            following.end()
+            actor.leader = None

@@ -65,7 +65,7 @@ class TestFollowing(DeedsWorld):
         self.room1.exits[0].locks.add("traverse:not holds() and perm(Developer)")
         self.room1.exits[0].at_traverse(self.char1, self.room2)
         assert self.mira.location is self.room1
-        assert self.mind.actor.following.leader is None
+        assert self.mind.actor.leader is None
 
     def test_neither_a_sleeper_follows_nor_anybody_ten_minutes_after_the_talk(self):
         self.follow()
@@ -74,7 +74,8 @@ class TestFollowing(DeedsWorld):
         assert self.mira.location is self.room1
         self.mira.attributes.remove("asleep")
         self.char1.execute_cmd("inn")
-        self.mind.actor.following.begin(self.char1, self.clock.seconds() - FOLLOW_SECONDS)
+        self.mind.actor.leader = self.char1.id
+        self.mind.actor.spoke_at = self.clock.seconds() - FOLLOW_SECONDS
         self.char1.execute_cmd("door")
         assert self.mira.location is self.room1
 
@@ -82,7 +83,8 @@ class TestFollowing(DeedsWorld):
         self.mira.home, self.mira.db.keeps = self.room1, True
         self.asks("Go through the door.", "Very well.\n> go door")
         assert self.mira.location is self.room1
-        self.mind.actor.following.begin(self.char2, self.clock.seconds())
+        self.mind.actor.leader = self.char2.id
+        self.mind.actor.spoke_at = self.clock.seconds()
         self.char2.location = self.room1
         self.room1.exits[0].at_traverse(self.char2, self.room2)
         assert self.mira.location is self.room1

@@ -43,33 +43,19 @@ class Act:
         return self.command.verb if self.command is not None else ""
 
 
-@dataclass
-class Following:
-    """Whom one agent goes after, because they asked it to; no model is asked for it."""
-
-    leader: int | None = None  # their database number; None for nobody
-    spoke_at: float = 0.0  # when they last had words, in seconds of the runtime's timer
-
-    def begin(self, leader: Any, now: float) -> None:
-        """Go after them from now on."""
-        self.leader, self.spoke_at = int(leader.id), now
-
-    def end(self) -> None:
-        """Stay where one is."""
-        self.leader = None
-
-
 class Actor:
     """The hands and the voice of one agent.
 
     Attributes:
-        following: Whom it goes after.
+        leader: Whom it goes after, as they asked it to, by database number; None for nobody.
+        spoke_at: When it and its leader last had words, in seconds of the runtime's timer.
     """
 
     def __init__(
         self, memory: MemoryComponent, keeper: MemoryTools, seconds: Callable[[], float]
     ) -> None:
-        self.following = Following()
+        self.leader: int | None = None
+        self.spoke_at = 0.0
         self._memory, self._keeper, self._seconds = memory, keeper, seconds
         self._acting: Command | None = None
 
@@ -133,37 +119,33 @@ class Actor:
         leader = next((each for each in people_near(agent) if each.key == partner), None)
         if whispered and leader is None:
             return Act(None, f"{partner} has gone, and it was for nobody else")
-        if leader is not None and leader.id == self.following.leader:
-            self.following.spoke_at = self._seconds()
+        if leader is not None and leader.id == self.leader:
+            self.spoke_at = self._seconds()
         verb, line = (WHISPER, f"{partner} = {words}") if whispered else ("say", words)
         return self.do(agent, Command(verb, line, reason), partner, event=event, seen=seen)
 
     def _follow(self, agent: Body, command: Command) -> Command:
         """Go with somebody from now on, or with nobody; others see it as a gesture."""
-        self.following.end()
+        self.leader = None
         if command.verb == "stay":
             return Command("emote", "stays here.", command.reason)
         leader = next(each for each in people_near(agent) if each.key == command.argument)
-        self.following.begin(leader, self._seconds())
+        self.leader, self.spoke_at = int(leader.id), self._seconds()
         return Command("emote", f"goes with {leader.key} from now on.", command.reason)
 
-    def own_result(
-        self, agent: Body, text: str, kind: str, from_obj: Any, keep: Callable[[str], None]
-    ) -> bool:
-        """Take what the agent perceives of its own act; False if it is not of its own.
+    def own_result(self, agent: Body, text: str, kind: str, from_obj: Any) -> str | None:
+        """What to remember of a line that its own act has brought; None if it is of another's.
 
-        ``kind`` is the message's type: ``say``, ``look``, ``failure`` … The echo of speech and
-        gestures is not kept, since the act itself is remembered already.
+        ``kind`` is the message's type: ``say``, ``look``, ``failure`` … Of the echo of speech and
+        gestures nothing is kept (empty), since the act itself is remembered already.
         """
         command = self._acting
         if command is None or (from_obj is not None and from_obj is not agent):
-            return False
+            return None
         if kind == "failure":
             tried = f"You tried to {command.verb} {command.argument}".rstrip()
-            keep(f"{tried}: {perceive(text) or 'nothing came of it'}")
-        elif kind not in _ECHOES:
-            keep(text)
-        return True
+            return f"{tried}: {perceive(text) or 'nothing came of it'}"
+        return "" if kind in _ECHOES else text
 
 
 def _spoken_to(agent: Body, command: Command, to: str) -> str:

@@ -136,11 +136,9 @@ class AgentMixin(CharacterMixin):
         if kind == POSE:  # which the memory keeps as its kind
             line = line.removeprefix("* ")
         place = self.location.key if self.location else ""
-
-        def keep(result: str) -> None:
-            mind.memory.remember(result, MemoryKind.RESULT, place=place, event=kind)
-
-        if mind.actor.own_result(self, line, kind, from_obj, keep):
+        if (result := mind.actor.own_result(self, line, kind, from_obj)) is not None:
+            if result:
+                mind.memory.remember(result, MemoryKind.RESULT, place=place, event=kind)
             return 0
         source = from_obj.key if from_obj is not None and from_obj is not self else ""
         kept = mind.memory.remember(
