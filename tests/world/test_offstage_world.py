@@ -51,13 +51,6 @@ class TestLooks(Village):
         assert "A lamp burns at the harbour mouth" in low
         assert "mud" not in high
 
-    def test_the_agents_prompt_has_it_too(self):
-        self.services.clock = FixedClock(moment("low tide", "storm"))
-        self.mira.location = self.char1.location = find("room", "quay")
-        self.char1.execute_cmd("talk mira What do you see?")
-        self.pass_time(5)
-        assert "a floor of mud" in self.fake.prompts()[-1]
-
 
 MONDAY = datetime(2026, 5, 4, 9, 0).astimezone()
 
@@ -213,16 +206,6 @@ class TestMeetings(Meeting):
         self.time.time += timedelta(days=1)
         self.pass_minutes(6)
         assert heard.count(told) == 1
-
-    def test_words_that_look_like_a_template_are_told_on_as_they_are(self):
-        words = "Tom left {you:>9} at $You() sea, {so they say} |rred."
-        self.char1.location = self.quay
-        heard = self.hears(self.char1)
-        self.deed(self.mira, words.replace("|", "||"))
-        self.pass_minutes(12)
-        assert f'Mira says to Joss, "I saw it myself: {words}"' in [
-            each.replace("||", "|") for each in heard
-        ]
 
     def test_nothing_that_was_only_said_gets_round(self):
         self.char1.location = self.mira.location

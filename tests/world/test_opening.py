@@ -65,13 +65,6 @@ class TestOpenedInTurn(OpeningWorld):
         self.settle()
         assert any("You are Zoe." in prompt for prompt in self.fake.prompts())
 
-    def test_a_world_that_stops_meanwhile_opens_nobody_any_more(self):
-        self.restart()
-        self.posted.get(timeout=60)()
-        runtime.stop(reload=True)
-        self.settle()
-        assert (unopened(), list(open_minds())) == (0, [])
-
     def test_whoever_comes_before_all_are_open_is_told_of_their_absence_once_they_are(self):
         self.account.permissions.add("Player")
         self.account.unpuppet_object(self.session)

@@ -59,6 +59,10 @@ class TurnContext:
     seen: int = 0  # the newest memory that the prompt showed; 0 while there is none
 
 
+UNASKED = TurnContext(IDLE)
+"""Of a turn that nobody has asked for."""
+
+
 class SceneMaker:
     """Brings together what the turns of one agent are made from; on the reactor thread."""
 
@@ -127,7 +131,7 @@ class SceneMaker:
 
     async def preview(self, agent: Body, partner: Any, words: str) -> tuple[Rendered, int]:
         """The prompt of the next thought, were these words said now, and its most tokens."""
-        said, turn = None, TurnContext(IDLE)
+        said, turn = None, UNASKED
         if partner is not None:
             memory, now = self._mind.memory, self._runtime.clock.now()
             text, who = f'{partner.key} says to you, "{words}"', identity_of(partner)

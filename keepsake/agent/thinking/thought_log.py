@@ -14,10 +14,12 @@ from keepsake.agent.body import Body
 from keepsake.agent.memory.related import SearchResult
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.thinking.acting import Act
+from keepsake.agent.thinking.scene import UNASKED, TurnContext
 from keepsake.events.types import Guard, Thought
 from keepsake.models.queue import Ticket
 from keepsake.ports import Generation, GenerationRequest
 from keepsake.prompt.sections import Costs, Rendered
+from keepsake.tasks.talk import Talk
 
 DROPPED, OUTCOMES = "dropped", 20
 """The outcome that is no failure and no success; how many of the newest outcomes are kept."""
@@ -48,6 +50,7 @@ class Turn:
 
     impulse: Impulse
     agent: Body
+    context: TurnContext = UNASKED  # whom it answers, and who hears it
     dropped: bool = False  # whether it was broken off
     found: SearchResult | None = None  # what recall brought for it
     attempt: int = 1
@@ -56,6 +59,7 @@ class Turn:
     rerouted: bool = False  # whether the model turned out to be one that rules answer for
     too_large: Costs | None = None  # what its prompt needs, where that is more than it may have
     sent: Sent | None = None  # what was sent, once its turn had come
+    talk: Talk | None = None  # what was asked; None before that
     acts: list[Act] = field(default_factory=list)  # what was done, or refused, of the answer
     parts: int = 0  # parts of the answer that were read, refused ones included
     fault: str = ""  # why words were refused, or all that was tried; empty if none was

@@ -20,7 +20,7 @@ from keepsake.agent.memory.remembering import Remembering
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import is_agent, people_near, place_of, players_near, show
 from keepsake.agent.thinking.acting import LOOKUPS, SPEECH, Act, Actor
-from keepsake.agent.thinking.scene import PROFILE, SceneMaker, TurnContext, words_by_rule
+from keepsake.agent.thinking.scene import PROFILE, SceneMaker, words_by_rule
 from keepsake.agent.thinking.thought_log import DROPPED, Sent, ThoughtLog, Turn
 from keepsake.archive.records import COURTESY, MemoryKind
 from keepsake.errors import KeepsakeError, ModelError, ModelUnavailable
@@ -116,7 +116,7 @@ class Turns:
 
     async def _by_rules(self, turn: Turn) -> Act:
         """Say something fitting without a model; of its own accord it does nothing."""
-        context = self.scenes.context_of(turn.agent, turn.impulse)
+        turn.context = context = self.scenes.context_of(turn.agent, turn.impulse)
         if not context.partner:
             raise TurnDropped
         turn.found = await self._wait(turn, self.scenes.relate(turn.agent, context))
@@ -139,13 +139,13 @@ class Turns:
     async def _by_model(self, turn: Turn) -> Act | None:
         """Have a model answer; what a look-up brings comes back in the same turn."""
         last: Act | None = None
-        context = self.scenes.context_of(turn.agent, turn.impulse)
-        if context.answered:  # with what was said before it, in one answer
+        turn.context = self.scenes.context_of(turn.agent, turn.impulse)
+        if turn.context.answered:  # with what was said before it, in one answer
             raise TurnDropped
         for _ in range(1 + MOST_LOOKUPS):
             await self._make_room(turn)
-            turn.found = await self._wait(turn, self.scenes.relate(turn.agent, context))
-            await self._ask(turn, context)
+            turn.found = await self._wait(turn, self.scenes.relate(turn.agent, turn.context))
+            await self._ask(turn)
             last = next(
                 (act for act in turn.acts if act.verb in SPEECH),
                 turn.acts[-1] if turn.acts else last,
@@ -160,12 +160,12 @@ class Turns:
         self._memory.make_room(lambda: made.callback(None))
         await self._wait(turn, made)
 
-    async def _ask(self, turn: Turn, context: TurnContext) -> None:
+    async def _ask(self, turn: Turn) -> None:
         """Ask the model; a first part that is refused is asked for once more, with the reason."""
         for turn.attempt in range(1, TRIES + 1):
             refused, turn.fault = turn.fault if turn.attempt > 1 else "", ""
             turn.sent, turn.too_large, turn.acts, turn.parts = None, None, [], 0
-            outcome = await self._hear(turn, context, refused)
+            outcome = await self._hear(turn, refused)
             if turn.too_large and turn.attempt < TRIES and self._memory.no_room is None:
                 await self._make_room(turn)  # now that its weight is known
                 continue
@@ -180,18 +180,15 @@ class Turns:
         if turn.fault and not turn.did:
             show_absent(turn.agent, turn.impulse)
 
-    async def _hear(self, turn: Turn, context: TurnContext, refused: str) -> Outcome:
+    async def _hear(self, turn: Turn, refused: str) -> Outcome:
         """Have the model asked, and each part done as soon as it is whole."""
         inbox: DeferredQueue[str | tuple[Outcome]] = DeferredQueue()
-        talk: Talk | None = None
 
         def hear(piece: str) -> None:
             self._runtime.post(lambda: inbox.put(piece))
 
         def build(profile: ModelProfile) -> GenerationRequest | None:
-            nonlocal talk, context
-            context = replace(context, seen=self._memory.newest)
-            talk, request = self._request(turn, context, profile, refused)
+            request = self._request(turn, profile, refused)
             return request and replace(request, on_text=hear)
 
         turn.queued, priority = self._runtime.seconds(), _PRIORITIES[turn.impulse.priority]
@@ -205,40 +202,39 @@ class Turns:
             return error if isinstance(error, ModelError) else ModelUnavailable(str(error))
         try:
             while isinstance(item := await self._wait(turn, inbox.get()), str):
-                assert talk is not None
-                for part in talk.answer.feed(item):
-                    await self._part(turn, context, talk, part)
+                assert turn.talk is not None
+                for part in turn.talk.answer.feed(item):
+                    await self._part(turn, turn.talk, part)
                 if turn.fault and not turn.acts:
                     return None  # the rest is not wanted: it is asked for anew
             (outcome,) = item
-            if isinstance(outcome, Generation) and talk is not None:
-                await self._end_answer(turn, context, talk, outcome)
+            if isinstance(outcome, Generation) and turn.talk is not None:
+                await self._end_answer(turn, turn.talk, outcome)
             return outcome
         finally:
             turn.ticket.cancel()  # where it was broken off; too late does no harm
 
-    def _request(
-        self, turn: Turn, context: TurnContext, profile: ModelProfile, refused: str
-    ) -> tuple[Talk | None, GenerationRequest | None]:
-        """The turn whose moment has come, and its request; None if it is not to be sent."""
+    def _request(self, turn: Turn, profile: ModelProfile, refused: str) -> GenerationRequest | None:
+        """The request of a turn whose moment has come; None if it is not to be sent."""
         agent, runtime = self._life.body(), self._runtime
         gone = agent is None or agent.location is None or agent.db.paused or agent.db.asleep
         wanted = None if gone else self._still_wanted()
         if agent is None or wanted is None:
-            return None, None
+            return None
         turn.agent, turn.impulse = agent, wanted
-        if profile.form == DIALOGUE and (profile.is_stopgap or not context.partner):
+        if profile.form == DIALOGUE and (profile.is_stopgap or not turn.context.partner):
             turn.rerouted = True
-            return None, None
-        talk, basis = self.scenes.talk(agent, context, turn.found)
+            return None
+        turn.context = replace(turn.context, seen=self._memory.newest)
+        turn.talk, basis = self.scenes.talk(agent, turn.context, turn.found)
         profile = self.scenes.sized(profile)
-        prompt, budget = talk.prompt(profile, refused), profile.prompt_tokens
+        prompt, budget = turn.talk.prompt(profile, refused), profile.prompt_tokens
         costs = costs_of(prompt.rendered, runtime.tokens, budget)
         load = self._memory.memory.load()
         self._memory.memory.weigh(max(costs.used - load.summaries - load.window, 0))
         if costs.used > budget:  # a server would cut it where nobody chose
             turn.too_large = costs
-            return None, None
+            return None
         self._heaviest = ""
         self._keeper.thought_over()
         request, now = profile.request_for(prompt.question, cache_key=self._key), runtime.seconds()
@@ -246,18 +242,16 @@ class Turns:
             *(runtime.clock.now(), turn.impulse, prompt.rendered, request, costs),
             *(now - turn.queued, now, basis),
         )
-        return talk, request
+        return request
 
-    async def _end_answer(
-        self, turn: Turn, context: TurnContext, talk: Talk, answer: Generation
-    ) -> None:
+    async def _end_answer(self, turn: Turn, talk: Talk, answer: Generation) -> None:
         """What was still missing its end, an answer that came in one piece, and tool calls."""
         self._log.heard(turn, answer)
         reader = talk.answer
         rest = [] if reader.heard else reader.feed(f"{answer.text}\n")
         deeds = [AnswerPart(PartKind.DEED, deed_of(call)) for call in answer.tool_calls]
         for part in [*rest, *reader.end(), *deeds]:
-            await self._part(turn, context, talk, part)
+            await self._part(turn, talk, part)
         if turn.acts and not turn.did:
             turn.fault = turn.fault or turn.acts[-1].refusal
         if not turn.parts:
@@ -267,7 +261,7 @@ class Turns:
             why = "labels and marks are not spoken"
             self._log.guard(turn, "altered", "\n".join(reader.altered), why)
 
-    async def _part(self, turn: Turn, context: TurnContext, talk: Talk, part: AnswerPart) -> None:
+    async def _part(self, turn: Turn, talk: Talk, part: AnswerPart) -> None:
         """Do one part, unless a guard refuses it."""
         if turn.fault and not turn.acts:
             return
@@ -277,16 +271,16 @@ class Turns:
             self._log.guard(turn, "dropped" if turn.acts else "refused", part.text, fault)
             turn.fault = fault
             return
-        act = self._perform(turn, context, part)
+        act = self._perform(turn, part)
         turn.acts.append(act)
         if act.result is not None:
             await self._wait(turn, act.result)  # its own act may have broken it off
         if act.command is None:
             self._log.guard(turn, "dropped", part.text, act.refusal)
 
-    def _perform(self, turn: Turn, context: TurnContext, part: AnswerPart) -> Act:
+    def _perform(self, turn: Turn, part: AnswerPart) -> Act:
         """Say it, play it or do it, by the rules that bind a player."""
-        agent, seen = turn.agent, context.seen
+        agent, context, seen = turn.agent, turn.context, turn.context.seen
         whispered = self.scenes.is_whispered(agent, context)
         if part.kind is PartKind.SPEECH:
             to, why = context.partner, part.reason
