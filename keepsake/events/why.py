@@ -99,11 +99,7 @@ class Why:
     command: str  # what it did; the raw answer if that was refused
     reason: str  # the private reason that it gave
     seq: int = 0  # number of its event in the log; 0 if the log has none
-    outcome: str = "acted"  # what came of the thought, as the event has it
-    problem: str = ""  # why it was refused; empty if it was not
     trigger: str = ""  # what set it off; empty if that is not known
-    priority: str = ""  # its place in the model queue
-    source: str = ""  # who caused it; empty for nobody
     cause: Memory | None = None  # the memory that set it off; None if none did, or if not known
     act: Memory | None = None  # the memory of the act; None for none
     recalled: tuple[PromptSource, ...] = ()  # what was recalled for it, and was in the prompt
@@ -112,8 +108,7 @@ class Why:
     under: tuple[MemoryBasis, ...] = ()
     # first and last memory of the window; None if that is not known
     window: tuple[int, int] | None = None
-    cost: Thought | None = None  # the event, which says what it cost; None if the log has none
-    prompt: str = ""  # the prompt's hash; empty for none
+    thought: Thought | None = None  # the event of its thought; None if the log has none
     guards: tuple[Guard, ...] = ()  # what was altered, refused or dropped of its answers
     missing: tuple[str, ...] = ()  # what is not known any more, and why, a sentence each
 
@@ -211,19 +206,14 @@ def _from_log(  # noqa: PLR0917 - each is another thing, and none can be left ou
         command=command,
         reason=told.reason,
         seq=seq,
-        outcome=told.outcome,
-        problem=told.problem,
         trigger=told.trigger,
-        priority=told.priority,
-        source=told.source,
         cause=_one(archive, told.cause),
         act=act,
         recalled=tuple(_shown(told.recalled, archive, past, prompt)),
         summaries=_summaries(texts, about),
         under=_under(archive, texts, about),
         window=(told.recent + 1, told.total) if told.total else None,
-        cost=told,
-        prompt=told.prompt,
+        thought=told,
         guards=_guards(log, agent_id, seq, told.cause),
         missing=tuple(missing),
     )

@@ -225,15 +225,15 @@ class TestLooking(WebWorld):
         self.pass_time(4)
         why = self.get(self.of_mira("/why"), n=1)
         assert (why["command"], why["reason"]) == ("say Good evening, Tom.", "He is wet.")
-        assert (why["trigger"], why["source"]) == ("addressed", "Tom")
+        assert (why["trigger"], why["thought"]["source"]) == ("addressed", "Tom")
         assert why["cause"]["text"] == 'Tom says to you, "Good evening."'
         assert why["act"]["kind"] == "act"
         assert why["window"][1] >= why["cause"]["number"]
-        assert why["cost"]["model"] == "fake"
-        assert sum(why["cost"]["sections"].values()) > 0
+        assert why["thought"]["model"] == "fake"
+        assert sum(why["thought"]["sections"].values()) > 0
         assert why["missing"] == []
         assert "one act" in self.get(self.of_mira("/why"), 404, n=2)["error"]
-        assert why["outcome"] == "acted"
+        assert why["thought"]["outcome"] == "acted"
 
     def test_the_schema_is_valid_and_the_one_in_the_docs(self):
         told = self.web.get(f"{API}/openapi.json").json()

@@ -8,6 +8,7 @@ from evennia.utils.ansi import strip_ansi
 
 from keepsake.archive.records import MemoryKind
 from keepsake.contrib.evennia.commands.why import told
+from keepsake.events.types import Thought
 from keepsake.events.why import PromptSource, SummaryBasis, Why
 from tests.world.test_events_world import EventsWorld
 from tests.world.test_recall_world import CHATTER, FACTS, RecallWorld
@@ -46,10 +47,15 @@ def test_codes_of_players_are_shown_and_not_obeyed():
             time=now,
             command=f"say {forged}",
             reason=forged,
-            source=forged,
             trigger="addressed",
-            problem=forged,
-            outcome="refused",
+            thought=Thought(
+                agent="Mira",
+                trigger="addressed",
+                priority="player",
+                outcome="refused",
+                source=forged,
+                problem=forged,
+            ),
             recalled=(found,),
             summaries=(SummaryBasis("recent", 1, 1, 9, forged, forged, (forged,)),),
             missing=(forged,),

@@ -122,7 +122,7 @@ def test_without_the_log_the_archive_tells_what_it_knows(life):
     life.log = EventLog(life.logs, clock=life.clock, subscribers=subscribers())
     last = life.why()
     assert (last.command, last.reason, last.seq) == ("say The brass key is lost.", "grief", 0)
-    assert (last.trigger, last.cost, last.recalled) == ("", None, ())
+    assert (last.trigger, last.thought, last.recalled) == ("", None, ())
     assert last.summaries[0].compaction == 1
     assert last.under[0].memory.number == 1
     assert "does not hold this act" in last.missing[0]

@@ -65,7 +65,7 @@ def told(why: Why, now: datetime, *, deep: bool = False) -> str:
             *_summaries(why, deep=deep),
             *_under(why.under, deep=deep),
             *_guards(why),
-            *(_cost(why.cost) if why.cost else ()),
+            *(_cost(why.thought) if why.thought else ()),
             *_event(why),
             *(f"|yNote:|n {plain(each)}." for each in why.missing),
         ]
@@ -77,16 +77,19 @@ def _act(why: Why, now: datetime) -> Iterator[str]:
     yield f"|w{why.agent}'s {which}|n, {when(why.time.astimezone(UTC), now)}"
     where = f" |x(memory {why.act.number}, {plain(why.act.place)})|n" if why.act else ""
     yield f"  {one_line(why.command) or '(nothing)'}{where}"
-    if why.outcome != "acted":
-        yield f"  |r{plain(why.outcome)}|n{': ' if why.problem else ''}{one_line(why.problem)}"
+    if (thought := why.thought) is not None and thought.outcome != "acted":
+        problem = f": {one_line(thought.problem)}" if thought.problem else ""
+        yield f"  |r{plain(thought.outcome)}|n{problem}"
     yield f"|wIts reason|n   {one_line(why.reason) or '(it gave none)'}"
 
 
 def _cause(why: Why) -> Iterator[str]:
     if not why.trigger:
         return
-    by = f" by {plain(why.source)}" if why.source else ""
-    queue = f" (queue: {plain(why.priority)})" if why.priority else ""
+    by = queue = ""
+    if (thought := why.thought) is not None:
+        by = f" by {plain(thought.source)}" if thought.source else ""
+        queue = f" (queue: {plain(thought.priority)})"
     yield f"|wSet off|n      {plain(why.trigger)}{by}{queue}"
     if why.cause is not None:
         yield from memory_lines([why.cause])
@@ -187,8 +190,8 @@ def _cost(cost: Thought) -> Iterator[str]:
 
 
 def _event(why: Why) -> Iterator[str]:
-    if why.seq:
-        prompt = f", prompt {why.prompt}" if why.prompt else ""
+    if why.thought is not None:
+        prompt = f", prompt {why.thought.prompt}" if why.thought.prompt else ""
         yield f"|x              event {why.seq} of the log{prompt}|n"
 
 

@@ -44,7 +44,7 @@ export class Why {
       step("What it recalled", recalled(why.recalled)),
       step("What it leant on", leant(why)),
       step("The raw memories under that", under(why.under)),
-      step("What it cost", cost(why.cost)),
+      step("What it cost", cost(why.thought)),
       why.missing.length ? step("What cannot be told", why.missing.map((each) => el("p", {}, each))) : null),
     turns(nth));
   }
@@ -71,13 +71,14 @@ function link(memory) {
 
 function act(why) {
   return [el("p", {}, el("code", { dir: "auto" }, `> ${why.command}`), " ", el("small", {}, time(why.time))),
-    why.outcome === "acted" ? null : el("p", { class: "problem", dir: "auto" }, `${why.outcome}: ${why.problem}`),
+    (why.thought?.outcome ?? "acted") === "acted" ? null
+      : el("p", { class: "problem", dir: "auto" }, `${why.thought.outcome}: ${why.thought.problem}`),
     el("p", { dir: "auto" }, why.reason ? `Because, it said: ${why.reason}` : "It gave no reason."),
     why.act ? el("p", {}, link(why.act)) : null];
 }
 
 function cause(why) {
-  const from = why.source ? ` by ${why.source}` : "";
+  const from = why.thought?.source ? ` by ${why.thought.source}` : "";
   return [el("p", {}, why.trigger ? `${why.trigger}${from}` : "That is not known any more."),
     why.cause ? el("p", {}, link(why.cause), ": ", el("bdi", {}, why.cause.text)) : null];
 }
