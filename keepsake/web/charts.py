@@ -19,8 +19,6 @@ POINTS = 60
 MOST_HOURS = 7 * 24
 _ENDED = ("acted", "refused", "no answer", "too large", "broke off")
 """Outcomes of thoughts that count; nobody needed one that was dropped."""
-_OWN = ("thought", "agent")
-"""For whom a search is the agent's own."""
 _ANSWER = ("latency", "prompt_tokens", "cached_tokens", "completion_tokens")
 _DAY = 86_400
 
@@ -53,7 +51,7 @@ class _Slice:
                 self.thoughts.append(_Thought(outcome, tokens, budget, answer))
             case MemoryChange.kind if record.get("op") == "append":
                 self.memories.append(int(record["n"]))
-            case Recall.kind if record.get("by") in _OWN and record.get("searched"):
+            case Recall.kind if record.get("by") != "builder" and record.get("searched"):
                 self.found.append(int(record["found"]) > 0)
             case Compaction.kind if record.get("number"):
                 self.compactions += 1
