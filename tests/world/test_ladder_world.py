@@ -243,7 +243,7 @@ class TestPromises(LadderWorld):
         assert len(self.past()) >= 2
         head = self.thinks("Who are you?", "say Mira.")[0].split("\n---\n")[0]
         assert head.split(TOLD)[1].splitlines()[0] == f"- {promise.line}"
-        book.close(promise)
+        book.close(lambda each: each == promise)
         assert TOLD not in self.thinks("And who am I?", "say Tom.")[0]
 
 
