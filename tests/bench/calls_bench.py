@@ -95,7 +95,8 @@ def _in_the_world() -> list[Figure]:
             return new
 
         def _answer(self, prompt: str) -> str:
-            return "In Ostrey, by the harbour." if "Edwin?" in prompt[-500:] else _SUMMARY
+            summary = any(each in prompt for each in ("Write your summary", "Write one summary"))
+            return _SUMMARY if summary else "In Ostrey, by the harbour."
 
         def measure(self) -> None:
             self.set_thinking(idle_interval=1e9, pause_notice=0)
