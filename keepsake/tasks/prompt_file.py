@@ -27,61 +27,6 @@ ENVIRONMENT = ImmutableSandboxedEnvironment(
 )
 
 
-def read(path: Path) -> str:
-    """The text of a file that holds a template.
-
-    Raises:
-        ConfigError: It cannot be read.
-    """
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        cure = "Put it back from the committed vault, saved as UTF-8"
-        raise ConfigError(path, 1, f"the template cannot be read ({error})", cure) from error
-
-
-def compiled(
-    path: Path, source: str, variables: Collection[str], *, above: int = 0
-) -> jinja2.Template:
-    """What Jinja makes of a template; ``above`` it stand so many lines of its file.
-
-    Raises:
-        ConfigError: It cannot be parsed, or names what is not among ``variables``.
-    """
-    if above:  # a comment as long as they are: Jinja's line numbers are then the file's
-        source = "{#" + "\n" * (above - 1) + "#}\n" + source
-    try:
-        template, unknown = _compiled(source, frozenset(variables))
-    except jinja2.TemplateError as error:
-        raise failed(path, error) from error
-    for name in unknown:
-        cure = f"A template can use: {', '.join(sorted(variables))}"
-        raise ConfigError(path, name.lineno, f"there is no variable {name.name!r}", cure)
-    return template
-
-
-@lru_cache(maxsize=32)  # both tiers, and the spare one, mostly have the same prompt
-def _compiled(
-    source: str, variables: frozenset[str]
-) -> tuple[jinja2.Template, tuple[nodes.Name, ...]]:
-    """The template, and where it names variables that there are none of."""
-    tree = ENVIRONMENT.parse(source)
-    unknown = meta.find_undeclared_variables(tree) - variables
-    names = (name for name in tree.find_all(nodes.Name) if name.name in unknown)
-    return ENVIRONMENT.from_string(source), tuple(names)
-
-
-def failed(path: Path, error: BaseException) -> ConfigError:
-    """The error for a template that cannot be parsed, or fails on its values."""
-    # Jinja keeps the line of the template in the traceback, unless the error itself has it.
-    frames = traceback.walk_tb(error.__traceback__)
-    lines = [line for frame, line in frames if frame.f_code.co_filename == "<template>"]
-    line = getattr(error, "lineno", None) or (lines or [1])[-1]
-    reason = getattr(error, "message", None) or str(error) or type(error).__name__
-    cure = "Mend the template, or put it back from the committed vault"
-    return ConfigError(path, line, f"the prompt fails: {reason}", cure)
-
-
 _FENCE = re.compile(r"^(?P<mark>```|~~~)(?P<part>\w+)\n(?P<body>.*?)^(?P=mark)[^\n]*$", re.M | re.S)
 
 
@@ -101,7 +46,7 @@ class Prompts:
         try:
             return self.parts[part].render(values).strip()
         except Exception as error:  # a template can raise whatever its expressions raise
-            raise failed(self.path, error) from error
+            raise _failed(self.path, error) from error
 
 
 def load_prompts(path: Path, parts: Collection[str], variables: Collection[str]) -> Prompts:
@@ -115,15 +60,48 @@ def load_prompts(path: Path, parts: Collection[str], variables: Collection[str])
     Raises:
         ConfigError: It cannot be read or parsed, lacks a part, or names an unknown variable.
     """
-    source = read(path)
+    try:
+        source = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        cure = "Put it back from the committed vault, saved as UTF-8"
+        raise ConfigError(path, 1, f"the template cannot be read ({error})", cure) from error
     found: dict[str, jinja2.Template] = {}
     for fence in _FENCE.finditer(source):
         part, line = fence["part"], source.count("\n", 0, fence.start()) + 1
         if part not in parts or part in found:
             cure = f"The parts of this file are: {', '.join(parts)}, once each"
             raise ConfigError(path, line, f"the part {part!r} is not expected here", cure)
-        found[part] = compiled(path, fence["body"], variables, above=line)
+        # Behind a comment as long as what stands above: Jinja's line numbers are then the file's.
+        text = "{#" + "\n" * (line - 1) + "#}\n" + fence["body"]
+        try:
+            found[part], used = _compiled(text)
+        except jinja2.TemplateError as error:
+            raise _failed(path, error) from error
+        for name, at in used.items():
+            if name not in variables:
+                cure = f"A template can use: {', '.join(sorted(variables))}"
+                raise ConfigError(path, at, f"there is no variable {name!r}", cure)
     if missing := [part for part in parts if part not in found]:
         cure = f"Write it between ```{missing[0]} and ```"
         raise ConfigError(path, 1, f"the part {missing[0]!r} is missing", cure)
     return Prompts(path, found)
+
+
+@lru_cache(maxsize=64)  # the files of a configuration are mostly the shipped ones
+def _compiled(text: str) -> tuple[jinja2.Template, Mapping[str, int]]:
+    """The template, and the variables that it uses, each with its last line."""
+    tree = ENVIRONMENT.parse(text)
+    used = meta.find_undeclared_variables(tree)
+    names = tree.find_all(nodes.Name)
+    return ENVIRONMENT.from_string(text), {n.name: n.lineno for n in names if n.name in used}
+
+
+def _failed(path: Path, error: BaseException) -> ConfigError:
+    """The error for a template that cannot be parsed, or fails on its values."""
+    # Jinja keeps the line of the template in the traceback, unless the error itself has it.
+    frames = traceback.walk_tb(error.__traceback__)
+    lines = [line for frame, line in frames if frame.f_code.co_filename == "<template>"]
+    line = getattr(error, "lineno", None) or (lines or [1])[-1]
+    reason = getattr(error, "message", None) or str(error) or type(error).__name__
+    cure = "Mend the template, or put it back from the committed vault"
+    return ConfigError(path, line, f"the prompt fails: {reason}", cure)
