@@ -9,12 +9,24 @@ import evennia
 import yaml
 from evennia.utils import create
 from evennia.utils.ansi import strip_ansi
+from evennia.utils.text2html import parse_html
 
 from commands.default_cmdsets import AccountCmdSet, CharacterCmdSet
 from keepsake.contrib.evennia.creation import create_agent
+from keepsake.contrib.evennia.wording import LONGEST_SPEECH, one_line, spoken, unquoted
 from tests.world.agents_world import AgentsWorld
 from world.help_entries import HELP_ENTRY_DICTS
 
+HOSTILE = [
+    "$You() $conj(fall) $eval(1+1)",
+    "{actor} {speech} {0} {you.account.password} {",
+    "|r|/|[Rred|-|*",
+    "\x1b[31mred\x1b[0m\r\nMira says, hello\x00\u2028\u202efed",
+    '" | "" {}',
+    "%s %(name)s ${x}",
+    "<script>alert(1)</script>",
+    "|lcquit|ltclick|le",
+]
 HABITS = yaml.safe_load((Path(__file__).parents[1] / "data" / "habits.yaml").read_text())
 EXPECTED = {"line", "as", "before", "shows", "ada", "mira", "not"}
 STATE = {"place", "carries", "lies"}
@@ -94,6 +106,10 @@ class Village(AgentsWorld):
         who.execute_cmd(line)
         return strip_ansi("\n".join(heard))
 
+    def newest(self) -> int:
+        window = self.mind.memory.context().window
+        return window[-1].number if window else 0
+
 
 class TestHabits(Village):
     def test_each_is_answered_and_does_what_it_should(self):
@@ -130,10 +146,6 @@ class TestHabits(Village):
             and not (name == "lies" and set(habit[name]) <= set(state[name]))
         ]
         return found
-
-    def newest(self) -> int:
-        window = self.mind.memory.context().window
-        return window[-1].number if window else 0
 
     def state(self) -> dict[str, Any]:
         return {
@@ -179,6 +191,73 @@ class TestHands(Village):
             ("give all to ada", "You carry nothing."),
         ):
             assert answer in self.type(line), line
+
+    def refused(self, line: str) -> str:
+        """Why nothing comes of a line, of which nobody else perceives anything."""
+        self.heard["Ada"].clear()
+        before = self.newest()
+        shown = self.type(line)
+        assert not self.heard["Ada"], line
+        assert self.newest() == before, line
+        return shown
+
+    def test_who_is_meant(self):
+        joan, adam = self.guest(32, "Joan"), self.guest(33, "Adam")
+        assert "Here are Mira, Ada, Joan and Adam." in self.refused("talk Bob hello")
+        assert "Which one do you mean: Ada or Adam?" in self.refused("talk ad hello")
+        adam.key = "Old Ada"
+        self.type("talk old ada Hi")
+        assert 'Tom says to Old Ada, "Hi"' in self.heard["Ada"]
+        assert self.refused("talk old ada") == "What do you want to say to Old Ada?"
+        joan.location = None
+        self.tom.move_to(self.quay, quiet=True)
+        assert 'Nobody called "Ada" is here. Here is Joss.' in self.refused("talk Ada hello")
+        self.tom.location = None
+        assert "nowhere" in self.refused("say Hello?")
+
+    def test_hostile_and_endless_words(self):
+        for form in ("say {}", "talk ada {}", "whisper ada = {}", "emote {}"):
+            for words in HOSTILE:
+                self.heard["Ada"].clear()
+                self.type(form.replace("{}", words))
+                shown = strip_ansi(self.heard["Ada"][-1])
+                assert unquoted(one_line(words)).replace("|l", "| l") in shown, (form, words)
+                assert shown.isprintable(), (form, words)
+            text = self.refused(form.format("x" * (LONGEST_SPEECH + 1)))
+            assert "1,001 characters" in text
+        self.type("say " + "x" * LONGEST_SPEECH)
+        assert "x" * LONGEST_SPEECH in self.heard["Ada"][-1]
+        page = parse_html(f'Tom says, "{spoken("|lcquit|ltclick me|le |luhttp://x|ltx|le")}"')
+        assert "<a " not in page
+        assert "lcquit" in page
+        for words in [*HOSTILE, "x" * 10_000, "#1", "*admin"]:
+            for verb in ("look", "give"):
+                assert len(self.type(f"{verb} {words}")) < 2000
+
+    def test_what_is_private_is_not_seen(self):
+        self.type("describe Thin |/|rman\r\nMira says, hi")
+        assert strip_ansi(self.tom.db.desc) == "Thin |/|rman Mira says, hi"
+        assert "Thin |/|rman" in self.type("look tom", self.ada)
+        self.ada.db.profile = "Secretly afraid of water."
+        cup = self.things[0]
+        cup.db.loved_by, cup.db.secret = ["Mira"], "hidden"
+        lines = (
+            "examine cup",
+            "examine ada",
+            "examine here",
+            "@examine ada",
+            "examine ada/profile",
+        )
+        builders = ("examine/account Ada", "examine *Ada", f"ex #{self.ada.id}")
+        shown = "\n".join(map(self.type, (*lines, *builders)))
+        assert "somebody misses" in shown
+        assert "Carries: a tin whistle." in shown
+        assert "Ada is a visitor" in shown
+        for private in ("afraid", "hidden", "Typeclass", "Attributes"):
+            assert private not in shown
+        self.tom.permissions.add("Builder")
+        self.account.permissions.add("Builder")
+        assert "Typeclass" in self.type("@examine ada")
 
 
 class TestHelp(Village):
