@@ -116,7 +116,7 @@ def code_after(frame: str | bytes, copy: Copy, folder: Path) -> int:
         try:
             line.send(frame, text=True)
             line.send('["text", ["help"], {}]')
-            read_until(line, "come back as somebody")
+            read_until(line, "not yet logged into")
         except ConnectionClosed as closed:
             return closed.rcvd.code if closed.rcvd else 1006
     return 0
