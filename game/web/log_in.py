@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.forms import Form
@@ -14,6 +11,7 @@ from evennia.web.utils.backends import CaseInsensitiveModelBackend
 from evennia.web.website.views.accounts import AccountCreateView
 
 from keepsake.web.access import address_of
+from keepsake.web.world import on_reactor
 from typeclasses import throttle
 from typeclasses.accounts import Account
 
@@ -47,7 +45,7 @@ class ThrottledBackend(CaseInsensitiveModelBackend):
         account = self._right(username, password)
         if account is not None:
             attempt.take_back()
-            _on_reactor(account.came_from, address)
+            on_reactor(account.came_from)(address)
         else:
             logger.log_sec(f"Authentication Failure: {username!r} at a page (IP: {address}).")
         return account
@@ -74,11 +72,3 @@ class RegisterView(AccountCreateView):
             return self.form_invalid(form)
         messages.success(self.request, f"You are {account.name} now. Log in with your password.")
         return HttpResponseRedirect(self.success_url)
-
-
-def _on_reactor(act: Callable[[str], None], address: str) -> None:
-    from twisted.internet import reactor  # noqa: PLC0415 - not before the game has chosen one
-
-    game: Any = reactor
-    if game.running:  # not in a shell
-        game.callFromThread(act, address)  # attributes belong to its thread

@@ -7,7 +7,6 @@ cannot be read is named.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -15,14 +14,13 @@ from pathlib import Path
 import frontmatter
 import yaml
 
-from keepsake.books.people import FOLDER
-from keepsake.books.person_page import parse_page
-from keepsake.errors import NoteRefused
 from keepsake.events.reader import newest_first
 from keepsake.events.types import Sleep
 from keepsake.web.shapes import PageView
 
-_TOLD = ("place", "reason", "tags", "memories")
+_TIMES = ("updated", "last_met", "time", "day")
+"""What of a page's front matter says when it was written, or they met, last."""
+_TOLD = ("place", "reason", "tags", "memories", "meetings")
 """What of a page's front matter is shown beside it."""
 _FAR = 64 << 20
 """Bytes of the event log that are read back for nights."""
@@ -42,9 +40,10 @@ def _file(path: Path) -> PageView:
         problem = f"This file cannot be read: {' '.join(str(error).split())[:200]}"
         return PageView(title=path.name, at=None, text=problem, facts={}, file=path.name)
     meta = {str(key): value for key, value in page.metadata.items()}
+    names = meta.get("names")  # of a person, the present one last
     return PageView(
-        title=str(meta.get("title") or path.stem),
-        at=_moment(meta.get("updated") or meta.get("time") or meta.get("day")),
+        title=str(names[-1] if isinstance(names, list) and names else meta.get("title", path.stem)),
+        at=_moment(next((meta[name] for name in _TIMES if name in meta), None)),
         text=str(page.content)[:_LONGEST],
         facts={name: _plain(meta[name]) for name in _TOLD if meta.get(name)},
         file=path.name,
@@ -63,17 +62,6 @@ def _plain(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _people(agent: Path) -> Iterator[PageView]:
-    """People's pages; what cannot be read is passed over."""
-    for path in (agent / FOLDER).glob("[!.]*.md"):
-        with suppress(OSError, NoteRefused, UnicodeDecodeError):
-            changed = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-            known = parse_page(path, path.read_text("utf-8"), changed)
-            facts = {"met": f"{known.meetings} times" if known.meetings != 1 else "once"}
-            more = {"title": known.name, "at": known.last_met, "facts": facts}
-            yield _file(path).model_copy(update=more)
-
-
 def _kept(agent: Path) -> Iterable[PageView]:
     """What always stands in its prompts: pinned lines, promises and rules."""
     return [_file(agent / name) for name in ("pinned.md", "noticed.md") if (agent / name).exists()]
@@ -83,7 +71,7 @@ BOOKS: Mapping[str, Callable[[Path], Iterable[PageView]]] = {
     "journal": _files("journal"),
     "notes": _files("notes"),
     "kept": _kept,
-    "people": _people,
+    "people": _files("people"),
 }
 """What each is called, and what reads it from an agent's folder."""
 _EVER = datetime.min.replace(tzinfo=UTC)

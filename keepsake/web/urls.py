@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
-from django.middleware.csrf import get_token
 from django.shortcuts import render
 from django.urls import include, path, re_path
 from django.views.decorators.http import require_safe
+from django.views.generic import TemplateView
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
 from keepsake.errors import KeepsakeError
-from keepsake.web.access import may_read_metrics, nowhere, page
+from keepsake.web.access import View, may_read_metrics, nowhere, page
 from keepsake.web.api import addresses
 from keepsake.web.watching import watching
 from keepsake.web.world import NoSuchAgent, name_of
 
 
 @page
-def agents(request: HttpRequest) -> HttpResponse:
-    """All agents."""
-    get_token(request)  # so that the cookie is there when a button is pressed
-    return render(request, "keepsake/agents.html")
-
-
-@page
 def agent(request: HttpRequest, number: int) -> HttpResponse:
     """One of them."""
-    get_token(request)
     try:
         name = name_of(number)
     except NoSuchAgent:
@@ -34,18 +26,6 @@ def agent(request: HttpRequest, number: int) -> HttpResponse:
     except KeepsakeError as error:
         return HttpResponse(str(error), status=503, content_type="text/plain; charset=utf-8")
     return render(request, "keepsake/agent.html", {"id": number, "name": name})
-
-
-@page
-def search(request: HttpRequest) -> HttpResponse:
-    """Words in all agents' memories."""
-    return render(request, "keepsake/search.html")
-
-
-@page
-def world(request: HttpRequest) -> HttpResponse:
-    """The rooms in which agents are."""
-    return render(request, "keepsake/world.html")
 
 
 @require_safe  # type: ignore[untyped-decorator]
@@ -62,10 +42,14 @@ def elsewhere(request: HttpRequest, rest: str = "") -> HttpResponse:
     return render(request, "keepsake/404.html", status=404)
 
 
+def _template(name: str) -> View:
+    return page(TemplateView.as_view(template_name=f"keepsake/{name}.html"))
+
+
 urlpatterns = [
-    path("", agents, name="agents"),
-    path("search/", search, name="search"),
-    path("world/", world, name="world"),
+    path("", _template("agents"), name="agents"),
+    path("search/", _template("search"), name="search"),
+    path("world/", _template("world"), name="world"),
     path("<int:number>/", agent, name="agent"),
     path("api/", include((addresses(), "api"), namespace="api-1")),
     re_path(r"^api(/.*)?$", nowhere),
