@@ -95,21 +95,12 @@ def chosen(found: Iterable[News]) -> list[News]:
 
 
 def _since(archive: Archive, who: Absentee) -> Iterator[Memory]:
-    """The memories since they left in which their name stands, the newest first."""
-    word = who.name.lower().encode() if who.name.isascii() else b""
+    """The memories since they left, the newest first."""
     for line in islice(archive.lines_back(), MOST_LINES):
-        if _is_before(line, who.since):
-            return
-        if word in line.lower():
-            yield from memories_in([parsed(line)])
-
-
-def _is_before(line: bytes, moment: datetime) -> bool:
-    time = line.partition(b'"t":')[2].strip(b' "').partition(b'"')[0]
-    try:
-        return datetime.fromisoformat(time.decode()) < moment
-    except (ValueError, TypeError):  # damaged: those around it say when it was
-        return False
+        for memory in memories_in([parsed(line)]):
+            if memory.time < who.since:
+                return
+            yield memory
 
 
 def _told(memory: Memory, witness: Witness, who: Absentee) -> News | None:
