@@ -11,24 +11,18 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
 
 import psutil
 
 from keepsake.archive.log import Archive
-from keepsake.archive.records import MemoryKind
 from keepsake.books.people import PeopleBook
 from keepsake.cli import home
-from keepsake.memory.agent_memory import AgentMemory
-from keepsake.memory.config import CompactionConfig, MemoryHost
-from keepsake.memory.summarizer import ExtractiveSummarizer
-from keepsake.memory.summary_files import SummaryFolder
-from keepsake.memory.types import CompactReason
 from keepsake.paths import REPOSITORY, Places
 from tests.bench.busy_model import LOWER, UPPER, only_once
-from tests.bench.talk import PEOPLE, Line, talk
+from tests.bench.lives import lived
+from tests.bench.talk import Line, talk
 from tests.slow.cli.conftest import Copy, end, make_copy
 from tests.slow.e2e.players import Player
 
@@ -203,17 +197,6 @@ def _populate(copy: Copy, names: Sequence[str]) -> None:
 # -- lives, written before their agents exist: these find their memories in the vault
 
 
-@dataclass
-class _Clock:
-    """Time as it passed for the agents: ten seconds a memory."""
-
-    time: datetime
-
-    def now(self) -> datetime:
-        self.time += timedelta(seconds=10)
-        return self.time
-
-
 def names_of(agents: int) -> list[str]:
     """So many names that an agent may have."""
     made = map("".join, itertools.product(_LETTERS, "aeiou", _LETTERS, "o"))
@@ -223,33 +206,10 @@ def names_of(agents: int) -> list[str]:
 def write_life(here: Places, name: str, lines: Iterable[Line]) -> None:
     """Give one agent a life of these lines."""
     life = here.agents / name
-    memories = _live(life, name, list(lines))
+    memory = lived(life, name, list(lines))
+    memories = memory.status().total
+    memory.close()
     archive, book = Archive(life / "archive"), PeopleBook(life)
     for first in range(1, memories + 1, _AT_ONCE):
-        lived = archive.read(first, first + _AT_ONCE - 1)
-        book.take(lived)
+        book.take(archive.read(first, first + _AT_ONCE - 1))
     archive.close()
-
-
-def _live(folder: Path, name: str, lines: Sequence[Line]) -> int:
-    config = CompactionConfig()
-    clock = _Clock(datetime.now(UTC) - timedelta(seconds=20 * len(lines)))
-    memory = AgentMemory(
-        name,
-        Archive(folder / "archive"),
-        SummaryFolder(folder / "summaries", name),
-        MemoryHost(
-            config=lambda: config,
-            summarizer=ExtractiveSummarizer,
-            clock=clock,
-            log=lambda _: None,
-        ),
-    )
-    for line in lines:
-        who = line.text.partition(" ")[0]
-        source = who if who in PEOPLE and line.kind is MemoryKind.PERCEPTION else ""
-        memory.append(line.text, line.kind, place="The Kettle", source=source, event="say")
-        if memory.status().total >= (memory.status().next_due or 0):
-            memory.compact(CompactReason.COUNT)
-    memory.close()
-    return len(lines)

@@ -9,15 +9,12 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from keepsake.archive.log import Archive
 from keepsake.memory.agent_memory import AgentMemory
-from keepsake.memory.config import CompactionConfig, MemoryHost
 from keepsake.memory.summarizer import Draft
-from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.summary_text import SummarySource
 from keepsake.memory.types import CompactReason
-from keepsake.ports import SystemClock
 from tests.bench.figures import Figure, median_ms
+from tests.bench.lives import opened
 
 SIZES = (100, 10_000, 100_000)
 _ROUNDS, _EACH, _OPENINGS = 41, 50, 41
@@ -41,27 +38,12 @@ def measure() -> Iterator[Figure]:
             memory.close()
         # In turn, so that a busy moment of the machine falls on all sizes alike.
         rounds = [{size: _opened(folders[size]) for size in SIZES} for _ in range(_OPENINGS)]
-        opened = {size: statistics.median(each[size] for each in rounds) for size in SIZES}
+        took = {size: statistics.median(each[size] for each in rounds) for size in SIZES}
         for size, folder in folders.items():
             yield Figure("memory.append", size, _append(folder), "ms")
         for size in SIZES:
-            ratio = f"{opened[size] / opened[SIZES[0]]:.2f} × the time at {SIZES[0]}"
-            yield Figure("open an agent's memory", size, opened[size], "ms", ratio)
-
-
-def _open(folder: Path) -> AgentMemory:
-    config = CompactionConfig()
-    return AgentMemory(
-        "Mira",
-        Archive(folder / "archive"),
-        SummaryFolder(folder / "summaries", "Mira"),
-        MemoryHost(
-            config=lambda: config,
-            summarizer=_Shortened,
-            clock=SystemClock(),
-            log=lambda _: None,
-        ),
-    )
+            ratio = f"{took[size] / took[SIZES[0]]:.2f} × the time at {SIZES[0]}"
+            yield Figure("open an agent's memory", size, took[size], "ms", ratio)
 
 
 def _lived(folder: Path, size: int) -> AgentMemory:
@@ -70,7 +52,7 @@ def _lived(folder: Path, size: int) -> AgentMemory:
     Its last two compactions are made just before the end, so that every length of life
     ends with two summaries and the same number of memories in the window.
     """
-    memory = _open(folder)
+    memory = opened(folder, summarizer=_Shortened)
     for number in range(1, size + 1):
         memory.append(_TEXT.format(number))
         if number in (size - 20, size - 4) or number % _STEP == 0:
@@ -81,14 +63,14 @@ def _lived(folder: Path, size: int) -> AgentMemory:
 def _opened(folder: Path) -> float:
     """Milliseconds that one opening takes."""
     began = time.perf_counter()
-    memory = _open(folder)
+    memory = opened(folder, summarizer=_Shortened)
     took = time.perf_counter() - began
     memory.close()
     return took * 1000
 
 
 def _append(folder: Path) -> float:
-    memory = _open(folder)
+    memory = opened(folder, summarizer=_Shortened)
     numbers = iter(range(10**9))
     gc.collect()
     added = median_ms(

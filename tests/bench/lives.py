@@ -1,0 +1,46 @@
+"""Lives of agents for the benches, lived by a real memory with real compactions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from keepsake.archive.log import Archive
+from keepsake.archive.records import MemoryKind
+from keepsake.memory.agent_memory import AgentMemory
+from keepsake.memory.config import MemoryHost
+from keepsake.memory.summary_files import SummaryFolder
+from keepsake.memory.types import CompactReason
+from tests.bench.talk import PEOPLE, Line
+
+
+class TenSeconds:
+    """Time as it passes for an agent: ten seconds a memory, up to now."""
+
+    def __init__(self, memories: int) -> None:
+        self.time = datetime.now(UTC) - timedelta(seconds=20 * memories)
+
+    def now(self) -> datetime:
+        self.time += timedelta(seconds=10)
+        return self.time
+
+
+def opened(folder: Path, name: str = "Mira", memories: int = 0, **host: Any) -> AgentMemory:
+    """The memory in a folder; ``host``: fields of its :class:`MemoryHost`."""
+    archive, summaries = Archive(folder / "archive"), SummaryFolder(folder / "summaries", name)
+    host = {"clock": TenSeconds(memories), **host}
+    return AgentMemory(name, archive, summaries, MemoryHost(**host))
+
+
+def lived(folder: Path, name: str, lines: Sequence[Line], **host: Any) -> AgentMemory:
+    """A memory of these lines, compacted whenever that was due."""
+    memory = opened(folder, name, len(lines), **host)
+    for line in lines:
+        who = line.text.partition(" ")[0]
+        source = who if who in PEOPLE and line.kind is MemoryKind.PERCEPTION else ""
+        memory.append(line.text, line.kind, place="The Kettle", source=source, event="say")
+        if memory.status().total >= (memory.status().next_due or 0):
+            memory.compact(CompactReason.COUNT)
+    return memory
