@@ -138,7 +138,8 @@ class AgentVectors:
 
     def query(self, vector: Sequence[float], limit: int) -> list[tuple[str, float]]:
         """Keys and cosine similarities of the nearest documents, best first."""
-        asked = {"query_embeddings": [[*vector]], "n_results": limit, "include": ["distances"]}
+        near = [round(each, 6) for each in vector]  # shorter by half
+        asked = {"query_embeddings": [near], "n_results": limit, "include": ["distances"]}
         got = self._chroma.request("POST", f"{self._path}/query", asked)
         found = zip(got["ids"][0], got["distances"][0], strict=True)
         return [(key, 1.0 - far) for key, far in found]

@@ -6,7 +6,6 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -23,7 +22,6 @@ from keepsake.paths import Places
 from keepsake.recall.chroma import Chroma
 from keepsake.recall.chroma_server import ChromaServer, broken_folder, data_folder
 from keepsake.recall.service import IndexService
-from tests.free_ports import free_port
 from tests.unit.index.conftest import BagOfWords, Life, by_words, settles
 from tests.unit.llm.conftest import places_in, until
 
@@ -239,58 +237,3 @@ def test_it_is_a_quiet_child_on_loopback(server: ChromaServer, chroma: Chroma):
     connections = process.net_connections("tcp")
     assert {c.laddr.ip for c in connections if c.status == psutil.CONN_LISTEN} == {"127.0.0.1"}
     assert all(c.raddr.ip == "127.0.0.1" for c in connections if c.raddr), "nothing phones home"
-
-
-# -- a server of somebody else
-
-
-class RemoteChroma:
-    """`chroma run` on a port and a folder of its own, which comes and goes as it likes."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder, port = folder, free_port()
-        self.address = f"http://127.0.0.1:{port}"
-        self._command = [str(Path(sys.executable).with_name("chroma")), "run", "--path"]
-        self._command += [str(folder / "data"), "--host", "127.0.0.1", "--port", str(port)]
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> None:
-        """Begin to come up; nobody waits for it."""
-        with (self._folder / "log").open("ab") as log:
-            self._process = subprocess.Popen(
-                self._command, stdin=subprocess.DEVNULL, stdout=log, stderr=log
-            )
-
-    def kill(self) -> None:
-        """End it as a power cut does; a second call does nothing."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-            self._process = None
-
-
-@pytest.fixture
-def remote(tmp_path: Path) -> Iterator[RemoteChroma]:
-    made = RemoteChroma(tmp_path)
-    yield made
-    made.kill()
-
-
-def test_a_world_begins_without_its_server_and_has_its_vectors_when_that_is_there(
-    started: Starter, mira: Life, remote: RemoteChroma, said: list[str]
-):
-    service = started(chroma=remote.address)
-    mira.live_days(50)
-    index = service.open("mira", mira.archive.folder, mira.notes)
-    assert by_words(index, "50")  # without it words serve
-    until(lambda: index.problem is not None)
-    assert any(f"Chroma at {remote.address} cannot be asked" in line for line in said)
-    remote.start()
-    until(lambda: settles(index, "Sack 50", "memory:50"))
-    remote.kill()
-    mira.live_days(50)
-    assert by_words(index, "100")
-    remote.start()
-    until(lambda: settles(index, "Sack 100", "memory:100"))
-    until(lambda: settles(index, "Sack 50", "memory:50"))  # what it had, it has still
-    until(lambda: index.problem is None)

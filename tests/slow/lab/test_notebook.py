@@ -60,29 +60,6 @@ def test_memories_are_those_of_the_archives_word_for_word(lab, exported):
         assert there
 
 
-def test_pages_rest_on_memories_and_answers_on_what_was_said(exported):
-    words = rows(
-        exported,
-        "SELECT p.text, m.text FROM 'TABLES/people.parquet' p, UNNEST(p.evidence) AS u(n)"
-        " JOIN 'TABLES/memories.parquet' m ON m.agent = p.agent AND m.n = u.n"
-        " WHERE p.of = 'said'",
-    )
-    assert words
-    assert all(value in text for value, text in words)
-    answers = rows(
-        exported,
-        "SELECT t.source, q.text, t.command, m.text, t.answer FROM 'TABLES/thought.parquet' t"
-        " JOIN 'TABLES/memories.parquet' q ON q.agent = t.agent AND q.n = t.cause"
-        " JOIN 'TABLES/memories.parquet' m ON m.agent = t.agent AND m.n = t.memory"
-        " WHERE t.outcome = 'acted' AND t.trigger IN ('addressed', 'named', 'given')",
-    )
-    assert len(answers) > 3
-    for by, question, answer, act, thought in answers:
-        assert question.startswith(by)
-        assert answer == act
-        assert answer.removeprefix("say ").split()[0] in thought
-
-
 def test_the_notebook_answers_its_questions_of_any_export(exported, monkeypatch):
     monkeypatch.setenv("KEEPSAKE_TABLES", str(exported))
     cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]

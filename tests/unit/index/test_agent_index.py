@@ -19,7 +19,7 @@ from keepsake.recall.agent_index import COLLECTION, AgentIndex
 from keepsake.recall.chroma import Chroma
 from keepsake.recall.documents import DocumentKind
 from keepsake.recall.search import MemorySearch
-from keepsake.recall.words import IndexDamaged, WordIndex
+from keepsake.recall.words import WordIndex
 from tests.unit.index.conftest import (
     DAWN,
     BagOfWords,
@@ -234,21 +234,6 @@ def test_damaged_words_are_made_anew_with_words_in_the_log(
     assert any("making the index anew" in line for line in said)
 
 
-def test_words_that_break_under_a_search_are_made_anew_before_the_next(
-    index: AgentIndex, life: Life
-):
-    life.live_days(20)
-    follow(index)
-    with index.words._writing() as database:
-        database.execute("DROP TABLE state")
-    with pytest.raises(IndexDamaged):
-        index.words.state  # noqa: B018 - a query
-    anew = Mock()
-    index.on_anew = anew
-    assert by_words(index, "12")[0] == "memory:12"
-    anew.assert_called_once()
-
-
 @pytest.mark.parametrize("lost", ["a row", "the collection"])
 def test_lost_vectors_are_made_anew_and_words_serve_meanwhile(
     reopen: Opener, life: Life, chroma: Chroma, embedder: BagOfWords, lost: str
@@ -320,15 +305,6 @@ def test_an_embedder_that_fails_is_told_once_and_words_go_on(
     assert sum("no vectors today" in line for line in said) == 1
     follow(index)
     assert len(by_meaning(index, "sack", 50)) == 10
-    assert index.problem is None
-
-
-def test_without_chroma_there_are_words(life: Life, reopen: Opener):
-    index = reopen(vectors=False)
-    life.live_days(10)
-    follow(index)
-    assert index.vectors is None
-    assert by_words(index, "sack")
     assert index.problem is None
 
 

@@ -19,7 +19,6 @@ from keepsake.lab.evaluating import (
 )
 from keepsake.lab.memories.plain import FullContext
 from keepsake.lab.probes import (
-    DELAYS,
     KEPT,
     id_of,
     probe_trials,
@@ -52,18 +51,6 @@ def test_what_is_asked_for_was_said_once_before_it_is_asked(trial):
         assert having == [number], question.id
         assert question.time - told[number].time == question.delay
         assert not matches(question.wrong, told[number].text)
-
-
-def test_it_is_asked_after_an_hour_a_day_and_a_week_in_other_words_each_time():
-    by_plant = {}
-    for question in QUIET.questions:
-        if question.answerable:
-            by_plant.setdefault(question.evidence, []).append(question)
-    assert all(tuple(q.delay for q in each) == tuple(DELAYS.values()) for each in by_plant.values())
-    assert all(len({q.text for q in each}) == len(DELAYS) for each in by_plant.values())
-    assert {q.kind for each in by_plant.values() for q in each} == {
-        *("fact", "update", "contradiction", "rule", "promise", "overheard", "secret"),
-    }
 
 
 class Remembers(FullContext):

@@ -96,8 +96,3 @@ def test_a_model_rates_and_reflects_when_enough_has_come_in(tmp_path, fake, mode
     asked = len(fake.calls("/v1/completions"))
     again.rest(asleep=True)
     assert len(fake.calls("/v1/completions")) == asked  # what was rated is not rated again
-
-
-def test_a_damaged_file_means_that_all_is_lived_anew(tmp_path):
-    (tmp_path / "stream.json").write_text('{"newest": 9, "entr')
-    assert made(tmp_path).newest == 0

@@ -3,25 +3,11 @@
 import pytest
 
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.errors import KeepsakeError, ModelUnavailable
+from keepsake.errors import KeepsakeError
 from keepsake.lab.memories.conformance import BEGAN, WordHashes, life
 from keepsake.lab.memories.plain import Rag
 from keepsake.memory.protocol import Surroundings
 from keepsake.ports import FixedClock
-
-
-class CountingEmbedder(WordHashes):
-    """Notes how many texts it was given at a time."""
-
-    def __init__(self):
-        self.batches = []
-        self.up = True
-
-    def embed(self, texts):
-        if not self.up:
-            raise ModelUnavailable("nobody answers", "Start it")
-        self.batches.append(len(texts))
-        return super().embed(texts)
 
 
 def made(folder, lived, embedder=None, **settings):
@@ -49,18 +35,6 @@ def test_it_finds_a_line_of_long_ago(tmp_path, embedder):
     best = memory.recall("Where does Cleo's dog Pepper sleeps under the stairs?", 3)[0]
     assert best.numbers == (20,)
     assert best.text.startswith("2 May 2026, Cleo says")
-
-
-def test_what_could_not_be_embedded_waits(tmp_path):
-    embedder = CountingEmbedder()
-    memory = made(tmp_path, planted(), embedder)
-    embedder.up = False
-    with pytest.raises(ModelUnavailable):
-        memory.rest(asleep=True)
-    assert memory.state()["waiting"] == 50
-    embedder.up = True
-    assert memory.recall("dog Pepper", 1)[0].numbers == (20,)
-    assert memory.state()["waiting"] == 0
 
 
 def test_the_newest_lines_stand_in_every_prompt(tmp_path):

@@ -23,26 +23,6 @@ def documents(*texts: str, apart: timedelta = timedelta(days=1)) -> dict[str, Do
     }
 
 
-def order(found: Candidates, text: str = "cup bell", weights: Weights = PLAIN) -> list[str]:
-    hits = rank(read(text, [], NOW), found, NOW, limit=9, weights=weights)
-    return [hit.document.key for hit in hits]
-
-
-def test_a_text_with_all_words_beats_one_that_repeats_a_single_one():
-    held = documents("The cup and the bell.", "Cup.", "Soup.")
-    found = Candidates(held, {"memory:1": 4.0, "memory:2": 2.0}, {})
-    assert order(found)[0] == "memory:1"
-
-
-def test_a_line_that_asks_gives_to_the_line_after_it():
-    held = documents("Whose is the cup?", "Hers.", "No.", apart=timedelta(minutes=1))
-    found = Candidates(held, {"memory:1": 3.0}, {})
-    plain = rank(read("cup", [], NOW), found, NOW, limit=9, weights=PLAIN)
-    given = rank(read("cup", [], NOW), found, NOW, limit=9)
-    assert [h.score for h in plain if h.document.first == 2] == [0.0]
-    assert [h.document.first for h in given][:2] == [1, 2]
-
-
 def test_who_asks_when_gets_lines_that_tell_a_time_unless_it_is_a_scene():
     held = documents("I sold the boat to Joss.", "I sold the boat last spring.")
     found = Candidates(held, None, dict.fromkeys(held, 0.5))

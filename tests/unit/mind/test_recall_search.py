@@ -117,14 +117,6 @@ def test_who_asks_of_their_own_life_is_told_of_it(vectors):
     assert about_tom["Nell"] == about_tom[""]
 
 
-def test_when_it_was_counts(world):
-    for number, days in ((20, 1), (30, 8), (40, 40)):
-        world.put(memory(number, "Joss", "We lost an oar on the bar.", NOW - timedelta(days=days)))
-    assert world.found("What was lost by Joss yesterday?", limit=1) == ["memory:20"]
-    assert world.found("What was lost by Joss last week?", limit=1) == ["memory:30"]
-    assert world.found("What was lost by Joss on 4 April?", limit=1) == ["memory:40"]
-
-
 def test_without_the_embedder_words_go_on_and_it_is_told_once(world):
     world.embedder.down = True
     assert world.found("Who mends nets?", limit=1) == ["memory:3"]

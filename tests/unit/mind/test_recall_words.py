@@ -31,13 +31,6 @@ def test_words_are_found_by_their_stems_best_first():
     assert found[0][1] >= found[1][1] > 0.0
 
 
-def test_a_memory_is_found_by_its_neighbours_but_less():
-    index = WordIndex()
-    index.add([memory(1, "Whose is the cup?"), memory(2, "My mother's."), memory(3, "I see.")])
-    assert keys(index, "cup") == ["memory:1", "memory:2"]
-    assert keys(index, "mother")[0] == "memory:2"
-
-
 @pytest.mark.parametrize("term", ['"', "a OR b", "col:x", "(", "*", "^", "NEAR", "it's", "", "\0"])
 def test_no_term_is_taken_for_a_query(term):
     index = WordIndex()
