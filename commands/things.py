@@ -10,12 +10,7 @@ from world.deed.happening import happened
 
 
 class ThingCommand(PlayerCommand):
-    """A command that handles things at hand."""
-
-    def at_hand(self) -> list[ObjectDB]:
-        """What is carried, then what lies here."""
-        here = self.caller.location
-        return [*self.caller.contents, *(here.contents_get(content_type="object") if here else ())]
+    """A command that hands things about."""
 
     def carried(self, words: str) -> list[ObjectDB]:
         """What is carried of that name; raises CannotDo."""
@@ -33,7 +28,7 @@ class ThingCommand(PlayerCommand):
         )
 
 
-class CmdLook(ThingCommand):
+class CmdLook(PlayerCommand):
     """Look around, or at something.
 
     Usage:
@@ -69,7 +64,9 @@ class CmdLook(ThingCommand):
         else:
             among = things or [*here.exits, here]
             target = self.find(words, among, f"You see no {quoted(sought(words))} here.")
-            self._see(exit_view(target) or self.caller.at_look(target))
+            leads = target.destination is not None and not target.db.desc
+            place = f"{target.key.capitalize()} leads to {target.destination.key}." if leads else ""
+            self._see(place or self.caller.at_look(target))
         if self.cmdstring not in ("look", "l", "read") and len(things) == 1:
             self._see(closer_look(things[0], self.caller))
 
@@ -85,13 +82,6 @@ def find_detail(room: ObjectDB, words: str) -> str | None:
         return str(details[name])
     texts = {text for key, text in details.items() if name in key.split()}
     return str(texts.pop()) if len(texts) == 1 else None
-
-
-def exit_view(obj: ObjectDB) -> str:
-    """Where an exit without a description of its own leads; empty for anything else."""
-    if obj.destination is None or obj.db.desc:
-        return ""
-    return f"{obj.key.capitalize()} leads to {obj.destination.key}."
 
 
 def closer_look(obj: ObjectDB, caller: ObjectDB) -> str:
@@ -226,7 +216,7 @@ class CmdInventory(PlayerCommand):
         self.msg(text=(f"You carry {listed(names) or 'nothing'}.", {"type": "inventory"}))
 
 
-class CmdEat(ThingCommand):
+class CmdEat(PlayerCommand):
     """Eat or drink something.
 
     Usage:
@@ -244,7 +234,10 @@ class CmdEat(ThingCommand):
         verb, words = self.cmdstring, self.args.removeprefix("from ").removeprefix("of ")
         if not words:
             raise CannotDo(f"{verb.capitalize()} what?")
-        thing = self.find(words, self.at_hand(), f"There is no {quoted(sought(words))} here.")
+        here = self.caller.location
+        lying = here.contents_get(content_type="object") if here else ()
+        missing = f"There is no {quoted(sought(words))} here."
+        thing = self.find(words, [*self.caller.contents, *lying], missing)
         if not (taste := thing.attributes.get(verb)):
             raise CannotDo(f"That is nothing to {verb}.")
         self.show(

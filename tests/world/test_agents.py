@@ -78,7 +78,7 @@ class TestThinking(World):
         self.fake.script = lambda _: f" say Number {next(numbers)}."
         self.mira.execute_cmd("say Bram, are you there?")
         self.pass_time(120)
-        spoken = [x for x in (*self.lines(bram), *self.lines()) if x.startswith("~say")]
+        spoken = [x for x in (*self.lines(bram), *self.lines()) if x.startswith("~say Number")]
         assert 1 <= len(spoken) <= self.services.thinking.current.chatter_turns
 
     def asked(self):
