@@ -217,7 +217,7 @@ def test_a_client_with_gmcp_is_told_what_it_asked_for(copy):
         assert spoken in line.gmcp("Comm.Channel.Text")  # agents may have spoken too
         line.type("public Anybody there?", "Anybody there?")
         assert "Public" in {each["channel"] for each in line.gmcp("Comm.Channel.Text")}
-        line.type("south", "The Old Boathouse")
+        line.type("south", "The Salt Pans")
         quay = line.gmcp("Room.Info")[-1]
         assert (quay["num"], quay["exits"]["n"]) == (inn["exits"]["s"], inn["num"])
         assert line.gmcp("Char.Status")[-1]["location"] == "The Quay"
