@@ -74,7 +74,6 @@ class Journal:
         self.folder = folder
         self._report = owner.report
         self._store = RecordStore(self._parse, "journal", owner)
-        self._version = 0
         self.known: tuple[JournalEntry, ...] = ()
         self._by_number: dict[int, JournalEntry] = {}
 
@@ -104,11 +103,9 @@ class Journal:
     def _take_over(self) -> tuple[JournalEntry, ...]:
         """Put what was read where the quick ones find it."""
         with self._store.lock:
-            if self._version != self._store.version:
-                days = self._store.records()
-                self.known = tuple(entry for path in sorted(days) for entry in days[path].entries)
-                self._by_number = telling_of(self.known)
-                self._version = self._store.version
+            days = self._store.records()
+            self.known = tuple(entry for path in sorted(days) for entry in days[path].entries)
+            self._by_number = telling_of(self.known)
             return self.known
 
     def _parse(self, path: Path, source: str, _: datetime) -> DayFile:

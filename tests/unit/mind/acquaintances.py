@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -20,7 +20,6 @@ class Days:
 
     memories: list[Memory] = field(default_factory=list)
     now: datetime = START
-    place: str = "The Kettle"
 
     def later(self, **span: float) -> Days:
         self.now += timedelta(**span)
@@ -29,12 +28,9 @@ class Days:
     def add(self, text: str, kind: MemoryKind, who: str = "", key: str = "") -> Memory:
         self.now += timedelta(minutes=1)
         number = len(self.memories) + 1
-        memory = Memory(number, self.now, kind, text, self.place, who, source_id=key)
+        memory = Memory(number, self.now, kind, text, "The Kettle", who, source_id=key)
         self.memories.append(memory)
         return memory
-
-    def read(self, first: int, last: int) -> list[Memory]:
-        return self.memories[max(first - 1, 0) : last]
 
     def says(self, who: str, key: str, words: str, to: str = " to you") -> Memory:
         return self.add(f'{who} says{to}, "{words}"', MemoryKind.PERCEPTION, who, key)
@@ -42,10 +38,8 @@ class Days:
     def does(self, who: str, key: str, what: str) -> Memory:
         return self.add(f"{who} {what}", MemoryKind.PERCEPTION, who, key)
 
-    def acts(self, line: str, to: str = "") -> Memory:
-        act = replace(self.add(line, MemoryKind.ACT), to=to)
-        self.memories[-1] = act
-        return act
+    def acts(self, line: str) -> Memory:
+        return self.add(line, MemoryKind.ACT)
 
 
 def eventful() -> Days:
@@ -58,19 +52,14 @@ def eventful() -> Days:
     days.later(days=3)
     days.says("Tom", TOM, "I've left the mill. I'm a baker now.")
     days.does("Ada", ADA, "gives you a blue cup.")
-    days.place = "The Mill Pond"
     days.later(hours=5)
     days.says("Thomas", TOM, "The keeper of the old lighthouse has left me a map.")
     days.says("Ada", ADA, "Nobody may know where it is.")
     return days
 
 
-def book_of(folder: Path) -> PeopleBook:
-    return PeopleBook(folder)
-
-
 def taken(folder: Path, days: Days) -> PeopleBook:
-    book = book_of(folder)
+    book = PeopleBook(folder)
     book.take(days.memories)
     return book
 

@@ -14,7 +14,6 @@ from tests.unit.mind.acquaintances import (
     RUAN,
     TOM,
     Days,
-    book_of,
     eventful,
     files,
     taken,
@@ -41,7 +40,7 @@ def test_a_page_has_the_persons_own_sentences_and_gifts(tmp_path):
         "Nobody may know where it is.",
     ], "what she said to Ruan is no word to the agent"
     assert (there(book, TOM).meetings, ada.meetings) == (3, 3)
-    again = book_of(tmp_path)
+    again = PeopleBook(tmp_path)
     assert [again.page(key) for key in (TOM, ADA)] == [there(book, TOM), ada]
 
 
@@ -73,7 +72,7 @@ def test_no_name_breaks_out_of_the_folder_or_the_file(tmp_path, name):
     days = Days()
     days.says(name, TOM, "Hello there.")
     book = taken(tmp_path, days)
-    assert len(book_of(tmp_path).all()) == 1
+    assert len(PeopleBook(tmp_path).all()) == 1
     assert {path.parent for path in tmp_path.rglob("*") if path.is_file()} == {book.folder}
 
 
