@@ -81,13 +81,6 @@ class TestAbsence(AgentsWorld):
         promise = Commitment(CommitmentKind.PROMISE, "Tom", "mend the net", number, key=key)
         self.mira.mind.memory.commitments.add(promise)
 
-    def test_a_promise_that_stands_is_told_and_whispered_ones_only_to_whom_they_were_made(self):
-        self.tom.execute_cmd("talk mira Will you mend my net?")
-        self.promises(self.mira.mind.memory.newest)
-        self.leave()
-        assert self.come_back() == ['  Mira promised you: "mend the net"']
-        self.leave()
-
     def test_a_promise_is_theirs_who_was_promised_it_whatever_they_are_called(self):
         self.tom.execute_cmd("whisper mira = Will you mend my net?")
         self.promises(self.mira.mind.memory.newest)

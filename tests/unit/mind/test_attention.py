@@ -30,37 +30,25 @@ def agent(kind=EventKind.HEARD, source="Tom"):
     return Impulse(kind, False, source)
 
 
-def answer_to(source="Ann", **more):
-    """The impulse that a player's words lead to."""
-    return Impulse(EventKind.ADDRESSED, True, source, **more)
-
-
-def think(mind, now, **done):
-    impulse = mind.due(now)
-    assert impulse is not None
-    mind.thought_started(impulse)
-    mind.thought_done(now + 0.5, **(done or {"spoke": True}))
-    return impulse
-
-
 @pytest.mark.parametrize("seed", range(20))
 def test_a_player_is_answered_soon(seed):
     mind = attention(seed)
     mind.notice(player(), 100.0)
     assert mind.due(100.2) is None
-    assert mind.due(101.0) == answer_to("Ann")
+    assert mind.due(101.0) == player()
     assert 100.3 <= mind.next_at() <= 101.0
 
 
 def test_a_player_need_not_wait_for_the_cooldown_but_an_agent_must():
     mind = attention(cooldown=10.0)
     mind.notice(player(), 100.0)
-    think(mind, 101.0)
+    mind.thought_started(mind.due(101.0))
+    mind.thought_done(101.5, spoke=True)
     mind.notice(agent(EventKind.ADDRESSED), 102.0)
     assert mind.due(106.0) is None
     assert mind.due(115.0) == Impulse(EventKind.ADDRESSED, False, "Tom")
     mind.notice(player(), 103.0)
-    assert mind.due(104.0) == answer_to("Ann")
+    assert mind.due(104.0) == player()
 
 
 events = st.builds(
