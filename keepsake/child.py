@@ -181,7 +181,6 @@ class Supervisor(ABC):
         pid_file: Holds the child's id; the child locks it while it lives.
         log_file: What the child says; the last child's words go beside it, ``.log.1``.
         problem: Why the child does not answer now; None when it does.
-        starts: How often a child was started.
     """
 
     stem: ClassVar[str]
@@ -197,7 +196,6 @@ class Supervisor(ABC):
 
     def __init__(self, places: Places, *, grace: float = 20.0) -> None:
         self.problem: KeepsakeError | None = self.unavailable(f"The {self.name} is not started")
-        self.starts = 0
         self.pid_file = places.home / f"{self.stem}.pid"
         self.log_file = places.logs / f"{self.stem}.log"
         self._port: int = getattr(places.ports, self.stem)
@@ -315,7 +313,6 @@ class Supervisor(ABC):
                 env={**os.environ, **own},
                 start_new_session=True,
             )
-        self.starts += 1
         self._started = self._heard = time.monotonic()
         self.problem = self.unavailable(f"The {self.name} is being loaded", "Wait a little")
         self._log(logging.INFO, f"Starting the {self.name} server on port {self._port}")

@@ -131,7 +131,7 @@ def test_a_file_is_found_once_it_has_come_and_one_that_is_none_says_why(home: Pl
     own.first_retry = 60.0
     own.use("mine.gguf")
     assert not own.watch()
-    assert own.starts == 0
+    assert own.pid is None
     assert "mine.gguf" in str(own.problem)
     home.models.mkdir(parents=True)
     (home.models / SHIPPED_FILE).write_bytes(b"no weights at all")
