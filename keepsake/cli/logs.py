@@ -13,7 +13,7 @@ from rich.text import Text
 
 from keepsake.cli.output import err, out
 from keepsake.errors import KeepsakeError, refusing
-from keepsake.events.reader import EventFollower, Filter, follow, last
+from keepsake.events.reader import Filter, follow, last, newest
 from keepsake.events.types import KINDS
 from keepsake.paths import Places
 
@@ -59,19 +59,19 @@ def show_events(here: Places, wanted: Filter, lines: int, *, go_on: bool, as_jso
     cure = "Read it as the user who started Keepsake"
     with refusing(f"The event log in {here.events} cannot be read", cure):
         # First where the end is, then what stands before it: what comes meanwhile is not missed.
-        follower = EventFollower(here.events) if go_on else None
+        end = newest(here.events) if go_on else None
         found = last(here.events, lines, wanted)
         if lines and not found:
             what = f"There are no such events in {here.events}"
-            if follower is None:
+            if end is None:
                 raise KeepsakeError(
                     what, "Start the world, ask for other agents or kinds, or name a --lab"
                 )
             err.print(f"{what} yet", markup=False)
         for record in found:
-            if follower is None or record["seq"] <= follower.after:
+            if end is None or record["seq"] <= end:
                 _show(record, as_json=as_json)
-        for record in follow(follower) if follower is not None else ():
+        for record in follow(here.events, end) if end is not None else ():
             if wanted(record):
                 _show(record, as_json=as_json)
 

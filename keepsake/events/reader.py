@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import datetime
-from itertools import islice, takewhile, zip_longest
+from itertools import islice, zip_longest
 from pathlib import Path
 
 from keepsake.events.files import EVENTS, files_of
@@ -84,33 +84,22 @@ def time_of(said: object) -> datetime | None:
         return None
 
 
-class EventFollower:
-    """Gives each event that is added, once and in order.
-
-    Args:
-        after: The number of the last event that is known; None for the newest there is.
-    """
-
-    def __init__(self, folder: Path, after: int | None = None) -> None:
-        self._folder = folder
-        newest = next(newest_first(folder), {"seq": 0}) if after is None else {"seq": after}
-        self.after: int = newest["seq"]
-
-    def added(self) -> list[Record]:
-        """What came since the last call; empty when nothing did. Quick, but it reads files."""
-        newest = newest_first(self._folder)
-        found = list(takewhile(lambda each: each["seq"] > self.after, newest))[::-1]
-        self.after = found[-1]["seq"] if found else self.after
-        return found
+def newest(folder: Path) -> int:
+    """The number of the last event; 0 if there is none."""
+    return next((int(each["seq"]) for each in newest_first(folder)), 0)
 
 
-def follow(follower: EventFollower, poll: float = 0.2) -> Iterator[Record]:
-    """Each event that is added; never ends."""
+def follow(folder: Path, after: int, poll: float = 0.2) -> Iterator[Record]:
+    """Each event with a number above ``after``, once and in order; never ends."""
     while True:
-        added = follower.added()
-        yield from added
-        if not added:
-            time.sleep(poll)
+        new = list[Record]()
+        for record in newest_first(folder):
+            if record["seq"] <= after:
+                break
+            new.append(record)
+        after = new[0]["seq"] if new else after
+        yield from reversed(new)
+        time.sleep(poll)
 
 
 def _records(lines: Iterable[bytes]) -> Iterator[Record]:
