@@ -3,7 +3,7 @@
 Each compaction lets the short-term summary flow into the long-term one, and the memories outside
 the immediate window become the new short-term summary. Between two compactions the window grows,
 so nothing is invisible and the prompt grows only at its end. When one is due is decided in
-:mod:`keepsake.memory.triggers`, how it is made in :mod:`keepsake.memory.compactor`.
+:mod:`keepsake.memory.window`, how it is made in :mod:`keepsake.memory.compactor`.
 """
 
 from __future__ import annotations
@@ -24,10 +24,9 @@ from keepsake.errors import CompactionError, CompactionRunning, KeepsakeError
 from keepsake.events.types import MemoryChange
 from keepsake.memory.compactor import Compactor
 from keepsake.memory.config import MemoryHost
-from keepsake.memory.plan import LEAST_VERBATIM, CompactionPlan, make_plan
+from keepsake.memory.plan import CompactionPlan, make_plan
 from keepsake.memory.strategy import Layout
 from keepsake.memory.summary_files import SummaryFolder, VaultCopies
-from keepsake.memory.triggers import Triggers
 from keepsake.memory.types import (
     CompactionResult,
     CompactReason,
@@ -37,7 +36,7 @@ from keepsake.memory.types import (
     Outcome,
     Undone,
 )
-from keepsake.memory.window import Window
+from keepsake.memory.window import Triggers, Window
 
 
 class AgentMemory:
@@ -343,73 +342,3 @@ class AgentMemory:
     def close(self) -> None:
         """Bring everything to the disk and let go of the files."""
         self.archive.close()
-
-
-class SlidingMemory(AgentMemory):
-    """A memory whose prompt has the newest memories alone, as many as the immediate window holds.
-
-    It makes no summaries, and shows none; what a memory of the other kind has made stays in the
-    archive. The window never has more than the prompt has room for.
-    """
-
-    def __init__(
-        self, agent: str, archive: Archive, summaries: SummaryFolder, host: MemoryHost
-    ) -> None:
-        super().__init__(agent, archive, summaries, host)
-        del self.tiers.window[: -host.config().immediate_window]
-
-    def _added(self, memory: Memory) -> Memory:
-        added = super()._added(memory)
-        del self.tiers.window[: -self.host.config().immediate_window]
-        return added
-
-    def context(self) -> MemoryContext:
-        """The newest memories that the prompt has room for."""
-        with self.lock:
-            whole = self.window.context()
-            config, first = self.host.config(), 0
-            room = config.of_budget(config.high) - self.window.overhead
-            for place, memory in enumerate(reversed(whole.shown)):
-                room -= self.window.counter.memories([memory])
-                if room < 0 and place >= LEAST_VERBATIM:
-                    break
-                first = memory.number
-        return MemoryContext(
-            longterm=None,
-            recent=None,
-            window=tuple(memory for memory in whole.window if memory.number >= first),
-            masked=tuple(memory for memory in whole.shown if memory.number >= first),
-        )
-
-    def load(self) -> Load:
-        """What the prompt costs now."""
-        window = self.window.counter.memories(self.context().shown)
-        return Load(self.window.overhead, 0, window, self.host.config().budget)
-
-    def _holding(self) -> list[CompactReason]:
-        return []
-
-    def before_thought(self) -> CompactReason | None:
-        """None: the window is never larger than its room."""
-        return None
-
-    def compact(self, reason: CompactReason) -> CompactionResult:
-        """Nothing: there is nothing to compact."""
-        detail = "this memory keeps a sliding window and makes no summaries"
-        return CompactionResult(reason, Outcome.NOTHING, detail, kept=len(self.context().window))
-
-    def undo(self) -> Undone:
-        """Nothing: there is no summary to take back.
-
-        Raises:
-            CompactionError: Always.
-        """
-        raise CompactionError("this memory makes no summaries, so there is none to take back")
-
-    def check(self) -> IntegrityReport:
-        """Compare archive and files; there are no tiers."""
-        return integrity.check(self.archive, self.context(), self.summaries, cascade=False)
-
-    def status(self) -> MemoryStatus:
-        """Figures about this memory."""
-        return MemoryStatus(self.tiers.last_number, len(self.context().window))

@@ -18,8 +18,9 @@ from keepsake.agent.thinking import turn as turn_module
 from keepsake.archive import history
 from keepsake.books.commitments import Commitment, CommitmentKind
 from keepsake.errors import ModelUnavailable
-from keepsake.memory.agent_memory import AgentMemory, SlidingMemory
+from keepsake.memory.agent_memory import AgentMemory
 from keepsake.memory.config import CompactionConfig
+from keepsake.memory.sliding import SlidingMemory
 from tests.fakes.model_server import tokens
 from tests.world.agents_world import AgentsWorld, Building, FixedConfig
 

@@ -24,9 +24,10 @@ from keepsake.books.persona import open_lines
 from keepsake.books.store import Owner
 from keepsake.errors import ArchiveError, CompactionError, CompactionRunning, KeepsakeError
 from keepsake.events.types import Fault, MemoryChange
-from keepsake.memory.agent_memory import AgentMemory, SlidingMemory
+from keepsake.memory.agent_memory import AgentMemory
 from keepsake.memory.config import CompactionConfig, MemoryHost
 from keepsake.memory.protocol import OURS
+from keepsake.memory.sliding import SlidingMemory
 from keepsake.memory.strategy import Layout
 from keepsake.memory.summarizer import ExtractiveSummarizer, ModelSummarizer, Summarizer
 from keepsake.memory.summary_files import SummaryFolder

@@ -6,8 +6,8 @@ import pytest
 
 from keepsake.archive.log import Archive
 from keepsake.errors import CompactionError
-from keepsake.memory.agent_memory import SlidingMemory
 from keepsake.memory.config import CompactionConfig, MemoryHost
+from keepsake.memory.sliding import SlidingMemory
 from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.types import CompactReason, Outcome
 from tests.unit.mind.lives import ManualClock, covered, live
