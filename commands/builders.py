@@ -31,6 +31,7 @@ from world.deed.files import WorldDeed, read_deeds
 from world.deed.order import reset
 from world.deed.progress import all_deeds, doers, progress, records
 from world.scenes import read_scenes, scenes
+from world.tags import TAG_CATEGORY
 
 SHOWN = 30
 _UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
@@ -241,7 +242,8 @@ class CmdCopy(building.CmdCopy):
             return
         try:
             name = free_name(self.rhs or "")
-            found[0].copy(new_key=name, new_location=found[0].location)
+            made = found[0].copy(new_key=name, new_location=found[0].location)
+            made.tags.clear(category=TAG_CATEGORY)  # no deed means it
         except KeepsakeError as error:
             self.caller.msg(refused(error))
         else:

@@ -80,6 +80,11 @@ class TestChanges(DeedsVillage):
         assert "for Tom" in self.type("@deed/reset twelfth_cup")
         assert find("thing", "blue_cup").location == find("room", "boathouse")
 
+    def test_a_copy_of_somebody_stands_in_nobodys_way(self):
+        assert "Wenna is a copy of Mira" in self.type("@copy Mira = Wenna")
+        self.play("boathouse: get cup")
+        assert "Mira turns" in self.play("kettle: give cup to mira")
+
     def test_where_a_room_was_deleted_things_stay_where_they_are(self):
         self.play("chapel_garden: get rosemary")
         sprig = find("thing", "rosemary_sprig")
