@@ -71,7 +71,6 @@ class Call:
         port: The client's end of the connection that it came over.
     """
 
-    method: str
     path: str
     body: dict[str, Any]
     headers: dict[str, str]
@@ -90,7 +89,6 @@ class FakeModelServer:
 
     Attributes:
         script: Makes the words of an answer from the prompt.
-        delay: Seconds before every answer whose plan has none of its own.
         models: Names that ``/api/tags`` and ``/v1/models`` list.
         kind: What it is besides: ``llama.cpp``, ``vllm``, ``ollama``, or none that can be told.
         template: The model's chat template, as ``/props`` or ``/api/show`` shows it.
@@ -106,11 +104,9 @@ class FakeModelServer:
         port: int = 0,
         *,
         script: Callable[[str], str] = default_script,
-        delay: float = 0.0,
         models: Sequence[str] = ("fake",),
     ) -> None:
         self.script = script
-        self.delay = delay
         self.models = list(models)
         self.kind = ""
         self.template = ""
@@ -178,7 +174,7 @@ class FakeModelServer:
             planned = self._plans[call.path]
             if planned:
                 return planned.popleft()
-            return self._always.get(call.path, Reply(delay=self.delay))
+            return self._always.get(call.path, Reply())
 
     def _answer(self, call: Call, reply: Reply) -> tuple[int, Any]:
         """The status, and the body or the pieces of a stream."""
@@ -362,7 +358,7 @@ class _Handler(BaseHTTPRequestHandler):
         length = int(self.headers.get("Content-Length") or 0)
         body = json.loads(self.rfile.read(length) or b"{}")
         headers, port = dict(self.headers), self.client_address[1]
-        call = Call(self.command, self.path, body, headers, time.time(), port)
+        call = Call(self.path, body, headers, time.time(), port)
         reply = self.fake._note(call)
         self.fake._closing.wait(reply.delay)
         while reply.gate and not (reply.gate.wait(0.05) or self.fake._closing.is_set()):
