@@ -10,6 +10,7 @@ Every line is sent at once (TCP_NODELAY). By default the system holds a short li
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import evennia
@@ -195,17 +196,28 @@ class PromptTelnet(Bounded, TelnetProtocol):
 class PromptPortalEnd(AMPServerProtocol):
     """The Portal's end of its line to the Server."""
 
+    lost_at = 0.0
+
     def connectionMade(self) -> None:  # noqa: N802 - Twisted's name
         """Stop waiting for acknowledgements."""
         self.transport.setTcpNoDelay(True)
         super().connectionMade()
 
     def connectionLost(self, reason: Any = None) -> None:  # noqa: N802 - Twisted's name
-        """The Server is gone; of one that nobody has asked to end players are told."""
-        unasked = self.factory.portal.server_restart_mode is None
-        if unasked and self.factory.server_connection is self:
-            evennia.PORTAL_SESSION_HANDLER.announce_all(GONE)
+        """Note when the Server was gone; of one that nobody has asked to end players are told."""
+        if self.factory.server_connection is self:
+            PromptPortalEnd.lost_at = time.time()
+            if self.factory.portal.server_restart_mode is None:
+                evennia.PORTAL_SESSION_HANDLER.announce_all(GONE)
         super().connectionLost(reason)
+
+    def broadcast(self, command: Any, sessid: int, **message: Any) -> Deferred[Any]:
+        """Tell nobody: Evennia does so while it knows of no Server.
+
+        A Server that is just coming would log a player in, and then be told of all sessions as
+        they were before. Whoever connects meanwhile is told of by :meth:`let_in`.
+        """
+        return succeed([])
 
     def send_MsgPortal2Server(self, session: Any, **message: Any) -> Deferred[Any]:  # noqa: N802
         """Hand on what a player typed, or say that nobody hears it."""
@@ -221,4 +233,12 @@ class PromptPortalEnd(AMPServerProtocol):
         if looks and before and psutil.pid_exists(before):
             _reactor.callLater(_LOOK_SECONDS, self.start_server, server_twistd_cmd, looks - 1)
         else:
+            self.wait_for_server_connect(self.let_in)
             super().start_server(server_twistd_cmd)
+
+    def let_in(self) -> None:
+        """Introduce to the Server those who connected while there was none."""
+        sessions = evennia.PORTAL_SESSION_HANDLER
+        for session in list(sessions.values()):
+            if self.lost_at < session.conn_time <= sessions.connection_time:
+                sessions.connect(session)
