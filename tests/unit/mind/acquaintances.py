@@ -32,6 +32,9 @@ class Days:
         self.memories.append(memory)
         return memory
 
+    def read(self, first: int, last: int) -> list[Memory]:
+        return self.memories[max(first - 1, 0) : last]
+
     def says(self, who: str, key: str, words: str, to: str = " to you") -> Memory:
         return self.add(f'{who} says{to}, "{words}"', MemoryKind.PERCEPTION, who, key)
 
