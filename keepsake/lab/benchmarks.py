@@ -18,7 +18,7 @@ from typing import Any
 
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import KeepsakeError
-from keepsake.lab.conversation import MarkedQuestion, moment, read_questions, read_turns, times_of
+from keepsake.lab.conversation import moment, read_turns, times_of
 from keepsake.lab.trial import Trial, TrialQuestion
 
 FORMATS_PAGE = "docs/evaluation.md has the formats"
@@ -168,10 +168,9 @@ def read_marked_turns(data: Item, name: str) -> Trial:
     """
     try:
         turns = read_turns(data.value)
-        ids = {turn.id: number for number, turn in enumerate(turns, 1)}
-        marked = read_questions(data.get("questions"), ids)
     except KeepsakeError as error:
         raise UnreadableBenchmark(f"{data.where}: {error.what}", error.cure) from error
+    ids = {turn.id: number for number, turn in enumerate(turns, 1)}
     memories = tuple(
         Memory(n, t, MemoryKind.PERCEPTION, turn.text, turn.place, turn.speaker, event="say")
         for n, (turn, t) in enumerate(zip(turns, times_of(turns), strict=True), 1)
@@ -179,19 +178,27 @@ def read_marked_turns(data: Item, name: str) -> Trial:
     if not memories:
         raise data.wrong("has no turns")
     end = max(memory.time for memory in memories)
+    asked = enumerate(data.items("questions", "question"), 1)
+    return Trial(name, "", memories, tuple(_marked(each, n, ids, end) for n, each in asked))
 
-    def question(number: int, each: MarkedQuestion) -> TrialQuestion:
-        return TrialQuestion(
-            id=str(number),
-            text=each.text,
-            time=end,
-            kind=each.kind,
-            answers=each.answers,
-            evidence=frozenset(ids[e] for e in each.evidence),
-            answerable=each.answerable,
-        )
 
-    return Trial(name, "", memories, tuple(question(n, m) for n, m in enumerate(marked, 1)))
+def _marked(item: Item, number: int, ids: Mapping[str, int], end: datetime) -> TrialQuestion:
+    answerable = item.get("answerable") is not False
+    answers, evidence = item.get("answer") or [], item.get("evidence") or []
+    answers = answers if isinstance(answers, list) else [answers]
+    if not isinstance(evidence, list) or not all(isinstance(e, str) for e in (*evidence, *answers)):
+        raise item.wrong("has no list of ids in its 'evidence', or no text in its 'answer'")
+    if (answerable and not evidence) or not ids.keys() >= set(evidence):
+        raise item.wrong("has no evidence or names unknown turns")
+    return TrialQuestion(
+        id=str(number),
+        text=item.text("text"),
+        time=end,
+        kind=str(item.get("kind") or "all"),
+        answers=tuple(answers),
+        evidence=frozenset(ids[each] for each in evidence),
+        answerable=answerable,
+    )
 
 
 # -- LongMemEval

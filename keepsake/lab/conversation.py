@@ -5,7 +5,7 @@ It is searched by exactly the recall that the agents use, over indexes in memory
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -190,49 +190,3 @@ def read_turns(data: Any) -> list[ConversationTurn]:
     if not isinstance(turns, list):
         raise UnreadableTurns('There is no list of "turns"', _SHAPE)
     return [ConversationTurn.read(turn) for turn in turns]
-
-
-@dataclass(frozen=True, slots=True)
-class MarkedQuestion:
-    """A question with the turns that answer it."""
-
-    text: str
-    evidence: frozenset[str]  # ids; none only where it is not answerable
-    kind: str
-    answers: tuple[str, ...] = ()  # any of them is right
-    answerable: bool = True  # whether the turns tell; else not knowing is right
-
-
-def read_questions(data: Any, ids: Collection[str]) -> list[MarkedQuestion]:
-    """Questions from JSON: ``{"text": …, "evidence": [ids], "kind": …, "answer": …}``.
-
-    Raises:
-        UnreadableTurns: They have another shape, or name a turn that is not there.
-    """
-    if not isinstance(data, list):
-        raise UnreadableTurns("There is no list of questions", _ASKED)
-    return [_marked(each, ids) for each in data]
-
-
-_ASKED = 'A question looks like {"kind": "fact", "text": "…?", "evidence": ["D1:3"]}'
-
-
-def _marked(data: Any, ids: Collection[str]) -> MarkedQuestion:
-    unreadable = UnreadableTurns(f"The question {data!r:.60} cannot be read", _ASKED)
-    if not isinstance(data, Mapping):
-        raise unreadable
-    answerable = data.get("answerable", True) is not False
-    text, answers = data.get("text"), data.get("answer", [])
-    evidence = data.get("evidence", None if answerable else [])
-    answers = answers if isinstance(answers, list) else [answers]
-    if not isinstance(evidence, list):
-        raise unreadable
-    if not all(isinstance(each, str) for each in (text, *evidence, *answers)):
-        raise unreadable
-    kind = str(data.get("kind", "all"))
-    found = MarkedQuestion(str(text), frozenset(evidence), kind, tuple(answers), answerable)
-    if (answerable and not evidence) or found.evidence.difference(ids):
-        raise UnreadableTurns(
-            f"The question {found.text!r} has no evidence or names unknown turns", _ASKED
-        )
-    return found

@@ -27,8 +27,6 @@ ROUNDS = 2000
 LEVEL = 0.95
 _A_PAIR = 100
 """Rounds for each of a family: its smallest p value, corrected, is then at most 0.01."""
-_PORTION = 1_000_000
-"""Numbers that are drawn at once."""
 MRR = "mrr"
 _AT = "recall@"
 
@@ -243,9 +241,6 @@ class _Grouped:
         size = len(self.sums)
         # By the data's size alone: two memories on the same questions are sampled alike.
         chance = np.random.default_rng(zlib.crc32(str(size).encode()))
-        portion = max(1, _PORTION // size)
-        found = []
-        for start in range(0, rounds, portion):
-            drawn = chance.integers(0, size, (min(portion, rounds - start), size))
-            found.append(self.sums[drawn].sum(axis=1) / self.counts[drawn].sum(axis=1))
-        return np.concatenate(found)
+        drawn = chance.integers(0, size, (rounds, size))
+        found: NDArray[np.float64] = self.sums[drawn].sum(axis=1) / self.counts[drawn].sum(axis=1)
+        return found

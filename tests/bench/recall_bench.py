@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from keepsake.lab.conversation import Conversation, ConversationTurn, MarkedQuestion
+from keepsake.lab.conversation import Conversation, ConversationTurn
 from keepsake.models.minilm import MiniLMEmbedder
 from keepsake.paths import REPOSITORY
 from keepsake.recall.fusion import Weights
@@ -20,7 +20,7 @@ from keepsake.recall.query import read as read_question
 from keepsake.recall.search import MemorySearch
 from tests.bench.figures import Figure
 from tests.bench.retrieval import Answered, RetrievalScore, scores
-from tests.recall_data import read_data
+from tests.recall_data import MarkedQuestion, read_data
 
 SETS = ("hythe", "two_friends")
 _POOL, _DEPTH = 100, 20
