@@ -18,8 +18,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from keepsake.archive.log import Archive
 from keepsake.books.files import replace_file
-from keepsake.errors import KeepsakeError, refusing
-from keepsake.events.reader import newest_first
+from keepsake.errors import KeepsakeError
 from keepsake.memory import protocol
 from keepsake.paths import Places, Ports
 
@@ -161,25 +160,18 @@ class Lab:
     def lived(self) -> float:
         """How many seconds of the plan the world has lived; 0 before it begins. Blocks.
 
-        A run that was killed has come further than ``progress.json`` says: event log and archives
-        tell how far. Time must not run backwards in them.
+        A run that was killed has come further than ``progress.json`` says: its archives tell how
+        far. Time must not run backwards in them.
 
         Raises:
             KeepsakeError: A file cannot be read.
         """
-        seconds, _ = self._progress()
-        newest = self._newest()
-        return max(seconds, (newest - self.plan().begins).total_seconds() if newest else 0.0)
-
-    def _newest(self) -> datetime | None:
-        """The time of the last event or memory."""
-        places = self.places()
-        with refusing(f"{places.events} cannot be read", "Look at who may read the event log"):
-            logged = next((str(each["t"]) for each in newest_first(places.events)), "")
-        archives = sorted(places.agents.glob("*/archive"))
-        found = [time for archive in archives if (time := _last_lived(archive)) is not None]
-        found += [datetime.fromisoformat(logged)] if logged else []
-        return max(found, default=None)
+        seconds, begins = self._progress()[0], self.plan().begins
+        for folder in self.places().agents.glob("*/archive"):
+            with closing(Archive(folder, read_only=True)) as archive:
+                for newest in archive.read(archive.last_number, archive.last_number):
+                    seconds = max(seconds, (newest.time - begins).total_seconds())
+        return seconds
 
     def counts(self) -> Counter[str]:
         """Thoughts, tokens, memories and so on, as far as ``progress.json`` counts them.
@@ -246,10 +238,3 @@ def _write(path: Path, what: dict[str, Any]) -> None:
 
 def _spoilt(path: Path, error: Exception) -> KeepsakeError:
     return KeepsakeError(f"{path} cannot be used ({error})", "Mend it, or simulate anew")
-
-
-def _last_lived(folder: Path) -> datetime | None:
-    """The time of the newest memory in an archive."""
-    with closing(Archive(folder, read_only=True)) as archive:
-        last = archive.read(archive.last_number, archive.last_number)
-    return last[-1].time if last else None

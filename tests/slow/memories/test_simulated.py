@@ -18,7 +18,7 @@ def places(tmp_path, tables):
 
 
 def test_all_agents_of_a_simulation_have_it(places):
-    lab = create(places, SimulationPlan("one", agents=2, hours=2, visitors=3, memory="rag"))
+    lab = create(places, SimulationPlan("one", agents=2, hours=6, visitors=3, memory="rag"))
     run(lab)
     for profile in ("Bram", "Joss"):
         path = lab.vault / "agents" / profile / "profile.md"
