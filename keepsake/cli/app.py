@@ -147,16 +147,11 @@ def doctor(as_json: AsJson = False) -> None:
 @app.command()
 def backup(
     target: Annotated[Path, typer.Argument(metavar="FILE", help="Or a folder that exists.")],
-    keep: Annotated[
-        int, typer.Option(min=0, help="In a folder: how many backups stay there; 0 for all.")
-    ] = 0,
 ) -> None:
     """Keep database, vault and secrets in a file; the world may run."""
     with out.status("Backing up"):
-        made = backups.backup(places(), target.absolute(), keep)
+        made = backups.backup(places(), target.absolute())
     out.print(f"{made.path}: {made.files} files, {made.size / 1e6:,.1f} MB", markup=False)
-    for old in made.removed:
-        out.print(f"removed {old}", markup=False)
 
 
 @app.command()

@@ -47,7 +47,6 @@ class Backup:
     path: Path
     files: int  # how many it holds
     size: int  # their bytes, not compressed
-    removed: tuple[Path, ...] = ()  # older ones that were removed
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,20 +61,17 @@ class Restored:
 # -- backup
 
 
-def backup(here: Places, target: Path, keep: int = 0) -> Backup:
+def backup(here: Places, target: Path) -> Backup:
     """Make a backup of the copy, whether it runs or not.
 
     Args:
         here: The copy.
         target: The file; in a folder that exists, one is named after the time.
-        keep: How many of the files so named stay there, the newest ones; 0 for all.
 
     Raises:
         KeepsakeError: There is nothing to back up, or something cannot be read or written.
-            There is no new file then, and no old one was removed.
+            There is no new file then.
     """
-    if keep and not target.is_dir():
-        raise KeepsakeError(f"--keep needs a folder, and {target} is none", "Make it first")
     stamp = datetime.now(UTC).strftime("keepsake-%Y%m%d-%H%M%S.tar.gz")
     path = target / stamp if target.is_dir() else target
     if path.exists():
@@ -88,12 +84,7 @@ def backup(here: Places, target: Path, keep: int = 0) -> Backup:
                 f"There is no world to back up: {here.database} does not exist",
                 f"Set KEEPSAKE_HOME to its home; {DATABASE_URL} as well if it is on PostgreSQL",
             )
-        files, size = _write(here, path)
-    stamped = sorted(path.parent.glob("keepsake-????????-??????.tar.gz"))
-    old = tuple(stamped[:-keep]) if keep else ()
-    for each in old:
-        each.unlink(missing_ok=True)
-    return Backup(path, files, size, old)
+        return Backup(path, *_write(here, path))
 
 
 def _write(here: Places, path: Path) -> tuple[int, int]:

@@ -17,7 +17,7 @@ from keepsake.events.reader import last
 from keepsake.paths import Places, places
 
 if TYPE_CHECKING:
-    from keepsake.lab.simulations.plan import Lab
+    from keepsake.lab.simulations.plan import Lab, SimulationPlan
 
 LINE_SECONDS = 10.0
 """Real seconds between two lines."""
@@ -128,13 +128,6 @@ def _shown(lab: Lab) -> bool:
     plan, began, first, before = lab.plan(), time.monotonic(), lab.lived(), lab.counts()
     said, seconds, counts = 0.0, first, Counter[str]()
 
-    def speed() -> str:
-        """Simulated seconds a real one."""
-        return f"{(seconds - first) / max(time.monotonic() - began, 0.1):.0f}x"
-
-    def clock(at: float) -> str:
-        return f"{plan.moment(at) + timedelta(milliseconds=1):%A %d %B %H:%M}"
-
     def interrupt(_signal: int, _frame: FrameType | None) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         running.stop_soon()
@@ -151,32 +144,36 @@ def _shown(lab: Lab) -> bool:
                 seconds, counts = report.seconds, report.counts
                 if time.monotonic() - said >= LINE_SECONDS:
                     said, all_of = time.monotonic(), before + counts
-                    done = f"{100 * seconds / plan.seconds:.0f}%  {clock(seconds)}"
+                    done = f"{100 * seconds / plan.seconds:.0f}%  {_clock(plan, seconds)}"
                     told = f"{all_of['thoughts']:,} thoughts  {all_of['tokens']:,} tokens"
-                    out.print(f"{plan.name}: {done}  {told}  {speed()}", markup=False)
+                    out.print(f"{plan.name}: {done}  {told}", markup=False)
     except KeyboardInterrupt:
         out.print("Broken off at once.")
     finally:
         signal.signal(signal.SIGINT, usual)
-    lived, all_of = lab.lived(), before + counts
+    _show_figures(lab, before + counts, time.monotonic() - began)
+    unanswered = bool(counts["unanswered"]) and not counts["thoughts"]
+    if unanswered:
+        found = last(lab.places().events, 1, lambda record: record.get("outcome") == "no answer")
+        why = next((each.get("problem") for each in found), "") or "the log does not say"
+        out.print(f"No thought was answered: {why}", markup=False)
+    return lab.lived() >= plan.seconds and not unanswered
+
+
+def _show_figures(lab: Lab, counts: Counter[str], took: float) -> None:
+    plan, lived = lab.plan(), lab.lived()
     rows = [
         ("lived", f"{lived / _HOUR:.4g} of {plan.hours:g} hours"),
-        ("until", clock(lived)),
-        *((what, f"{all_of[key]:,}") for key, what in _ROWS.items()),
-        ("took", f"{time.monotonic() - began:.0f} s, {speed()}"),
+        ("until", _clock(plan, lived)),
+        *((what, f"{counts[key]:,}") for key, what in _ROWS.items()),
+        ("took", f"{took:.0f} s"),
         ("log", str(lab.places().events)),
         ("look", f"keepsake logs --lab {plan.name} --no-follow"),
         ("tables", f"keepsake export --lab {plan.name} tables-{plan.name}"),
         *([("go on", lab.resume)] if lived < plan.seconds else []),
     ]
     out.print(plain_table(("", ""), rows, show_header=False))
-    unanswered = bool(counts["unanswered"]) and not counts["thoughts"]
-    if unanswered:
-        out.print(f"No thought was answered: {_last_problem(lab)}", markup=False)
-    return lived >= plan.seconds and not unanswered
 
 
-def _last_problem(lab: Lab) -> str:
-    """Why the newest thought without an answer had none, as the event log has it."""
-    found = last(lab.places().events, 1, lambda record: record.get("outcome") == "no answer")
-    return str(next((each.get("problem") for each in found), "") or "the log does not say")
+def _clock(plan: SimulationPlan, seconds: float) -> str:
+    return f"{plan.moment(seconds) + timedelta(milliseconds=1):%A %d %B %H:%M}"

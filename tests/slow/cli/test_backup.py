@@ -146,20 +146,6 @@ def test_what_no_backup_of_ours_is_is_refused(tmp_path, names, facts, told):
     assert not list(tmp_path.rglob("stray.md"))
 
 
-def test_in_a_folder_only_the_newest_backups_stay(tmp_path):
-    here, folder = world_in(tmp_path), tmp_path / "kept"
-    folder.mkdir()
-    (folder / "a letter.txt").write_text("mine")
-    for day in range(1, 6):
-        (folder / f"keepsake-2026010{day}-120000.tar.gz").touch()
-    done = backups.backup(here, folder, keep=3)
-    there = sorted(path.name for path in folder.iterdir())
-    assert there[0] == "a letter.txt"
-    assert there[1:] == ["keepsake-20260104-120000.tar.gz", "keepsake-20260105-120000.tar.gz",
-                         done.path.name]  # fmt: skip
-    assert len(done.removed) == 3
-
-
 _HOLD = """
 import sys
 from pathlib import Path

@@ -79,14 +79,6 @@ def finding(copy: Copy, subject: str) -> dict[str, object]:
     return found
 
 
-def test_the_doctor_finds_it_well_and_nothing_of_it_is_in_the_home(world):
-    found = finding(world, "Database")
-    assert found["well"], found
-    assert re.search(r"PostgreSQL \d+\.\d+", found["what"])
-    assert not world.here.database.exists()
-    assert world.here.elsewhere.read_text().strip() == shown(world.here)
-
-
 def test_people_play_and_a_reload_keeps_them(world):
     player = Player.new(world, "Anneke")
     player.see("Here:")
@@ -97,6 +89,11 @@ def test_people_play_and_a_reload_keeps_them(world):
     assert processes.one(processes.running(world.here), Component.SERVER) != before
     player.type("look", r"Exits|exits")
     player.leave()
+    found = finding(world, "Database")
+    assert found["well"], found
+    assert re.search(r"PostgreSQL \d+\.\d+", found["what"])
+    assert not world.here.database.exists()
+    assert world.here.elsewhere.read_text().strip() == shown(world.here)
 
 
 def test_another_copy_is_refused_its_database_by_name(world, tmp_path):
@@ -117,11 +114,30 @@ def test_a_running_world_is_kept_and_comes_back_in_another_database(world, datab
     assert "Anneke" in str(rows_of(other.environ[DATABASE_URL])["objects_objectdb"])
     archive = "".join(path.read_text() for path in other.here.agents.glob("Mira/archive/*.jsonl"))
     assert "I count twenty boats" in archive
-    assert finding(other, "Database")["well"]
+    # Once more over what is there: that is refused, and then put aside whole.
+    assert "--replace" in other.keepsake("restore", str(file)).stderr
+    restored_once = rows_of(other.environ[DATABASE_URL])
+    assert other.keepsake("restore", str(file), "--replace").returncode == 0
+    (aside,) = other.here.home.glob("before-restore-*/database.dump")
+    assert aside.read_bytes().startswith(b"PGDMP")
+    assert rows_of(other.environ[DATABASE_URL]) == restored_once
+    refused_tables(other, file)
     on_sqlite = make_copy(tmp_path / "sqlite")
     refused = on_sqlite.keepsake("restore", str(file))
     assert refused.returncode == 1
     assert "is of a world on PostgreSQL, and this copy is not" in " ".join(refused.stderr.split())
+
+
+def refused_tables(other: Copy, file: Path) -> None:
+    """A database that does not take the tables: a restore leaves all as it was."""
+    import psycopg  # noqa: PLC0415 - where there is PostgreSQL
+
+    with psycopg.connect(other.environ[DATABASE_URL]) as connection:
+        connection.execute("CREATE VIEW of_another_program AS SELECT * FROM objects_objectdb")
+    before = rows_of(other.environ[DATABASE_URL])
+    with pytest.raises(KeepsakeError, match=r"pg_restore .* failed.*of_another_program"):
+        backups.restore(other.here, file, replace=True)
+    assert rows_of(other.environ[DATABASE_URL]) == before
 
 
 def test_the_world_goes_on_when_the_database_was_away(world):
@@ -144,40 +160,6 @@ def test_the_world_goes_on_when_the_database_was_away(world):
     until(looks)
     player.type("say I am here still.", "I am here still")
     player.leave()
-
-
-def test_a_stopped_world_moves_to_another_database_row_by_row(world, database, tmp_path):
-    assert world.keepsake("stop").returncode == 0
-    file = tmp_path / "world.tar.gz"
-    assert world.keepsake("backup", str(file)).returncode == 0
-    other = make_copy(tmp_path, **{DATABASE_URL: database("other")})
-    restored = other.keepsake("restore", str(file))
-    assert restored.returncode == 0, restored.stderr
-    assert not other.here.database.exists()
-    moved = rows_of(other.environ[DATABASE_URL])
-    assert moved == rows_of(world.environ[DATABASE_URL])
-    assert moved["objects_objectdb"]
-    # Once more over what is there: that is refused, and then put aside whole.
-    refused = other.keepsake("restore", str(file))
-    assert refused.returncode == 1
-    assert "--replace" in refused.stderr
-    assert other.keepsake("restore", str(file), "--replace").returncode == 0
-    (aside,) = other.here.home.glob("before-restore-*/database.dump")
-    assert aside.read_bytes().startswith(b"PGDMP")
-    assert rows_of(other.environ[DATABASE_URL]) == moved
-    refused_tables(other, file)
-
-
-def refused_tables(other: Copy, file: Path) -> None:
-    """A database that does not take the tables: a restore leaves all as it was."""
-    import psycopg  # noqa: PLC0415 - where there is PostgreSQL
-
-    with psycopg.connect(other.environ[DATABASE_URL]) as connection:
-        connection.execute("CREATE VIEW of_another_program AS SELECT * FROM objects_objectdb")
-    before = rows_of(other.environ[DATABASE_URL])
-    with pytest.raises(KeepsakeError, match=r"pg_restore .* failed.*of_another_program"):
-        backups.restore(other.here, file, replace=True)
-    assert rows_of(other.environ[DATABASE_URL]) == before
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from keepsake.paths import REPOSITORY
 from tests.slow.cli.conftest import make_copy
 
 REPORT = """
-import json, os, django
+import json, django
 django.setup()
 from datetime import datetime
 from django.conf import settings
@@ -19,7 +17,6 @@ from django.db import connection
 def pragma(name):
     return connection.cursor().execute(f"PRAGMA {name}").fetchone()[0]
 print(json.dumps({
-    "cwd": os.getcwd(),
     "telnet": settings.TELNET_PORTS, "interfaces": settings.TELNET_INTERFACES,
     "amp": [settings.AMP_INTERFACE, settings.AMP_PORT],
     "hosts": settings.ALLOWED_HOSTS,
@@ -34,13 +31,13 @@ print(json.dumps({
 """
 
 
-def report(copy, *, module="game.server.conf.settings", folder=REPOSITORY, path=REPOSITORY):
+def report(copy):
     copy.here.home.mkdir(exist_ok=True)
-    environ = copy.environ | {"DJANGO_SETTINGS_MODULE": module, "PYTHONPATH": str(path)}
+    ours = {"DJANGO_SETTINGS_MODULE": "game.server.conf.settings", "PYTHONPATH": str(REPOSITORY)}
     done = subprocess.run(
         [sys.executable, "-c", REPORT],
-        cwd=folder,
-        env=environ,
+        cwd=REPOSITORY,
+        env=copy.environ | ours,
         capture_output=True,
         text=True,
         check=False,
@@ -49,18 +46,9 @@ def report(copy, *, module="game.server.conf.settings", folder=REPOSITORY, path=
     return json.loads(done.stdout)
 
 
-@pytest.fixture(scope="module")
-def plain(tmp_path_factory):
-    """A copy as it comes."""
-    return make_copy(tmp_path_factory.mktemp("plain"), TZ="Asia/Tokyo")
-
-
-@pytest.fixture(scope="module")
-def told(plain):
-    return report(plain)
-
-
-def test_a_copy_keeps_to_its_home_its_ports_and_its_zone(plain, told):
+def test_a_copy_keeps_to_its_home_its_ports_and_its_zone(tmp_path):
+    plain = make_copy(tmp_path, TZ="Asia/Tokyo")
+    told = report(plain)
     assert all(Path(path).is_relative_to(plain.here.home) for path in told["written"])
     assert told["telnet"] == [plain.here.ports.telnet]
     assert told["interfaces"] == ["127.0.0.1"]
@@ -68,13 +56,6 @@ def test_a_copy_keeps_to_its_home_its_ports_and_its_zone(plain, told):
     assert "*" not in told["hosts"]
     assert told["offset"] == 9
     assert (told["journal"], told["synchronous"]) == ("wal", 1)  # NORMAL: survives a power cut
-
-
-def test_evennias_own_name_for_them_works_in_the_game_directory(plain, told):
-    game = REPOSITORY / "game"
-    assert report(plain, module="server.conf.settings", folder=game, path=game) == told | {
-        "cwd": str(game)
-    }
 
 
 def test_other_machines_reach_only_what_players_need(copy):
