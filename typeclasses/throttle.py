@@ -22,9 +22,9 @@ import itertools
 import unicodedata
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 from django.core.cache import caches
+from django.utils.connection import ConnectionProxy
 from evennia.accounts.models import AccountDB
 from evennia.utils import logger
 
@@ -55,6 +55,7 @@ TOO_MANY_NEW = (
     "Too many accounts were made from your address. Log into one that you have, or try again in "
     "ten minutes."
 )
+_CACHE = ConnectionProxy(caches, "throttle")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ class Attempt:
         """It was the right one, or nothing came of it: it does not count."""
         for key in self.counted:
             with suppress(ValueError):  # the window of this count has ended meanwhile
-                _cache().decr(key)
+                _CACHE.decr(key)
 
 
 def attempt(username: str, address: str) -> Attempt:
@@ -81,12 +82,14 @@ def attempt(username: str, address: str) -> Attempt:
     source = network_of(address)
     name = unicodedata.normalize("NFKC", username).casefold()  # finer than any search for it
     pair = _key("pair", name, source)
-    if _cache().get(pair, 0) >= PAIR_LIMIT:
+    if _CACHE.get(pair, 0) >= PAIR_LIMIT:
         return Attempt(TOO_OFTEN)
     crowds = {_key("address", source): ADDRESS_LIMIT, _key("account", name): ACCOUNT_LIMIT}
     full = [key for key, limit in crowds.items() if not _take(key, limit, CROWD_SECONDS)]
-    if full and not _was_here(username, source) and not _turn(full):
-        return Attempt(WAIT)
+    if full and not _was_here(username, source):
+        free = [_CACHE.add(f"{key}-turn", 1, TURN_SECONDS) for key in full]  # each has one turn
+        if not all(free):
+            return Attempt(WAIT)
     if not _take(pair, PAIR_LIMIT, PAIR_SECONDS):
         return Attempt(TOO_OFTEN)  # another thread was faster
     return Attempt(counted=(pair, *crowds))
@@ -113,11 +116,9 @@ def network_of(address: str) -> str:
         found = ipaddress.ip_address(address)
     except ValueError:
         return address
-    if isinstance(found, ipaddress.IPv6Address):
-        if found.ipv4_mapped is None:
-            return str(ipaddress.ip_network((found, 64), strict=False))
-        return str(found.ipv4_mapped)
-    return address
+    if isinstance(found, ipaddress.IPv4Address):
+        return address
+    return str(found.ipv4_mapped or ipaddress.ip_network((found, 64), strict=False))
 
 
 def _was_here(username: str, source: str) -> bool:
@@ -129,18 +130,11 @@ def _was_here(username: str, source: str) -> bool:
     return source in {network_of(each) for each in itertools.chain.from_iterable(known)}
 
 
-def _turn(crowds: list[str]) -> bool:
-    """Whether somebody may try now in each of these crowds, and nobody else for a while."""
-    free = [_cache().add(f"{key}-turn", 1, TURN_SECONDS) for key in crowds]
-    return all(free)
-
-
 def _take(key: str, limit: int, seconds: int) -> bool:
     """Count one more of a window of so many seconds; whether it is within the limit."""
-    cache = _cache()
-    cache.add(key, 0, seconds)
+    _CACHE.add(key, 0, seconds)
     try:
-        count: int = cache.incr(key)
+        count: int = _CACHE.incr(key)
     except ValueError:  # the window ended between the two
         return _take(key, limit, seconds)
     if count == limit + 1:
@@ -152,7 +146,3 @@ def _key(kind: str, *parts: str) -> str:
     # Whatever was typed, of whatever length.
     digest = hashlib.blake2b(repr(parts).encode(), digest_size=16).hexdigest()
     return f"{kind}-{digest}"
-
-
-def _cache() -> Any:
-    return caches["throttle"]

@@ -14,9 +14,9 @@ from random import Random
 from keepsake.ports import Clock
 
 PARTS = ("night", "morning", "afternoon", "evening")
-"""Parts of the day, as Evennia's ``extended_room`` calls them."""
+"""Parts of the day."""
 SEASONS = ("spring", "summer", "autumn", "winter")
-"""Seasons, as Evennia's ``extended_room`` calls them: March to May is spring."""
+"""Seasons: March to May is spring."""
 TIDES = ("high", "falling", "low", "rising")
 """States of the tide, in their order."""
 WEATHERS = ("clear", "cloudy", "windy", "fog", "rain", "storm", "snow")
