@@ -9,11 +9,8 @@ come counts too, or nothing would ever happen again.
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from random import Random
 
@@ -28,7 +25,11 @@ from keepsake.prompt.tokens import Heuristic
 
 _READ, _WRITTEN = 4000.0, 60.0
 """Tokens a second that it pretends to read and to write."""
-_AGENTS, _TRIES = 1024, 8
+_TRIES = 8
+_LINES: Mapping[str, Sequence[str]] = yaml.safe_load(
+    Path(__file__).with_suffix(".yaml").read_text("utf-8")
+)
+"""What it says, by the occasion."""
 _SPEECH = ("says", "asks", "shouts", "whispers")
 _COMES = (" arrives", " has entered the game", " comes", " enters", " walks in")
 _EXITS, _HERE, _ASLEEP = "Exits: ", "Also here: ", " (asleep)"
@@ -44,8 +45,7 @@ class ScriptedModel:
         self.capabilities = Capabilities(SCRIPTED, known=True, form=SCRIPT)
         self.down: ModelError | None = None
         self.family = ""
-        self._lock = threading.Lock()
-        self._before: OrderedDict[str, tuple[str, int]] = OrderedDict()
+        self._before: dict[str | None, tuple[str, int]] = {}
 
     def suited(self) -> ModelProfile:
         """The profile as prompts are made for it."""
@@ -62,17 +62,14 @@ class ScriptedModel:
                 "The scripted model only plays agents",
                 "Give profiles that summarise another provider in llm.md, such as extractive",
             )
-        key = request.cache_key or ""
-        with self._lock:  # how often this agent's prompt has come before, as it is, in a row
-            before, times = self._before.pop(key, ("", 0))
-            again = times + 1 if before == request.prompt else 0
-            self._before[key] = request.prompt, again
-            if len(self._before) > _AGENTS:
-                self._before.popitem(last=False)
+        # How often this agent's prompt has come before, as it is, in a row.
+        before, times = self._before.get(request.cache_key, ("", 0))
+        again = times + 1 if before == request.prompt else 0
+        self._before[request.cache_key] = request.prompt, again
         seed = (self.profile.seed or 0) if request.seed is None else request.seed
         throw = f"{seed}\n{request.temperature}\n{again}\n{request.prompt}"
         dice = Random(throw.encode("utf-8", "replace"))
-        reason = f" | {dice.choice(_lines()['reasons'])}" if dice.random() < 0.6 else ""
+        reason = f" | {dice.choice(_LINES['reasons'])}" if dice.random() < 0.6 else ""
         tries = (_idea(scene, dice) for _ in range(_TRIES))
         act = next((each for each in tries if each not in scene.lately), "say Well, well.")
         text = " ".join(act.split(" ")[: max(int(request.max_tokens / 1.5), 1)]) + reason
@@ -105,15 +102,6 @@ class PromptScene:
     lately: tuple[str, ...]  # the last things that it did, as commands
 
 
-@cache
-def _lines() -> Mapping[str, Sequence[str]]:
-    """What it says, by the occasion."""
-    found: Mapping[str, Sequence[str]] = yaml.safe_load(
-        Path(__file__).with_suffix(".yaml").read_text("utf-8")
-    )
-    return found
-
-
 def _idea(scene: PromptScene, dice: Random) -> str:
     """One idea of what to do."""
     who = dice.choice(scene.people) if scene.people else ""
@@ -122,7 +110,7 @@ def _idea(scene: PromptScene, dice: Random) -> str:
 
     def filled(occasion: str, who: str, thing: str = thing) -> str:
         """A line for the occasion; without a name where there is nobody."""
-        line = dice.choice(_lines()[occasion])
+        line = dice.choice(_LINES[occasion])
         line = line if who else line.replace(", {who}", "").replace("{who}", "nobody")
         named = line.format(who=who, topic=topic.casefold() or "weather", thing=thing)
         return named.replace("|", "/")
