@@ -6,6 +6,7 @@ import pytest
 from keepsake.errors import KeepsakeError
 from keepsake.events.reader import Filter, last
 from keepsake.lab.simulations.plan import SimulationPlan
+from keepsake.lab.simulations.settings import settings_from
 from keepsake.lab.simulations.simulate import create, run
 from keepsake.paths import REPOSITORY, Places, Ports
 from tests.empty_tables import lay_tables_for_labs
@@ -18,7 +19,9 @@ def places(tmp_path, tables):
 
 
 def test_all_agents_of_a_simulation_have_it(places):
-    lab = create(places, SimulationPlan("one", agents=2, hours=6, visitors=3, memory="rag"))
+    narrow = settings_from(("preserve_memories=4",))  # else all of so short a life is in the window
+    plan = SimulationPlan("one", agents=2, hours=2, visitors=3, memory="rag", settings=narrow)
+    lab = create(places, plan)
     run(lab)
     for profile in ("Bram", "Joss"):
         path = lab.vault / "agents" / profile / "profile.md"
