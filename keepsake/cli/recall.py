@@ -42,7 +42,7 @@ class RecallServer:
                 case {"op": "ingest"}:
                     self._conversation.ingest(read_turns(request))
                 case {"op": "add"}:
-                    self._conversation.add(read_turns(request))
+                    self._conversation.ingest(read_turns(request), keep=True)
                 case {"op": "query", "text": str() as text} if text.strip():
                     limit = request.get("k", _DEFAULT_HITS)
                     if type(limit) is not int or not 1 <= limit <= _MOST_HITS:

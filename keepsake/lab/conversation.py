@@ -94,26 +94,16 @@ class Conversation:
         """When the conversation ended: "last week" in a question is relative to it."""
         return self._now
 
-    def ingest(self, turns: Sequence[ConversationTurn]) -> None:
-        """Hold these turns instead of those before.
+    def ingest(self, turns: Sequence[ConversationTurn], *, keep: bool = False) -> None:
+        """Hold these turns; with ``keep`` beside those before, as what was said after them.
+
+        Nothing changes before all of it is known to be well.
 
         Raises:
-            UnreadableTurns: Two turns have one id.
+            UnreadableTurns: Two turns have one id, those that are kept included.
             ModelError: They could not be embedded.
         """
-        self._take(turns, after=0)
-
-    def add(self, turns: Sequence[ConversationTurn]) -> None:
-        """Hold these turns beside those before, as what was said after them.
-
-        Raises:
-            UnreadableTurns: Two turns have one id, those before included.
-            ModelError: They could not be embedded.
-        """
-        self._take(turns, after=len(self._ids))
-
-    def _take(self, turns: Sequence[ConversationTurn], after: int) -> None:
-        """Nothing changes before all of it is known to be well."""
+        after = len(self._ids) if keep else 0
         held = set(self._ids.values()) if after else set()
         if len(held | {turn.id for turn in turns}) < len(held) + len(turns):
             raise UnreadableTurns("Two turns have the same id", "Give each its own")
