@@ -176,9 +176,6 @@ def test_export_writes_every_kind_as_parquet_and_csv(lived, tmp_path):
     assert thought["t"].tzinfo is not None
     (prompt,) = parquet.read_table(out / "prompts.parquet").to_pylist()
     assert prompt == {"hash": thought["prompt"], "text": "who she is\n~Mira>"}
-    with (out / "memory.csv").open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    assert [(row["agent"], row["n"]) for row in rows[:2]] == [("Oswin", "3"), ("Mira", "3")]
     with (out / "sleep.csv").open(newline="", encoding="utf-8") as file:
         (night,) = csv.DictReader(file)
     assert json.loads(night["figures"]) == {"files": 2, "share": 0.5}
@@ -193,17 +190,16 @@ def test_export_of_a_part(lived, tmp_path):
     ran = keepsake(lived.environ, "export", str(out), "--format", "csv", "--agent", "oswin")
     assert ran.returncode == 0
     assert tables_in(out) == ["memory.csv"]
-    none = keepsake(lived.environ, "export", str(tmp_path / "none"), "--agent", "nobody")
-    assert none.returncode == 1
-    assert not (tmp_path / "none").exists()
-    assert "There are no such events" in none.stderr
-    wrong = keepsake(lived.environ, "export", str(tmp_path / "b"), "--format", "xlsx")
-    assert (wrong.returncode, "parquet, csv" in wrong.stderr) == (1, True)
-    assert "There is no format 'xlsx'" in wrong.stderr
     (tmp_path / "file").touch()
-    blocked = keepsake(lived.environ, "export", str(tmp_path / "file"))
-    assert blocked.returncode == 1
-    assert "file is not an empty folder" in blocked.stderr
+    for folder, option, value, told in (
+        ("none", "--agent", "nobody", "There are no such events"),
+        ("none", "--format", "xlsx", "There is no format 'xlsx'. There are: parquet, csv"),
+        ("file", "--format", "csv", "file is not an empty folder"),
+    ):
+        refused = keepsake(lived.environ, "export", str(tmp_path / folder), option, value)
+        assert refused.returncode == 1
+        assert told in " ".join(refused.stderr.split())
+    assert not (tmp_path / "none").exists()
 
 
 def tables_in(folder):

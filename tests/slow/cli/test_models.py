@@ -113,15 +113,11 @@ def test_what_is_damaged_never_gets_its_name(hub: FakeHub, tmp_path: Path):
     assert files(tmp_path) == []
 
 
-def test_a_hub_that_has_no_such_file(hub: FakeHub, tmp_path: Path):
+def test_no_such_file_and_no_hub(hub: FakeHub, tmp_path: Path):
     with pytest.raises(ModelMissing, match=r"no somebody/tiny-GGUF/tiny.*HF_TOKEN"):
         fetch(hub, tmp_path, tiny("1" * 40))
-
-
-def test_no_hub(tmp_path: Path):
-    environ = {"HF_ENDPOINT": f"http://127.0.0.1:{free_port()}"}
     with pytest.raises(ModelUnavailable, match=r"does not answer.*HF_ENDPOINT"):
-        catalogue.fetch(tiny(), tmp_path, environ)
+        catalogue.fetch(tiny(), tmp_path, {"HF_ENDPOINT": f"http://127.0.0.1:{free_port()}"})
 
 
 def listed(copy: Copy) -> dict[str, str]:
