@@ -15,6 +15,12 @@ from keepsake.web.api import addresses
 from keepsake.web.watching import watching
 from keepsake.web.world import NoSuchAgent, name_of
 
+SECTIONS = (
+    *("live", "prompt", "memory", "recall", "compactions", "charts", "why"),
+    *("journal", "people", "notes", "nights"),
+)
+"""The sections of an agent's page."""
+
 
 @page
 def agent(request: HttpRequest, number: int) -> HttpResponse:
@@ -25,7 +31,8 @@ def agent(request: HttpRequest, number: int) -> HttpResponse:
         return elsewhere(request)
     except KeepsakeError as error:
         return HttpResponse(str(error), status=503, content_type="text/plain; charset=utf-8")
-    return render(request, "keepsake/agent.html", {"id": number, "name": name})
+    known = {"id": number, "name": name, "sections": SECTIONS}
+    return render(request, "keepsake/agent.html", known)
 
 
 @require_safe  # type: ignore[untyped-decorator]
