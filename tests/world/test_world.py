@@ -129,6 +129,12 @@ class TestBuilt(BuiltWorld, EvenniaTest):
         assert quay.db.desc == "Changed by a builder."
         assert find("thing", "honey_jar").location == find("agent", "bram")
 
+    def test_what_an_earlier_version_put_into_a_thing_lies_beside_it(self):
+        jar, cup = find("thing", "honey_jar"), find("thing", "blue_cup")
+        cup.move_to(jar, quiet=True)
+        build_world()
+        assert cup.location == jar.location
+
     def test_agents_stand_at_home_with_profile_and_voice(self):
         for person in ATLAS.people.values():
             agent = find("agent", person.id)
