@@ -109,7 +109,11 @@ def test_a_world_outlives_kills_and_a_faulty_model(tmp_path, tables):
                 assert recovered(copy, component, players), f"no {component} came back"
         fake.always("/api/generate", Reply())
         echoed = sum(line.echoed for player in players for line in player.said)
-        assert until(lambda: echoed < sum(e.echoed for p in players for e in tuple(p.said)), 90)
+        wanted = echoed + 6  # they go on talking, however long the world was away
+        told = "nobody is heard any more"
+        assert until(
+            lambda: wanted <= sum(e.echoed for p in players for e in tuple(p.said)), RECOVERY
+        ), told
         stop.set()
         for thread in threads:
             thread.join(2 * PATIENCE)
@@ -126,5 +130,4 @@ def test_a_world_outlives_kills_and_a_faulty_model(tmp_path, tables):
         said = [line for player in players for line in player.said]
         print(f"{len(said)} lines, {sum(e.echoed for e in said)} echoed, killed: {kills}")
         assert checks.problems(copy.here, said) == []
-        assert sum(line.echoed for line in said) > 5
         assert fake.calls("/api/generate")
