@@ -48,6 +48,9 @@ def test_a_promise_stands_until_it_is_kept(book):
     assert book.lines == ()
     book.add(promise("a bowl of soup on the twelfth"))
     assert len(book.items) == 1, "promised again it is open again"
+    book.add(promise("a loaf", 5))
+    assert len(book.lines_before(241)) == 1, "what left the window"
+    assert book.lines_before(None, lambda number: number != 5) == book.lines[:1]
 
 
 def test_a_file_of_before_opens_and_what_people_wrote_stays(book):
@@ -62,13 +65,6 @@ def test_a_file_of_before_opens_and_what_people_wrote_stays(book):
     assert book.lines[0] == "Tom told you: Never open the eel trap. (memory 17)"
     book.path.write_text(text + "- rule from Ruan: Mind the step.\n")
     assert book.lines[1] == "Ruan told you: Mind the step."
-
-
-def test_only_what_left_the_window_and_may_be_heard_is_shown(book):
-    book.add(promise("one", 5))
-    book.add(promise("two", 9))
-    assert len(book.lines_before(9)) == 1
-    assert book.lines_before(None, lambda number: number != 5)[0].endswith("two (memory 9)")
 
 
 def test_the_list_has_an_end_and_says_so(book):

@@ -95,24 +95,15 @@ def test_any_texts_can_be_read_back(given_texts: list[str]):
 
 
 known = st.builds(
-    lambda who, memories, score, judge, origin, minutes: normal(
-        entry(
-            3,
-            "Something.",
-            time=(NOON + timedelta(minutes=minutes)).astimezone(),
-            who=tuple(who),
-            importance=score,
-            judge=judge,
-            memories=tuple(memories),
-            origin=origin,
-        )
+    lambda who, memories, **facts: normal(
+        entry(3, "Something.", who=tuple(who), memories=tuple(memories), **facts)
     ),
-    st.lists(texts, max_size=30),
-    st.lists(st.integers(-5, 10**13), max_size=300),
-    st.integers(1, 10),
-    st.sampled_from(list(Judge)),
-    st.sampled_from(list(EntryOrigin)),
-    st.integers(-(10**6), 10**6),
+    who=st.lists(texts, max_size=30),
+    memories=st.lists(st.integers(-5, 10**13), max_size=300),
+    importance=st.integers(1, 10),
+    judge=st.sampled_from(list(Judge)),
+    origin=st.sampled_from(list(EntryOrigin)),
+    time=st.integers(-(10**6), 10**6).map(lambda n: (NOON + timedelta(minutes=n)).astimezone()),
 )
 
 
@@ -124,37 +115,34 @@ def test_all_that_is_known_of_an_entry_can_be_read_back(written: JournalEntry):
     assert len(written.memories) <= MOST_NUMBERS
 
 
-lines = st.sampled_from(
-    [
-        "---",
-        "day: 2026-11-21",
-        "last: 5",
-        "last: 99999999999",
-        "# Title",
-        f"## {PREFIX}-1, 12:00",
-        f"## {PREFIX}-2",
-        f"## {PREFIX}-0",
-        f"## {PREFIX}-99999999",
-        f"##{PREFIX}-3",
-        "## 20260230-1",
-        "## ٢٠٢٦١١٢١-1",
-        "- **importance**: 7, by rules (a, b)",
-        "- **importance**: 700000",
-        "- **Importance** : 7/10",
-        "- **source**: seen",
-        "- **memories**: 5-1, 9-999999999999, x, -3",
-        "- **who**: a, b",
-        "- **written**: 0001-01-01T00:00:00+14:00",
-        "- **written**: 2026-11-21T12:00:00",
-        "- **written**: yesterday",
-        "```",
-        "text",
-        "  indented",
-        "",
-        "\t",
-        "text\r",
-    ]
-)
+LINES = f"""\
+---
+day: 2026-11-21
+last: 5
+last: 99999999999
+# Title
+## {PREFIX}-1, 12:00
+## {PREFIX}-2
+## {PREFIX}-0
+## {PREFIX}-99999999
+##{PREFIX}-3
+## 20260230-1
+## ٢٠٢٦١١٢١-1
+- **importance**: 7, by rules (a, b)
+- **importance**: 700000
+- **Importance** : 7/10
+- **source**: seen
+- **memories**: 5-1, 9-999999999999, x, -3
+- **who**: a, b
+- **written**: 0001-01-01T00:00:00+14:00
+- **written**: 2026-11-21T12:00:00
+- **written**: yesterday
+```
+text
+  indented
+
+"""
+lines = st.sampled_from([*LINES.split("\n"), "\t", "text\r"])
 
 
 @given(st.one_of(st.text(max_size=400), st.lists(lines, max_size=30).map("\n".join)))

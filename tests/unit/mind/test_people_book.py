@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from keepsake.books import files as vault_files
 from keepsake.books.people import PeopleBook, Telling, known_of, lines
+from keepsake.books.person_page import PageLine, PersonPage, parse_page, worked_in, written
+from keepsake.errors import NoteRefused
 from tests.unit.mind.acquaintances import (
     ADA,
     RUAN,
+    START,
     TOM,
     Days,
     eventful,
@@ -76,24 +82,11 @@ def test_no_name_breaks_out_of_the_folder_or_the_file(tmp_path, name):
     assert {path.parent for path in tmp_path.rglob("*") if path.is_file()} == {book.folder}
 
 
-def test_what_a_person_writes_stays(tmp_path):
+def test_what_a_person_writes_stays_and_a_broken_page_waits_to_be_mended(tmp_path):
     days = eventful()
     book = taken(tmp_path, days)
     (path,) = book.folder.glob("Ada-*.md")
-    path.write_text(
-        path.read_text().replace("# Ada\n", "# Ada\n\nLikes rosemary.\n\n## Mine\n\nx\n")
-    )
-    days.says("Ada", ADA, "One more thing, Mira.")
-    book.take(days.memories)
-    assert there(book, ADA).remarks == ("Likes rosemary.", "x")
-    assert "One more thing, Mira." in path.read_text()
-
-
-def test_a_file_that_cannot_be_read_is_named_and_left_alone(tmp_path):
-    days = eventful()
-    book = taken(tmp_path, days)
-    (path,) = book.folder.glob("Ada-*.md")
-    whole = path.read_text()
+    whole = path.read_text().replace("# Ada\n", "# Ada\n\nLikes rosemary.\n\n## Mine\n\nx\n")
     path.write_text("broken\n")
     days.says("Ada", ADA, "Meanwhile.")
     days.says("Thomas", TOM, "Meanwhile too.")
@@ -105,7 +98,8 @@ def test_a_file_that_cannot_be_read_is_named_and_left_alone(tmp_path):
     path.write_text(whole)
     days.says("Ada", ADA, "Mended.")
     book.take(days.memories)
-    assert "Mended." in said(book, ADA)
+    assert there(book, ADA).remarks == ("Likes rosemary.", "x")
+    assert "Mended." in path.read_text()
 
 
 def test_killed_at_any_write_nothing_is_lost_or_doubled(tmp_path, monkeypatch):
@@ -139,35 +133,32 @@ def telling(days: Days, **more) -> Telling:
 
 def test_one_line_says_when_they_met_what_is_thought_and_what_they_said(tmp_path):
     days = eventful()
-    tom = replace(there(taken(tmp_path, days), TOM), portrait="A miller who became a baker.")
+    book = taken(tmp_path, days)
+    tom = replace(there(book, TOM), portrait="A miller who became a baker.")
     line = known_of("Thomas", tom, 300, telling(days))
     assert line.startswith(
         "Thomas (you knew them as Tom), met 1 November: A miller who became a baker; last said: "
     )
     assert "'I've left the mill. I'm a baker now.' (4 November)" in line
     assert line.index("baker now") < line.index("lighthouse"), "the oldest first"
-
-
-def test_what_the_window_shows_or_others_may_not_hear_is_left_out(tmp_path):
-    days = eventful()
-    ada = there(taken(tmp_path, days), ADA)
-    assert "Nobody may know" in known_of("Ada", ada, 300, telling(days))
-    private = telling(days, may=lambda numbers: days.memories[-1].number not in numbers)
-    assert "Nobody may know" not in known_of("Ada", ada, 300, private)
-    assert "blue cup" in known_of("Ada", ada, 300, private)
+    ada = there(book, ADA)
     assert known_of("Ada", ada, 300, telling(days, before=1)) == "Ada, met 1 November"
 
 
-def test_what_was_confided_comes_before_what_was_said_last(tmp_path):
+def test_what_was_confided_comes_first_and_only_for_those_who_may_hear_it(tmp_path):
     days = eventful()
     secret = days.memories[-1].number
     for number in range(8):
         days.says("Ada", ADA, f"I have baked loaf {number}.")
+    ada = there(taken(tmp_path, days), ADA)
     how = telling(days, confided=lambda numbers: secret in numbers)
-    line = known_of("Ada", there(taken(tmp_path, days), ADA), 300, how)
+    line = known_of("Ada", ada, 300, how)
     assert "told you in confidence: 'Nobody may know" in line
     assert line.index("Nobody may know") < line.index("loaf 7")
     assert "loaf 2" not in line, "of what is open the newest"
+    shown = known_of("Ada", ada, 300, replace(how, may=lambda numbers: secret not in numbers))
+    assert "Nobody may know" not in shown
+    assert "loaf 7" in shown
 
 
 @pytest.mark.parametrize("budget", range(0, 120, 10))
@@ -176,3 +167,46 @@ def test_the_budget_holds(tmp_path, budget):
     how = telling(days)
     found = lines(BOTH, taken(tmp_path, days), budget, how)
     assert sum(map(how.tokens.of, found)) <= budget
+
+
+# -- a page as a file
+
+
+def parsed(text: str) -> PersonPage:
+    return parse_page(Path("Tom.md"), text, START)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "front matter"),
+        ("# Tom\n", "front matter"),
+        ("---\nkey: [\n---\n", "cannot be read"),
+        ("---\nnames: Tom\n---\n", "key and names"),
+        ("---\nkey: a\nnames: Tom\nmeetings: often\n---\n", "cannot be read"),
+    ],
+)
+def test_a_page_that_cannot_be_read_says_why_and_how_to_mend_it(text, why):
+    with pytest.raises(NoteRefused, match=why) as refused:
+        parsed(text)
+    assert "Mend" in refused.value.cure
+    page = parsed("---\nkey: tom-1\nnames: Tom\n---\n\nA smith.\n")
+    assert (page.name, page.remarks, page.lines) == ("Tom", ("A smith.",), ())
+
+
+_WORDS = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=80)
+
+
+@given(st.lists(_WORDS, max_size=5), _WORDS)
+def test_nothing_that_is_said_forges_a_line_or_a_heading(words, name):
+    days = Days()
+    for each in words:
+        days.says("Tom", TOM, each)
+    page = worked_in(None, TOM, [*days.memories, days.does("Tom", TOM, "waves.")])
+    again = parsed(written(page))
+    assert [each.numbers for each in again.lines] == [each.numbers for each in page.lines]
+    assert again.by_hand == ()
+    when = datetime(2026, 1, 1, tzinfo=UTC)
+    portrait = PersonPage("k", ("Tom",), when, when)
+    line = PageLine("x", (1,), when)
+    assert portrait.with_lines([line, line]).lines == (line,)

@@ -21,14 +21,17 @@ def window(*sayings, who="Tom"):
     ]
 
 
-def test_what_is_its_own_stays_as_it_is():
-    around = window("The mill burnt down last night.", "Good day, Mira!")
-    for text in (
+@pytest.mark.parametrize(
+    "text",
+    [
         "I owe the smith six pence.",
         "Tom seems sad about the mill, be kind to him.",
         "The brass cup is under the third stone.",
-    ):
-        assert attribute_quote(text, around, "Mira") == text
+    ],
+)
+def test_what_is_its_own_stays_as_it_is(text):
+    around = window("The mill burnt down last night.", "Good day, Mira!")
+    assert attribute_quote(text, around, "Mira") == text
 
 
 @pytest.mark.parametrize("text", table("said by Tom"))

@@ -13,17 +13,6 @@ def pinned(tmp_path):
     return Pinned(tmp_path / "pinned.md")
 
 
-def test_by_hand_is_noticed_and_kept(pinned):
-    pinned.path.write_text("# What Mira never forgets\n\nBy Ann.\n\n- one\n  -  two \n* no\n")
-    assert pinned.lines == ("one", "two")
-    pinned.add("three")
-    assert pinned.path.read_text().startswith("# What Mira never forgets\n\nBy Ann.\n\n- one\n")
-    assert pinned.lines == ("one", "two", "three")
-    pinned.remove("2")
-    assert "By Ann." in pinned.path.read_text()
-    assert pinned.lines == ("one", "three")
-
-
 @pytest.mark.parametrize("which", ["2", "#2", "number 2", "cup", "CUP."])
 def test_unpin_by_number_or_words(pinned, which):
     for line in ("Tom owes me six pence.", "The cup is in the well.", "Bram is kind."):
@@ -37,24 +26,19 @@ def test_the_limits_are_told(pinned):
     with pytest.raises(NoteRefused, match="nothing to pin"):
         pinned.add(" - ")
     for number in range(LIMIT // LONGEST_LINE):
-        pinned.add(f"{number}".ljust(LONGEST_LINE, "x"))
+        pinned.add(f"{number}".ljust(LONGEST_LINE, "x"), own=True)
     with pytest.raises(NoteRefused, match=r"full \(1,200 of 1,200"):
         pinned.add("more")
     with pytest.raises(NoteRefused, match="already"):
         pinned.add(pinned.lines[0])
-
-
-def test_its_own_never_crowd_out_what_builders_pinned(pinned):
-    for number in range(LIMIT // LONGEST_LINE):
-        pinned.add(f"{number}".ljust(LONGEST_LINE, "x"), own=True)
     with pinned.path.open("a") as file:
         file.write("- Never sell the mill.\n")
-    assert pinned.shown[-1] == "Never sell the mill."
+    assert pinned.shown[-1] == "Never sell the mill.", "its own do not crowd out a builder's"
     assert len(pinned.shown) == LIMIT // LONGEST_LINE
 
 
 def test_what_the_agent_pinned_is_marked_in_the_file_and_nowhere_else(pinned):
-    pinned.path.write_text("- from before\n")
+    pinned.path.write_text("# What Mira never forgets\n\nBy Ann.\n\n-   from before \n* no\n")
     pinned.add("I like rain.", own=True)
     pinned.add(f"Never {OWN} sell the mill.")
     assert pinned.lines == ("from before", "I like rain.", "Never sell the mill.")
@@ -69,3 +53,4 @@ def test_what_the_agent_pinned_is_marked_in_the_file_and_nowhere_else(pinned):
     pinned.path.write_text(pinned.path.read_text().replace(OWN, ""))
     assert pinned.own == (), "whoever takes the mark away makes it a builder's"
     assert pinned.remove("I like fog.") == "I like fog."
+    assert pinned.path.read_text().startswith("# What Mira never forgets\n\nBy Ann.\n")
