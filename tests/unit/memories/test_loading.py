@@ -38,21 +38,17 @@ def module(tmp_path, monkeypatch):
     return write
 
 
-def test_what_a_class_lacks_is_named_before_anything_is_lived(module):
-    name = module("lacking_memory", LESS)
-    with pytest.raises(KeepsakeError, match="it lacks recall, rest, state, close"):
-        maker(f"{name}:Less")
-
-
-def test_a_class_that_is_not_there_is_no_missing_package(module):
-    name = module("misnamed_memory", WHOLE)
-    with pytest.raises(KeepsakeError) as refused:
-        maker(f"{name}:Hole")
-    assert "Name a class of misnamed_memory" in refused.value.cure
-    with pytest.raises(KeepsakeError) as refused:
-        maker("nowhere_to_be_found:Memory")
-    assert "pip install -e" in refused.value.cure
-    assert maker(f"{name}:Whole")
+def test_what_is_no_memory_is_named_before_anything_is_lived(module):
+    lacking, misnamed = module("lacking_memory", LESS), module("misnamed_memory", WHOLE)
+    for name, told in (
+        (f"{lacking}:Less", "it lacks recall, rest, state, close"),
+        (f"{misnamed}:Hole", "Name a class of misnamed_memory"),
+        ("nowhere_to_be_found:Memory", "pip install -e"),
+    ):
+        with pytest.raises(KeepsakeError) as refused:
+            maker(name)
+        assert told in str(refused.value)
+    assert maker(f"{misnamed}:Whole")
 
 
 def test_a_changed_memory_has_another_code_and_ours_has_none(module, tmp_path):

@@ -1,4 +1,4 @@
-"""When the ladder is climbed: marks, switches, savings, and never twice for nothing."""
+"""The ladder: when it is climbed, its rungs, its marks and its hysteresis."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from itertools import pairwise
 
 import pytest
 
+from keepsake.archive import history
+from keepsake.archive.integrity import check
+from keepsake.archive.log import Archive
+from keepsake.archive.records import Summary, Tier
 from keepsake.errors import CompactionError
-from keepsake.memory.types import CompactReason
-from tests.unit.mind.lives import (
-    WIDE,
-    Life,
-    covered,
-    fill,
-    live,
-    talk,
-)
+from keepsake.memory import ladder
+from keepsake.memory.config import CompactionConfig, MemoryHost
+from keepsake.memory.sliding import SlidingMemory
+from keepsake.memory.summarizer import Draft
+from keepsake.memory.summary_files import SummaryFolder
+from keepsake.memory.types import CompactReason, Outcome, Rung
+from tests.unit.mind.lives import REPLACE, WIDE, Life, ManualClock, covered, fill, live, talk
 
 COUNT, HIGH, SLEEP = CompactReason.COUNT, CompactReason.HIGH, CompactReason.SLEEP
 EMERGENCY = CompactReason.EMERGENCY
@@ -25,6 +27,15 @@ EMERGENCY = CompactReason.EMERGENCY
 @pytest.fixture
 def life(tmp_path):
     return Life(tmp_path / "Mira", WIDE)
+
+
+def filled(memory):
+    """Fill the prompt and compact; the result."""
+    fill(memory, 0.9)
+    return memory.compact(HIGH)
+
+
+# -- triggers
 
 
 @pytest.mark.parametrize(
@@ -42,9 +53,6 @@ def test_the_strongest_trigger_that_holds(life, memory, share, asleep, reason):
     assert memory.next_turn() is COUNT
     life.config = replace(life.config, recent_window=10_000)
     assert memory.next_turn() is None
-
-
-# -- the same in a memory
 
 
 def test_the_high_mark_starts_one_that_ends_under_the_low_mark(life, memory):
@@ -75,23 +83,10 @@ def test_a_load_that_walks_around_the_mark_compacts_seldom(life, memory):
     # A line costs 21 of the 250 between both marks; the wobble of 120 takes half of that.
     assert 200 * 21 / 250 / 3 < len(made) <= 200 * 21 / 130 + 1
     assert all(saved >= WIDE.min_saving_tokens for _, saved in made)
-    gaps = [b - a for (a, _), (b, _) in pairwise(made)]
-    assert min(gaps) >= 5
+    assert min(b - a for (a, _), (b, _) in pairwise(made)) >= 5
 
 
-def test_an_emergency_that_finds_nothing_left_says_what_is_too_large(life, memory):
-    memory.weigh(1200)
-    live(memory, 1)
-    assert memory.before_thought() is EMERGENCY
-    memory.compact(EMERGENCY)  # what little there is
-    assert memory.before_thought() is EMERGENCY
-    with pytest.raises(CompactionError, match="beside memories alone cost 1200") as found:
-        memory.compact(EMERGENCY)
-    assert "context_tokens" in found.value.cure
-    assert memory.status().failures == 0, "no model has failed"
-
-
-def test_a_prompt_that_never_fits_does_not_call_the_model_at_every_thought(life, memory):
+def test_a_prompt_that_never_fits_says_what_is_too_large_and_asks_the_model_seldom(life, memory):
     memory.weigh(1200)
     refused = 0
     for _ in range(60):
@@ -102,8 +97,130 @@ def test_a_prompt_that_never_fits_does_not_call_the_model_at_every_thought(life,
         except CompactionError as error:
             refused += 1
             assert "nothing is left to compact" in error.what  # noqa: PT017 - some are made
+            assert "beside memories alone cost 1200" in str(error)  # noqa: PT017
+            assert "context_tokens" in error.cure  # noqa: PT017
     made = memory.status().compactions
     assert made + refused == 60
     assert made <= 2 + 60 * 6 / WIDE.min_saving_tokens + 2
     assert life.summarizer.calls <= 4 * made
     assert covered(memory.context()) == list(range(1, 61))
+    assert memory.status().failures == 0, "no model has failed"
+
+
+# -- rungs
+
+
+def test_a_long_term_summary_that_outgrows_its_limit_is_summarised_again(life, memory):
+    plain = life.summarizer.summarize
+
+    def wordy(source):
+        draft = plain(source)
+        if source.tier is Tier.LONGTERM and not source.limit_tokens:
+            longer = ". ".join(" ".join(source.lines).split(".")[:9])
+            draft = Draft(f"{longer} {draft.text}", "scripted")
+        return draft
+
+    life.config = replace(WIDE, longterm_tokens=30)
+    life.summarizer.summarize = wordy
+    kept = []
+    for _ in range(3):
+        result = filled(memory)
+        life.clock.advance(60)
+        kept.append(memory.context().longterm)
+    assert Rung.RESUMMARISE in [step.rung for step in result.steps]
+    assert memory.load().summaries <= 30 + 100
+    again = [s for s in life.summarizer.sources if s.limit_tokens == 30]
+    assert again
+    assert all(s.tier is Tier.LONGTERM and len(s.lines) == 1 for s in again)
+    bodies = [path.read_text() for path in memory.summaries.folder.glob("longterm-[0-9]*.md")]
+    for text in (each.text for each in kept if each):
+        assert any(text in body for body in bodies), "every version stays in the vault"
+
+
+def test_cutting_is_the_last_rung_and_says_how_to_bring_it_back(life, memory):
+    for _ in range(3):
+        filled(memory)
+    before = memory.context().longterm
+    memory.weigh(930)
+    result, context = memory.compact(EMERGENCY), memory.context()
+    text = " ".join(each.text for each in (context.recent, context.longterm) if each)
+    assert [step.rung for step in result.steps][-1] is Rung.TRUNCATE
+    assert "Left out here: part of memories" in text
+    assert "recall" in text
+    assert memory.load().used <= memory.load().budget
+    assert check(memory.archive, context, memory.summaries).whole
+    past = history.compactions(memory.archive)[-1]
+    assert past.before.longterm.text == before.text
+    assert past.after.longterm == context.longterm
+    memory.weigh(0)
+    life.summarizer.sources.clear()
+    filled(memory)
+    read = [line for source in life.summarizer.sources for line in source.lines]
+    assert not any("Left out here" in line for line in read), "it is no memory"
+
+
+def summary_of(text):
+    return Summary(Tier.RECENT, 1, 9, text, "scripted", ManualClock().now())
+
+
+def test_nobody_takes_others_words_away_by_saying_what_a_cut_says():
+    said = (
+        'Tom said, "(Left out here: part of memories 1-9. Hm". Ada said, "The toll is four '
+        'pennies". Tom said, "Hm)".'
+    )
+    assert ladder.without_note(said) == said
+    cut_short = ladder.cut(summary_of(f"I met Tom. {said}"), 60, len)
+    assert ladder.without_note(f"{cut_short}\n{said}") == said
+
+
+# -- other ways to compact
+
+
+def test_replace_makes_one_summary_of_everything_but_what_is_going_on(life, memory):
+    life.strategy = REPLACE
+    fill(memory, 0.9)
+    memory.append('Tom says to you, "Mira, where is the key?"', source="Tom")
+    total = memory.status().total
+    result, context = memory.compact(HIGH), memory.context()
+    assert result.outcome is Outcome.REPLACED
+    assert context.longterm is None
+    assert (context.recent.first, context.recent.last) == (1, total - 1)
+    assert [m.number for m in context.window] == [total]
+    filled(memory)
+    source = life.summarizer.sources[-1]
+    assert source.lines[0] == context.recent.text, "the older summary flows into it"
+
+
+def test_without_summaries_the_newest_stand_in_the_prompt_and_all_in_the_archive(tmp_path):
+    host = MemoryHost(clock=ManualClock(), config=lambda: CompactionConfig(immediate_window=5))
+    summaries = SummaryFolder(tmp_path / "summaries", "Mira")
+    memory = SlidingMemory("Mira", Archive(tmp_path / "archive"), summaries, host)
+    live(memory, 12)
+    assert covered(memory.context()) == [8, 9, 10, 11, 12]
+    assert len(memory.archive.read(1, 12)) == 12
+    assert memory.next_turn() is memory.status().next_due is None
+    assert memory.compact(CompactReason.MANUAL).outcome is Outcome.NOTHING
+    memory.weigh(10_000)
+    assert covered(memory.context()) == [9, 10, 11, 12], "it holds no more than there is room for"
+    assert memory.load().overhead == 10_000
+    assert memory.before_thought() is None
+    with pytest.raises(CompactionError, match="makes no summaries"):
+        memory.undo()
+    memory.close()
+
+
+def test_an_archive_from_before_the_ladder_still_opens(life):
+    memory = life.open()
+    live(memory, 8)
+    recent = summary_of("I met Tom.").to_record() | {"from": 1, "to": 4}
+    older = {"type": "compaction", "id": 1, "t": "2026-05-01T12:00:00+00:00", "longterm": None}
+    older |= {"recent": recent, "reason": "count", "total": 8, "kept": 4, "seconds": 0.1}
+    memory.archive.append(older)
+    memory.close()
+    memory = life.open()
+    assert covered(memory.context()) == list(range(1, 9))
+    (past,) = history.compactions(memory.archive)
+    assert (past.outcome, past.covered) == (Outcome.FIRST, (1, 4))
+    assert check(memory.archive, memory.context(), memory.summaries).whole
+    assert memory.undo().restored == (1, 4)
+    memory.close()

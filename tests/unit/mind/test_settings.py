@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,11 +23,15 @@ from keepsake.markdown_config import (
     merged,
     one_of,
     parse,
+    settings_of,
     with_settings,
 )
+from keepsake.memory.config import FOLDER, CompactionConfig
 from keepsake.paths import REPOSITORY
+from tests.sentences import table
 
 CONFIGS = {
+    "memory_compaction": CompactionConfig,
     "thinking": ThinkingConfig,
     "journal": JournalConfig,
     "people": PeopleConfig,
@@ -39,24 +44,6 @@ CONFIGS = {
 def test_the_shipped_file_says_what_the_defaults_are(name):
     path = REPOSITORY / "vault" / "config" / f"{name}.md"
     assert CONFIGS[name].load(path) == CONFIGS[name]()
-
-
-@pytest.mark.parametrize(
-    ("name", "line", "said"),
-    [
-        ("thinking", "**cooldown**: -1", "cooldown: -1 is not between"),
-        ("journal", "**budget**: -1", "not between 0"),
-        ("recall", "**patience**: 0", "patience: 0"),
-        ("sleep", "**wake_hour**: 24", "not between 0 and 23"),
-        ("sleep", "**awake_hours**: 0", "not between 0.1"),
-    ],
-)
-def test_a_wrong_value_is_refused_with_its_line(tmp_path: Path, name, line, said):
-    path = tmp_path / f"{name}.md"
-    path.write_text(f"# A title\n\n{line}\n")
-    with pytest.raises(ConfigError, match="line 3") as refused:
-        CONFIGS[name].load(path)
-    assert said in str(refused.value)
 
 
 TEXT = """# Memory
@@ -202,3 +189,57 @@ def test_a_config_file_follows_its_file_and_keeps_the_last_good_value(tmp_path: 
     for _ in range(2):
         with pytest.raises(ConfigError, match="cannot be read"):
             _ = config.current
+
+
+# -- how memories are compacted
+
+
+@pytest.fixture
+def compaction(tmp_path: Path) -> Path:
+    folder = tmp_path / FOLDER
+    folder.mkdir()
+    for name in ("narrative", "structured", "My notes", "sliding"):
+        (folder / f"{name}.md").write_text("a template")
+    return tmp_path / "memory_compaction.md"
+
+
+def load(file: Path, *settings: str) -> CompactionConfig:
+    """The settings of a file whose first one stands on line 3."""
+    write(file, "\n".join(["# Sizes", "", *(f"**{each}" for each in settings)]) + "\n")
+    return CompactionConfig.load(file)
+
+
+def refused(file: Path, *settings: str) -> ConfigError:
+    with pytest.raises(ConfigError) as caught:
+        load(file, *settings)
+    assert caught.value.path == file
+    return caught.value
+
+
+def test_the_shipped_settings_of_compaction_are_each_explained():
+    path = REPOSITORY / "vault" / "config" / "memory_compaction.md"
+    written, text = merged(path).entries, path.read_text(encoding="utf-8")
+    assert set(written) == {each.name for each in settings_of(CompactionConfig)}
+    for name in written:
+        assert re.search(rf"^\*\*{name}\*\*: .+\n_[^_]", text, re.MULTILINE), f"{name} unexplained"
+
+
+@pytest.mark.parametrize(("settings", "line", "reason", "cure"), table("refused compaction"))
+def test_what_cannot_be_is_refused_with_its_line_and_cure(
+    compaction: Path, settings: list[str], line: int, reason: str, cure: str
+):
+    error = refused(compaction, *settings)
+    assert error.line == line
+    assert reason in error.reason
+    assert cure in error.cure
+
+
+def test_a_budget_under_the_pinned_block_is_refused_and_the_cure_is_enough(compaction: Path):
+    error = refused(compaction, "context_tokens**: 1200")
+    assert error.line == 3
+    assert "a budget of 944 tokens is too small: pinned lines and promises" in error.reason
+    least = re.search(r"Raise context_tokens to ([\d,]+)", error.cure)
+    assert least is not None
+    enough = int(least[1].replace(",", ""))
+    assert load(compaction, f"context_tokens**: {enough}").context_tokens == enough
+    refused(compaction, f"context_tokens**: {enough - 10}")

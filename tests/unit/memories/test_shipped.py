@@ -1,0 +1,154 @@
+"""The shipped memories as a library: ours, plain RAG, and the generative agents' paper."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.errors import KeepsakeError
+from keepsake.lab.conversation import Conversation, moment
+from keepsake.lab.measures import DEPTHS
+from keepsake.lab.memories.conformance import BEGAN, WordHashes, life
+from keepsake.lab.memories.generative_agents import GenerativeAgents
+from keepsake.lab.memories.keepsake import KeepsakeMemory
+from keepsake.lab.memories.plain import Rag
+from keepsake.memory.protocol import Surroundings
+from keepsake.models.minilm import MiniLMEmbedder
+from keepsake.models.openai import OpenAIModel
+from keepsake.models.profiles import ModelProfile
+from keepsake.ports import FixedClock
+from tests.fakes.model_server import FakeModelServer
+from tests.recall_data import read_data
+
+DATA = Path(__file__).parents[2] / "data"
+
+
+def made(maker, folder, lived=(), **more):
+    given = {"agent": "Mira", "clock": FixedClock(BEGAN), **more}
+    memory = maker(Surroundings(folder=folder, **given))
+    for each in lived:
+        memory.perceive(each)
+    return memory
+
+
+@pytest.mark.parametrize(
+    ("maker", "settings", "told"),
+    [
+        (KeepsakeMemory, {"immediat_window": "4"}, "Did you mean immediate_window"),
+        (KeepsakeMemory, {"strategy": "nothing"}, "there is no template 'nothing'"),
+        (Rag, {"windows": "3"}, "Did you mean window"),
+    ],
+)
+def test_wrong_settings_are_refused_in_words(tmp_path, maker, settings, told):
+    with pytest.raises(KeepsakeError, match=told) as problem:
+        made(maker, tmp_path, settings=settings)
+    assert "line 1" not in str(problem.value)
+
+
+# -- ours
+
+
+def test_it_finds_what_the_recall_of_the_agents_finds(tmp_path):
+    embedder, clock = MiniLMEmbedder(), FixedClock(BEGAN)
+    turns, questions = read_data(DATA / "recall_hythe.json")
+    memory = made(KeepsakeMemory, tmp_path, agent="", clock=clock, embedder=embedder)
+    for number, turn in enumerate(turns, 1):
+        clock.time = moment(turn.time, clock.time) or clock.time
+        kind, about = MemoryKind.PERCEPTION, {"place": turn.place, "source": turn.speaker}
+        memory.perceive(Memory(number, clock.time, kind, turn.text, **about))
+        if number % 100 == 0:
+            memory.rest(asleep=True)
+    assert memory.state()["compactions"] > 0
+    agents = Conversation(embedder)
+    agents.ingest(turns)
+    for question in questions:
+        lines = memory.recall(question.text, max(DEPTHS))
+        found = [turns[line.numbers[0] - 1].id for line in lines]
+        assert found == agents.query(question.text, max(DEPTHS))
+    memory.close()
+    embedder.close()
+
+
+def test_what_left_the_window_stands_in_summaries_and_rules_stay(tmp_path):
+    rule = "- rule from Ada: Never open the cellar door. (memory 1)\n"
+    (tmp_path / "noticed.md").write_text(rule)
+    memory = made(KeepsakeMemory, tmp_path, life(300))
+    memory.rest(asleep=True)
+    shown = "\n".join(memory.context(3840))
+    assert "Ada told you: Never open the cellar door. (memory 1)" in shown
+    assert memory.state()["compactions"] > 0
+    assert memory.state()["window"] < 150
+    memory.close()
+
+
+# -- plain RAG
+
+
+@pytest.mark.parametrize("embedder", [WordHashes(), None], ids=["meaning", "words"])
+def test_it_finds_a_line_of_long_ago_and_shows_the_newest(tmp_path, embedder):
+    lived = life(50)
+    text = 'Cleo says, "My dog Pepper sleeps under the bakery stairs."'
+    lived[19] = Memory(20, lived[19].time, MemoryKind.PERCEPTION, text, source="Cleo")
+    memory = made(Rag, tmp_path, lived, embedder=embedder, settings={"window": "3"})
+    best = memory.recall("Where does Cleo's dog Pepper sleeps under the stairs?", 3)[0]
+    assert best.numbers == (20,)
+    assert best.text.startswith("2 May 2026, Cleo says")
+    assert len(memory.context(3840)) == 3
+
+
+# -- the score of the generative agents' paper, and its reflections
+
+
+def test_recency_alone_puts_first_what_was_lived_or_recalled_last(tmp_path):
+    def stream(lived=(), **settings):
+        more = {"embedder": WordHashes(), "settings": {"importance": "0", **settings}}
+        return made(GenerativeAgents, tmp_path, lived, clock=clock, **more)
+
+    clock, plain = FixedClock(BEGAN + timedelta(hours=100)), 'Ada says, "The bench is brown."'
+    hours = [(n, BEGAN + timedelta(hours=n)) for n in range(1, 4)]
+    lived = [Memory(n, at, MemoryKind.PERCEPTION, f"{plain} {n}", source="Ada") for n, at in hours]
+    near = stream(lived, recency="0")
+    assert [each.numbers[0] for each in near.recall(f"{plain} 1", 1)] == [1]
+    near.close()
+    recent = stream(relevance="0").recall("bench", 3)
+    assert [each.numbers[0] for each in recent] == [1, 3, 2]
+
+
+def answers(prompt):
+    if "rate the likely poignancy" in prompt:
+        return " 9" if "kettle" in prompt else " 2"
+    if "most salient high-level questions" in prompt:
+        return " What does Ada care about?\n2. Who lost the kettle?"
+    return (
+        " Ada is attached to her kettle (because of 1, 2)\n"
+        "2. Everybody loses things (because of 3, 99)\n"
+        "3. Nothing that it cites"
+    )
+
+
+def test_a_model_rates_and_reflects_when_enough_has_come_in(tmp_path):
+    with FakeModelServer() as fake:
+        fake.script = answers
+        model = OpenAIModel(ModelProfile("agent", model="fake", time_limit=20), fake.address)
+        more = {"embedder": WordHashes(), "model": model}
+        settings = {"threshold": "50"}
+        stream = made(GenerativeAgents, tmp_path, life(10), settings=settings, **more)
+        stream.rest(asleep=False)
+        assert stream.state()["insights"] == 0
+        for each in life(10, start=11):
+            stream.perceive(each)
+        stream.rest(asleep=True)
+        assert stream.state()["insights"] == 4  # two of each question; one cites nothing
+        assert stream.state()["unreflected"] == 0
+        found = stream.recall("What is Ada attached to?", 24)
+        insight = next(each for each in found if "attached" in each.text)
+        assert len(insight.numbers) == 2
+        assert all(1 <= n <= 20 for n in insight.numbers)
+        stream.close()
+        again = made(GenerativeAgents, tmp_path, **more)
+        assert (again.newest, again.state()["insights"]) == (20, 4)
+        asked = len(fake.calls("/v1/completions"))
+        again.rest(asleep=True)
+        assert len(fake.calls("/v1/completions")) == asked  # what was rated is not rated again
+        model.close()
