@@ -5,7 +5,6 @@ a scripted model.
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
 
 from keepsake.agent import runtime
 from keepsake.agent.surroundings import identity_of
@@ -42,29 +41,15 @@ class JournalWorld(AgentsWorld):
     def journal(self):
         return self.mind.diary.journal
 
-    def lives(self):
-        """Tom promises and tells, Mira answers, and then only the weather is talked about."""
-        self.asks(PROMISE, "say Thank you, Tom.")
-        self.asks(SECRET, "say Nobody will hear of it.")
-        self.says(*CHATTER)
-
     def number_of(self, words):
         """The memory in which that was said."""
         archive = self.mind.memory.memory.archive
         found = [m for m in archive.read(1, archive.last_number) if words in m.text]
         return next(m.number for m in found if m.kind == "perception")
 
-    def results(self):
-        window = self.mind.memory.context().window
-        return [m.text for m in window if m.kind == "result" and m.number > 1]
-
 
 class TestWriting(JournalWorld):
-    """The verb `journal`, and how much a memory matters."""
-
-    def weight(self, words):
-        window = self.mind.memory.context().window
-        return self.mind.diary.importance_of(next(m for m in window if words in m.text))
+    """The verb `journal`."""
 
     def test_what_the_agent_writes_rests_on_what_it_heard_and_is_no_event(self):
         self.asks(SECRET, "journal Tom's brother Edwin mends nets in Ostrey")
@@ -75,9 +60,10 @@ class TestWriting(JournalWorld):
         assert entry.origin is EntryOrigin.TOLD
         assert entry.memories == (self.number_of("Edwin"),)
         assert entry.who == (identity_of(self.char1),)
-        assert self.results()[-1].startswith("Written into your journal: Tom said: ")
+        window = self.mind.memory.context().window
+        results = [m.text for m in window if m.kind == "result"]
+        assert results[-1].startswith("Written into your journal: Tom said: ")
         assert not any("journal" in line for line in self.heard)
-        assert self.weight("journal Tom's") == 1
 
     def test_an_entry_that_an_earlier_version_made_of_a_whisper_stands_in_no_prompt(self):
         self.mira.db.paused = True
@@ -102,13 +88,10 @@ class TestDrawing(JournalWorld):
         self.says(*CHATTER)
         assert self.mind.memory.memory.status().compactions >= 1
         texts = [entry.text for entry in self.journal.entries()]
-        assert sum("blue cup" in text for text in texts) == 1, texts
-        assert sum("Ostrey" in text for text in texts) == 1, texts
-        assert not any("soup" in text for text in texts)
+        assert len(texts) == 2, "of the weather nothing"
+        assert "Ostrey" in texts[1]
         [cup] = [entry for entry in self.journal.entries() if "blue cup" in entry.text]
         assert cup.memories == (self.number_of("blue cup"),)
-        assert cup.who == (identity_of(self.char1),)
-        assert "Tom" in cup.text
         prompt = self.asks("And now?")[0]
         head, window = prompt.split(WINDOW)[:2]
         assert "blue cup" in head.split(MATTERED)[1].split("\n\n")[0]
@@ -123,18 +106,17 @@ class TestBuilders(Building, JournalWorld):
     """@journal, as builders type it."""
 
     def test_entries_with_what_they_rest_on_by_day_by_words_and_edited_by_hand(self):
-        self.lives()
+        self.asks(PROMISE, "say Thank you, Tom.")
+        self.asks(SECRET, "say Nobody will hear of it.")
+        self.says(*CHATTER)
         shown = self.type("@journal mir")
         assert "Mira's journal (the newest 2 of 2 entries)" in shown
         assert "blue cup" in shown
         assert "told to me" in " ".join(shown.split())
         assert "judged by rules" in shown
         assert f"memories {self.number_of('blue cup')}" in shown
-        today = self.services.clock.now().astimezone().date()
-        for day in (f"{today}", "today"):
-            assert "Ostrey" in self.type(f"@journal Mira {day}")
-        past = today - timedelta(days=40)
-        assert "has nothing of" in self.type(f"@journal Mira {past}")
+        assert "Ostrey" in self.type("@journal Mira today")
+        assert "has nothing of" in self.type("@journal Mira 2020-01-02")
         shown = self.type("@journal Mira = blue cups")
         assert "blue cup" in shown
         assert "Ostrey" not in shown
