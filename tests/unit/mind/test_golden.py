@@ -44,7 +44,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
-def test_an_earlier_vault_opens(agent):
+def test_an_earlier_vault_opens_and_is_written_on(agent):
     assert Pinned(agent / "pinned.md").own == ("The ford is dry in June.",)
     notes = NoteBook(agent / "notes")
     assert [note.title for note in notes.all()] == ["Bees", "Garden plan"]
@@ -66,9 +66,6 @@ def test_an_earlier_vault_opens(agent):
     assert tom is not None
     assert "work: baker" in [line.text for line in tom.lines]
     assert "Do not trust him." in tom.remarks
-
-
-def test_an_earlier_vault_is_written_on(agent):
     before = contents(agent)
     pinned = Pinned(agent / "pinned.md")
     pinned.add("New.")
@@ -110,7 +107,7 @@ def test_the_books_of_the_version_before_this_one_open_and_are_written_on(agent)
         assert len(lost) <= 2, (name, lost)
 
 
-def test_an_earlier_archive_opens(agent):
+def test_an_earlier_archive_and_an_earlier_event_log_open(agent):
     memory = Life(agent.parents[2] / "life").open()
     try:
         context = memory.context()
@@ -119,9 +116,6 @@ def test_an_earlier_archive_opens(agent):
         assert memory.archive.read(13, 13)[0].repeats == 2
     finally:
         memory.close()
-
-
-def test_an_earlier_event_log_opens(agent):
     found = list(events(agent.parents[2] / "events"))
     assert [each["seq"] for each in found] == list(range(1, len(found) + 1))
     assert {each["by"] for each in found} == {"agent", "builder", "hand", "night", "rules"}

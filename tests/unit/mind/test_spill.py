@@ -106,15 +106,12 @@ def test_its_room_is_there_before_the_disk_is_full(tmp_path):
     assert len(Spill(path).of("Mira")) == 1
 
 
-def test_a_home_that_cannot_be_written_is_told(tmp_path):
+def test_a_home_that_cannot_be_written_is_told_and_a_changed_line_is_not_brought(tmp_path):
     (tmp_path / "file").touch()
     spill = Spill(tmp_path / "file" / "waiting")
     assert not spill.reserve()
     assert not spill.keep("Mira", lines_of(["Rain."], [0])[0])
     assert spill.waiting() == {}
-
-
-def test_a_line_whose_bytes_have_changed_is_not_brought(tmp_path):
     spill = Spill(tmp_path / "waiting")
     assert spill.keep("Mira", lines_of(["Rain."], [0])[0])
     spill.path.write_bytes(spill.path.read_bytes().replace(b"Rain", b"Pain"))
