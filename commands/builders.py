@@ -31,7 +31,7 @@ from world.deed.files import WorldDeed, read_deeds
 from world.deed.order import reset
 from world.deed.progress import all_deeds, doers, progress, records
 from world.scenes import read_scenes, scenes
-from world.tags import TAG_CATEGORY
+from world.source import TAG_CATEGORY
 
 SHOWN = 30
 _UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}

@@ -183,7 +183,7 @@ def test_packages_import_nothing():
         ("keepsake.agent.mind", "typeclasses.agents", False),
         ("keepsake.web.world", "keepsake.contrib.evennia.minds", True),
         ("keepsake.web.world", "typeclasses.agents", False),
-        ("keepsake.web.world", "game.web.log_in", False),
+        ("keepsake.web.world", "game.web.middleware", False),
         ("keepsake.agent.mind", "keepsake.lab.sweep", False),
         ("keepsake.lab.sweep", "game.simulation.worker", False),
         ("keepsake.agent.mind", "twisted.internet.defer", True),

@@ -19,7 +19,7 @@ class Account(DefaultAccount):
     ) -> tuple[Account | None, list[str]]:
         """Try a password, unless too many were wrong; the account, or what to tell whoever tries.
 
-        The pages' way is ``game.web.log_in``, with the same throttle.
+        The pages' way is ``game.web.middleware``, with the same throttle.
         """
         username = throttle.cut(username)
         attempt = throttle.attempt(username, ip)

@@ -10,7 +10,7 @@ from evennia.utils.utils import iter_to_str
 
 from keepsake.agent.runtime import running, runtime
 from keepsake.agent.surroundings import identity_of
-from keepsake.contrib.evennia.hosts import call_hosts, hosts_of
+from keepsake.contrib.evennia.characters import call_hosts, hosts_of
 from keepsake.ports import SystemClock
 from typeclasses.clients import SHORT, link, linked
 from world.almanac import almanac_now

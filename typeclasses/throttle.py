@@ -1,7 +1,7 @@
 """How often a password may be tried, and an account made: one count for all ways in.
 
 Telnet and web socket ask here by :class:`typeclasses.accounts.Account`, the pages by the Django
-backend ``game.web.log_in``. All of it lives in Django's cache of the Server's process, where
+backend ``game.web.middleware``. All of it lives in Django's cache of the Server's process, where
 counting is atomic, whichever threads ask at once.
 
 What is counted is wrong passwords:

@@ -22,7 +22,7 @@ from world.atlas import SHORT, Atlas, Thing, read_atlas
 from world.deed.effects import unlock
 from world.deed.files import WorldDeed, read_deeds
 from world.deed.progress import install
-from world.tags import TAG_CATEGORY, find
+from world.source import TAG_CATEGORY, find
 
 _LIMBO = 2  # Evennia's own first room, where START_LOCATION points
 _BUILT = "built"

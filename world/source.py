@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import yaml
+from evennia.objects.models import ObjectDB
 from frontmatter.default_handlers import YAMLHandler
 from pydantic import (
     AfterValidator,
@@ -149,3 +150,17 @@ class DataFile:
             where = ".".join(str(key) for key in at)
             reason = f"{where}: {found['msg']}" if where else found["msg"]
             raise self.error(at, reason, told.get("cure", "")) from error
+
+
+TAG_CATEGORY = "keepsake"
+
+
+def find(kind: str, key: str) -> ObjectDB | None:
+    """The object of ``kind`` (room, exit, thing, agent) with this stable id, if it exists."""
+    return ObjectDB.objects.get_by_tag(f"{kind}:{key}", category=TAG_CATEGORY).first()
+
+
+def id_of(obj: Any) -> str:
+    """The id of its file, ``quay`` for ``room:quay``; empty for none."""
+    tags = obj.tags.get(category=TAG_CATEGORY, return_list=True) if obj is not None else []
+    return str(tags[0]).partition(":")[2] if tags and tags[0] else ""

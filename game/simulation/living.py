@@ -6,9 +6,12 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
+from random import Random
+from typing import Any
 
 from evennia.accounts.models import AccountDB
 from evennia.objects.models import ObjectDB
@@ -18,9 +21,7 @@ from evennia.typeclasses.attributes import Attribute
 from evennia.utils.dbserialize import from_pickle, to_pickle
 
 from game.server.private_files import read_or_create
-from game.simulation.inhabitants import atlas_for
-from game.simulation.visitors import Visitors, make_visitors
-from game.simulation.visits import visits
+from game.simulation.visits import PEOPLE, Visitors, make_visitors, visits
 from keepsake.agent.memory.plugged import PROFILE_FILE, name_memory
 from keepsake.contrib.evennia import lifecycle as runtime
 from keepsake.contrib.evennia.creation import all_agents
@@ -28,11 +29,11 @@ from keepsake.contrib.evennia.minds import open_minds
 from keepsake.errors import KeepsakeError
 from keepsake.events.log import EventLog, Subscribers
 from keepsake.events.types import Compaction, Event, Fault, MemoryChange, Thought
-from keepsake.lab.simulations.machinery import start_on
 from keepsake.lab.simulations.plan import HOUR, Lab, SimulationPlan
+from keepsake.lab.simulations.simulate import start_on
 from keepsake.lab.simulations.timeline import Timeline
 from keepsake.paths import places
-from world.atlas import read_atlas
+from world.atlas import Atlas, Person, Thing, read_atlas
 from world.build import build_world, find
 
 MOST_FAILURES = 12
@@ -206,3 +207,71 @@ def _broken(error: Exception) -> None:
     """As the reactor would: say it and go on."""
     told = "[Error] The simulation: something broke off: %r"
     logging.getLogger("keepsake.lab").error(told, error, exc_info=error)
+
+
+def atlas_for(atlas: Atlas, agents: int, seed: int) -> Atlas:
+    """The world with ``agents`` agents: first those of its files, then made-up ones."""
+    chosen = dict(list(atlas.people.items())[:agents])
+    made = _made_up(atlas, agents - len(chosen), Random(f"inhabitants {seed}"))
+    return only(atlas, {**chosen, **made})
+
+
+def only(atlas: Atlas, people: dict[str, Person]) -> Atlas:
+    """The world with these people alone; what others own lies where they would live."""
+
+    def at_hand(thing: Thing) -> Thing:
+        owner = atlas.people.get(thing.at)
+        return (
+            thing
+            if owner is None or owner.id in people
+            else thing.model_copy(update={"at": owner.home})
+        )
+
+    things = {key: at_hand(thing) for key, thing in atlas.things.items()}
+    return replace(atlas, people=people, things=things)
+
+
+def _made_up(atlas: Atlas, how_many: int, rng: Random) -> dict[str, Person]:
+    taken = {person.name for person in atlas.people.values()}
+    names = [name for name in PEOPLE["names"].split() if name not in taken]
+    rng.shuffle(names)
+    homes = sorted(atlas.places)
+    people = (_person(name, rng.choice(homes), rng) for name in names[:how_many])
+    return {person.id: person for person in people}
+
+
+def _person(name: str, home: str, rng: Random) -> Person:
+    trade, does = rng.choice(PEOPLE["trades"])
+    speaks, talkative = rng.choice(PEOPLE["ways"])
+    wants, age = rng.choice(PEOPLE["wants"]), rng.randint(19, 76)
+    return Person(
+        id=name.casefold(),
+        name=name,
+        home=home,
+        look=f"A {trade} of about {age // 10 * 10}, busy and friendly.",
+        talkativeness=talkative,
+        profile=f"You are {name}, {age}, a {trade}. {does} {wants} {speaks}",
+        examples=(
+            f'Piet says to you, "Good day."\n~{name}> say Good day. I am {name}. | a new face',
+        ),
+        loves=(),
+        ties={},
+        day=tuple(_day(home, trade, rng)),
+    )
+
+
+def _day(home: str, trade: str, rng: Random) -> Iterator[Mapping[str, Any]]:
+    """A day of work at home, with an errand, a meal and an evening among people."""
+    errand = rng.choice(("quay", "orchard", "letter_office", "chapel_garden", "ferry_stage"))
+    at, noon = rng.randint(9, 10), rng.choice(("12-13", "13-14"))
+    work = [each.format(work=f"does a {trade}'s work") for each in PEOPLE["at_work"]]
+    rest = PEOPLE["at_rest"]
+    yield _hours("9-12", "square", rest, "market day")
+    yield _hours(f"{at}-{at + 1}", errand, rest)
+    yield _hours(noon, "kettle", rest)
+    yield _hours(rng.choice(("18-20", "19-21")), rng.choice(("kettle", "square")), rest)
+    yield _hours("7-22", home, work)
+
+
+def _hours(at: str, room: str, does: Sequence[str], *when: str) -> Mapping[str, Any]:
+    return {"at": at, "in": room, "when": [*when], "does": [*does]}

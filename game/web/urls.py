@@ -3,7 +3,7 @@
 from django.urls import include, path
 from evennia.web.urls import urlpatterns as evennia_urlpatterns
 
-from game.web.log_in import RegisterView
+from game.web.middleware import RegisterView
 from keepsake.web.urls import metrics
 
 urlpatterns = [

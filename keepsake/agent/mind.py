@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from keepsake.agent.body import Body, Life
 from keepsake.agent.memory.remembering import Remembering
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.sleep.night import Nights
 from keepsake.agent.sleep.night_tasks import night_tasks
 from keepsake.agent.sleep.sleeper import Sleeper
+from keepsake.agent.surroundings import Body, Life
 from keepsake.agent.thinking.thinker import Thinker
 
 type Tended = tuple[bool, str]

@@ -2,15 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from keepsake.agent.attention import EventKind, Impulse
-from keepsake.agent.body import Body
 from keepsake.language.heard import names
-from keepsake.prompt.options import Options
+from keepsake.prompt.verbs import Options
+
+type Body = Any
+"""The agent itself, as the world has it: an ``AgentMixin`` of
+:mod:`keepsake.contrib.evennia.agents`, which says what it has."""
+type FindBody = Callable[[], Body | None]
+"""Gives the agent as it is now; None if it has been deleted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """Whose mind it is."""
+
+    number: int  # the agent's database number
+    name: str  # its name
+    folder: Path  # ``vault/agents/<name>``
+    body: FindBody  # gives the agent as it is now
+    # those of all people and places; quick, on the reactor thread
+    names: Callable[[], frozenset[str]]
+    memory: str = ""  # what its memory is called, as its profile says; empty for ours
+
 
 _SPEECH = frozenset({"say", "talk", "whisper", "pose", "shout"})
 _CALLED = ("say", "shout")

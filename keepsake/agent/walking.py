@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from keepsake.agent.agent_log import log
-from keepsake.agent.body import Body, FindBody
 from keepsake.agent.runtime import Alarm
-from keepsake.agent.surroundings import show
+from keepsake.agent.surroundings import Body, FindBody, show
 
 
 @dataclass(frozen=True, slots=True)

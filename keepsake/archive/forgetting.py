@@ -32,7 +32,7 @@ from keepsake.events.files import write_packed
 from keepsake.json_lines import in_json, parsed
 from keepsake.language.heard import heard
 from keepsake.language.heard import names as is_named
-from keepsake.language.words import sentences, words
+from keepsake.language.perception import sentences, words
 
 FORGOTTEN = "(forgotten)"
 """What stands in place of a memory that was taken out; also its ``event``."""

@@ -26,8 +26,7 @@ from enum import StrEnum
 from itertools import pairwise
 
 from keepsake.errors import NoteRefused
-from keepsake.language.perception import for_prompt, visible
-from keepsake.language.words import MONTHS, short_day, writable
+from keepsake.language.perception import MONTHS, for_prompt, short_day, visible, writable
 from keepsake.ports import Tokens
 
 LEAST, MOST = 1, 10

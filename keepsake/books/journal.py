@@ -36,7 +36,7 @@ from keepsake.language.heard import (
 )
 from keepsake.language.perception import for_prompt, shorten
 from keepsake.markdown_config import FileSettings, between
-from keepsake.prompt.tool_results import about_memory
+from keepsake.prompt.script import about_memory
 
 DAYS = 60
 """The days that are looked at, the newest; older files stay, unread."""

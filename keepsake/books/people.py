@@ -22,8 +22,7 @@ from keepsake.books.journal import JournalConfig
 from keepsake.books.person_page import PersonPage, parse_page, worked_in, written
 from keepsake.books.store import NO_OWNER, Owner, RecordStore
 from keepsake.language.heard import key_of
-from keepsake.language.perception import fit_name, for_prompt, quoted
-from keepsake.language.words import MONTHS
+from keepsake.language.perception import MONTHS, fit_name, for_prompt, quoted
 from keepsake.markdown_config import between
 from keepsake.names import folder_name
 from keepsake.ports import Tokens

@@ -14,8 +14,15 @@ from collections.abc import Iterable
 from keepsake.archive.records import Memory
 from keepsake.errors import NoteRefused
 from keepsake.language.heard import Utterance, heard
-from keepsake.language.perception import for_prompt, shorten
-from keepsake.language.words import COMMON_WORDS, pattern, sentences, stem, words
+from keepsake.language.perception import (
+    COMMON_WORDS,
+    for_prompt,
+    pattern,
+    sentences,
+    shorten,
+    stem,
+    words,
+)
 
 MOSTLY = 0.75
 """The share of its telling words from which a line counts as somebody's."""

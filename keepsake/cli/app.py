@@ -221,7 +221,7 @@ def export(
 def serve_recall() -> None:
     """Answer JSON lines on standard input with JSON lines on standard output."""
     # Here, since onnxruntime and numpy take their time and no other command needs them.
-    from keepsake.cli.recall import RecallServer  # noqa: PLC0415
+    from keepsake.cli.memories import RecallServer  # noqa: PLC0415
     from keepsake.models.minilm import MiniLMEmbedder  # noqa: PLC0415
 
     for stream in (sys.stdin, sys.stdout):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from rich.markup import escape
 from rich.table import Table
@@ -15,15 +15,18 @@ from rich.table import Table
 from keepsake.cli.output import err, items_bar, out, plain_table, print_json, print_wide
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.lab.answering import KNOWN, TASK, UNKNOWN
+from keepsake.lab.conversation import Conversation, UnreadableTurns, read_turns
 from keepsake.lab.evaluating import IN_CONTEXT, IN_REACH, MemoryFault, Row
 from keepsake.lab.measures import COSTS, MEASURES, MRR, RECALL, MeasuredKind, figure, measured
 from keepsake.lab.plan import FILE, PROBES, TrialCell, TrialSource, read_plan
 from keepsake.lab.report import HOURS, SourceResults, compared, over_time, results_of
 from keepsake.lab.sweep import CellRecord, pinned_down, run_cell, sweep
 from keepsake.lab.trial import EXACT, F1, RIGHT, ROUGE_L
+from keepsake.language.perception import writable
 from keepsake.memory import protocol
 from keepsake.models.minilm import MiniLMEmbedder
 from keepsake.paths import places
+from keepsake.ports import Embedder
 
 RETRIEVAL = (*RECALL.values(), MRR, IN_REACH, "memory_tokens", "memory_seconds")
 _SPENT = ("prompt_tokens", "memory_seconds", "answer_seconds")
@@ -247,3 +250,50 @@ def figures(found: Found) -> dict[str, Any]:
 def _kind_json(each: MeasuredKind) -> dict[str, Any]:
     estimates = {name: asdict(estimate) for name, estimate in each.estimates.items()}
     return {"kind": each.kind, "questions": each.questions, **estimates}
+
+
+_MOST_HITS, _DEFAULT_HITS = 1000, 20
+_REQUESTS = (
+    'Send {"op": "ingest", "turns": [{"id": "D1:1", "speaker": "Ann", "time": "8 May 2023", '
+    '"text": "…"}]}, {"op": "add", "turns": […]} or {"op": "query", "text": "…", "k": 20}, each on '
+    "one line; the file of a benchmark is read by `keepsake eval recall FILE`"
+)
+
+
+class RecallServer:
+    """Answers requests, one JSON object a line, about one conversation at a time."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._conversation = Conversation(embedder)
+
+    def serve(self, lines: Iterable[str], out: TextIO) -> None:
+        """Answer each line by a line until there are no more; blank lines are skipped."""
+        for line in lines:
+            if line.strip("\ufeff \t\r\n"):
+                answer = self.answer(line)
+                text = json.dumps(answer, ensure_ascii=False)
+                # Half a character, as an id may hold, cannot be written as it is.
+                print(text if writable(text) == text else json.dumps(answer), file=out, flush=True)
+
+    def answer(self, line: str) -> dict[str, Any]:
+        """The answer to one request: ``ok``, ``ids`` or ``error``."""
+        try:
+            request = json.loads(line.lstrip("\ufeff"))  # some programs begin with a mark
+            match request:
+                case {"op": "ingest"}:
+                    self._conversation.ingest(read_turns(request))
+                case {"op": "add"}:
+                    self._conversation.ingest(read_turns(request), keep=True)
+                case {"op": "query", "text": str() as text} if text.strip():
+                    limit = request.get("k", _DEFAULT_HITS)
+                    if type(limit) is not int or not 1 <= limit <= _MOST_HITS:
+                        wanted = f'"k" is a whole number from 1 to {_MOST_HITS}'
+                        raise UnreadableTurns(wanted, _REQUESTS)
+                    return {"ids": self._conversation.query(text, limit)}
+                case _:
+                    raise UnreadableTurns(f"{line:.60} is no request", _REQUESTS)
+        except (ValueError, RecursionError) as error:
+            return {"error": f"The line is no JSON ({error}). {_REQUESTS}"}
+        except KeepsakeError as error:
+            return {"error": str(error)}
+        return {"ok": True}

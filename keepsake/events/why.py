@@ -33,7 +33,7 @@ from keepsake.events.reader import newest_first
 from keepsake.events.types import Guard, Recalled, Thought
 from keepsake.json_lines import Record
 from keepsake.language.heard import DEED
-from keepsake.language.words import sentences, stem, telling, words
+from keepsake.language.perception import sentences, stem, telling, words
 
 MOST_BYTES = 64_000_000
 """How far the log is read back, from its end: four whole files, a second or so."""

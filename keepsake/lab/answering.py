@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from keepsake.errors import BadAnswer, ConfigError, KeepsakeError, ModelError
 from keepsake.lab.trial import NOT_KNOWN, TrialQuestion
-from keepsake.language.words import words
+from keepsake.language.perception import words
 from keepsake.memory.protocol import RecalledLine
 from keepsake.models.embedded import Embedded
 from keepsake.models.model import Model

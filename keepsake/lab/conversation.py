@@ -12,7 +12,7 @@ from typing import Any
 
 from keepsake.errors import KeepsakeError
 from keepsake.lab.memories.plain import LocalVectors
-from keepsake.language.words import writable
+from keepsake.language.perception import writable
 from keepsake.ports import Embedder
 from keepsake.recall.documents import Document, DocumentKind
 from keepsake.recall.query import spans

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 
 from keepsake.archive.records import POSE, Memory, MemoryKind
-from keepsake.language.words import pattern
+from keepsake.language.perception import pattern
 
 GIVE = "give"
 """The ``event`` of a thing that changes hands."""

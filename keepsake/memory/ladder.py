@@ -14,7 +14,7 @@ from datetime import datetime
 
 from keepsake.archive.records import Memory, Summary, Tier
 from keepsake.errors import KeepsakeError
-from keepsake.language.words import SENTENCE_GAP
+from keepsake.language.perception import SENTENCE_GAP
 from keepsake.memory.masking import mask
 from keepsake.memory.plan import LEAST_SUMMARY, CompactionPlan
 from keepsake.memory.summarizer import Draft, ExtractiveSummarizer, Summarizer

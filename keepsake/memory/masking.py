@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.language.perception import PROMPT_LIMIT, shorten
-from keepsake.prompt.tool_results import RESULTS
+from keepsake.prompt.script import RESULTS
 
 STEP = 32
 """Memories by which the boundary moves: each move changes the prompt from there on."""

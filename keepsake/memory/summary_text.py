@@ -24,12 +24,10 @@ from itertools import groupby
 
 from keepsake.archive.records import Memory, MemoryKind, Tier
 from keepsake.language.heard import heard, spoken
-from keepsake.language.perception import for_prompt, shorten
-from keepsake.language.words import SENTENCE_GAP, short_day, words
+from keepsake.language.perception import SENTENCE_GAP, for_prompt, short_day, shorten, words
 from keepsake.memory.strategy import NARRATIVE, Strategy
-from keepsake.prompt.script import daytime
+from keepsake.prompt.script import about_memory, daytime
 from keepsake.prompt.tokens import CHARACTERS_PER_TOKEN, estimate_tokens
-from keepsake.prompt.tool_results import about_memory
 
 MARK = "## "
 WIDE = 0x2E80

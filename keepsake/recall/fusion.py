@@ -18,7 +18,7 @@ from datetime import datetime, timedelta
 from itertools import islice
 from operator import truediv
 
-from keepsake.language.words import stem
+from keepsake.language.perception import stem
 from keepsake.recall.documents import Document, DocumentKind, Hit
 from keepsake.recall.query import RecallQuery, stemmed, stems, tells_when
 

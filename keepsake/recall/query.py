@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 
-from keepsake.language.words import COMMON_WORDS, MONTHS, pattern, stem, words, writable
+from keepsake.language.perception import COMMON_WORDS, MONTHS, pattern, stem, words, writable
 
 _MOST_TERMS = 24
 """A long scene asks for its rarest words anyway; each term costs time."""

@@ -21,7 +21,7 @@ from typing import Any
 
 from keepsake.books.files import sync
 from keepsake.errors import IndexUnavailable
-from keepsake.language.words import writable
+from keepsake.language.perception import writable
 from keepsake.recall.documents import Document, DocumentKind
 from keepsake.recall.query import stemmed
 

@@ -14,8 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from keepsake.language.perception import visible
-from keepsake.language.words import pattern
+from keepsake.language.perception import pattern, visible
 
 LONGEST_PART = 1000
 """Characters of one spoken line, the most that the game's own speech takes."""

@@ -11,11 +11,18 @@ from collections.abc import Mapping, Sequence
 from itertools import dropwhile
 from typing import Any
 
-from keepsake.language.perception import disarm, shorten
-from keepsake.language.words import pattern
+from keepsake.language.perception import disarm, pattern, shorten
 from keepsake.ports import Tool, ToolCall
-from keepsake.prompt.options import Options, either, find_named
-from keepsake.prompt.verbs import Command, Takes, Verb, find_exit, find_verb
+from keepsake.prompt.verbs import (
+    Command,
+    Options,
+    Takes,
+    Verb,
+    either,
+    find_exit,
+    find_named,
+    find_verb,
+)
 
 LONGEST_WORDS = 1000
 """Characters of words in a deed, the most that the game's own speech takes."""

@@ -18,7 +18,7 @@ from typing import Any
 
 import yaml
 
-from keepsake.language.words import COMMON_WORDS, closed, sentences, stems, words
+from keepsake.language.perception import COMMON_WORDS, closed, sentences, stems, words
 
 KNOWN = 0.4
 """What a sentence must be worth to answer a question: the words in common are worth 0 to 1."""

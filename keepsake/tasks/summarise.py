@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from keepsake.language.words import SENTENCE_GAP
+from keepsake.language.perception import SENTENCE_GAP
 from keepsake.memory.summary_text import WIDE, plain
 from keepsake.ports import ChatMessage, TargetModel
 from keepsake.tasks.answer import bare, recites

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from keepsake.errors import ConfigError
 from keepsake.markdown_config import ConfigFile
-from keepsake.tasks import night, summarise, talk, talk_scene
+from keepsake.tasks import night, summarise, talk
 from keepsake.tasks.prompt_file import Prompts, load_prompts
 
 _PARTS: Mapping[str, tuple[Collection[str], Collection[str]]] = {
-    "talk": (talk.TALK_PARTS, talk_scene.TALK_VARIABLES),
-    "act": (talk.ACT_PARTS, talk_scene.TALK_VARIABLES),
+    "talk": (talk.TALK_PARTS, talk.TALK_VARIABLES),
+    "act": (talk.ACT_PARTS, talk.TALK_VARIABLES),
     "journal": (night.PARTS, night.JOURNAL_VARIABLES),
     "people": (night.PARTS, night.PEOPLE_VARIABLES),
     "reflect": (night.PARTS, night.REFLECT_VARIABLES),

@@ -27,8 +27,7 @@ from keepsake.contrib.evennia.agents import AgentMixin
 from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.minds import mind_by_number, mind_of
 from keepsake.errors import KeepsakeError
-from keepsake.language.perception import shorten
-from keepsake.language.words import SENTENCE_GAP
+from keepsake.language.perception import SENTENCE_GAP, shorten
 from keepsake.models.queue import Priority
 from keepsake.prompt.sections import title_of
 from keepsake.web.shapes import (

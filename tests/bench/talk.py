@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from keepsake.archive.records import MemoryKind
-from keepsake.language.words import sentences
+from keepsake.language.perception import sentences
 from keepsake.paths import REPOSITORY
 
 NAME = "Mira"

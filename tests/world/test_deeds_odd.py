@@ -8,7 +8,7 @@ from keepsake.agent.surroundings import identity_of
 from keepsake.archive.privacy import confidant
 from tests.world.test_deeds_of_the_village import DEEDS, DeedsVillage
 from world.deed.progress import install, progress, standing
-from world.tags import find
+from world.source import find
 
 
 class TestOneAnswer(DeedsVillage):

@@ -15,7 +15,7 @@ from tests.world.built_world import forget, shipped_world
 from tests.world.village_world import Village
 from world.build import open_world
 from world.deed.progress import progress, records, standing
-from world.tags import find
+from world.source import find
 
 PLAYS: dict[str, list[str]] = yaml.safe_load(
     (Path(__file__).parents[1] / "data" / "deeds.yaml").read_text(encoding="utf-8")

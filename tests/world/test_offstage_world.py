@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from evennia.utils.ansi import strip_ansi
 
-from game.simulation.inhabitants import only
+from game.simulation.living import only
 from keepsake.ports import FixedClock
 from tests.world.agents_world import AgentsWorld
 from tests.world.built_world import shipped_world

@@ -12,7 +12,7 @@ from tests.world.agents_world import AgentsWorld
 from tests.world.built_world import BuiltWorld
 from typeclasses.agents import Agent
 from world.almanac import almanac
-from world.tags import find
+from world.source import find
 
 _HALF_AN_HOUR = timedelta(minutes=30)
 

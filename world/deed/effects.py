@@ -16,7 +16,7 @@ from keepsake.contrib.evennia.minds import mind_of
 from keepsake.language.heard import DEED, KINDNESS, WRONG
 from world.deed.files import NOWHERE, YOU, DeedStep, WorldDeed
 from world.deed.progress import keep_record, records
-from world.tags import TAG_CATEGORY, find, id_of
+from world.source import TAG_CATEGORY, find, id_of
 
 SEEN_LESS = 2
 """How much less a deed matters to those who only saw it."""

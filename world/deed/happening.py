@@ -29,7 +29,7 @@ from world.deed.progress import (
     records,
     standing,
 )
-from world.tags import find, id_of
+from world.source import find, id_of
 
 _DAILY = ("take", "move", "others")
 """Effects of a step of several days that come of each of them, and not of the last alone."""

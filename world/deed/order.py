@@ -20,7 +20,7 @@ from world.deed.progress import (
     progress,
     records,
 )
-from world.tags import TAG_CATEGORY, find, id_of
+from world.source import TAG_CATEGORY, find, id_of
 
 SOMEBODY = "somebody"
 """Who did it, where whoever did it has been forgotten."""

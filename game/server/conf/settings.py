@@ -99,7 +99,7 @@ MAX_CONNECTION_RATE = 100  # a second; Evennia's 2 makes the third newcomer wait
 # by address alone, so that one player's typing errors lock a whole school out.
 LOGIN_THROTTLE_LIMIT = CREATION_THROTTLE_LIMIT = None
 LOGIN_THROTTLE_TIMEOUT = CREATION_THROTTLE_TIMEOUT = 1  # it goes on noting times for so long
-AUTHENTICATION_BACKENDS = ["game.web.log_in.ThrottledBackend"]
+AUTHENTICATION_BACKENDS = ["game.web.middleware.ThrottledBackend"]
 CACHES["throttle"] = {  # noqa: F405 - Evennia's
     "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
     # Without a place of its own it is that of the default cache, and cut down to its 300 entries.

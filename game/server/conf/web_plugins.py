@@ -13,7 +13,7 @@ def at_webserver_root_creation(web_root: Any) -> Any:
     """The Server's web root was made: add the live stream and the pages' files."""
     from django.conf import settings  # noqa: PLC0415 - as the Server's own
 
-    from game.web.static_files import StaticFiles  # noqa: PLC0415
+    from game.web.middleware import StaticFiles  # noqa: PLC0415
     from keepsake.web.watching import watching  # noqa: PLC0415 - it brings the world with it
 
     watching().put_into(web_root)

@@ -14,10 +14,9 @@ from random import Random
 from typing import Any
 
 from keepsake.agent.agent_log import Complaints, logged
-from keepsake.agent.body import Life
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.runtime import Alarm, Runtime
-from keepsake.agent.surroundings import identity_of, people_near
+from keepsake.agent.surroundings import Life, identity_of, people_near
 from keepsake.archive.privacy import NOBODY, Audience
 from keepsake.archive.records import Memory
 from keepsake.books.people import PeopleBook, Telling

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from keepsake.agent.agent_log import Complaints, log, logged
-from keepsake.agent.body import Life
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.runtime import Runtime
+from keepsake.agent.surroundings import Life
 from keepsake.archive.privacy import NOBODY
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.entries import EntryOrigin, JournalEntry, standing
@@ -19,8 +19,8 @@ from keepsake.books.persona import attribute_quote
 from keepsake.books.store import Owner
 from keepsake.errors import KeepsakeError
 from keepsake.language.heard import heard, meant_for
-from keepsake.language.words import telling
-from keepsake.prompt.tool_results import about_memory
+from keepsake.language.perception import telling
+from keepsake.prompt.script import about_memory
 
 RESTS_ON = 3
 """The most memories that an entry of the agent's own hand rests on."""

@@ -13,13 +13,13 @@ from twisted.internet.defer import Deferred, TimeoutError
 from twisted.python.failure import Failure
 
 from keepsake.agent.agent_log import Complaints, log
-from keepsake.agent.body import Life
 from keepsake.agent.memory import related
 from keepsake.agent.memory.diary import Diary
 from keepsake.agent.memory.memory import Compacted, MemoryComponent
 from keepsake.agent.memory.recaller import Recaller
 from keepsake.agent.memory.related import Related, SearchResult
 from keepsake.agent.runtime import Runtime
+from keepsake.agent.surroundings import Life
 from keepsake.archive.privacy import outward
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.commitments import Commitment, CommitmentKind
@@ -31,8 +31,8 @@ from keepsake.errors import CompactionError, KeepsakeError, NoteRefused
 from keepsake.events.types import MemoryChange
 from keepsake.language.perception import shorten
 from keepsake.memory.types import CompactReason
-from keepsake.prompt import tool_results
-from keepsake.prompt.tool_results import is_private_act
+from keepsake.prompt import script
+from keepsake.prompt.script import is_private_act
 from keepsake.prompt.verbs import COMPACT, Command
 
 PAGE = "page"
@@ -147,24 +147,24 @@ class MemoryTools:
     def _written(self, title: str, text: str, place: str, reason: str) -> str:
         text = attribute_quote(text, self._memory.lately(), self._name, may_address=True)
         note = self.write_note(title, text, place=place, reason=reason)
-        how = tool_results.ADDED if note.created != note.updated else tool_results.KEPT
+        how = script.ADDED if note.created != note.updated else script.KEPT
         return f"{how}{note.title!r}"
 
     def _journal(self, command: Command, _place: str) -> str:
         entry = self._diary.write(command.argument)
-        return f"{tool_results.WRITTEN_DOWN}{entry.text} (importance {entry.importance})"
+        return f"{script.WRITTEN_DOWN}{entry.text} (importance {entry.importance})"
 
     def _forget(self, command: Command, _place: str) -> str:
-        return f"{tool_results.PUT_AWAY}{self.notes.forget(command.argument).stem!r} away"
+        return f"{script.PUT_AWAY}{self.notes.forget(command.argument).stem!r} away"
 
     def _pin(self, command: Command, _place: str) -> str:
         kept = attribute_quote(command.argument, self._memory.lately(), self._name)
         line = self.pinned.add(kept, own=True)
         used = sum(map(len, self.pinned.lines))
-        return f"{tool_results.PINNED}{line} ({used:,} of {LIMIT:,} characters used)"
+        return f"{script.PINNED}{line} ({used:,} of {LIMIT:,} characters used)"
 
     def _unpin(self, command: Command, _place: str) -> str:
-        return f"{tool_results.UNPINNED}{self.pinned.remove(command.argument, only_own=True)}"
+        return f"{script.UNPINNED}{self.pinned.remove(command.argument, only_own=True)}"
 
     def _recall(self, command: Command, _place: str) -> str:
         found = self.recaller.find(command.argument, seconds=TOOL_SECONDS)
@@ -185,7 +185,7 @@ class MemoryTools:
         key = "" if made is None else made.source_id or made.to_id
         number = self._memory.memory.archive.last_number if made is None else made.number
         promise = Commitment(CommitmentKind.PROMISE, who, what, number, key)
-        return f"{tool_results.PROMISED}{self._memory.commitments.add(promise).line}"
+        return f"{script.PROMISED}{self._memory.commitments.add(promise).line}"
 
     def _made_to(self, who: str) -> Memory | None:
         """The newest of the window that they said to the agent, or it to them.
@@ -201,7 +201,7 @@ class MemoryTools:
     def _kept(self, command: Command, _place: str) -> str:
         promise = self._memory.commitments.meant(command.argument)
         self._memory.commitments.close(lambda each: each == promise, by="agent")
-        return f"{tool_results.PROMISE_KEPT}{promise.line}"
+        return f"{script.PROMISE_KEPT}{promise.line}"
 
     def _page(self, command: Command, _place: str) -> str:
         first, _, last = command.argument.partition("-")
@@ -220,7 +220,7 @@ class MemoryTools:
         self._changed("called back", n=one, times=len(shown))
         told = f"memory {one}" if one == end else f"memories {one}-{end}"
         rest = f"; for more: page {end + 1}-{high}" if end < high else ""
-        return f"{tool_results.REMEMBERED}{told}{rest}"
+        return f"{script.REMEMBERED}{told}{rest}"
 
     # -- notes, whoever writes them; blocks
 
@@ -273,10 +273,10 @@ def _compacted(outcome: Compacted | None) -> str:
     if isinstance(outcome, CompactionError):
         return f"You tried to compact: {outcome}"
     if outcome is None or outcome.covered is None:
-        return f"{tool_results.COMPACTED}there is nothing to sum up yet"
+        return f"{script.COMPACTED}there is nothing to sum up yet"
     first, last = outcome.covered
     kept = f"the last {outcome.kept} stay as they are"
-    return f"{tool_results.COMPACTED}memories {first}-{last} are summed up, {kept}"
+    return f"{script.COMPACTED}memories {first}-{last} are summed up, {kept}"
 
 
 def _to_whom(argument: str) -> tuple[str, str]:

@@ -10,11 +10,19 @@ from typing import Unpack
 
 from twisted.python.failure import Failure
 
-from keepsake.agent.agent_log import Complaints, log, logged, warn
-from keepsake.agent.body import Life
-from keepsake.agent.happenings import compacted, not_used, remembered, undone
+from keepsake.agent.agent_log import (
+    Complaints,
+    compacted,
+    log,
+    logged,
+    not_used,
+    remembered,
+    undone,
+    warn,
+)
 from keepsake.agent.memory.backlog import Backlog, WaitingMemory
 from keepsake.agent.runtime import Runtime
+from keepsake.agent.surroundings import Life
 from keepsake.archive.integrity import IntegrityReport
 from keepsake.archive.log import Archive
 from keepsake.archive.privacy import NOBODY, Audience, PrivateWords

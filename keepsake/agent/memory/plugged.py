@@ -16,11 +16,11 @@ import frontmatter
 import yaml
 
 from keepsake.agent.agent_log import Complaints, log, logged
-from keepsake.agent.body import Life
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.recaller import SPARE, Recaller
 from keepsake.agent.memory.related import SearchResult
 from keepsake.agent.runtime import Runtime
+from keepsake.agent.surroundings import Life
 from keepsake.archive.forgetting import PLUGGED
 from keepsake.archive.privacy import Audience, outward
 from keepsake.archive.records import Memory

@@ -8,12 +8,11 @@ from functools import partial
 
 from twisted.internet.defer import TimeoutError
 
-from keepsake.agent.agent_log import log
-from keepsake.agent.body import Life
-from keepsake.agent.happenings import searched
+from keepsake.agent.agent_log import log, searched
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.related import SearchResult, memory_of
 from keepsake.agent.runtime import Runtime
+from keepsake.agent.surroundings import Life
 from keepsake.archive.privacy import NOBODY, Audience
 from keepsake.archive.records import Memory
 from keepsake.books.notes import NoteBook

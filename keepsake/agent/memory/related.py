@@ -16,8 +16,8 @@ from keepsake.language.heard import heard
 from keepsake.language.perception import for_prompt, shorten
 from keepsake.markdown_config import ConfigSection, FileSettings, between, fixed
 from keepsake.memory.types import MemoryContext
+from keepsake.prompt.script import RECALLED, RECALLED_NOTHING
 from keepsake.prompt.tokens import estimate_tokens
-from keepsake.prompt.tool_results import RECALLED, RECALLED_NOTHING
 from keepsake.recall.documents import Document, DocumentKind, Hit
 from keepsake.recall.service import CHILD, NONE
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from keepsake.agent.agent_log import Complaints, logged
-from keepsake.agent.body import Life
 from keepsake.agent.memory.acquaintances import Acquaintances
 from keepsake.agent.memory.diary import Diary
 from keepsake.agent.memory.keeper import MemoryTools
@@ -13,6 +12,7 @@ from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.plugged import PluggedMemory
 from keepsake.agent.memory.recaller import Recaller
 from keepsake.agent.runtime import Runtime
+from keepsake.agent.surroundings import Life
 from keepsake.books.notes import NoteBook
 from keepsake.books.store import Owner
 from keepsake.memory.protocol import OURS

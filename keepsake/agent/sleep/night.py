@@ -18,8 +18,7 @@ from typing import Any
 
 from twisted.internet.defer import Deferred, DeferredLock
 
-from keepsake.agent.agent_log import log
-from keepsake.agent.happenings import not_used
+from keepsake.agent.agent_log import log, not_used
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.runtime import Runtime
 from keepsake.books.files import replace_file

@@ -12,12 +12,12 @@ from typing import Any
 
 from keepsake.agent.agent_log import log
 from keepsake.agent.attention import EventKind, Impulse
-from keepsake.agent.body import Body
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.sleep.night import Nights
 from keepsake.agent.sleep.tiredness import Tiredness, is_loud, tired, wakes_at
 from keepsake.agent.surroundings import (
+    Body,
     event_of,
     guests_wait,
     identity_of,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 
 from keepsake.language.heard import names
-from keepsake.language.words import pattern
+from keepsake.language.perception import pattern
 from keepsake.markdown_config import FileSettings, between, fixed
 
 LEAST_SLEEP = timedelta(hours=1)

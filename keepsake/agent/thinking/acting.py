@@ -11,10 +11,9 @@ from twisted.python.failure import Failure
 
 from keepsake.agent.agent_log import log
 from keepsake.agent.attention import TALK_SECONDS
-from keepsake.agent.body import Body
 from keepsake.agent.memory.keeper import MemoryTools
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.surroundings import identity_of, people_near, place_of
+from keepsake.agent.surroundings import Body, identity_of, people_near, place_of
 from keepsake.archive.privacy import WHISPER
 from keepsake.archive.records import MemoryKind
 from keepsake.language.perception import perceive

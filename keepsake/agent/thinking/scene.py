@@ -8,12 +8,12 @@ from random import Random
 from typing import Any
 
 from keepsake.agent.attention import ANSWERED, IDLE, EventKind, Impulse
-from keepsake.agent.body import Body
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.related import Related, SearchResult, line_of, memory_of, question
 from keepsake.agent.memory.remembering import Remembering
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import (
+    Body,
     exits_of,
     hosts_guests,
     identity_of,
@@ -28,16 +28,14 @@ from keepsake.errors import KeepsakeError
 from keepsake.events.types import Recalled
 from keepsake.language.heard import heard, spoken
 from keepsake.models.profiles import CHAT, SCRIPT, SHIPPED, ModelProfile
-from keepsake.prompt.options import NAMING, Options
 from keepsake.prompt.script import day_and_time
 from keepsake.prompt.sections import Rendered
-from keepsake.prompt.verbs import COMPACT, VERBS, Takes, Verb
+from keepsake.prompt.verbs import COMPACT, NAMING, VERBS, Options, Takes, Verb
 from keepsake.recall.documents import DocumentKind, Hit
 from keepsake.tasks.conversation import excerpt, in_order
 from keepsake.tasks.deed import tools_of
 from keepsake.tasks.fallback import FallbackLine, answer
-from keepsake.tasks.talk import Talk
-from keepsake.tasks.talk_scene import TalkScene
+from keepsake.tasks.talk import Talk, TalkScene
 
 PROFILE = "agent"
 """The profile that agents think with."""

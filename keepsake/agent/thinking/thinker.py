@@ -14,10 +14,11 @@ from twisted.internet.defer import Deferred
 
 from keepsake.agent.agent_log import log
 from keepsake.agent.attention import DIRECT, Attention, EventKind, Impulse
-from keepsake.agent.body import Body, Life
 from keepsake.agent.memory.remembering import Remembering
 from keepsake.agent.runtime import Alarm, Runtime
 from keepsake.agent.surroundings import (
+    Body,
+    Life,
     identity_of,
     is_at_home,
     number,

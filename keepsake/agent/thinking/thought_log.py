@@ -10,9 +10,9 @@ from typing import Any
 
 from keepsake.agent.agent_log import log
 from keepsake.agent.attention import ANSWERED, Impulse
-from keepsake.agent.body import Body
 from keepsake.agent.memory.related import SearchResult
 from keepsake.agent.runtime import Runtime
+from keepsake.agent.surroundings import Body
 from keepsake.agent.thinking.acting import Act
 from keepsake.agent.thinking.scene import UNASKED, TurnContext
 from keepsake.events.types import Guard, Thought

@@ -15,10 +15,17 @@ from twisted.internet.defer import Deferred, DeferredQueue
 
 from keepsake.agent.agent_log import warn
 from keepsake.agent.attention import Impulse
-from keepsake.agent.body import Body, Life
 from keepsake.agent.memory.remembering import Remembering
 from keepsake.agent.runtime import Runtime
-from keepsake.agent.surroundings import is_agent, people_near, place_of, players_near, show
+from keepsake.agent.surroundings import (
+    Body,
+    Life,
+    is_agent,
+    people_near,
+    place_of,
+    players_near,
+    show,
+)
 from keepsake.agent.thinking.acting import LOOKUPS, SPEECH, Act, Actor
 from keepsake.agent.thinking.scene import PROFILE, SceneMaker, words_by_rule
 from keepsake.agent.thinking.thought_log import DROPPED, Sent, ThoughtLog, Turn

@@ -17,8 +17,7 @@ from keepsake.agent.surroundings import event_of, identity_of, is_agent, words_o
 from keepsake.agent.thinking.thinker import Thinker
 from keepsake.archive.records import POSE, MemoryKind
 from keepsake.contrib.evennia import creation
-from keepsake.contrib.evennia.characters import CharacterMixin
-from keepsake.contrib.evennia.hosts import answers_room, greeter, turned_to
+from keepsake.contrib.evennia.characters import CharacterMixin, answers_room, greeter, turned_to
 from keepsake.contrib.evennia.minds import close_mind, mind_of, rename_mind
 from keepsake.errors import NameRefused
 from keepsake.language import perception
@@ -38,7 +37,7 @@ class AgentMixin(CharacterMixin):
         profile: Who it is.
         examples: Script lines that show its voice.
         talkativeness: How often it does something unasked, 0 to 1.
-        keeps: It keeps its home open for guests; see :mod:`keepsake.contrib.evennia.hosts`.
+        keeps: It keeps its home open for guests; see :mod:`keepsake.contrib.evennia.characters`.
         paused: It perceives and remembers, but does not think.
         asleep: It sleeps: it neither thinks nor perceives more than what is loud.
         fell_asleep: Since when, in ISO format.

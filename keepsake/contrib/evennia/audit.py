@@ -19,7 +19,7 @@ from evennia.commands.default.muxcommand import MuxCommand
 
 from keepsake.events.files import LineWriter, files_of
 from keepsake.json_lines import line_of, parsed
-from keepsake.language.words import words
+from keepsake.language.perception import words
 
 AUDIT, REPORTS = "audit", "reports"
 """How the names of the files begin."""

@@ -19,11 +19,11 @@ from evennia.objects.objects import DefaultCharacter, DefaultRoom
 from twisted.internet.task import LoopingCall
 
 from keepsake.agent.agent_log import logged
-from keepsake.agent.body import Life
 from keepsake.agent.memory.plugged import PROFILE_FILE, memory_named
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import Runtime, running, runtime
 from keepsake.agent.sleep.sleeper import TICK_SECONDS
+from keepsake.agent.surroundings import Life
 
 LOOK_EACH = 5
 """Ticks after which somebody looks what people have changed in the agents' files."""

@@ -18,8 +18,7 @@ from keepsake.archive.records import Memory, memories_in
 from keepsake.books.commitments import Commitment, CommitmentKind
 from keepsake.json_lines import parsed
 from keepsake.language.heard import heard, names, own_words
-from keepsake.language.perception import shorten
-from keepsake.language.words import SENTENCE_GAP
+from keepsake.language.perception import SENTENCE_GAP, shorten
 
 SHOWN = 3
 MOST_LINES = 20_000

@@ -20,7 +20,7 @@ from keepsake.books.files import replace_file
 from keepsake.books.journal import importance
 from keepsake.errors import ModelError
 from keepsake.lab.memories.plain import MOST_LINES, LineIndex, Newest, first_within, settings_of
-from keepsake.language.words import writable
+from keepsake.language.perception import writable
 from keepsake.markdown_config import between
 from keepsake.memory.protocol import Figure, RecalledLine, Surroundings, dated, line_of
 from keepsake.ports import GenerationRequest, LanguageModel

@@ -25,7 +25,7 @@ from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.types import CompactReason
 from keepsake.paths import REPOSITORY
 from keepsake.ports import Generation, GenerationRequest, LanguageModel, TargetModel
-from keepsake.prompt.tool_results import about_memory
+from keepsake.prompt.script import about_memory
 from keepsake.recall.documents import memory_document
 from keepsake.recall.search import MemorySearch
 from keepsake.tasks.task import Question

@@ -13,7 +13,7 @@ import numpy as np
 
 from keepsake.archive.records import Memory
 from keepsake.errors import ConfigError, KeepsakeError
-from keepsake.language.words import words, writable
+from keepsake.language.perception import words, writable
 from keepsake.markdown_config import ConfigSection, Setting, between
 from keepsake.memory.protocol import Figure, RecalledLine, Surroundings, dated, line_of
 from keepsake.ports import Embedder, Tokens

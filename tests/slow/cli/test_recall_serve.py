@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from keepsake.cli.recall import RecallServer
+from keepsake.cli.memories import RecallServer
 from keepsake.errors import ModelUnavailable
 from keepsake.models.minilm import MiniLMEmbedder
 from keepsake.paths import REPOSITORY

@@ -2,7 +2,7 @@
 
 import pytest
 
-from game.simulation.inhabitants import atlas_for
+from game.simulation.living import atlas_for
 from game.simulation.visits import visits
 from keepsake.lab.simulations.plan import HOUR
 from keepsake.names import check_agent_name

@@ -6,8 +6,7 @@ from keepsake.errors import ModelRejected
 from keepsake.models.profiles import ModelProfile
 from keepsake.models.scripted import ScriptedModel, read
 from keepsake.ports import GenerationRequest
-from keepsake.prompt.options import Options
-from keepsake.prompt.verbs import VERBS, Command
+from keepsake.prompt.verbs import VERBS, Command, Options
 from keepsake.tasks.answer import AnswerReader, PartKind
 from keepsake.tasks.deed import read_deed
 

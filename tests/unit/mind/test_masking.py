@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.memory import masking
 from keepsake.memory.masking import STEP, mask
-from keepsake.prompt.script import script
+from keepsake.prompt.script import LISTED, script
+from keepsake.prompt.script import RECALLED as RECALLED_OPENING
 from keepsake.prompt.tokens import estimate_tokens
-from keepsake.prompt.tool_results import LISTED
-from keepsake.prompt.tool_results import RECALLED as RECALLED_OPENING
 
 ACT, RESULT, SEEN = MemoryKind.ACT, MemoryKind.RESULT, MemoryKind.PERCEPTION
 START = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)

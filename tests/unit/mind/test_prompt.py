@@ -6,8 +6,7 @@ from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import ConfigError
 from keepsake.paths import REPOSITORY
 from keepsake.tasks.prompt_file import load_prompts
-from keepsake.tasks.talk import Talk
-from keepsake.tasks.talk_scene import TALK_VARIABLES, TalkScene
+from keepsake.tasks.talk import TALK_VARIABLES, Talk, TalkScene
 from keepsake.tasks.task_prompts import TaskPrompts
 from tests.sentences import table
 from tests.unit.tasks.test_talk import Target

@@ -5,11 +5,7 @@ from __future__ import annotations
 import pytest
 
 from keepsake.prompt.sections import Costs, PromptSection, chart
-from keepsake.prompt.tokens import (
-    CORRECTED,
-    HEURISTIC,
-    Heuristic,
-)
+from keepsake.prompt.tokens import CORRECTED, HEURISTIC, Heuristic
 
 SAID = 'Tom says to you, "My boots are full of rain, and the ferry was late again."'
 """Gemma's tokenizer makes 20 tokens of it, and one of the line end."""

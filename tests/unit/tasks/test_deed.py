@@ -3,8 +3,7 @@
 import pytest
 
 from keepsake.ports import ToolCall
-from keepsake.prompt.options import Options
-from keepsake.prompt.verbs import VERBS, Command
+from keepsake.prompt.verbs import VERBS, Command, Options
 from keepsake.tasks.deed import deed_of, read_deed, tools_of
 
 HERE = Options(

@@ -8,8 +8,7 @@ from keepsake.archive.records import Memory, MemoryKind
 from keepsake.paths import REPOSITORY
 from keepsake.prompt.tokens import estimate_tokens
 from keepsake.tasks.prompt_file import load_prompts
-from keepsake.tasks.talk import ACT_PARTS, TALK_PARTS, Talk
-from keepsake.tasks.talk_scene import TALK_VARIABLES, TalkPrompt, TalkScene
+from keepsake.tasks.talk import ACT_PARTS, TALK_PARTS, TALK_VARIABLES, Talk, TalkPrompt, TalkScene
 
 START = datetime(2026, 11, 26, 18, 0, tzinfo=UTC)
 PROMPTS = REPOSITORY / "vault" / "config" / "prompts"

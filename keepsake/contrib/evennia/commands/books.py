@@ -25,7 +25,7 @@ from keepsake.contrib.evennia.commands.base import (
 )
 from keepsake.contrib.evennia.wording import counted
 from keepsake.errors import KeepsakeError
-from keepsake.language.words import telling
+from keepsake.language.perception import telling
 
 NEWEST = 30
 """Entries of the journal that are shown when nothing is asked for."""
