@@ -1,22 +1,20 @@
 """Why an agent did something: from a real log and a real archive, or without one of them."""
 
 import shutil
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from keepsake.archive.log import Archive
 from keepsake.archive.records import COURTESY, HEARSAY, SCENE, MemoryKind
 from keepsake.errors import KeepsakeError
 from keepsake.events.log import EventLog, Subscribers
 from keepsake.events.types import Thought
 from keepsake.events.why import why_did
 from keepsake.language.heard import DEED
-from keepsake.memory.agent_memory import AgentMemory
-from keepsake.memory.config import CompactionConfig, MemoryHost
 from keepsake.memory.summarizer import ExtractiveSummarizer
-from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.types import CompactReason
+from tests.unit.mind.lives import SMALL, Life
 
 BEGAN = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 
@@ -24,55 +22,49 @@ BEGAN = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 class Clock:
     """Goes on a second with each look."""
 
-    def __init__(self):
-        self.time = BEGAN
+    time = BEGAN
 
     def now(self):
         self.time += timedelta(seconds=1)
         return self.time
 
 
-def subscribers():
-    made = Subscribers()
-    made.agent_ids["Mira"] = 7
-    return made
-
-
-class Life:
-    """Mira's memory and the log of what she thought."""
+class Mira:
+    """Her memory and the log of what she thought."""
 
     def __init__(self, folder):
         self.clock, self.logs = Clock(), folder / "events"
-        self.log = EventLog(self.logs, clock=self.clock, subscribers=subscribers())
-        self.archive = Archive(folder / "mira" / "archive")
-        self.memory = AgentMemory(
-            "Mira",
-            self.archive,
-            SummaryFolder(folder / "mira" / "summaries", "Mira"),
-            MemoryHost(
-                config=lambda: CompactionConfig(immediate_window=4, recent_window=4),
-                summarizer=ExtractiveSummarizer,
-                clock=self.clock,
-                log=lambda _: None,
-            ),
-        )
+        self.begins_a_log()
+        config = replace(SMALL, recent_window=4)
+        life = Life(folder / "mira", config, self.clock, ExtractiveSummarizer())
+        self.memory = life.open()
+        self.archive = self.memory.archive
 
-    def hears(self, text, source="Tom", event=""):
-        return self.memory.append(text, source=source, place="The Inn", event=event).number
+    def begins_a_log(self):
+        subscribers = Subscribers()
+        subscribers.agent_ids["Mira"] = 7
+        self.log = EventLog(self.logs, clock=self.clock, subscribers=subscribers)
 
-    def acts(self, command, reason="", *, prompt="the prompt", outcome="acted", **told):
+    def loses_its_log(self):
+        self.log.close()
+        shutil.rmtree(self.logs)
+
+    def hears_songs(self, count):
+        for n in range(count):
+            self.memory.append(f'Tom says, "Song {n} is about the river."', source="Tom")
+
+    def acts(self, command, reason=""):
         """An act as the game does it: its memory, then its event."""
         context = self.memory.context()
-        number = 0
-        if command and command != "wait" and outcome == "acted":
-            number = self.memory.append(command, MemoryKind.ACT, reason=reason).number
+        number = self.memory.append(command, MemoryKind.ACT, reason=reason).number
         self.log.emit(
             Thought(
                 agent="Mira",
+                trigger="addressed",
                 priority="player",
-                outcome=outcome,
-                prompt=prompt,
-                answer=f" {command or 'hm'}",
+                outcome="acted",
+                source="Tom",
+                prompt="the prompt",
                 command=command,
                 reason=reason,
                 memory=number,
@@ -80,10 +72,8 @@ class Life:
                 recent=context.recent.last if context.recent else 0,
                 total=context.window[-1].number if context.window else 0,
                 compaction=context.compaction,
-                **{"trigger": "addressed", "source": "Tom"} | told,
             )
         )
-        return number
 
     def why(self, n=1, **how):
         assert self.log.flush(60)
@@ -92,15 +82,14 @@ class Life:
 
 @pytest.fixture
 def life(tmp_path):
-    lived = Life(tmp_path)
+    lived = Mira(tmp_path)
     yield lived
     lived.log.close()
-    lived.archive.close()
+    lived.memory.close()
 
 
 def test_a_summary_is_shown_as_it_was_at_the_time_of_the_act(life):
-    for n in range(12):
-        life.hears(f'Tom says, "Song {n} is about the river."')
+    life.hears_songs(12)
     assert life.memory.compact(CompactReason.MANUAL).number == 1
     made = life.memory.context().recent.text
     life.acts("say I see.")
@@ -111,22 +100,19 @@ def test_a_summary_is_shown_as_it_was_at_the_time_of_the_act(life):
     life.acts("say The river is deep.")
     shown = [[each.text for each in life.why(n).summaries] for n in (1, 2, 3)]
     assert shown == [[], ["I keep ostriches."], [made]]
-    life.log.close()
-    shutil.rmtree(life.logs)
+    life.loses_its_log()
     found = [why_did(life.logs, life.archive, "Mira", 7, n) for n in (1, 2, 3)]
     assert [[each.text for each in one.summaries] for one in found] == shown, "without the log"
 
 
 def test_without_the_log_the_archive_tells_what_it_knows(life):
-    life.hears('Ada says, "The brass key is under the well."', "Ada")
-    for n in range(9):
-        life.hears(f'Tom says, "Song {n} is about the river."')
+    life.memory.append('Ada says, "The brass key is under the well."', source="Ada")
+    life.hears_songs(9)
     life.acts("say One.", "before the compaction")
     life.memory.compact(CompactReason.MANUAL)
     life.acts("say The brass key is lost.", "grief")
-    life.log.close()
-    shutil.rmtree(life.logs)
-    life.log = EventLog(life.logs, clock=life.clock, subscribers=subscribers())
+    life.loses_its_log()
+    life.begins_a_log()
     last = life.why()
     assert (last.command, last.reason, last.seq) == ("say The brass key is lost.", "grief", 0)
     assert (last.trigger, last.thought, last.recalled) == ("", None, ())
