@@ -17,13 +17,11 @@ from tests.bench import (
     remembered_bench,
     spoken_bench,
     summary_bench,
-    thought_bench,
 )
 from tests.bench.figures import Figure, save, show
 
 BENCHES: dict[str, Callable[[], Iterator[Figure]]] = {
     "memory": memory_bench.measure,
-    "thought": thought_bench.measure,
     "busy": busy_bench.measure,
     "calls": calls_bench.measure,
     "summary": summary_bench.measure,

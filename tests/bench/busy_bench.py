@@ -8,28 +8,28 @@ see :class:`tests.bench.busy_world.Size`.
 
 from __future__ import annotations
 
-import statistics
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from statistics import median, quantiles
 
-from keepsake.agent.attention import ANSWERED
+import psutil
+
+from keepsake.cli import processes
 from keepsake.events.reader import newest_first
-from keepsake.json_lines import Record
 from keepsake.paths import Places
 from tests.bench.busy_world import ROOM, BusyWorld, Size, world
-from tests.bench.figures import Figure, percentile
-from tests.bench.processor import SERVER, spent
+from tests.bench.figures import Figure
 from tests.slow.e2e.players import Player
 
 SETTLE_SECONDS = 5.0
 """Until the answers that were kept back are all given, or all agents wait for one."""
 PAUSE = 0.1
-SHARES = (0.5, 0.95, 0.99)
 
 
 @dataclass
@@ -37,19 +37,15 @@ class _While:
     """A while in which the world was idle, or busy.
 
     Attributes:
-        began, ended: Seconds since 1970.
-        spent: What it cost.
+        spent: Seconds of a processor, by process.
         looks: Milliseconds of each ``look``.
+        thoughts: How many ended in it and came to something.
     """
 
-    began: float = 0.0
-    ended: float = 0.0
+    seconds: float = 0.0
     spent: Counter[str] = field(default_factory=Counter)
     looks: list[float] = field(default_factory=list)
-
-    @property
-    def seconds(self) -> float:
-        return self.ended - self.began
+    thoughts: int = 0
 
 
 def measure() -> Iterator[Figure]:
@@ -59,36 +55,33 @@ def measure() -> Iterator[Figure]:
     """
     size = Size.given()
     with tempfile.TemporaryDirectory() as scratch, world(Path(scratch), size) as made:
-        here = made.copy.here
         made.timed("start")
         made.opened("opened after a start")
         player = Player.admin(made.copy)
         player.see(ROOM)
-        whiles = _in_turn(made, player, size)
+        idle, busy = _in_turn(made, player, size)
         player.leave()
         made.timed("reload", "reload, busy")
         made.opened("opened after a reload, busy")
         made.timed("stop", "stop, busy")
-        thoughts = [_thoughts(here, each.began, each.ended) for each in whiles[True]]
-    yield from _thought_figures(size.agents, size, whiles, thoughts)
-    yield from _look_figures(size.agents, whiles)
+    yield from _figures(size, idle, busy)
     for name, seconds in made.took.items():
         yield Figure(f"busy: {name}", size.agents, seconds, "s")
 
 
-def _in_turn(made: BusyWorld, player: Player, size: Size) -> dict[bool, list[_While]]:
+def _in_turn(made: BusyWorld, player: Player, size: Size) -> tuple[list[_While], list[_While]]:
     """Idle and busy whiles, one after the other."""
-    whiles: dict[bool, list[_While]] = {False: [], True: []}
+    whiles: tuple[list[_While], list[_While]] = ([], [])
     made.brake(on=False)
     _look_around(player, size.warm)
     for busy in [False, True] * size.blocks:
         made.brake(on=not busy)
         _look_around(player, SETTLE_SECONDS + (0 if busy else size.delay))
-        one = _While(time.time())
-        before = spent(made.copy.here)
-        one.looks = _look_around(player, size.seconds)
-        one.spent, one.ended = spent(made.copy.here) - before, time.time()
-        whiles[busy].append(one)
+        began, before = time.time(), _spent(made.copy.here)
+        looks = _look_around(player, size.seconds)
+        spent, ended = _spent(made.copy.here) - before, time.time()
+        thoughts = _thoughts(made.copy.here, began, ended)
+        whiles[busy].append(_While(ended - began, spent, looks, thoughts))
     return whiles
 
 
@@ -104,62 +97,51 @@ def _look_around(player: Player, seconds: float) -> list[float]:
     return times
 
 
-def _thoughts(here: Places, began: float, ended: float) -> list[Record]:
-    """The thoughts that ended in that while and came to something."""
-    found = []
+def _spent(here: Places) -> Counter[str]:
+    """Seconds of a processor that the processes of that copy have spent, by what each is."""
+    known = {each.pid: str(each.component) for each in processes.running(here)}
+    found: Counter[str] = Counter()
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            home = process.environ().get("KEEPSAKE_HOME")
+            if process.pid in known or (home and Path(home).resolve() == here.home):
+                used = process.cpu_times()
+                found[known.get(process.pid, process.name())] += used.user + used.system
+    return found
+
+
+def _thoughts(here: Places, began: float, ended: float) -> int:
+    """How many thoughts ended in that while and came to something."""
+    count = 0
     for record in newest_first(here.events):
         at = datetime.fromisoformat(record["t"]).timestamp()
         if at < began:
             break
-        if at <= ended and record.get("outcome") in ("acted", "refused"):
-            found.append(record)
-    return found
+        count += at <= ended and record.get("outcome") in ("acted", "refused")
+    return count
 
 
-def _thought_figures(
-    n: int, size: Size, whiles: dict[bool, list[_While]], thoughts: Sequence[Sequence[Record]]
-) -> Iterator[Figure]:
-    busy, idle = whiles[True], whiles[False]
-    count, seconds = sum(map(len, thoughts)), sum(each.seconds for each in busy)
+def _figures(size: Size, idle: Sequence[_While], busy: Sequence[_While]) -> Iterator[Figure]:
+    n, count = size.agents, sum(each.thoughts for each in busy)
     assert count, "nobody thought"
-    rates = [len(each) / one.seconds for each, one in zip(thoughts, busy, strict=True)]
-    told = f"{size.memories:,} memories each; " + _kinds([t for each in thoughts for t in each])
-    yield Figure("busy: thoughts", n, statistics.median(rates), "1/s", told)
-    cost = sum((each.spent for each in busy), Counter())
-    still = sum((each.spent for each in idle), Counter())
-    rest = sum(each.seconds for each in idle)
-    name = "busy: processor time a thought"
-    for part, used, without, wanted in (
-        ("Server", cost[SERVER], still[SERVER], 6),
-        ("all processes", cost.total(), still.total(), 10),
+    rate, told = median(e.thoughts / e.seconds for e in busy), f"{size.memories:,} memories each"
+    yield Figure("busy: thoughts", n, rate, "1/s", told)
+    cost, still = (sum((each.spent for each in some), Counter()) for some in (busy, idle))
+    seconds, rest = (sum(each.seconds for each in some) for some in (busy, idle))
+    for part, used, without in (
+        ("all processes", cost.total(), still.total()),
+        *((part, used, still[part]) for part, used in cost.most_common()),
     ):
         more = 1000 * (used - without * seconds / rest) / count
-        told = f"{used / seconds:.0%} of a core; {more:.1f} more than idle; wanted ≤ {wanted}"
-        yield Figure(f"{name}, {part}", n, 1000 * used / count, "ms", told)
-    for part, used in sorted(cost.items(), key=lambda each: -each[1]):
-        yield Figure(f"{name}, process {part}", n, 1000 * used / count, "ms")
+        told = f"{used / seconds:.0%} of a core; {more:.1f} more than idle"
+        name = f"busy: processor time a thought, {part}"
+        yield Figure(name, n, 1000 * used / count, "ms", told)
     yield Figure("busy: an idle world", n, 100 * still.total() / rest, "% of a core")
-
-
-def _kinds(thoughts: Sequence[Record]) -> str:
-    """What came of them: ``reply 40 %, emote 20 % …``."""
-    verbs = Counter(map(_kind, thoughts))
-    return ", ".join(f"{verb} {100 * n / len(thoughts):.0f} %" for verb, n in verbs.most_common(8))
-
-
-def _kind(thought: Record) -> str:
-    if not thought.get("command"):
-        return "refused"
-    return "reply" if thought["trigger"] in ANSWERED else str(thought["command"]).split()[0]
-
-
-def _look_figures(n: int, whiles: dict[bool, list[_While]]) -> Iterator[Figure]:
-    for share in SHARES:
-        idle, busy = (
-            statistics.median(percentile(each.looks, share) for each in whiles[which])
-            for which in (False, True)
+    for percent in (50, 95, 99):
+        one, other = (
+            median(quantiles(each.looks, n=100)[percent - 1] for each in some)
+            for some in (idle, busy)
         )
-        name = f"busy: `look` over telnet, p{100 * share:.0f}"
-        yield Figure(f"{name}, idle", n, idle, "ms")
-        told = f"{busy / idle:.2f} × idle" + (", wanted ≤ 1.3" if share == 0.95 else "")
-        yield Figure(f"{name}, busy", n, busy, "ms", told)
+        name = f"busy: `look` over telnet, p{percent}"
+        yield Figure(f"{name}, idle", n, one, "ms")
+        yield Figure(f"{name}, busy", n, other, "ms", f"{other / one:.2f} × idle")

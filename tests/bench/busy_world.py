@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,10 +16,8 @@ from random import Random
 
 import psutil
 
-from keepsake.archive.log import Archive
-from keepsake.books.people import PeopleBook
 from keepsake.cli import home
-from keepsake.paths import REPOSITORY, Places
+from keepsake.paths import REPOSITORY
 from tests.bench.busy_model import LOWER, UPPER, only_once
 from tests.bench.lives import lived
 from tests.bench.talk import Line, talk
@@ -45,7 +43,6 @@ _THINKING = {
 }
 ROOM = "The Bench"
 _LETTERS = "bcdfghjklm"
-_AT_ONCE = 2_000
 WINDOW_STEP = 44
 """About as many lines leave a window at a time."""
 _OPEN_SECONDS, _REST_SECONDS = 900.0, 3600.0
@@ -139,13 +136,13 @@ def world(scratch: Path, size: Size) -> Iterator[BusyWorld]:
     command += ["--delay", str(size.delay), "--hold", str(hold)]
     fake = subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True)
     copy = make_copy(scratch)
-    made = BusyWorld(copy, names_of(size.agents), hold)
+    made = BusyWorld(copy, _names(size.agents), hold)
     try:
         assert fake.stdout is not None
         _write_config(copy, fake.stdout.readline().strip(), size.in_flight)
         began = time.monotonic()
-        for number, name in enumerate(made.names):
-            write_life(copy.here, name, _lived(number, size.memories))
+        for number, name in enumerate(made.names):  # agents find their memories in the vault
+            lived(copy.here.agents / name, name, _life(number, size.memories)).close()
         made.took["lives"] = time.monotonic() - began
         made.brake(on=True)
         made.timed("start", "first start")
@@ -160,15 +157,24 @@ def world(scratch: Path, size: Size) -> Iterator[BusyWorld]:
         fake.wait()
 
 
-def _lived(number: int, memories: int) -> Iterator[Line]:
+def _life(number: int, memories: int) -> list[Line]:
     """A life like no other, some dozen lines shorter than another's.
 
     Else all would make room at one time, and what is embedded for one would do for all.
     """
     lines = itertools.islice(talk(Random(number)), memories - 7 * number % WINDOW_STEP)
-    for place, line in enumerate(lines):
-        said, tally = line.text.endswith('"'), 1000 * number + place
-        yield replace(line, text=f'{only_once(line.text[:-1], tally)}"') if said else line
+    return [
+        replace(line, text=f'{only_once(line.text[:-1], 1000 * number + place)}"')
+        if line.text.endswith('"')
+        else line
+        for place, line in enumerate(lines)
+    ]
+
+
+def _names(agents: int) -> list[str]:
+    """So many names that an agent may have."""
+    made = map("".join, itertools.product(_LETTERS, "aeiou", _LETTERS, "o"))
+    return [name.title() for name in itertools.islice(made, agents)]
 
 
 def _write_config(copy: Copy, host: str, in_flight: int) -> None:
@@ -192,24 +198,3 @@ def _populate(copy: Copy, names: Sequence[str]) -> None:
     builder.type(f"@dig/teleport {ROOM}", ROOM)
     builder.type("look", ROOM)
     builder.leave()
-
-
-# -- lives, written before their agents exist: these find their memories in the vault
-
-
-def names_of(agents: int) -> list[str]:
-    """So many names that an agent may have."""
-    made = map("".join, itertools.product(_LETTERS, "aeiou", _LETTERS, "o"))
-    return [name.title() for name in itertools.islice(made, agents)]
-
-
-def write_life(here: Places, name: str, lines: Iterable[Line]) -> None:
-    """Give one agent a life of these lines."""
-    life = here.agents / name
-    memory = lived(life, name, list(lines))
-    memories = memory.status().total
-    memory.close()
-    archive, book = Archive(life / "archive"), PeopleBook(life)
-    for first in range(1, memories + 1, _AT_ONCE):
-        book.take(archive.read(first, first + _AT_ONCE - 1))
-    archive.close()

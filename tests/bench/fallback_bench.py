@@ -1,22 +1,19 @@
 """The talk of the shipped base model: how many of 60 questions the rules answer rightly.
 
-Each talk is written to a real archive, indexed by words and meaning, and each question searched
-by the recall of the agents. A question is right as ``fallback_questions.yaml`` says.
+Each talk is indexed by words and meaning, and each question searched by the recall of the agents.
+A question is right as ``fallback_questions.yaml`` says.
 """
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from random import Random
 from typing import Any
 
 import yaml
 
-from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.persona import open_lines
 from keepsake.lab.memories.plain import LocalVectors
@@ -70,8 +67,7 @@ def answers() -> list[FallbackAnswer]:
 
 
 def _answers(talk: Mapping[str, Any], embedder: Embedder) -> Iterator[FallbackAnswer]:
-    with tempfile.TemporaryDirectory(prefix="keepsake-fallback-") as folder:
-        lived = _lived(Path(folder), talk["said"])
+    lived = _lived(talk["said"])
     recall = _recall(lived, embedder, talk["agent"])
     persona = [FallbackLine(each) for each in open_lines(talk["persona"])]
     before: list[str] = []
@@ -89,18 +85,20 @@ def _answers(talk: Mapping[str, Any], embedder: Embedder) -> Iterator[FallbackAn
         yield FallbackAnswer(talk["agent"], each["who"], each["ask"], said, _is_right(said, each))
 
 
-def _lived(folder: Path, said: Sequence[Sequence[str]]) -> list[Memory]:
-    """The memories of a talk, as the archive gives them back."""
-    archive = Archive(folder / "archive")
-    for number, (who, words) in enumerate(said, 1):
-        text = f'{who} says to you, "{words}"'
-        time = _BEGAN + timedelta(minutes=number)
-        archive.append_memory(
-            Memory(number, time, MemoryKind.PERCEPTION, text, "The Kettle", who, event="talk")
+def _lived(said: Sequence[Sequence[str]]) -> list[Memory]:
+    """The memories of a talk."""
+    return [
+        Memory(
+            number,
+            _BEGAN + timedelta(minutes=number),
+            MemoryKind.PERCEPTION,
+            f'{who} says to you, "{words}"',
+            "The Kettle",
+            who,
+            event="talk",
         )
-    found = list(archive.read(1, len(said)))
-    archive.close()
-    return found
+        for number, (who, words) in enumerate(said, 1)
+    ]
 
 
 def _recall(lived: Sequence[Memory], embedder: Embedder, agent: str) -> MemorySearch:

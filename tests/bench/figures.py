@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import statistics
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -30,23 +28,6 @@ class Figure:
     value: float
     unit: str
     reference: str = ""
-
-
-def median_ms(work: Callable[[], object], *, rounds: int, each: int = 1) -> float:
-    """Median over ``rounds`` of the milliseconds that one of ``each`` calls takes."""
-    times = []
-    for _ in range(rounds):
-        began = time.perf_counter()
-        for _ in range(each):
-            work()
-        times.append((time.perf_counter() - began) / each * 1000)
-    return statistics.median(times)
-
-
-def percentile(values: list[float], share: float) -> float:
-    """The value below which ``share`` (0 to 1) of ``values`` lie."""
-    ordered = sorted(values)
-    return ordered[min(int(share * len(ordered)), len(ordered) - 1)]
 
 
 def show(figures: Iterable[Figure], console: Console) -> None:

@@ -1,4 +1,4 @@
-"""Recall: how much it finds against its parts alone, and how long it takes by size.
+"""Recall: how much it finds against its parts alone.
 
 Found is the share of the marked evidence among the first ten of the questions in two data
 sets: ``recall_hythe.json``, many people in one world, and ``recall_two_friends.json``, two who
@@ -10,8 +10,10 @@ usual hybrid.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from statistics import fmean
 
-from keepsake.lab.conversation import Conversation, ConversationTurn
+from keepsake.lab.conversation import Conversation
+from keepsake.lab.measures import DEPTHS
 from keepsake.models.minilm import MiniLMEmbedder
 from keepsake.paths import REPOSITORY
 from keepsake.recall.fusion import Weights
@@ -19,8 +21,7 @@ from keepsake.recall.query import RecallQuery
 from keepsake.recall.query import read as read_question
 from keepsake.recall.search import MemorySearch
 from tests.bench.figures import Figure
-from tests.bench.retrieval import Answered, RetrievalScore, scores
-from tests.recall_data import MarkedQuestion, read_data
+from tests.recall_data import read_data
 
 SETS = ("hythe", "two_friends")
 _POOL, _DEPTH = 100, 20
@@ -28,6 +29,29 @@ _SIGNALS = ("speaker", "named", "place", "time", "when", "asking", "full", "answ
 _NO_SIGNALS = Weights(**dict.fromkeys(_SIGNALS, 0))
 type Way = Callable[[str], list[str]]
 """From a question to the ids of turns, best first."""
+
+
+def measure() -> Iterator[Figure]:
+    """The share of the evidence that each way finds, by data set."""
+    embedder = MiniLMEmbedder(threads=2)
+    for which in SETS:
+        turns, questions = read_data(REPOSITORY / "tests" / "data" / f"recall_{which}.json")
+        conversation = Conversation(embedder)
+        conversation.ingest(turns)
+        for name, way in ways(conversation).items():
+            answered = [(each.evidence, way(each.text)[:_DEPTH]) for each in questions]
+            share = {
+                depth: 100
+                * fmean(len(wanted & {*ids[:depth]}) / len(wanted) for wanted, ids in answered)
+                for depth in DEPTHS
+            }
+            ranks = (
+                next((1 / n for n, each in enumerate(ids, 1) if each in wanted), 0.0)
+                for wanted, ids in answered
+            )
+            told = f"@5 {share[5]:.1f}, @20 {share[20]:.1f}, MRR {100 * fmean(ranks):.1f}"
+            what = f"evidence in the top 10, {which}: {name}"
+            yield Figure(what, len(questions), share[10], "%", told)
 
 
 def reciprocal(lists: Sequence[Sequence[str]], constant: int = 60) -> list[str]:
@@ -39,18 +63,7 @@ def reciprocal(lists: Sequence[Sequence[str]], constant: int = 60) -> list[str]:
     return sorted(scores, key=lambda key: (-scores[key], key))
 
 
-def measure() -> Iterator[Figure]:
-    """All figures of recall."""
-    for name in SETS:
-        yield from _quality(name, *read(name))
-
-
-def read(name: str) -> tuple[list[ConversationTurn], list[MarkedQuestion]]:
-    """Turns and questions of one of :data:`SETS`."""
-    return read_data(REPOSITORY / "tests" / "data" / f"recall_{name}.json")
-
-
-def ways(conversation: Conversation, weights: Weights | None = None) -> dict[str, Way]:
+def ways(conversation: Conversation) -> dict[str, Way]:
     """Each way of finding that is compared, by name; all over the same two indexes."""
     names = conversation.names
     embedder = conversation.embedder
@@ -86,33 +99,5 @@ def ways(conversation: Conversation, weights: Weights | None = None) -> dict[str
         "meaning only": by_meaning,
         "reciprocal-rank fusion": lambda text: reciprocal([by_words(text), by_meaning(text)]),
         "scores fused, no signals": with_weights(_NO_SIGNALS),
-        "recall": with_weights(weights or Weights()),
+        "recall": with_weights(Weights()),
     }
-
-
-def compare(
-    turns: Sequence[ConversationTurn], questions: Sequence[MarkedQuestion]
-) -> dict[str, list[RetrievalScore]]:
-    """The scores of each way over the same questions."""
-    conversation = Conversation(MiniLMEmbedder(threads=2))
-    conversation.ingest(turns)
-    return {
-        name: scores(Answered(q.kind, q.evidence, way(q.text)[:_DEPTH]) for q in questions)
-        for name, way in ways(conversation).items()
-    }
-
-
-def _quality(
-    which: str, turns: Sequence[ConversationTurn], questions: Sequence[MarkedQuestion]
-) -> Iterator[Figure]:
-    for name, found in compare(turns, questions).items():
-        whole = found[-1]
-        others = ", ".join(f"@{depth} {100 * whole.recall[depth]:.1f}" for depth in (5, 20))
-        reference = f"{others}, MRR {100 * whole.mrr:.1f}"
-        yield Figure(
-            f"evidence in the top 10, {which}: {name}",
-            len(questions),
-            100 * whole.recall[10],
-            "%",
-            reference,
-        )

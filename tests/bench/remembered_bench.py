@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -29,25 +28,6 @@ _ASKED_AFTER = 12
 """Days from the first to the questions: the guests have been away for a few."""
 
 
-@dataclass
-class Asked:
-    """What a question's prompt had."""
-
-    who: str
-    question: str
-    answer: str
-    in_prompt: bool
-
-
-@dataclass
-class Lived:
-    """What came of the life."""
-
-    compactions: int = 0
-    asked: list[Asked] = field(default_factory=list)
-    leaked: int = 0  # whispered answers that stood in a prompt that answers another
-
-
 def measure() -> Iterator[Figure]:
     """How many of the twenty facts stand in the prompt of their question."""
     yield from figures_of(__name__, seconds=_SECONDS)
@@ -58,24 +38,7 @@ def main() -> None:
     print_figures(_figures)
 
 
-def _figures() -> list[Figure]:
-    found = lived()
-    for each in found.asked:
-        if not each.in_prompt:
-            print(f"missing: {each.who}: {each.question} ({each.answer})", file=sys.stderr)
-    asked = len(found.asked)
-    return [
-        Figure("compactions of a life of so many lines", 309, found.compactions, ""),
-        Figure("facts in the prompt of their question", asked, _in_prompt(found), ""),
-        Figure("whispers in the prompt of another's question", asked, found.leaked, ""),
-    ]
-
-
-def _in_prompt(found: Lived) -> int:
-    return sum(each.in_prompt for each in found.asked)
-
-
-def lived() -> Lived:  # noqa: C901 - a world of its own
+def _figures() -> list[Figure]:  # noqa: C901 - a world of its own
     """Live the life, and ask."""
     from keepsake.agent import runtime  # noqa: PLC0415 - with the world
     from keepsake.agent.memory.related import RecallConfig  # noqa: PLC0415
@@ -87,7 +50,7 @@ def lived() -> Lived:  # noqa: C901 - a world of its own
     from tests.world.test_talk_world import TalkWorld  # noqa: PLC0415
 
     told = yaml.safe_load(LIFE.read_text(encoding="utf-8"))
-    found = Lived()
+    figures: list[Figure] = []
 
     class Guests(TalkWorld):
         def start_services(self) -> Any:
@@ -113,16 +76,26 @@ def lived() -> Lived:  # noqa: C901 - a world of its own
                 self.settle(lambda: not memory.compacting, 900.0)
             self.mind.acquaintances.settle()
             self.mira.attributes.remove("paused")
-            found.compactions = memory.memory.status().compactions
+            made, shown, leaked = memory.memory.status().compactions, 0, 0
             self.services.clock.time = BEGAN + timedelta(days=_ASKED_AFTER, hours=18, minutes=30)
             for fact in told["facts"]:
-                shown = self._prompt(guests[fact["who"]], fact["question"])
-                there = fact["answer"].casefold() in shown.casefold()
-                found.asked.append(Asked(fact["who"], fact["question"], fact["answer"], there))
+                prompt = self._prompt(guests[fact["who"]], fact["question"])
+                there = fact["answer"].casefold() in prompt.casefold()
+                shown += there
+                if not there:
+                    print(f"missing: {fact}", file=sys.stderr)
                 if fact.get("whispered"):
                     others = (guest for name, guest in guests.items() if name != fact["who"])
                     answers = [self._prompt(each, fact["question"]) for each in others]
-                    found.leaked += sum(fact["answer"] in each for each in answers)
+                    leaked += sum(fact["answer"] in each for each in answers)
+            asked = len(told["facts"])
+            figures.extend(
+                (
+                    Figure("compactions of a life of so many lines", 309, made, ""),
+                    Figure("facts in the prompt of their question", asked, shown, ""),
+                    Figure("whispers in the prompt of another's question", asked, leaked, ""),
+                )
+            )
 
         def _live(self, line: dict[str, Any], guests: dict[str, Any], memory: Any) -> None:
             hours, minutes = map(int, str(line["time"]).split(":"))
@@ -160,7 +133,7 @@ def lived() -> Lived:  # noqa: C901 - a world of its own
         spoke: list[str] = []  # noqa: RUF012 - one life a process
 
     live(Guests("measure"))
-    return found
+    return figures
 
 
 def _own(line: dict[str, Any], to: str) -> str:

@@ -76,11 +76,9 @@ def for_mira(body: dict[str, Any]) -> bool:
     return "You are Mira" in str((body.get("messages") or [{"content": ""}])[0]["content"])
 
 
-def play(
-    player: Player, pairs: list[dict[str, str]], fake: FakeModelServer, limit: int
-) -> list[Heard]:
+def play(player: Player, pairs: list[dict[str, str]], fake: FakeModelServer) -> list[Heard]:
     found = []
-    for pair in pairs[:limit]:
+    for pair in pairs:
         before, began = len(fake.calls(CHAT)), time.monotonic()
         player.look_up()
         player.line.text = ""
@@ -99,7 +97,7 @@ def play(
     return found
 
 
-def played(limit: int = 1000) -> list[Heard]:
+def played() -> list[Heard]:
     """Play the lines in a world of its own; what became of each."""
     pairs = yaml.safe_load(ANSWERS.read_text(encoding="utf-8"))
     answers = {each["say"]: each["answer"] for each in pairs}
@@ -124,7 +122,7 @@ def played(limit: int = 1000) -> list[Heard]:
             player = Player.new(copy, "Anneke")
             player.see("Here:")
             time.sleep(10)
-            found = play(player, pairs, fake, limit)
+            found = play(player, pairs, fake)
             player.leave()
         finally:
             end(copy)
