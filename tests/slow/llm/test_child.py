@@ -42,23 +42,17 @@ def test_a_killed_child_is_started_again(own: IdleChild):
     assert own.log_file.with_suffix(".log.1").exists(), "the last words of the one before"
 
 
-def test_another_supervisor_adopts_the_child_and_ends_it(own: IdleChild, home: Places):
+def test_another_supervisor_adopts_the_child_replaces_and_ends_it(own: IdleChild, home: Places):
     pid = started(own)
     after_reload = IdleChild(home)
     assert started(after_reload) == pid
-    after_reload.stop()
-    assert after_reload.pid is None
-    until(lambda: own.pid is None)  # its other threads may outlive the zombie for a moment
-    assert not after_reload.watch(), "a stopped supervisor starts nothing"
-
-
-def test_a_child_that_was_told_something_else_is_replaced(own: IdleChild, home: Places):
-    pid = started(own)
-    after_reload = IdleChild(home)
     after_reload.words = ("--serves", "that")
     until(lambda: after_reload.watch() and started(after_reload) != pid)
     assert "serves that" in own.log_file.read_text()
     after_reload.stop()
+    assert after_reload.pid is None
+    until(lambda: own.pid is None)  # its other threads may outlive the zombie for a moment
+    assert not after_reload.watch(), "a stopped supervisor starts nothing"
 
 
 def test_a_child_that_hangs_is_replaced(own: IdleChild):

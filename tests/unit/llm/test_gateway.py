@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -14,14 +13,14 @@ from keepsake.errors import ConfigError, ModelMissing, ModelUnavailable
 from keepsake.models import gateway as gateways
 from keepsake.models.embedded import Embedded
 from keepsake.models.gateway import Gateway
-from keepsake.models.profiles import ModelProfile, Profiles
+from keepsake.models.profiles import ModelProfile
 from keepsake.models.queue import Outcome, Priority
 from keepsake.models.servers import READY, ServerStatus
 from keepsake.paths import Places
 from keepsake.ports import Generation, GenerationRequest
 from tests.fakes.model_server import FakeModelServer, Reply
 from tests.free_ports import free_port
-from tests.unit.llm.conftest import Owner, until
+from tests.unit.llm.conftest import Owner, running, until
 
 CONFIG = """## agent
 **provider**: ollama
@@ -51,20 +50,6 @@ def quick_looks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gateways, "PROBE_SECONDS", 0.1)
 
 
-@contextmanager
-def running(
-    home: Places, owner: Owner, environ: Mapping[str, str] = {}, embedded: Embedded | None = None
-) -> Iterator[Gateway]:
-    """A gateway that was started with the profiles of ``home``."""
-    profiles = Profiles(home.config / "llm.md")
-    gateway = Gateway(profiles, home, owner.post, environ, embedded=embedded)
-    owner.call(gateway.start)
-    try:
-        yield gateway
-    finally:
-        owner.call(lambda: gateway.shutdown(stop_embedded=embedded is None))
-
-
 @pytest.fixture
 def gateway(home: Places, owner: Owner, fake: FakeModelServer) -> Iterator[Gateway]:
     configure(home, fake.address)
@@ -88,86 +73,66 @@ def ask(
     return outcomes
 
 
-def request(prompt: str) -> GenerationRequest:
-    return GenerationRequest(prompt)
-
-
-def test_an_answer_comes_in_the_owners_thread(
-    gateway: Gateway, owner: Owner, fake: FakeModelServer
+def test_an_answer_comes_in_the_owners_thread_or_is_waited_for_in_another(
+    gateway: Gateway, owner: Owner, fake: FakeModelServer, home: Places
 ):
     seen: list[tuple[object, ...]] = []
-    fake.script = lambda prompt: f" say {prompt}"
 
     def build(profile: ModelProfile) -> GenerationRequest:
         seen.append((threading.current_thread(), profile.name))
         return profile.request("Hi!")
 
     def done(outcome: Outcome) -> None:
-        seen.append((threading.current_thread(), outcome))
+        assert isinstance(outcome, Generation)
+        seen.append((threading.current_thread(), outcome.text))
 
+    fake.script = lambda prompt: prompt.upper()
     owner.call(lambda: gateway.submit("agent", Priority.PLAYER, "mira", build, done))
     until(lambda: len(seen) == 2)
-    assert seen[0] == (owner.thread, "agent")
-    assert seen[1][0] is owner.thread
-    assert isinstance(seen[1][1], Generation)
-    assert seen[1][1].text == " say Hi!"
-    assert fake.calls("/api/generate")[0].body["prompt"] == "Hi!"
-
-
-def test_generate_blocks_until_the_answer_or_the_error(
-    gateway: Gateway, owner: Owner, fake: FakeModelServer, home: Places
-):
-    fake.script = lambda prompt: prompt.upper()
-    assert gateway.generate("summarizer", request("long ago")).text == "USER: LONG AGO"
+    assert seen == [(owner.thread, "agent"), (owner.thread, "HI!")]
+    assert gateway.generate("summarizer", GenerationRequest("long ago")).text == "USER: LONG AGO"
     unset = threading.Event()
-    assert gateway.generate("agent", request("so"), Priority.SLEEP, given_up=unset).text == "SO"
+    assert (
+        gateway.generate("agent", GenerationRequest("so"), Priority.SLEEP, given_up=unset).text
+        == "SO"
+    )
     built = gateway.generate("agent", lambda profile: profile.request(f"by {profile.model}"))
     assert built.text == "BY FAKE"
     with pytest.raises(RuntimeError, match="by its owner"):
-        owner.call(lambda: gateway.generate("agent", request("x")))
+        owner.call(lambda: gateway.generate("agent", GenerationRequest("x")))
     with pytest.raises(ConfigError, match="poet"):
-        gateway.generate("poet", request("x"))
+        gateway.generate("poet", GenerationRequest("x"))
     fake.models = ["other"]
     with pytest.raises(ModelMissing, match="ollama pull fake"):
-        gateway.generate("agent", request("x"))
+        gateway.generate("agent", GenerationRequest("x"))
     configure(home, fake.address, summarizer="extractive")
     with pytest.raises(ModelUnavailable, match="uses no model"):
-        gateway.generate("summarizer", request("x"))
+        gateway.generate("summarizer", GenerationRequest("x"))
     assert {status.provider for status in owner.call(gateway.statuses)} == {"ollama"}
-
-
-def give_up(gateway: Gateway, prompt: str, given_up: threading.Event) -> list[object]:
-    """Ask in a thread of its own for what may be given up; what came of it."""
-    came: list[object] = []
-
-    def wait() -> None:
-        try:
-            came.append(
-                gateway.generate("agent", request(prompt), Priority.SLEEP, given_up=given_up)
-            )
-        except ModelUnavailable as error:
-            came.append(error)
-
-    threading.Thread(target=wait, daemon=True).start()
-    return came
 
 
 def test_a_call_that_waits_can_be_given_up_and_is_never_made(
     gateway: Gateway, owner: Owner, fake: FakeModelServer
 ):
     gate, given_up = threading.Event(), threading.Event()
-    fake.plan("/api/generate", Reply(gate=gate), Reply(gate=gate))
-    first = [ask(gateway, owner), give_up(gateway, "asleep 1", threading.Event())]
-    fake.wait_for_calls("/api/generate", 2)
-    came = give_up(gateway, "asleep 2", given_up)
-    until(lambda: owner.call(gateway.statuses)[0].waiting[Priority.SLEEP] == 1)
-    assert not came
-    given_up.set()
-    until(lambda: came)
-    assert isinstance(came[0], ModelUnavailable)
-    until(lambda: owner.call(gateway.statuses)[0].waiting[Priority.SLEEP] == 0)
-    gate.set()
-    until(lambda: all(first))
+    fake.always("/api/generate", Reply(gate=gate))
+
+    def asleep(name: str) -> Generation:
+        return gateway.generate("agent", GenerationRequest(name), Priority.SLEEP, given_up=given_up)
+
+    with ThreadPoolExecutor(2) as pool:
+        first = [
+            ask(gateway, owner),
+            pool.submit(gateway.generate, "agent", GenerationRequest("asleep 1")),
+        ]
+        fake.wait_for_calls("/api/generate", 2)
+        late = pool.submit(asleep, "asleep 2")
+        until(lambda: owner.call(gateway.statuses)[0].waiting[Priority.SLEEP] == 1)
+        given_up.set()
+        assert isinstance(late.exception(60), ModelUnavailable)
+        until(lambda: owner.call(gateway.statuses)[0].waiting[Priority.SLEEP] == 0)
+        gate.set()
+    until(lambda: first[0])
     assert "asleep 2" not in fake.prompts()
 
 
@@ -230,18 +195,18 @@ def test_models_md_names_the_form_of_a_family(home: Places, owner: Owner, fake: 
     (home.config / "models.md").write_text("## forms\n**dialogue**: tiny, qwen2.5-coder*0.5b*\n")
     configure(home, fake.address, model="qwen2.5-coder:0.5b")
     with running(home, owner) as gateway:
-        gateway.generate("agent", request("x"))
+        gateway.generate("agent", GenerationRequest("x"))
         assert gateway.profile("agent").form == "dialogue"
         path = home.config / "llm.md"
         path.write_text(path.read_text().replace("## agent", "## agent\n**form**: chat"))
-        gateway.generate("agent", request("x"))
+        gateway.generate("agent", GenerationRequest("x"))
     assert [len(fake.calls(path)) for path in ("/api/generate", "/api/chat")] == [1, 1]
 
 
 def test_the_status_tells_figures_health_and_who_waits(
     gateway: Gateway, owner: Owner, fake: FakeModelServer
 ):
-    gateway.generate("agent", request("one two three"))
+    gateway.generate("agent", GenerationRequest("one two three"))
     until(lambda: all(s.health == READY for s in owner.call(gateway.statuses)))
     ollama = ollama_status(gateway, owner)
     assert (ollama.host, ollama.models) == (fake.address, ("agent: fake",))
@@ -267,10 +232,10 @@ def test_a_server_that_is_absent_is_reported_and_found_when_it_comes(home: Place
     with running(home, owner) as gateway:
         until(lambda: "ollama serve" in ollama_status(gateway, owner).health)
         with pytest.raises(ModelUnavailable, match="looked at again"):
-            gateway.generate("agent", request("x"))
+            gateway.generate("agent", GenerationRequest("x"))
         with FakeModelServer(port):
             until(lambda: ollama_status(gateway, owner).health == READY)
-            assert gateway.generate("agent", request("x")).text
+            assert gateway.generate("agent", GenerationRequest("x")).text
 
 
 def test_an_address_that_is_none_is_named_and_not_fatal(home: Places, owner: Owner):
@@ -281,14 +246,14 @@ def test_an_address_that_is_none_is_named_and_not_fatal(home: Places, owner: Own
         running(home, owner, {"OLLAMA_HOST": "http://here:or:there"}) as gateway,
         pytest.raises(ModelUnavailable, match="OLLAMA_HOST"),
     ):
-        gateway.generate("agent", request("x"))
+        gateway.generate("agent", GenerationRequest("x"))
 
 
 def test_shutdown_answers_everybody_at_once(home: Places, owner: Owner, fake: FakeModelServer):
     fake.always("/api/generate", Reply(delay=300))
     configure(home, fake.address, limit=300)
     with running(home, owner) as gateway, ThreadPoolExecutor(4) as pool:
-        blocked = [pool.submit(gateway.generate, "agent", request("x")) for _ in range(4)]
+        blocked = [pool.submit(gateway.generate, "agent", GenerationRequest("x")) for _ in range(4)]
         outcomes = ask(gateway, owner)
         fake.wait_for_calls("/api/generate", 1)
         owner.call(lambda: gateway.shutdown(stop_embedded=True))
@@ -296,7 +261,7 @@ def test_shutdown_answers_everybody_at_once(home: Places, owner: Owner, fake: Fa
         until(lambda: outcomes)
         assert isinstance(outcomes[0], ModelUnavailable)
         with pytest.raises(ModelUnavailable):
-            gateway.generate("agent", request("late"))
+            gateway.generate("agent", GenerationRequest("late"))
 
 
 def test_the_embedded_model_answers_through_the_gateway(embedded: Embedded, owner: Owner):

@@ -57,6 +57,8 @@ def test_it_reads_who_and_what_is_there_and_what_was_said_since():
     assert (scene.exits, scene.people, scene.things) == (("north", "east"), ("Tom",), ("spoon",))
     assert scene.said == ("Tom", "Where is the cup?", True)
     assert (scene.nudged, scene.lately) == (False, ("get blue cup",))
+    refused = answer("It is quiet.", nudge="You have just done that; do something else")
+    assert refused.startswith(" emote "), "which cannot go wrong"
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -77,26 +79,15 @@ def test_whoever_speaks_to_it_is_answered_by_name():
     assert len({each.argument for each in found}) > 5
 
 
-def test_the_same_prompts_have_the_same_answers_and_another_seed_others():
-    window = 'Tom says to you, "Where is the ferry?"'
+def test_a_run_that_is_repeated_has_the_same_answers_and_other_seeds_others():
     model, other = ScriptedModel(ModelProfile("agent")), ScriptedModel(ModelProfile("agent"))
+    window = 'Tom says to you, "Where is the ferry?"'
     requests = [GenerationRequest(prompt(window), seed=seed, cache_key="a") for seed in range(9)]
-    first = [model.generate(each) for each in requests]
-    assert first == [other.generate(each) for each in requests]
-    assert len({each.text for each in first}) > 3
-
-
-def test_a_prompt_that_comes_again_as_it_was_need_not_have_the_same_answer():
-    model, request = (
-        ScriptedModel(ModelProfile("agent", seed=3)),
-        GenerationRequest(prompt("It is quiet."), cache_key="a"),
-    )
-    assert len({model.generate(request).text for _ in range(30)}) > 5
-
-
-def test_after_a_refusal_it_does_something_that_cannot_go_wrong():
-    found = answer("It is quiet.", nudge="You have just done that; do something else")
-    assert found.startswith(" emote ")
+    requests += [GenerationRequest(prompt("It is quiet."), cache_key="a")] * 30
+    first = [model.generate(each).text for each in requests]
+    assert first == [other.generate(each).text for each in requests]
+    assert len({*first[:9]}) > 3
+    assert len({*first[9:]}) > 5, "a prompt that comes again need not have the same answer"
 
 
 def test_what_is_no_thought_is_refused_with_the_cure():

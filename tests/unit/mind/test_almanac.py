@@ -11,13 +11,10 @@ from world.almanac import Hours, almanac
 START = datetime(2026, 5, 4, 8, 0, tzinfo=UTC)
 
 
-def test_the_parts_of_a_day():
+def test_the_parts_of_a_day_and_the_hour_in_words():
     at = [almanac(START.replace(hour=hour)).part for hour in (3, 6, 11, 12, 17, 18, 21, 22, 0)]
     wanted = "night morning morning afternoon afternoon evening evening night night"
     assert at == wanted.split()
-
-
-def test_the_hour_in_words():
     assert almanac(START).clock == "It is Monday, 8:00 in the morning."
     assert almanac(START.replace(hour=2, minute=14)).clock == "It is Monday, 2:14 at night."
 

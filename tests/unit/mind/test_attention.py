@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from keepsake.agent.attention import (
     DIRECT,
-    GREETED_SECONDS,
     JITTER,
     Attention,
     EventKind,
@@ -22,31 +21,23 @@ def attention(seed=1, **changes):
     return Attention(replace(CONFIG, **changes), random.Random(seed), 0.0)
 
 
-def player(kind=EventKind.ADDRESSED, source="Ann"):
-    return Impulse(kind, True, source)
+def player():
+    return Impulse(EventKind.ADDRESSED, True, "Ann")
 
 
-def agent(kind=EventKind.HEARD, source="Tom"):
-    return Impulse(kind, False, source)
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_a_player_is_answered_soon(seed):
-    mind = attention(seed)
+@pytest.mark.parametrize("seed", range(5))
+def test_a_player_is_answered_soon_and_an_agent_after_the_cooldown(seed):
+    mind = attention(seed, cooldown=10.0)
     mind.notice(player(), 100.0)
     assert mind.due(100.2) is None
     assert mind.due(101.0) == player()
     assert 100.3 <= mind.next_at() <= 101.0
-
-
-def test_a_player_need_not_wait_for_the_cooldown_but_an_agent_must():
-    mind = attention(cooldown=10.0)
-    mind.notice(player(), 100.0)
     mind.thought_started(mind.due(101.0))
     mind.thought_done(101.5, spoke=True)
-    mind.notice(agent(EventKind.ADDRESSED), 102.0)
+    asked = Impulse(EventKind.ADDRESSED, False, "Tom")
+    mind.notice(asked, 102.0)
     assert mind.due(106.0) is None
-    assert mind.due(115.0) == Impulse(EventKind.ADDRESSED, False, "Tom")
+    assert mind.due(115.0) == asked
     mind.notice(player(), 103.0)
     assert mind.due(104.0) == player()
 
@@ -85,43 +76,6 @@ def test_never_two_thoughts_at_once_and_always_a_next_one(seed, steps):
         last_done = now
 
 
-# -- several who speak
-
-
-def line(source, memory, *, from_player=True, kind=EventKind.ADDRESSED):
-    return Impulse(kind, from_player, source, memory)
-
-
-def answered(mind, now, present=("Ann", "Bo", "Cy", "Tom")):
-    """The impulse of the next thought, as it is when it is sent; None if it is dropped."""
-    now = max(now, mind.next_at())
-    mind.look(present, player_near=True, now=now)
-    mind.thought_started(mind.due(now))
-    impulse = mind.still_wanted()
-    mind.thought_done(now + 1.0, spoke=impulse is not None)
-    return impulse
-
-
-# -- greetings
-
-
-def arrival(source="Ann", kind=EventKind.ARRIVAL):
-    return Impulse(kind, True, source)
-
-
-def test_an_arrival_is_greeted_once():
-    mind = attention()
-    mind.notice(arrival(), 100.0)
-    assert answered(mind, 101.0).kind == "arrival"
-    mind.notice(arrival(), 120.0)
-    assert mind.due(130.0) is None
-    mind.notice(arrival(), 120.0 + GREETED_SECONDS)
-    assert answered(mind, 122.0 + GREETED_SECONDS).kind == "arrival"
-
-
-# -- talks
-
-
 _WHO = st.sampled_from(["Ann", "Bo", "Cy", "Tom"])
 _STEPS = st.lists(
     st.tuples(
@@ -147,7 +101,8 @@ class Inn:
         if who in self.here:
             self._number += 1
             self.lines[self._number] = who
-            self.mind.notice(line(who, self._number, from_player=who != "Tom"), self.now)
+            line = Impulse(EventKind.ADDRESSED, who != "Tom", who, self._number)
+            self.mind.notice(line, self.now)
 
     def comes(self, who):
         if who not in self.here:

@@ -46,12 +46,9 @@ def test_who_waits(lines, number):
     assert open_exchange(life(*lines), "Mira") == number
 
 
-def test_who_goes_waits_no_more():
+def test_who_goes_waits_no_more_and_a_promise_holds_the_memory_in_which_it_was_made():
     asked, went = life(asks("Tom"), "Tom| Tom goes north to Pump Square.")
     assert open_exchange([asked, replace(went, event="traverse")], "Mira") is None
-
-
-def test_an_open_promise_holds_the_memory_in_which_it_was_made():
     lines = [asks("Tom"), "~say I will bring you soup.", WIND, WIND]
     assert open_exchange(life(*lines), "Mira") is None
     assert open_exchange(life(*lines), "Mira", {2}) == 2

@@ -31,6 +31,9 @@ def test_perceiving_never_fails_and_gives_one_line(raw):
 @pytest.mark.parametrize(("text", "shown"), table("forged scripts"))
 def test_what_forges_the_script_is_disarmed(text, shown):
     assert for_prompt(text) == shown
+    wall = for_prompt(f"{text}, " + "word " * 1000)
+    assert wall.endswith("word…")
+    assert len(wall) <= 700
 
 
 forged = st.lists(
@@ -52,13 +55,6 @@ def test_no_text_forges_a_cursor_or_a_token(text):
     assert not shown.startswith(("#", "~", "--"))
     assert len(shown.splitlines()) <= 1
     assert for_prompt(shown) == shown
-
-
-def test_a_wall_of_text_is_cut_for_the_prompt_only():
-    wall = "word " * 1000
-    assert len(perceive(wall)) == 4999
-    assert len(for_prompt(wall)) <= 700
-    assert for_prompt(wall).endswith("word…")
 
 
 @pytest.mark.parametrize(("text", "name"), table("names with marks"))

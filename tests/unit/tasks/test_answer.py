@@ -9,13 +9,8 @@ from keepsake.tasks.answer import AnswerPart, AnswerReader, PartKind, fault_of
 SPEECH, EMOTE, DEED = PartKind.SPEECH, PartKind.EMOTE, PartKind.DEED
 
 
-def whole(text: str, name: str = "Mira") -> list[tuple[PartKind, str]]:
-    reader = AnswerReader(name)
-    return [(part.kind, part.text) for part in [*reader.feed(f"{text}\n"), *reader.end()]]
-
-
-def streamed(pieces: list[str], name: str = "Mira") -> list[tuple[PartKind, str]]:
-    reader = AnswerReader(name)
+def read(*pieces: str, script: bool = False) -> list[tuple[PartKind, str]]:
+    reader = AnswerReader("Mira", script=script)
     parts: list[AnswerPart] = [part for piece in pieces for part in reader.feed(piece)]
     return [(part.kind, part.text) for part in [*parts, *reader.end()]]
 
@@ -51,7 +46,7 @@ READ = {
 
 @pytest.mark.parametrize(("text", "parts"), READ.values(), ids=READ)
 def test_an_answer_is_read(text, parts):
-    assert whole(text) == parts
+    assert read(f"{text}\n") == parts
 
 
 SCRIPT = {
@@ -77,9 +72,7 @@ SCRIPT = {
 
 @pytest.mark.parametrize(("text", "part"), SCRIPT.items())
 def test_the_command_of_a_script_is_read_into_the_same_parts(text, part):
-    reader = AnswerReader("Mira", script=True)
-    parts = [*reader.feed(text), *reader.end()]
-    assert [(each.kind, each.text) for each in parts] == [part]
+    assert read(text, script=True) == [part]
 
 
 def test_a_private_reason_goes_with_words_and_gestures():
@@ -98,32 +91,25 @@ def test_the_first_sentence_is_there_before_the_rest():
     ]
     assert reader.feed("up is hot. And the bread is") == []
     assert [part.text for part in reader.end()] == ["The soup is hot. And the bread is"]
-
-
-def test_a_title_does_not_end_a_sentence():
-    reader = AnswerReader("Mira")
-    assert reader.feed("Good evening, Mr. Smith and all") == []
-
-
-@pytest.mark.parametrize("opening", ['"', "*", "> "])
-def test_what_may_be_no_plain_speech_waits_for_its_line_end(opening):
-    assert AnswerReader("Mira").feed(f"{opening}Good evening, Anneke. Sit") == []
+    for text in ('"Good. Sit', "*Good. Sit", "> Good. Sit", "Good evening, Mr. Smith and all"):
+        assert AnswerReader("Mira").feed(text) == [], "it may be no speech, or go on"
 
 
 def test_a_line_too_long_for_the_game_is_spoken_in_two():
-    parts = whole("word " * 400)
+    parts = read("word " * 400 + "\n")
     assert [kind for kind, _ in parts] == [SPEECH, SPEECH]
     assert " ".join(text for _, text in parts) == ("word " * 400).strip()
 
 
 @given(st.sampled_from([text for text, _ in READ.values()]), st.integers(1, 7))
 def test_however_it_comes_the_same_is_said_and_done(text, size):
-    pieces = [text[at : at + size] for at in range(0, len(text), size)]
-    said = streamed(pieces)
-    for kind in (EMOTE, DEED):
-        assert [t for k, t in said if k is kind] == [t for k, t in whole(text) if k is kind]
-    spoken = "".join("".join(t.split()) for k, t in said if k is SPEECH)
-    assert spoken == "".join("".join(t.split()) for k, t in whole(text) if k is SPEECH)
+    said = read(*(text[at : at + size] for at in range(0, len(text), size)))
+    for kind in PartKind:
+        pieces, whole = (
+            "".join("".join(t.split()) for k, t in parts if k is kind)
+            for parts in (said, read(f"{text}\n"))
+        )
+        assert pieces == whole
 
 
 # -- which answers are not spoken
@@ -134,28 +120,25 @@ INSTRUCTIONS = (
 )
 
 
-def fault(words: str, *own: str) -> str:
-    return fault_of(words, instructions=INSTRUCTIONS, own_lines=own)
+LINE = "The tide took two of your planks, Jonas."
 
 
 @pytest.mark.parametrize(
-    "words", ["Then it owes you two planks.", "Setz dich.", "火へどうぞ。", "No."]
+    ("words", "own", "told"),
+    [
+        *(
+            (each, "", "")
+            for each in ("Then it owes you two planks.", "Setz dich.", "火へどうぞ。")
+        ),
+        ("…", "", "empty"),
+        ("Sure! Plain lines are spoken aloud to whoever spoke to you.", "", "instructions"),
+        ("I am told what happened, each day, by Joss.", "", ""),
+        (LINE.upper(), f"Good day.|{LINE}", "exactly this"),
+        (LINE, f"{LINE}|Good day.", ""),  # only the last line counts
+        ("Yes, Jonas.", "Yes, Jonas.", ""),  # it is short
+    ],
 )
-def test_words_of_its_own_are_spoken_in_any_language(words):
-    assert fault(words, "Sit down, there is soup.") == ""
-
-
-def test_an_empty_answer_is_refused():
-    assert "empty" in fault("…")
-
-
-def test_recited_instructions_are_refused():
-    assert "instructions" in fault("Sure! Plain lines are spoken aloud to whoever spoke to you.")
-    assert fault("I am told what happened, each day, by Joss.") == ""
-
-
-def test_its_own_last_line_is_refused_and_a_short_one_is_not():
-    line = "The tide took two of your planks, Jonas."
-    assert "exactly this" in fault(line.upper(), "Good day.", line)
-    assert fault(line, line, "Good day.") == "", "only the last line counts"
-    assert fault("Yes, Jonas.", "Yes, Jonas.") == ""
+def test_which_answers_are_refused_and_why(words, own, told):
+    found = fault_of(words, instructions=INSTRUCTIONS, own_lines=own.split("|"))
+    assert told in found
+    assert bool(told) == bool(found)

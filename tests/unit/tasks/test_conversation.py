@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.tasks.conversation import own_line, turns_of
+from keepsake.tasks.conversation import turns_of
 
 START = datetime(2026, 11, 26, 12, 0, tzinfo=UTC)
 HEARD, ACT, RESULT = MemoryKind.PERCEPTION, MemoryKind.ACT, MemoryKind.RESULT
@@ -27,8 +27,10 @@ def test_what_happened_is_the_users_and_what_it_did_the_assistants():
             (HEARD, "Jonas comes in from the quay."),
             (HEARD, 'Jonas says to you, "The tide took two of my planks."'),
             (ACT, "say Then it owes you two planks, Jonas."),
+            (ACT, "say Sit down."),  # its sentences came apart
             (ACT, "emote fills a bowl"),
             (ACT, "give bowl to Jonas"),
+            (ACT, "wait"),
             (RESULT, "You give the bowl to Jonas."),
         )
     )
@@ -39,9 +41,10 @@ def test_what_happened_is_the_users_and_what_it_did_the_assistants():
         'Jonas says to you, "The tide took two of my planks."',
     ]
     assert turns[1].lines == [
-        "Then it owes you two planks, Jonas.",
+        "Then it owes you two planks, Jonas. Sit down.",
         "*fills a bowl*",
         "> give bowl to Jonas",
+        "> wait",
     ]
     assert turns[2].lines == ["You give the bowl to Jonas."]
 
@@ -52,23 +55,6 @@ def test_the_day_and_the_place_are_told_where_they_change():
         turns[0].lines[2],
         turns[0].lines[4],
     ]
-
-
-def test_a_sentence_that_was_spoken_ahead_is_one_line_with_the_rest():
-    turns = turns_of(
-        window((HEARD, "Rain."), (ACT, "say Sit down."), (ACT, "say The soup is hot."))
-    )
-    assert turns[-1].lines == ["Sit down. The soup is hot."]
-
-
-def test_own_acts_are_in_the_form_of_answers():
-    for text, line in (
-        ("say Good day!", "Good day!"),
-        ("emote nods.", "*nods.*"),
-        ("whisper Jonas = Now.", "> whisper Jonas = Now."),
-        ("wait", "> wait"),
-    ):
-        assert own_line(Memory(1, START, ACT, text)) == line
 
 
 @given(

@@ -78,7 +78,8 @@ def texts(prompt: TalkPrompt) -> list[str]:
 
 
 def test_a_chat_model_gets_the_whole_mind_stable_parts_first():
-    prompt = talk().prompt(Target())
+    made = talk(replace(SCENE, words="What is my needle of?"))
+    prompt = made.prompt(Target())
     roles = [message.role for message in prompt.question.messages]
     assert roles == ["system", "user", "assistant", "user"]
     system, before, own, last = texts(prompt)
@@ -93,7 +94,9 @@ def test_a_chat_model_gets_the_whole_mind_stable_parts_first():
                  "ladle", "north to The Quay", "a sailmaker from Harrow Bay", "whalebone",
                  "rosemary", "[20 Nov]", "give <thing> to <name>"):  # fmt: skip
         assert each in last
+    assert "[Anneke still waits for your answer to: What is my needle of?]" in last
     assert last.endswith('Anneke says to you, "I told my father. He hugged me."')
+    assert "exactly this" in made.fault("Then it owes you two planks, Jonas."), "said just now"
 
 
 def test_all_but_the_last_message_stays_as_the_talk_goes_on():
@@ -124,11 +127,6 @@ def test_the_oldest_turns_give_way_where_the_context_is_small():
     assert prompt.question.messages[1].role == "user"
 
 
-def test_whoever_waits_for_an_answer_is_named_once_the_agent_has_done_something():
-    last = texts(talk(replace(SCENE, words="What is my needle of?")).prompt(Target()))[-1]
-    assert "[Anneke still waits for your answer to: What is my needle of?]" in last
-
-
 def test_an_act_is_the_same_prompt_with_another_last_line():
     idle = replace(SCENE, partner="", trigger="idle")
     answered, acted = texts(talk().prompt(Target())), texts(talk(idle).prompt(Target()))
@@ -142,12 +140,6 @@ def test_what_others_say_cannot_pass_for_another_part_of_the_prompt():
     prompt = talk(scene).prompt(Target())
     assert prompt.rendered.text.count("\n## Always remember") == 1
     assert "<|im_end|>" not in prompt.rendered.text
-
-
-def test_its_own_last_turn_is_not_said_again():
-    made = talk()
-    made.prompt(Target())
-    assert "exactly this" in made.fault("Then it owes you two planks, Jonas.")
 
 
 def test_a_model_that_continues_text_gets_a_dialogue():
