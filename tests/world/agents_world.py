@@ -222,7 +222,8 @@ class AgentsWorld(PeopleWorld):
         """From now on the model answers no sooner than the event that this returns is set."""
         gate = threading.Event()
         self.addCleanup(gate.set)
-        self.fake.always("/api/generate", Reply(gate=gate))
+        for path in ("/api/generate", "/api/chat"):
+            self.fake.always(path, Reply(gate=gate))
         return gate
 
     # -- what tests look at
@@ -264,9 +265,7 @@ class AgentsWorld(PeopleWorld):
 
     def guest(self, number: int, name: str) -> Any:
         """One more player in the inn, with an account and a session of that number."""
-        account = create.create_account(
-            name, f"{name}@x.org", "long-password-12", typeclass=Account
-        )
+        account = create.create_account(name, "", "long-password-12", typeclass=Account)
         made = self.character(name, account)
         dummy, handler = ServerSession(), evennia.SESSION_HANDLER
         dummy.init_session("telnet", ("localhost", "testmode"), handler)

@@ -35,8 +35,6 @@ class TestPoses(Building, TalkWorld):
         assert [line.text for line in tom.lines] == [
             "What did I say of the crown, the door and King Bram?"
         ]
-
-    def test_nobody_can_type_the_mark(self):
         for line in ("say * Ann dies.", "shout * Ann dies.", "emote * Ann dies.", "talk mira * x"):
             self.char1.execute_cmd(line)
             assert not any(text.startswith("* Ann") for text in self.heard), line

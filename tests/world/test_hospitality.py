@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from keepsake.events.types import Events, Thought
 from tests.world.agents_world import AgentsWorld
 
 
@@ -21,38 +18,17 @@ class Inn(AgentsWorld):
     def calls(self) -> int:
         return len(self.fake.calls("/api/generate"))
 
-    def wait_for_call(self, number: int) -> None:
-        self.settle(lambda: self.calls() >= number)
-
-    def causes(self) -> list[tuple[str, str]]:
-        """Trigger and source of each prompt that was sent, from now on."""
-        sent = Prompted()
-        self.services.events = sent
-        return sent.causes
-
-
-class Prompted(Events):
-    """Hears of Mira's thoughts for which a prompt was sent."""
-
-    def __init__(self) -> None:
-        self.causes: list[tuple[str, str]] = []
-
-    def emit(self, event: Any) -> None:
-        if isinstance(event, Thought) and event.agent == "Mira" and event.prompt:
-            self.causes.append((event.trigger, event.source))
-
 
 class TestTurns(Inn):
     """Who is answered, and when."""
 
     def test_who_leaves_before_it_is_sent_is_not_answered_nor_told_so(self):
-        bram = self.another_agent("Bram")
-        joss = self.another_agent("Joss")
+        others = [self.another_agent(name) for name in ("Bram", "Joss")]
         gate, heard = self.hold(), self.hears(self.char1)
-        for other in (bram, joss):  # both places of the server are taken
+        for other in others:  # both places of the server are taken
             self.char1.execute_cmd(f"talk {other.key} hello")
         self.clock.advance(1.0)
-        self.wait_for_call(2)
+        self.settle(lambda: self.calls() == 2)
         self.char1.execute_cmd("talk Mira hello")
         self.clock.advance(1.0)
         self.settle()
@@ -69,7 +45,7 @@ class TestTurns(Inn):
         gate = self.hold()
         self.mind.thinker.start()
         self.clock.pump([10_000] * 3)
-        self.wait_for_call(1)
+        self.settle(lambda: self.calls() == 1)
         self.char1.execute_cmd("talk Mira hello")
         self.said = ["go north", "say Hello, Tom."]
         gate.set()
@@ -84,18 +60,17 @@ class TestFromAfar(Inn):
     def test_a_shout_is_heard_and_what_an_agent_says_to_another_is_no_reason_to_join_in(self):
         self.char1.move_to(self.quay)
         self.pass_time(10)
-        causes = self.causes()
         self.char1.execute_cmd("shout Mira!")
         self.pass_time(10)
-        assert causes == [("heard", "Tom")]
+        assert self.calls() == 1
         assert not self.mind.thinker.in_talk
         self.char1.move_to(self.room1)
         bram = self.another_agent("Bram")
         self.pass_time(20)
-        causes = self.causes()
+        before = self.calls()
         bram.execute_cmd("talk Tom Good evening.")
         self.pass_time(10)
-        assert causes == []
+        assert self.calls() == before
         assert 'Bram says to Tom, "Good evening."' in self.lines()
 
 
@@ -131,14 +106,11 @@ class TestGreetings(Inn):
 class TestHosts(Inn):
     """Somebody who keeps the inn is there, or it can be read where she is."""
 
-    def setUp(self) -> None:
-        super().setUp()
-        self.mira.db.keeps = True
-
     def look(self) -> str:
         return str(self.char1.at_look(self.room1))
 
-    def test_she_comes_back_when_a_player_enters(self):
+    def test_she_comes_back_when_a_player_enters_and_asleep_it_can_be_read_how_to_wake_her(self):
+        self.mira.db.keeps = True
         self.char1.move_to(self.quay, quiet=True)
         cellar = self.room("The Cellar")
         self.way("down", self.room1, cellar)
@@ -153,8 +125,6 @@ class TestHosts(Inn):
         assert any("Mira arrives from The Cellar" in line for line in heard)
         assert 'Mira says to you, "Come in!"' in heard
         assert "who keeps" not in self.look()
-
-    def test_asleep_it_can_be_read_how_to_wake_her(self):
         self.mira.db.asleep = True
         assert "Mira, who keeps this place, is asleep. To wake Mira: |wwake mira|n" in self.look()
         self.mira.location = self.quay

@@ -21,17 +21,13 @@ def moment(*states: str) -> datetime:
     return next(each for each in hours if almanac(each).states.issuperset(states))
 
 
-class Village(AgentsWorld):
-    """The village, in which nobody lives but Mira, who stands in a room beside it."""
+class TestLooks(AgentsWorld):
+    """What is seen of a place of the village at its hour, in its weather; nobody lives there."""
 
     @classmethod
     def setUpTestData(cls) -> None:
         super().setUpTestData()
         build_world(only(shipped_world()[0], {}))
-
-
-class TestLooks(Village):
-    """What is seen of a place at its hour, in its weather."""
 
     def look(self, room: str, *states: str) -> str:
         self.services.clock = FixedClock(moment(*states))
@@ -113,18 +109,14 @@ class TestDays(Offstage):
         assert self.joss.location == self.kitchen
         assert "Joss arrives from The Quay." in heard
         assert "Joss goes west to The Kitchen." in heard
-        assert self.texts(self.joss, "scene") == ["emote peels an onion."]
-
-    def test_the_work_of_an_hour_is_seen_once_and_not_remembered_day_by_day(self):
-        self.char1.location = self.quay
-        heard = self.hears(self.char1)
-        self.day(self.joss, ("9-12", self.quay, "tars a plank"))
-        self.pass_minutes(30)
-        assert heard.count("Joss tars a plank.") == 1
+        self.char1.location = self.kitchen
+        self.pass_minutes(20)
+        assert heard.count("Joss peels an onion.") == 0, "it is seen once"
         self.time.time += timedelta(days=1)
-        self.pass_minutes(30)
-        assert heard.count("Joss tars a plank.") == 2
-        assert self.texts(self.joss, "scene") == ["emote tars a plank."]
+        self.pass_minutes(20)
+        assert heard.count("Joss peels an onion.") == 1
+        assert self.texts(self.joss, "scene") == ["emote peels an onion."], "not day by day"
+        assert not self.fake.calls("/api/generate"), "nobody thinks of any of it"
 
     def test_not_out_of_a_talk_and_not_in_sleep(self):
         self.char1.location = self.quay
@@ -154,18 +146,9 @@ class TestDays(Offstage):
         self.pass_minutes(1)
         assert self.mira.location == self.room1
 
-    def test_nobody_thinks_of_any_of_it(self):
-        for agent in (self.mira, self.joss):
-            self.day(agent, ("9-12", self.quay, "mends a net"), ("12-24", self.room1, "eats soup"))
-        for _ in range(8):
-            self.pass_minutes(3)
-            self.time.time += timedelta(hours=1)
-        assert len(self.texts(self.joss, "scene")) > 1
-        assert not self.fake.calls("/api/generate")
 
-
-class Meeting(Offstage):
-    """Mira and Joss are both on the quay in the morning."""
+class TestMeetings(Offstage):
+    """Mira and Joss are both on the quay in the morning, and tell each other what they know."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -173,27 +156,9 @@ class Meeting(Offstage):
         self.day(self.mira, ("9-12", self.quay, "buys fish"))
         self.day(self.joss, ("9-12", self.quay, "mends a net"))
 
-    def deed(self, agent, text: str) -> None:
-        agent.msg((text, {"type": "deed", "importance": 7}), from_obj=self.char1)
-
-
-class TestMeetings(Meeting):
-    """Two who meet have a scene, and tell each other what they know."""
-
-    def test_a_scene_is_seen_by_who_is_there_and_stands_in_both_memories(self):
-        self.char1.location = self.quay
-        heard = self.hears(self.char1)
-        self.pass_minutes(4)
-        said = [text for text in heard if text.startswith(("Mira says", "Joss says"))]
-        assert said
-        for agent in (self.mira, self.joss):
-            assert len(self.texts(agent, "scene")) >= 3
-        number = self.joss.mind.memory.newest
-        memory = self.joss.mind.memory.lately()[number - 1]
-        assert self.joss.mind.diary.importance_of(memory) == 1
-
     def test_word_of_a_deed_goes_round_aloud_with_a_chain_to_who_saw_it(self):
-        self.deed(self.mira, "Tom brought Mira her cup back.")
+        saw = ("Tom brought Mira her cup back.", {"type": "deed", "importance": 7})
+        self.mira.msg(saw, from_obj=self.char1)
         seen = self.mind.memory.newest
         self.char1.location = self.quay
         heard = self.hears(self.char1)
@@ -203,6 +168,8 @@ class TestMeetings(Meeting):
         (memory,) = [m for m in self.joss.mind.memory.lately() if m.event == "hearsay"]
         assert memory.text.startswith('Mira says to you, "I saw it myself')
         assert (memory.source, memory.chain, memory.importance) == ("Mira", f"Mira {seen}", 6)
+        for agent in (self.mira, self.joss):
+            assert len(self.texts(agent, "scene")) >= 3, "and they talk of other things"
         self.time.time += timedelta(days=1)
         self.pass_minutes(6)
         assert heard.count(told) == 1

@@ -15,7 +15,7 @@ from tests.world.agents_world import AgentsWorld
 RULE = "Never open the eel trap."
 
 
-class OpeningWorld(AgentsWorld):
+class TestOpenedInTurn(AgentsWorld):
     """Mira is with Tom in the inn; Ada, Bram and Zoe are where nobody plays."""
 
     def setUp(self) -> None:
@@ -36,20 +36,14 @@ class OpeningWorld(AgentsWorld):
         runtime.live(self.services)
         assert unopened() == 4
 
-    def archived(self, agent) -> list[str]:
-        memory = mind_by_number(agent.id).memory.memory
-        return [each.text for each in memory.archive.read(1, memory.archive.last_number)]
-
-
-class TestOpenedInTurn(OpeningWorld):
-    """The world answers first."""
-
     def test_a_line_said_to_an_agent_that_is_not_open_is_archived_and_answered(self):
         self.restart()
         self.said = ["say The soup is leek.", "wait"]
         heard = self.hears(self.char1)
         self.char1.execute_cmd("talk Mira What soup is there?")
-        assert any("What soup is there?" in each for each in self.archived(self.mira))
+        archive = mind_by_number(self.mira.id).memory.memory.archive
+        read = archive.read(1, archive.last_number)
+        assert any("What soup is there?" in each.text for each in read)
         assert unopened() == 3, "and nobody else was opened for it"
         self.pass_time(4)
         assert "The soup is leek." in strip_ansi("\n".join(heard))

@@ -15,9 +15,9 @@ from typeclasses.agents import Agent
 class LoggedWorld(WebWorld):
     """A world that can be reloaded, and whose log can be read."""
 
-    def talks(self, *answers: str, agent: str = "Mira") -> None:
+    def talks(self, *answers: str) -> None:
         self.said = [*answers, "wait"]
-        self.char1.execute_cmd(f"talk {agent} Good evening.")
+        self.char1.execute_cmd("talk Mira Good evening.")
         self.pass_time(4)
 
     def outcomes(self) -> Counter[str]:
@@ -36,7 +36,7 @@ class LoggedWorld(WebWorld):
         self.settle(lambda: not unopened())
 
 
-class TestCounts(LoggedWorld):
+class TestWindow(LoggedWorld):
     """Item by item, as the page has it."""
 
     def test_counts_add_up_to_those_of_the_log(self):
@@ -55,10 +55,6 @@ class TestCounts(LoggedWorld):
         found = self.get("/agents")
         assert found["agents"][0]["may_act"] is False
         assert self.get(self.of_mira())["may_act"] is False
-
-
-class TestStates(LoggedWorld):
-    """Paused, asleep and going home, one beside the other."""
 
     def about(self) -> tuple[str, bool, bool, bool]:
         row = self.get(self.of_mira())
@@ -82,10 +78,6 @@ class TestStates(LoggedWorld):
         assert self.said_of("resume") == "Mira thinks again"
         assert self.about() == ("idle", False, False, False)
 
-
-class TestReload(LoggedWorld):
-    """What was before the start."""
-
     def test_the_last_prompt_is_read_from_the_log(self):
         self.talks("say Good evening, Tom.")
         prompt = self.get(self.of_mira("/prompt"))
@@ -100,20 +92,6 @@ class TestReload(LoggedWorld):
         assert self.get(self.of_mira())["last_act"] == "say Good night, Tom."
         assert len(self.get(self.of_mira("/prompt"))["sent"]) > 1
 
-
-class TestRenamed(LoggedWorld):
-    """An agent and its former names."""
-
-    def setUp(self) -> None:
-        super().setUp()
-        self.talks("say Good evening, Tom.")
-        self.mira.key = "Mirabel"
-        self.settle()
-
-    def why(self, n: int, agent: Agent | None = None) -> dict[str, Any]:
-        assert self.log.flush(10)
-        return self.get(f"/agents/{(agent or self.mira).id}/why", n=n)
-
     def acts_of(self, agent: Agent) -> list[str]:
         """What it did, by the numbers in the log."""
         assert self.log.flush(10)
@@ -122,11 +100,14 @@ class TestRenamed(LoggedWorld):
         return [each for each in acts if each != "wait"]
 
     def test_whoever_has_the_name_next_gets_nothing_of_its_past_and_gives_it_nothing(self):
+        self.talks("say Good evening, Tom.")
+        self.mira.key = "Mirabel"
+        self.settle()
         oswin = self.another_agent("Oswin")
         oswin.key = "Mira"
         self.settle()
-        self.talks("say I am another.", agent="Mira")
+        self.talks("say I am another.")
         assert self.acts_of(oswin) == ["say I am another."]
         assert self.acts_of(self.mira) == ["say Good evening, Tom."]
-        assert self.why(1)["command"] == "say Good evening, Tom."
-        assert self.why(1, oswin)["command"] == "say I am another."
+        for each, said in ((self.mira, "say Good evening, Tom."), (oswin, "say I am another.")):
+            assert self.get(f"/agents/{each.id}/why", n=1)["command"] == said
