@@ -43,24 +43,24 @@ type _Files = tuple[Atlas, dict[str, WorldDeed]]
 
 
 class CmdDeed(BuilderCommand):
-    """See the deeds and who has done them; take one back; read the world's files again.
+    """See deeds and who did them, take one back, read the world's files again.
 
     Usage:
       @deed                          all deeds
       @deed <deed>                   its steps, and who has taken them
-      @deed/reset <deed>             as if nobody had ever done it
-      @deed/reset <deed> = <player>  as if that player had not
+      @deed/reset <deed>             take it back for everybody
+      @deed/reset <deed> = <player>  take it back for one player
       @world/reload                  read all files of the world again
 
-    A deed is a file in |wworld/deeds|n, whose name it has. Taken back, words and ways
-    that it changed are as before, and its things lie where |wthings.yaml|n has them.
-    What agents remember stays with them.
+    A deed is a quest. It is a file in |wworld/deeds|n and has the file's name. When
+    a deed is taken back, the words and exits that it changed are as before, and
+    its things return to their place in |wthings.yaml|n. Agents still remember it.
 
-    Reloading makes what is missing in the game, and changes what a file says
-    otherwise than before, unless somebody, or a deed, has changed it in the game:
-    that stays, and is named. With a mistake in any file nothing changes: its line
-    and the cure are shown. Nothing is ever taken out of the game: |w@destroy|n does
-    that.
+    |w@world/reload|n makes what the files have and the game lacks, and takes over
+    what was changed in the files. If somebody, or a deed, has changed the same
+    text in the game, the game's text stays and you are told. A mistake in any file
+    is shown with its line and its cure, and nothing is changed. Reloading deletes
+    nothing: |w@destroy|n does that.
 
     Example:
       @deed/reset twelfth_cup = Tom
@@ -143,7 +143,7 @@ def _one(deed: WorldDeed) -> str:
 
 
 class CmdMute(BuilderCommand):
-    """Take somebody's voice for a time: they may look and walk, and nobody hears them.
+    """Mute a player for a time: they may look and walk, but not speak.
 
     Usage:
       @mute <name> for <time>[ : reason]    30m, 12h, 2d, 1w
@@ -187,7 +187,7 @@ class CmdReports(BuilderCommand):
     Usage:
       @reports
 
-    Those of more than a year are in `logs/reports-*`.
+    Reports older than a year are in the files `logs/reports-*`.
     """
 
     key = "@reports"
@@ -211,7 +211,7 @@ class CmdAudit(CmdReports):
     Usage:
       @audit
 
-    That of more than a year is in `logs/audit-*`.
+    Lines older than a year are in the files `logs/audit-*`.
     """
 
     key = "@audit"
@@ -227,8 +227,8 @@ class CmdCopy(building.CmdCopy):
       @copy <object> [= <new name>[;<alias>..][:<new location>][, ..]]
       @copy <agent> = <new name>
 
-    The copy of an agent has the same profile and a memory of its own, in which
-    there is nothing yet; it is awake. It needs a name that nobody has.
+    The copy of an agent has the same profile, an empty memory of its own, and a
+    new name that nobody else has. It is awake.
 
     Example:
       @copy Mira = Wenna

@@ -34,13 +34,13 @@ CONFIRM_SECONDS, FORGET_SECONDS = 120.0, 3600.0
 
 
 class CmdIgnore(PlayerCommand):
-    """Neither hear nor see what somebody says and plays; again, to hear them again.
+    """Stop seeing what somebody says and does. The same again: see it again.
 
     Usage:
       ignore            whom you ignore
       ignore <name>     ignore them, or no longer
 
-    They are not told. It goes by who they are, whatever they are called.
+    They are not told. If they change their name, you still ignore them.
     """
 
     key = "ignore"
@@ -106,9 +106,9 @@ class CmdForgetMe(PlayerCommand):
     Usage:
       forget me
 
-    You are asked to confirm it with your name. Agents forget you: what you said
-    and did, what they said to you, and what they made of it. Nothing brings it
-    back; only backups of before still hold it. Your account stays.
+    You confirm it with your name. Agents forget what you said and did, what they
+    said to you, and what they thought of you. It cannot be undone; only older
+    backups still have it. Your account stays.
     """
 
     key = "forget"
@@ -215,11 +215,11 @@ class CmdPage(AccountSpeech, comms.CmdPage):
     """Send a line to a player, wherever they are; nobody else reads it.
 
     Usage:
-      page <player> <words>              a name with blanks needs a |w=|n behind it
+      page <player> <words>              put a |w=|n after a name with a space
       page <player>, <player> = <words>
       page                               your last pages; |wpage 5|n, five of them
 
-    A name that nobody has is refused, and nothing is sent.
+    If nobody has that name, nothing is sent.
     """
 
     aliases = ()

@@ -27,7 +27,7 @@ class CmdGo(PlayerCommand):
     Example:
       go north     n     go quay
 
-    |wlook|n lists the exits. A place next door can be called by name.
+    |wlook|n lists the exits. You can also name the place that an exit leads to.
     """
 
     key = "go"
@@ -60,7 +60,7 @@ class CmdGo(PlayerCommand):
 
 
 class CmdMap(PlayerCommand):
-    """See the places round about, and the ways between them.
+    """See the places around you, and the ways between them.
 
     Usage:
       map
@@ -116,7 +116,7 @@ class CmdWake(PlayerCommand):
     Usage:
       wake <name>
 
-    The beginning of a name will do. You can also |wshout|n their name.
+    The beginning of a name is enough. You can also |wshout|n their name.
     """
 
     key = "wake"

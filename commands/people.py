@@ -82,16 +82,15 @@ class CmdTime(PlayerCommand):
 
 
 class CmdDeeds(PlayerCommand):
-    """See what you have begun and done here, and what is talked of in the village.
+    """See which deeds (quests) you have begun and done, and which there are.
 
     Usage:
       deeds
 
-    A deed is something that somebody here will remember, and that leaves its
-    mark on a place or on a person. Nothing tells you the way: look, ask, carry
-    things about, and mind the hour and the tide. Some take two of you, some
-    take days, and some can end in more than one way, of which the village gets
-    one.
+    A deed is something that somebody here will remember, and that changes a
+    place or a person. Find out how: look, ask, carry things about, and mind the
+    hour and the tide. Some deeds take two players, some take days. Some can end
+    in more than one way, and happen only once in the village.
     """
 
     key = "deeds"

@@ -55,7 +55,7 @@ class CmdSay(SpeechCommand):
       "<words>
       '<words>
 
-    To turn to one person, use |wtalk|n: they will know that you mean them.
+    To speak to one person, use |wtalk|n: they will know that you mean them.
     """
 
     key = "say"
@@ -76,8 +76,8 @@ class CmdShout(SpeechCommand):
     Usage:
       shout <words>
 
-    Whoever sleeps wakes when you shout their name; in the same room also when
-    you shout |wWake up!|n
+    A sleeper wakes when you shout their name. In the same room |wshout Wake up!|n
+    wakes them, too.
 
     Example:
       shout Mira! The roof is on fire!
@@ -133,8 +133,7 @@ class CmdTalk(AddressedCommand):
     Example:
       talk mira What's good tonight?
 
-    The beginning of a name will do. Agents who are spoken to answer first.
-    If nobody has that name, nothing is sent.
+    The beginning of a name is enough. If nobody has that name, nothing is sent.
     """
 
     key = "talk"
@@ -171,8 +170,7 @@ class CmdWhisper(AddressedCommand):
     Usage:
       whisper <name> = <words>
 
-    Agents keep what you whisper to them in their memory; see
-    |whelp privacy|n.
+    Agents remember what you whisper to them; see |whelp privacy|n.
     """
 
     key = "whisper"
@@ -205,9 +203,9 @@ class CmdEmote(SpeechCommand):
       :'s hat drips.
         -> * Tom's hat drips.
 
-    |whelp socials|n lists what needs no words of yours: smile, bow, wave …
+    |whelp socials|n lists gestures that are commands: smile, bow, wave …
 
-    The star says that you play it: nothing else begins with one.
+    The star marks what a character plays: no other line begins with one.
     """
 
     key = "emote"
@@ -224,7 +222,7 @@ class CmdEmote(SpeechCommand):
 
 
 class CmdSocial(SpeechCommand):
-    """Do what everybody knows without words: smile, nod, bow, wave.
+    """Make a gesture: smile, nod, bow, wave.
 
     Usage:
       <gesture>
@@ -233,7 +231,7 @@ class CmdSocial(SpeechCommand):
     Example:
       smile        bow mira        shake ada
 
-    |whelp socials|n lists them. |wemote|n does what is not among them.
+    |whelp socials|n lists them. Write any other gesture with |wemote|n.
     """
 
     auto_help = False

@@ -39,9 +39,9 @@ class CmdLook(PlayerCommand):
     Example:
       look hearth     l basket     read chalkboard
 
-    Most of what a description mentions can be looked at. |wexamine|n also tells
-    who has a thing, and whether somebody would miss it. What an agent
-    remembers is not shown: that is the agent's own.
+    Most things that a description mentions can be looked at. |wexamine|n also
+    tells who has a thing, and whether somebody would miss it. It does not show
+    what an agent remembers.
     """
 
     key = "look"
@@ -223,7 +223,7 @@ class CmdEat(PlayerCommand):
       eat <thing>
       drink <thing>
 
-    There is more of it where it came from.
+    The thing is not used up: it goes back to where it came from.
     """
 
     key = "eat"

@@ -25,7 +25,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Keepsake: a text world whose inhabitants are language-model agents that remember.",
 )
-recall_app = typer.Typer(no_args_is_help=True, help="The agents' recall, for other programs.")
+recall_app = typer.Typer(no_args_is_help=True, help="Offer the agents' recall to other programs.")
 app.add_typer(models.app, name="model")
 app.add_typer(recall_app, name="recall")
 app.add_typer(lab.app, name="eval")
@@ -34,13 +34,13 @@ app.command("sweep")(lab.sweep_command)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
 AgentNames = Annotated[
-    list[str] | None, typer.Option("--agent", "-a", help="Of this agent; may be repeated.")
+    list[str] | None, typer.Option("--agent", "-a", help="Only this agent; may be repeated.")
 ]
 Kinds = Annotated[
     list[str] | None,
-    typer.Option("--kind", "-k", help="thought, memory, compaction … ; may be repeated."),
+    typer.Option("--kind", "-k", help="Only this kind: thought, memory …; may be repeated."),
 ]
-OfLab = Annotated[str, typer.Option("--lab", help="Of the simulation of that name.")]
+OfLab = Annotated[str, typer.Option("--lab", help="Use the simulation of that name.")]
 MOST_LINES = 1_000_000_000
 
 
@@ -60,7 +60,7 @@ def main() -> None:
 def start(
     foreground: Annotated[
         bool,
-        typer.Option("--foreground", help="Stay until it ends; exit code 1 if it died."),
+        typer.Option("--foreground", help="Run until the world ends; exit code 1 if it died."),
     ] = False,
 ) -> None:
     """Start the world in the background and wait until a login works."""
@@ -99,7 +99,7 @@ def start(
 
 @app.command()
 def stop() -> None:
-    """End the world and the model server."""
+    """Stop the world and the processes that it started."""
     with steps() as step:
         anything = worlds.stop(places(), step)
     out.print("Keepsake has stopped." if anything else "Keepsake was not running.")
@@ -115,7 +115,7 @@ def reload() -> None:
 
 @app.command()
 def status(as_json: AsJson = False) -> None:
-    """Show what runs; exit code 1 when nobody could log in."""
+    """Show what runs; exit code 1 if a login does not work."""
     found = worlds.status(places())
     if as_json:
         print_json(found)
@@ -128,7 +128,7 @@ def status(as_json: AsJson = False) -> None:
 
 @app.command()
 def doctor(as_json: AsJson = False) -> None:
-    """Look for what is wrong and say the cure; exit code 1 when something is."""
+    """Find what is wrong and say how to fix it; exit code 1 if something is wrong."""
     # Here, since it brings the model clients and numpy: a second that no other command needs.
     from keepsake.cli.doctor import examine  # noqa: PLC0415
 
@@ -146,9 +146,9 @@ def doctor(as_json: AsJson = False) -> None:
 
 @app.command()
 def backup(
-    target: Annotated[Path, typer.Argument(metavar="FILE", help="Or a folder that exists.")],
+    target: Annotated[Path, typer.Argument(metavar="FILE", help="A new file, or a folder for it.")],
 ) -> None:
-    """Keep database, vault and secrets in a file; the world may run."""
+    """Write database, vault and secrets into one file; the world may run."""
     with out.status("Backing up"):
         made = backups.backup(places(), target.absolute())
     out.print(f"{made.path}: {made.files} files, {made.size / 1e6:,.1f} MB", markup=False)
@@ -156,12 +156,14 @@ def backup(
 
 @app.command()
 def restore(
-    source: Annotated[Path, typer.Argument(metavar="FILE", help="What `keepsake backup` made.")],
+    source: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A file that `keepsake backup` made.")
+    ],
     replace: Annotated[
-        bool, typer.Option("--replace", help="Move a world that is there aside.")
+        bool, typer.Option("--replace", help="If there is a world already, move it aside.")
     ] = False,
 ) -> None:
-    """Make the world of this home and vault what it was at a backup; it must not run."""
+    """Bring back the world of a backup into this home and vault; the world must not run."""
     with out.status("Restoring"):
         done = backups.restore(places(), source.absolute(), replace=replace)
     out.print(f"Restored {done.files} files as of {done.made}. Start it with `keepsake start`.")
@@ -174,18 +176,18 @@ def restore(
 
 @app.command()
 def logs(
-    which: Annotated[str, typer.Argument(help="events, agents, server, portal …")] = "events",
+    which: Annotated[str, typer.Argument(help="Which log: events, agents, server …")] = "events",
     *,
     lines: Annotated[
-        int, typer.Option("-n", "--lines", min=0, max=MOST_LINES, help="How many to show first.")
+        int, typer.Option("-n", "--lines", min=0, max=MOST_LINES, help="How many lines to begin.")
     ] = 20,
-    follow: Annotated[bool, typer.Option(help="Go on showing what is added.")] = True,
+    follow: Annotated[bool, typer.Option(help="Go on with new lines as they come.")] = True,
     agent: AgentNames = None,
     kind: Kinds = None,
     lab: OfLab = "",
     as_json: AsJson = False,
 ) -> None:
-    """Show what the agents think and do, or a text log, and follow it."""
+    """Show the event log (what agents think and do) or a text log, and follow it."""
     here = simulate.places_of(lab)
     if which == event_logs.EVENTS:
         wanted = event_logs.wanted_events(agent or (), kind or ())
@@ -196,17 +198,19 @@ def logs(
 
 @app.command()
 def export(
-    folder: Annotated[Path, typer.Argument(help="Where the tables go; made when missing.")],
+    folder: Annotated[Path, typer.Argument(help="A new or empty folder for the tables.")],
     *,
     form: Annotated[
-        list[str] | None, typer.Option("--format", help="parquet, csv; both by default.")
+        list[str] | None, typer.Option("--format", help="parquet or csv; both if not given.")
     ] = None,
     agent: AgentNames = None,
     kind: Kinds = None,
-    prompts: Annotated[bool, typer.Option(help="The prompts as well, whole.")] = True,
+    prompts: Annotated[
+        bool, typer.Option(help="Whether to write a table of whole prompts.")
+    ] = True,
     lab: OfLab = "",
 ) -> None:
-    """Write events, memories, people and answers as tables for pandas, DuckDB or a spreadsheet."""
+    """Write events, prompts, memories and people as tables for pandas, DuckDB or a spreadsheet."""
     # Here, since pyarrow takes its time and no other command needs it.
     from keepsake.cli import export as exports  # noqa: PLC0415
 

@@ -10,29 +10,29 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(no_args_is_help=True, help="Measure how well something works.")
+app = typer.Typer(no_args_is_help=True, help="Measure memories: what they keep and find again.")
 
 DataFile = Annotated[
     Path,
-    typer.Argument(help="LoCoMo, LongMemEval, REALTALK or ours: docs/evaluation.md; or a folder."),
+    typer.Argument(help="A file or folder in a format of docs/evaluation.md: LoCoMo …"),
 ]
 Memories = Annotated[
     list[str] | None,
-    typer.Option("--memory", "-m", help="Of this memory; may be repeated. Ours without it."),
+    typer.Option("--memory", "-m", help="The memory: keepsake (default), rag …; repeatable."),
 ]
 MemorySettings = Annotated[
     list[str] | None,
-    typer.Option("--set", help="key=value for all memories, or memory.key=value; repeatable."),
+    typer.Option("--set", help="A setting: key=value for all, or memory.key=value; repeatable."),
 ]
 QuestionLimit = Annotated[
-    int, typer.Option(min=0, help="How many questions at most, spread over all; 0: all.")
+    int, typer.Option(min=0, help="The most questions, spread over all of them; 0: all.")
 ]
 Writer = Annotated[
-    str, typer.Option(help="The profile that writes memories' summaries; else by rules.")
+    str, typer.Option(help="The profile of llm.md that writes summaries; without it rules do.")
 ]
 JsonFile = Annotated[
     Path | None,
-    typer.Option("--json", help="Write figures and answers there."),
+    typer.Option("--json", help="Write figures and answers into this file."),
 ]
 
 
@@ -44,7 +44,7 @@ def recall(
     limit: QuestionLimit = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")] = False,
 ) -> None:
-    """Ask the questions of a file and show how much of their evidence recall finds."""
+    """Ask the questions of a file, and show how much of their evidence each memory finds."""
     from keepsake.cli import memories  # noqa: PLC0415
 
     memories.evaluate_recall(data, memory, settings, limit, as_json=as_json)
@@ -56,17 +56,17 @@ def answers(
     *,
     memory: Memories = None,
     profile: Annotated[str, typer.Option(help="The profile of llm.md that answers.")],
-    judge: Annotated[str, typer.Option(help="The profile that judges the answers as well.")] = "",
+    judge: Annotated[str, typer.Option(help="A profile of llm.md that judges the answers.")] = "",
     writer: Writer = "",
     settings: MemorySettings = None,
     limit: QuestionLimit = 0,
     budget: Annotated[
-        int, typer.Option(min=0, help="Tokens of memory in a prompt; 0: as the profile has room.")
+        int, typer.Option(min=0, help="Tokens of memory in a prompt; 0: what the model takes.")
     ] = 0,
-    seed: Annotated[int, typer.Option(min=0, help="Where chance comes from.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of all random numbers.")] = 1,
     json_file: JsonFile = None,
 ) -> None:
-    """Have a model answer a benchmark's questions from what memories give it; grade the answers."""
+    """Have a model answer the questions of a file from what each memory gives it, and grade it."""
     from keepsake.cli import memories  # noqa: PLC0415
 
     same = {"profile": profile, "judge": judge, "writer": writer, "limit": limit}
@@ -79,20 +79,22 @@ def probes(
     *,
     memory: Memories = None,
     load: Annotated[
-        str, typer.Option(help="Memories a day beside what is asked about.")
+        str, typer.Option(help="How many other memories a day; one life for each number.")
     ] = "20,100",
-    lives: Annotated[int, typer.Option(min=1, max=50, help="Lives of each load.")] = 1,
-    seed: Annotated[int, typer.Option(min=0, help="Who tells what, and when.")] = 7,
+    lives: Annotated[int, typer.Option(min=1, max=50, help="How many lives for each load.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same lives.")] = 7,
     profile: Annotated[
-        str, typer.Option(help="The profile of llm.md that answers; none: what was to be had.")
+        str, typer.Option(help="A profile of llm.md that answers; without it nothing is answered.")
     ] = "",
     writer: Writer = "",
     settings: MemorySettings = None,
     limit: QuestionLimit = 0,
-    kinds: Annotated[bool, typer.Option("--kinds", help="By what was told as well.")] = False,
+    kinds: Annotated[
+        bool, typer.Option("--kinds", help="Show each kind of question, too.")
+    ] = False,
     json_file: JsonFile = None,
 ) -> None:
-    """Have visitors tell a memory what they ask for an hour, a day and a week later."""
+    """Have visitors tell things, and ask for them an hour, a day and a week later."""
     from keepsake.cli import memories  # noqa: PLC0415
 
     same = {"profile": profile, "writer": writer, "seed": seed, "limit": limit}
@@ -101,16 +103,16 @@ def probes(
 
 
 def sweep_command(
-    plan: Annotated[Path, typer.Argument(help="A .yaml file; its form: docs/evaluation.md.")],
+    plan: Annotated[Path, typer.Argument(help="A .yaml file; docs/evaluation.md has its keys.")],
     *,
     folder: Annotated[
-        Path | None, typer.Option("--out", help="Where results are kept; else beside the plan.")
+        Path | None, typer.Option("--out", help="The folder of results; else beside the plan.")
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(min=1, help="Processes side by side; one a core if not given.")
+        int | None, typer.Option(min=1, help="How many processes at once; else one per core.")
     ] = None,
 ) -> None:
-    """Run memories × settings × seeds through the same lives; what is done stays done."""
+    """Compare memories × settings × seeds by a plan; cells that are done are not run again."""
     from keepsake.cli import memories  # noqa: PLC0415
 
     if not memories.swept(plan, folder or plan.with_suffix(""), jobs):

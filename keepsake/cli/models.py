@@ -20,14 +20,14 @@ from keepsake.models.profiles import EMBEDDED, ModelProfile, Profiles, load
 from keepsake.paths import Places, places
 
 AGENT = "agent"
-app = typer.Typer(no_args_is_help=True, help="The models in the game's own process.")
+app = typer.Typer(no_args_is_help=True, help="Fetch a better model, and give it to the agents.")
 
-Name = Annotated[str, typer.Argument(help="A name of keepsake model list.")]
+Name = Annotated[str, typer.Argument(help="A name that `keepsake model list` shows.")]
 
 
 @app.command("list")
 def show() -> None:
-    """List the models that can be fetched, and those that are there."""
+    """List the models that can be fetched, and say which are there already."""
     here = places()
     profile = Profiles(_file(here, "llm.md")).get(AGENT)
     headings = ("name", "size", "licence", "memory", "talk", "")
@@ -46,7 +46,7 @@ def show() -> None:
 
 @app.command("get")
 def get(name: Name) -> None:
-    """Fetch a model; what breaks off goes on from there the next time."""
+    """Fetch a model; a download that broke off is resumed."""
     here = places()
     model = catalogue.named(_catalogue(here), name)
     if model.name == SHIPPED:
@@ -65,7 +65,7 @@ def get(name: Name) -> None:
 
 @app.command("use")
 def use(name: Name) -> None:
-    """Have the agents answered by a model that is there; a running world takes it over."""
+    """Have a fetched model play the agents; a running world changes to it at once."""
     here = places()
     home.prepare(here)
     model = catalogue.named(_catalogue(here), name)

@@ -36,22 +36,27 @@ _ROWS = {
 def simulate(
     context: typer.Context,
     name: Annotated[
-        str, typer.Argument(help="What to call it; seed-7 and so on if not given.")
+        str, typer.Argument(help="The name of the simulation; seed-7 and so on if not given.")
     ] = "",
     *,
     agents: Annotated[int, typer.Option(help="How many agents, 1 to 100.")] = 5,
     hours: Annotated[
-        float | None, typer.Option(help="Hours to live through, 24 if not given.")
+        float | None, typer.Option(help="How many hours to simulate; 24 if not given.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="The dice: the same seed, the same life.")] = 7,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same life.")] = 7,
     model: Annotated[
         str,
-        typer.Option(help="scripted; vault: as llm.md; embedded; ollama:M; openai:M@HOST."),
+        typer.Option(
+            help="Who answers: scripted (rules), vault (as llm.md says), embedded, "
+            "ollama:MODEL@HOST, openai:MODEL@HOST."
+        ),
     ] = "scripted",
-    start: Annotated[str, typer.Option(help="Its first moment.")] = "2026-05-04T08:00",
-    zone: Annotated[str, typer.Option(help="The time zone of that.")] = "UTC",
+    start: Annotated[str, typer.Option(help="The time at which it begins.")] = "2026-05-04T08:00",
+    zone: Annotated[str, typer.Option(help="The time zone of --start.")] = "UTC",
     visitors: Annotated[int, typer.Option(help="How many players come and go, 0 to 20.")] = 1,
-    strategy: Annotated[str, typer.Option(help="A template of vault/config/compaction.")] = "",
+    strategy: Annotated[
+        str, typer.Option(help="The compaction strategy: a file of vault/config/compaction.")
+    ] = "",
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -59,11 +64,11 @@ def simulate(
         ),
     ] = None,
     memory: Annotated[
-        str, typer.Option(help="What its agents remember with: rag, package:Class …")
+        str, typer.Option(help="The agents' memory: keepsake, rag, package:Class …")
     ] = "",
     resume: Annotated[str, typer.Option(help="Go on with the simulation of that name.")] = "",
 ) -> None:
-    """Live through days in a world of its own, as fast as the models answer."""
+    """Simulate days of the village in a world of its own, as fast as the models answer."""
     # Here, since no other command needs it.
     from keepsake.lab.simulations.plan import SimulationPlan  # noqa: PLC0415
     from keepsake.lab.simulations.settings import settings_from  # noqa: PLC0415

@@ -55,8 +55,8 @@ class Thought(AgentEvent):
     """One thought of an agent: what it was asked, what it answered, what came of it."""
 
     kind: ClassVar[str] = "thought"
-    #: What made it think: ``addressed``, ``named``, ``given``, ``arrival``, ``departure``,
-    #: ``heard``, ``other``, ``idle``.
+    #: What made it think: ``addressed``, ``named``, ``given``, ``arrival``, ``heard``, ``other``,
+    #: ``idle``; in older logs also ``departure``.
     trigger: str
     priority: str  #: Its place in the model queue: ``player``, ``event``, ``idle``.
     #: ``acted``, ``refused`` (no command), ``no answer``, ``too large``, ``dropped`` (nobody needed
@@ -106,8 +106,8 @@ class Guard(AgentEvent):
 
     kind: ClassVar[str] = "guard"
     task: str  #: What was asked: ``talk``, ``act``, ``summarise`` …
-    #: ``altered`` (labels or marks were taken off), ``refused`` (asked for once more), ``dropped``
-    #: (the rest was spoken) or ``replaced`` (by the fallback).
+    #: ``altered`` (labels or marks were taken off), ``refused`` (asked for once more) or
+    #: ``dropped`` (the rest was spoken); in older logs also ``replaced``.
     op: str
     before: str  #: The part of the answer as the model wrote it.
     reason: str  #: Why.

@@ -28,7 +28,7 @@ LLAMA_CPP, VLLM, OTHER = "llama.cpp", "vllm", "other"
 AUTO, DIALOGUE, SCRIPT, CHAT = "auto", "dialogue", "script", "chat"
 FORMS = (AUTO, CHAT, DIALOGUE, SCRIPT)
 """The forms of a prompt: messages of a chat, a dialogue as raw text to continue, or the transcript
-of ``thinking.md``, which asks for one command. ``auto`` is what the model was made for, as its
+of ``talk.md``, which asks for one command. ``auto`` is what the model was made for, as its
 family in ``models.md`` or its server says."""
 YES, NO = "yes", "no"
 

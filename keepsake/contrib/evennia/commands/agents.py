@@ -65,40 +65,45 @@ _SEEN = ("sleeps", "wakes up")
 
 
 class CmdAgent(BuilderCommand):
-    """Make agents, look into their minds, and mend them.
+    """Make agents, see what they remember and why they act, and change it.
 
     Usage:
       @agent [<name>]                     all agents, or one of them
-      @agent/create <name> [= <profile>]  a new one, in this room
-      @agent/delete <name>                out of the world; its archive stays
+      @agent/create <name> [= <profile>]  make one in this room
+      @agent/delete <name>                delete it; its archive stays
       @agent/profile <name> [= <profile>] see or change who it is
-      @agent/memory <name> [= <memory>]   what it remembers with: rag …
+      @agent/memory <name> [= <memory>]   see or change its memory: rag …
       @agent/pause <name>                 it perceives, but does not think
       @agent/resume <name>                it thinks again
-      @agent/prompt <name> [= <words>]    the prompt it would send, or answer with
-      @agent/sleep <name>                 to bed; |w/sleep/here|n: where it stands
-      @agent/wake <name>                  as fresh as after a night
+      @agent/prompt <name> [= <words>]    the prompt that it would send now, or
+                                          if you said these words to it
+      @agent/sleep <name>                 it goes home to sleep;
+                                          |w/sleep/here|n: where it stands
+      @agent/wake <name>                  it wakes, and is no longer tired
      |wIts mind|n
       @agent/why <name> [<n>]             why it did its last act, or the n-th
-                                          last; |w/why/deep|n, |w/why/all|n: more
+                                          last; |w/why/deep|n: whole texts,
+                                          |w/why/all|n: thoughts without acts too
       @agent/recall <name> = <words>      what it finds, with scores
       @agent/memories <name> [65-128]     its memories, word for word
-      @agent/compaction <name> [<n>]      its compactions, or one with all that
-                                          it covers; |w/compaction/undo|n
-      @agent/journal <name> [<words>]     its journal: today, 2026-11-21, words
-      @agent/people <name> [<who>]        its pages of people
+      @agent/compaction <name> [<n>]      its compactions, or one of them with
+                                          the memories that it covers;
+                                          |w/compaction/undo|n: take the last back
+      @agent/journal <name> [<words>]     its journal: today, 2026-11-21, or
+                                          entries with these words
+      @agent/people <name> [<who>]        its pages about people
       @agent/notes <name>                 its notes
-      @agent/note <name>/<title> [= <text>]  read one, or write into it
-      @agent/pin <name> [= <text>]        lines that stand in every prompt;
+      @agent/note <name>/<title> [= <text>]  read a note, or add to it
+      @agent/pin <name> [= <text>]        see its pins, or add one;
                                           |w/pin/remove <name> = <n>|n
-      @agent/rules [<name>]               promises and rules that it noticed;
-                                          |w/rules/drop <person>|n
+      @agent/rules [<name>]               its promises and rules, or all agents';
+                                          |w/rules/drop <person>|n: those of a person
 
-    Without a name the agent in the room is meant, but for /create and /delete.
-    The switches of its mind, /rules, /sleep and /wake are commands too:
-    |w@why mira|n. A profile is best written as "You are Mira, …"; a sentence with
-    "(secret)" is a secret. Creating a deleted agent again gives it its memories
-    back. All files are in |wvault/agents/<name>|n; edit them while the game runs.
+    Without a name a command takes the agent in the room, except /create and
+    /delete. Everything under "Its mind", /sleep and /wake are commands, too:
+    |w@why mira|n. Write a profile as "You are Mira, …"; mark a secret sentence with
+    "(secret)". If you create a deleted agent again, it has its memories back.
+    All its files are in |wvault/agents/<name>|n; edit them while the game runs.
 
     Example:
       @agent/create Ada = You are Ada, a clockmaker. You love riddles.

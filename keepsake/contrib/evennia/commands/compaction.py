@@ -30,12 +30,13 @@ class CmdCompactMemories(BuilderCommand):
     """Compact an agent's memory now, whether it is due or not.
 
     Usage:
-      @compact-memories [<agent>]        the agent in the room without a name
+      @compact-memories [<agent>]        without a name: the agent in the room
       @compact-memories/undo [<agent>]   take the last compaction back
 
-    Old memories become a summary until the prompt is under its low mark. Pins, the
-    talk that is going on and the newest memories stay word for word. The archive
-    keeps every memory. Settings: |wvault/config/memory_compaction.md|n.
+    The oldest memories of its window are summarised until the prompt is under its
+    low mark. Pins, promises, the open talk and the newest memories stay word for
+    word. The archive keeps every memory. Settings are in
+    |wvault/config/memory_compaction.md|n.
 
     Example:
       @compact-memories mira

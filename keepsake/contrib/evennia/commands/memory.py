@@ -152,11 +152,15 @@ class CmdLlmStatus(BuilderCommand):
     Usage:
       @llm-status
 
-    For each model server: who asks it for what, what server it is, the form of its
-    prompts (dialogue, script or chat) and their size, whether it answers, how many
-    calls wait (players before events before idle thoughts before compactions),
-    how long answers take, how many tokens went in and out, and what share of the
-    prompts the server found in its cache. Profiles are set in vault/config/llm.md.
+    For each model server it shows
+      - the profiles of vault/config/llm.md that use it, and their models
+      - what kind of server it is
+      - the form of its prompts (chat, dialogue or script), and their size
+      - whether it answers
+      - how many calls wait: players come first, then events, idle thoughts,
+        compactions
+      - how long answers take, and the tokens read and written
+      - the share of the prompts that the server had in its cache
 
     See also: |whelp @agent|n
     """
@@ -171,7 +175,7 @@ class CmdLlmStatus(BuilderCommand):
         text = "\n\n".join(_server(status) for status in gateway.statuses())
         self.caller.msg(text or "No profile in llm.md uses a model.")
         counts = sum((mind.thinker.log.guarded for mind in open_minds()), Counter[str]())
-        found = (f"{counts[op]} {op}" for op in ("altered", "refused", "dropped", "replaced"))
+        found = (f"{counts[op]} {op}" for op in ("altered", "refused", "dropped"))
         self.caller.msg(
             "Answers since the start, not spoken as they were written: "
             f"{', '.join(found)}. See |w@why|n."
