@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from dataclasses import replace
 from functools import partialmethod
+from unittest.mock import patch
 
 from evennia.utils.ansi import strip_ansi
 
@@ -21,6 +22,7 @@ from keepsake.errors import ModelUnavailable
 from keepsake.memory.agent_memory import AgentMemory
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.sliding import SlidingMemory
+from keepsake.memory.types import CompactReason
 from tests.fakes.model_server import tokens
 from tests.world.agents_world import AgentsWorld, Building, FixedConfig
 
@@ -31,7 +33,6 @@ WHERE = ("from Ostrey", "up the river", "to the mill", "by the north gate", "ove
          "without a word")  # fmt: skip
 TOLD = "## Told To You, And Promised\n"
 LOGGING = (*(agent_log, turn_module, memory_module),)
-SUMMED_UP = "You clear your mind: memories "
 
 
 class Dead:
@@ -106,55 +107,40 @@ class LadderWorld(AgentsWorld):
     def past(self):
         return history.compactions(self.mind.memory.memory.archive)
 
-    def words(self, prompt):
-        """What the scripted server counts."""
-        return len(tokens(prompt))
-
-    def prompt(self):
-        """The prompt that Mira would send now."""
-        shown = []
-        found = self.mind.thinker.preview(self.mira)
-        found.addCallback(lambda prompt: shown.append(prompt[0]))
-        self.settle(lambda: bool(shown))
-        return shown[0]
-
 
 class TestBudget(LadderWorld):
-    """A prompt never passes its budget."""
+    """A prompt never passes its budget; over the emergency mark a thought waits for room."""
 
     def test_a_prompt_that_does_not_fit_is_not_sent_and_everybody_is_told_once(self):
-        self.account.permissions.add("Builder")
-        self.char1.permissions.add("Builder")
+        def is_told(line):
+            heard.clear()
+            assert self.thinks(line) == []
+            return strip_ansi("\n".join(heard))
+
+        for each in (self.account, self.char1):
+            each.permissions.add("Builder")
         heard = self.hears(self.char1)
         self.mira.db.profile = "You are Mira. " + "You love barley bread. " * 300
         self.budget(context_tokens=900)
-        assert self.thinks("Good day.") == []
-        shown = strip_ansi("\n".join(heard))
+        shown = is_told("Good day.")
         assert "Mira seems far away" in shown
         assert shown.count("Mira cannot think. ") == 1
         assert "Shorten its profile: @agent/profile Mira" in shown
         assert sum("cannot think" in line for line in self.logged) == 1
-        heard.clear()
-        assert self.thinks("Are you there?") == []
-        assert "cannot think" not in strip_ansi("\n".join(heard)), "once for each state"
-        assert "Mira seems far away" in strip_ansi("\n".join(heard))
+        shown = is_told("Are you there?")
+        assert "cannot think" not in shown, "once for each state"
+        assert "Mira seems far away" in shown
         self.mira.db.profile = "You are Mira."
         assert self.thinks("And now?", "say Here I am.")
         assert "~say Here I am." in self.lines()
         self.account.is_superuser = False
         for each in (self.account, self.char1):
             each.permissions.clear()
-        heard.clear()
         self.mira.db.profile = "You are Mira. " + "You love barley bread. " * 300
-        self.thinks("Good day.")
-        shown = strip_ansi("\n".join(heard))
+        shown = is_told("Good day.")
         assert "Mira seems far away" in shown
         assert "budget" not in shown, "players are not told of budgets"
         assert "tokens" not in shown
-
-
-class TestEmergency(LadderWorld):
-    """Over the emergency mark a thought waits for room, and then goes on."""
 
     def test_a_thought_makes_room_first_without_any_model_and_then_goes_on(self):
         self.fill(1.3, context_tokens=1600)
@@ -167,14 +153,31 @@ class TestEmergency(LadderWorld):
         assert [past.reason for past in self.past()] == ["emergency"]
         assert self.mind.memory.context().recent.model == "extractive"
         assert "## Recent Past (Summary)" in prompts[0]
-        assert all(self.words(prompt) <= 1600 - 256 for prompt in prompts)
+        assert all(len(tokens(prompt)) <= 1600 - 256 for prompt in prompts)
         assert "~say Casks." in self.lines()
         warned = next(line for line in self.logged if "compacting before the thought" in line)
         assert "of 1,344 tokens" in warned
 
+    def test_neither_a_fault_before_a_thought_nor_a_pause_while_it_waits_stops_all_others(self):
+        self.budget()
+        with patch.object(self.mind.memory, "context", side_effect=RuntimeError("ours")):
+            self.thinks("Well?")
+        assert self.thinks("And now?", "say Here I am.")
+        self.fill(1.1, context_tokens=1600)
+        self.budget(context_tokens=1600, high=9.0)
+        gate = self.slow()
+        self.char1.execute_cmd("talk Mira Well?")
+        self.clock.advance(2.0)
+        self.mira.db.paused = True
+        gate.set()
+        self.compacted()
+        assert not self.thinking()
+        self.mira.db.paused = False
+        assert self.thinks("Hello?", "say Hi.")
 
-class TestTriggers(LadderWorld):
-    """Over the high mark in the background; asleep over the sleep mark."""
+
+class TestChanges(LadderWorld):
+    """Files, names and the agent's own commands, while the world runs."""
 
     def test_another_strategy_holds_at_once(self):
         self.fill(0.5, context_tokens=1600)
@@ -191,56 +194,56 @@ class TestTriggers(LadderWorld):
         assert numbers == list(range(1, component.memory.status().total + 1))
         assert "Still sliding." in component.context().window[-2].text
 
+    def test_a_template_that_was_never_usable_leaves_the_last_good_way_until_it_is_mended(self):
+        folder = self.services.places.config / "compaction"
+        (folder / "mine.md").write_text("# Mine\n\n```prompt\n{% for x in %}\n```\n")
+        self.fill(0.87, context_tokens=1600)
+        self.budget(context_tokens=1600, strategy="mine")
+        self.mind.memory.remember("Somebody coughs.")
+        self.compacted()
+        assert [(past.reason, past.strategy) for past in self.past()] == [("high", "narrative")]
+        (folder / "mine.md").write_text((folder / "structured.md").read_text())
+        assert self.services.strategy().name == "mine"
 
-class TestVerb(LadderWorld):
-    """The agent compacts its own memory: a tool call, for its eyes alone."""
-
-    def setUp(self):
-        super().setUp()
-        self.budget(immediate_window=4, recent_window=40, preserve_memories=4)
-
-    def lives(self, count):
-        self.mira.db.paused = True
-        self.chatter(count)
-        self.mira.attributes.remove("paused")
+    def test_a_memory_that_was_closed_stays_closed_its_archive_has_another_owner(self):
+        self.fill(1.1, context_tokens=1600)
+        self.budget(context_tokens=1600, high=9.0)
+        component, gate = self.mind.memory, self.slow()
+        component.compact(CompactReason.MANUAL, lambda _: None)
+        self.mira.key = "Moira"
+        gate.set()
+        self.settle(lambda: not component.compacting)
+        assert self.mind.memory is not component
+        assert self.mind.memory.remember("I am Moira now.")
+        assert self.past() == [], "what had begun under the old name came to nothing"
 
     def test_compact_is_a_tool_call_with_a_result_and_again_at_once_is_refused(self):
-        self.lives(12)
+        self.budget(immediate_window=4, recent_window=40, preserve_memories=4)
+        self.mira.db.paused = True
+        self.chatter(12)
+        self.mira.attributes.remove("paused")
         heard = self.hears(self.char1)
         self.thinks("Clear your mind.", "compact | so much salt")
         assert [past.reason for past in self.past()] == ["agent"]
-        window = self.mind.memory.context().window
-        act, result = window[-2:]
+        act, result = self.mind.memory.context().window[-2:]
         assert (act.kind.value, act.text, act.reason) == ("act", "compact", "so much salt")
         assert result.kind.value == "result"
-        assert result.text.startswith(SUMMED_UP)
+        assert result.text.startswith("You clear your mind: memories ")
         assert not any("compact" in line or "mind:" in line for line in heard)
         self.thinks("Say hello.", "say Hello there, Tom, how are you?")
         self.thinks("Again.", "compact")
         assert "nothing to sum up yet" in self.lines()[-1]
         assert len(self.past()) == 1
 
-
-class TestPromises(LadderWorld):
-    """Promises and rules stand in the prompt, with whom they are between."""
-
-    def setUp(self):
-        super().setUp()
-        self.budget(immediate_window=4, recent_window=8, preserve_memories=4, preserve_share=0.01)
-
-    def says(self, *lines, chatter=0):
-        self.mira.db.paused = True
-        for line in lines:
-            self.char1.execute_cmd(f"talk Mira {line}")
-        self.chatter(chatter)
-        self.mira.attributes.remove("paused")
-
     def test_a_promise_outlives_every_compaction_until_it_is_kept(self):
-        self.says("Will you keep my key?")
+        self.budget(immediate_window=4, recent_window=8, preserve_memories=4, preserve_share=0.01)
+        self.mira.db.paused = True
+        self.char1.execute_cmd("talk Mira Will you keep my key?")
         book = self.mind.memory.commitments
         promise = Commitment(CommitmentKind.PROMISE, "Tom", "keep the key safe", 2)
         book.add(promise)
-        self.says(chatter=40)
+        self.chatter(40)
+        self.mira.attributes.remove("paused")
         assert len(self.past()) >= 2
         head = self.thinks("Who are you?", "say Mira.")[0].split("\n---\n")[0]
         assert head.split(TOLD)[1].splitlines()[0] == f"- {promise.line}"
@@ -249,19 +252,12 @@ class TestPromises(LadderWorld):
 
 
 class TestBuilders(Building, LadderWorld):
-    """What builders type, and what they read."""
-
-    def setUp(self):
-        super().setUp()
+    def test_builders_see_all_figures_and_take_the_last_compaction_back(self):
         self.budget(immediate_window=4, recent_window=100, preserve_memories=4)
         self.mira.db.paused = True
-
-    def talk(self, count):
         self.char1.execute_cmd("say The Marker of Harrow Bay is |rred|n.")
-        self.chatter(count - 1)
-
-    def test_the_result_and_the_status_have_all_figures(self):
-        self.talk(9)
+        self.chatter(8)
+        before = [m.number for m in self.mind.memory.context().window]
         shown = self.type("@compact-memories Mira", "Compacted")
         for wanted in ("Tokens:", "saved)", "Rungs:", "summarise", "Cost:", "Archive:"):
             assert wanted in shown, shown
@@ -280,10 +276,6 @@ class TestBuilders(Building, LadderWorld):
         assert max(map(len, shown.splitlines())) < 80
         assert "Budget" in self.type("@memory-status/tokens", "Budget")
 
-    def test_undo_takes_the_last_one_back(self):
-        self.talk(9)
-        before = [m.number for m in self.mind.memory.context().window]
-        self.type("@compact-memories Mira", "Compacted")
         shown = self.type("@compaction/undo Mira", "Took back")
         assert "Took back compaction 1" in shown
         assert "No other is left" in shown

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from unittest import mock
 
 from keepsake.agent.sleep.tiredness import wakes_at
 from keepsake.agent.thinking.thinker import AgentState
@@ -59,22 +58,13 @@ class SleepWorld(AgentsWorld):
         self.settle()
         return " | ".join(self.heard)
 
-    def played(self, somebody):
-        """As if a person played them from now on."""
-        patch = mock.patch.object(
-            type(somebody), "has_account", property(lambda each: each is somebody)
-        )
-        patch.start()
-        self.addCleanup(patch.stop)
-        return somebody
-
     def kept(self):
         """What Mira remembers since the server started."""
         return [memory.line for memory in self.mind.memory.context().window]
 
 
 class TestTiring(SleepWorld):
-    def test_hours_awake_put_it_to_bed(self):
+    def test_hours_and_tokens_put_it_to_bed_but_not_where_it_is_switched_off_or_paused(self):
         self.set_sleep(awake_hours=1.0, quiet_minutes=0.0)
         self.passes(58)
         assert not self.mira.db.asleep
@@ -84,8 +74,8 @@ class TestTiring(SleepWorld):
         assert any("lies down and falls asleep" in line for line in self.heard)
         assert "You lie down and fall asleep (60 minutes awake)." in self.kept()
 
-    def test_not_where_sleep_is_switched_off_nor_while_paused_and_tokens_tire_as_well(self):
-        self.set_sleep(awake_tokens=100, quiet_minutes=0.0, sleep=False)
+        self.set_sleep(awake_tokens=100, awake_hours=16.0, sleep=False)
+        self.sleeper.wake("a test")
         self.char1.execute_cmd("say Good evening, Mira.")
         self.pass_time(3)
         assert self.sleeper.tiredness.tokens > 0
@@ -102,24 +92,21 @@ class TestTiring(SleepWorld):
 
 
 class TestGoingHome(SleepWorld):
-    def setUp(self):
-        super().setUp()
-        self.square, self.quay = self.room("The Square"), self.room("The Quay")
-        self.way("out", self.room1, self.square)
-        self.way("in", self.square, self.room1)
-        self.south = self.way("south", self.square, self.quay)
-        self.north = self.way("north", self.quay, self.square)
-        self.mira.home = self.room1
-        self.mira.move_to(self.quay, quiet=True)
-        self.heard.clear()
-
     def walk(self):
         self.clock.advance(3.5)
         self.settle()
 
     def test_it_walks_exit_by_exit_and_then_sleeps_and_whoever_speaks_holds_it_up(self):
+        self.square, quay = self.room("The Square"), self.room("The Quay")
+        self.way("out", self.room1, self.square)
+        self.way("in", self.square, self.room1)
+        self.way("south", self.square, quay)
+        self.way("north", quay, self.square)
+        self.mira.home = self.room1
+        self.mira.move_to(quay, quiet=True)
+        self.heard.clear()
         self.sleeper.go_to_bed("a test said so")
-        assert self.mira.location is self.quay
+        assert self.mira.location is quay
         self.walk()
         assert self.mira.location is self.square
         self.char1.move_to(self.square, quiet=True)
@@ -143,9 +130,19 @@ class TestAsleep(SleepWorld):
         super().setUp()
         self.put_to_bed()
 
-    def test_talk_is_not_heard_and_the_speaker_is_told(self):
+    def test_everybody_sees_it_and_talk_is_not_heard_and_the_speaker_is_told(self):
+        assert "|cMira|n (asleep)" in self.types("look")
+        assert "Mira lies asleep." in self.types("look mira")
+        assert "asleep" in self.types("who")
         other = self.another_agent("Oswin")
-        before = self.kept()
+        before, heard = self.kept(), self.hears(other)
+        other.execute_cmd("talk mira Good evening.")
+        assert "Mira is asleep, and does not hear you." in heard
+        shown = []
+        found = other.mind.thinker.preview(other)
+        found.addCallback(lambda prompt: shown.append(prompt[0].text))
+        self.settle(lambda: bool(shown))
+        assert "Mira (asleep)" in shown[0]
         said = self.types("talk mira The key lies under the mat.")
         assert "Mira is asleep, and does not hear you." in said
         assert "wake mira" in said
@@ -162,20 +159,6 @@ class TestAsleep(SleepWorld):
         assert self.kept() == before
         assert self.mind.thinker.state is AgentState.ASLEEP
         assert not any(prompt.startswith("You are Mira") for prompt in self.fake.prompts())
-
-    def test_everybody_sees_it_and_other_agents_are_told(self):
-        assert "|cMira|n (asleep)" in self.types("look")
-        assert "Mira lies asleep." in self.types("look mira")
-        assert "asleep" in self.types("who")
-        oswin = self.another_agent("Oswin")
-        heard = self.hears(oswin)
-        oswin.execute_cmd("talk mira Good evening.")
-        assert "Mira is asleep, and does not hear you." in heard
-        shown = []
-        found = oswin.mind.thinker.preview(oswin)
-        found.addCallback(lambda prompt: shown.append(prompt[0].text))
-        self.settle(lambda: bool(shown))
-        assert "Mira (asleep)" in shown[0]
 
     def test_loud_words_and_shaking_wake_it_and_it_thinks_about_whoever_did(self):
         self.said = ["say What is it?"]
@@ -239,11 +222,8 @@ class TestAsleep(SleepWorld):
 
 
 class TestBuilders(SleepWorld):
-    def setUp(self):
-        super().setUp()
-        self.char1.permissions.add("Builder")
-
     def test_to_bed_and_up_again(self):
+        self.char1.permissions.add("Builder")
         assert self.types("@sleep mira") == "Mira lies down and falls asleep."
         self.let_sleep()
         assert "asleep already" in self.types("@sleep mira")
@@ -260,6 +240,7 @@ class TestBuilders(SleepWorld):
         assert self.mira.location is quay
 
     def test_woken_by_a_builder_it_is_fresh_and_shaken_awake_as_tired_as_its_sleep_was_short(self):
+        self.char1.permissions.add("Builder")
         self.set_sleep(awake_hours=1.0, quiet_minutes=2.0, sleep_hours=2.0, wake_hour=23)
         self.passes(63)
         assert self.mira.db.asleep

@@ -37,61 +37,46 @@ class TestSummariesByModel(LadderWorld):
     def next_of(answers):
         return answers.pop(0) if len(answers) > 1 else answers[0]
 
-    def lived(self):
-        """So many memories that a compaction by hand has something to do."""
-        self.budget(immediate_window=4, preserve_memories=4)
-        self.mira.db.paused = True
-        self.chatter(20)
-        self.mira.db.paused = False
-        ended = []
-        self.mind.memory.compact(CompactReason.MANUAL, ended.append)
-        self.compacted()
-        return ended[0]
-
     def asked(self, what=ASKED):
         """The messages of each call for a summary, or about one."""
         bodies = [call.body for call in self.fake.calls("/v1/chat/completions")]
         return [b["messages"] for b in bodies if what in b["messages"][-1]["content"]]
 
-    def promise(self, text):
-        self.mind.memory.commitments.add(Commitment(CommitmentKind.PROMISE, "Tom", text, 0))
+    def test_it_is_asked_by_messages_and_once_more_with_the_pin_that_it_contradicts(self):
+        self.mind.keeper.pinned.add("The mill is Tom's.")
+        promise = Commitment(CommitmentKind.PROMISE, "Tom", "bring him two casks of cider", 0)
+        self.mind.memory.commitments.add(promise)
+        wrong = "Tom and Char2 spoke of casks. I owe Tom nothing, and the mill is mine."
+        right = "Tom and Char2 spoke of casks that came and went."
+        self.answers, self.contradicted = [wrong, right], ["1.", "none"]
+        emitted, ended = [], []
+        self.services.events = SimpleNamespace(emit=emitted.append, close=lambda: None)
+        self.budget(immediate_window=4, preserve_memories=4)
+        self.mira.db.paused = True
+        self.chatter(20)
+        self.mira.db.paused = False
+        self.mind.memory.compact(CompactReason.MANUAL, ended.append)
+        self.compacted()
 
-    def test_it_is_asked_by_messages_and_once_more_with_the_reason(self):
-        said = "Char2 and Tom spoke of casks that came and went."
-        self.answers = ["...", said]
-        self.lived()
         first, second = self.asked()
         assert [each["role"] for each in first] == ["system", "user"]
         assert first[0]["content"].startswith("You are Mira, who keeps the Inn.\n")
         assert "geese" not in first[0]["content"]
         assert re.search(r'^2\. .*"Bram brought 2 casks of salt', first[1]["content"], re.M)
-        assert "could not be used: it is empty" in second[1]["content"]
-        recent = self.mind.memory.context().recent
-        assert (recent.text, recent.model) == (said, "fake")
-
-    def test_what_contradicts_a_pin_is_refused_with_that_pin_and_written_again(self):
-        self.mind.keeper.pinned.add("The mill is Tom's.")
-        self.promise("bring him two casks of cider")
-        wrong = "Tom and Char2 spoke of casks. I owe Tom nothing, and the mill is mine."
-        right = "Tom and Char2 spoke of casks that came and went."
-        self.answers, self.contradicted = [wrong, right], ["1.", "none"]
-        emitted = []
-        self.services.events = SimpleNamespace(emit=emitted.append, close=lambda: None)
-        result = self.lived()
         held = self.asked(HELD)
         shown = held[0][0]["content"]
         assert re.search(r"^1\. .*The mill is Tom's\.$", shown, re.M)
         assert re.search(r"^2\. .*bring him two casks of cider", shown, re.M)
         assert wrong in shown
         assert right in held[1][0]["content"]
-        reason = self.asked()[1][1]["content"].partition("could not be used: ")[2]
+        reason = second[1]["content"].partition("could not be used: ")[2]
         assert "contradicts" in reason
         assert "The mill is Tom's." in reason
         assert "cider" not in reason
         recent = self.mind.memory.context().recent
         assert recent.text.startswith(right)
-        assert (recent.model, result.calls) == ("fake", 4)
-        ((task, answer, why),) = result.refused
+        assert (recent.model, ended[0].calls) == ("fake", 4)
+        ((task, answer, why),) = ended[0].refused
         assert (task, answer) == ("summarise", wrong)
         assert "The mill is Tom's." in why
         (guard,) = (each for each in emitted if isinstance(each, Guard))

@@ -89,11 +89,8 @@ def test_a_failed_call_changes_nothing_and_backs_off(life, memory, tier):
     compacted(memory, 2)
     assert covered(memory.context()) == list(range(1, 14))
     assert memory.status().failures == 0
-
-
-def test_after_repeated_failures_the_extractive_summary_steps_in(life, memory):
-    life.summarizer.failing = set(Tier)
     live(memory, 8)
+    life.summarizer.failing = set(Tier)
     for _ in range(life.config.fallback_after):
         with pytest.raises(CompactionError):
             memory.compact(COUNT)

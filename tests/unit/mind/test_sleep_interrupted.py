@@ -24,11 +24,7 @@ from typing import Any
 import pytest
 
 from keepsake.agent.sleep.night import Figures, NightAsk, NightTask, Step
-from keepsake.agent.sleep.night_tasks import (
-    reflect,
-    write_day,
-    write_portraits,
-)
+from keepsake.agent.sleep.night_tasks import reflect, write_day, write_portraits
 from keepsake.agent.sleep.tiredness import SleepConfig
 from keepsake.archive.history import compactions
 from keepsake.archive.records import Memory
@@ -39,22 +35,10 @@ from keepsake.books.person_page import PersonPage
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.types import CompactReason
 from keepsake.ports import Generation, TargetModel
-from keepsake.tasks.night import (
-    JOURNAL_VARIABLES,
-    PEOPLE_VARIABLES,
-    REFLECT_VARIABLES,
-)
+from keepsake.tasks.night import JOURNAL_VARIABLES, PEOPLE_VARIABLES, REFLECT_VARIABLES
 from keepsake.tasks.task import Question
 from tests.unit.mind.lives import Life, ManualClock, covered
-from tests.unit.mind.sleepers import (
-    Bedroom,
-    Killed,
-    NoMemory,
-    Target,
-    generation,
-    shipped,
-    shown,
-)
+from tests.unit.mind.sleepers import Bedroom, Killed, NoMemory, Target, generation, shipped, shown
 
 NIGHT = datetime(2026, 11, 21, 23, 0, tzinfo=UTC)
 CONFIG = SleepConfig(reflect_after=20)
@@ -93,6 +77,16 @@ def model(prompt: str) -> str:
         return json.dumps({"insights": found})
     who = re.findall(r"^What (\w+) and Mira said", prompt, re.M)[0]
     return f"{who} talks of nets and of the blue cup."
+
+
+@dataclass(frozen=True)
+class End:
+    """What stands on the disk after a night."""
+
+    entries: tuple[JournalEntry, ...]
+    people: tuple[PersonPage, ...]
+    covered: tuple[int, ...]
+    compactions: int
 
 
 class World:
@@ -135,20 +129,17 @@ class World:
         return list(archive.read(1, archive.last_number))
 
     def tasks(self) -> dict[Step, NightTask]:
+        now = self.clock.now()
         return {
-            Step.CONSOLIDATE: self._consolidate,
+            Step.CONSOLIDATE: lambda ask: write_day(
+                self.journal, self.lived(), ask, JOURNAL, "Mira", now
+            ),
+            Step.REFLECT: lambda ask: reflect(
+                self.journal, ask, CONFIG, REFLECT, "Mira", now, lambda _: True
+            ),
             Step.PROFILES: self._profiles,
-            Step.REFLECT: self._reflect,
             Step.COMPACT: self._compact,
         }
-
-    def _consolidate(self, ask: NightAsk) -> Figures:
-        now = self.clock.now()
-        return write_day(self.journal, self.lived(), ask, JOURNAL, "Mira", now)
-
-    def _reflect(self, ask: NightAsk) -> Figures:
-        now = self.clock.now()
-        return reflect(self.journal, ask, CONFIG, REFLECT, "Mira", now, lambda _: True)
 
     def _profiles(self, ask: NightAsk) -> Figures:
         self.book.take(self.lived())
@@ -160,8 +151,15 @@ class World:
             return {"due": 0}
         return {"kept": self.memory.compact(CompactReason.SLEEP).kept}
 
-    def close(self) -> None:
+    def end(self) -> End:
+        """What stands on the disk; the world is closed."""
         self.memory.close()
+        return End(
+            entries=self.journal.entries(),
+            people=tuple(sorted(self.book.all(), key=lambda each: each.key)),
+            covered=tuple(covered(self.memory.context())),
+            compactions=len(compactions(self.memory.archive)),
+        )
 
 
 @dataclass
@@ -230,36 +228,13 @@ def waylaid(accident: Accident, monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
             accident.armed = False
 
 
-@dataclass(frozen=True)
-class End:
-    """What stands on the disk after a night."""
-
-    entries: tuple[JournalEntry, ...]
-    people: tuple[PersonPage, ...]
-    covered: tuple[int, ...]
-    compactions: int
-
-
-def end_of(folder: Path, clock: ManualClock) -> End:
-    world = World(folder, clock)
-    try:
-        return End(
-            entries=world.journal.entries(),
-            people=tuple(sorted(world.book.all(), key=lambda each: each.key)),
-            covered=tuple(covered(world.memory.context())),
-            compactions=len(compactions(world.memory.archive)),
-        )
-    finally:
-        world.close()
-
-
 @pytest.fixture(scope="module")
 def evening(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of an agent that has lived through a day and has just fallen asleep."""
     folder = tmp_path_factory.mktemp("evening") / "Mira"
     world = World(folder, ManualClock(NIGHT - timedelta(hours=2)))
     world.live()
-    world.close()
+    world.memory.close()
     return folder
 
 
@@ -286,7 +261,7 @@ class Bed:
         return [each.step for each in steps]
 
     def end(self) -> End:
-        return end_of(self.folder, self.clock)
+        return World(self.folder, self.clock).end()
 
 
 @pytest.fixture(scope="module", params=[True, False], ids=["with a model", "without one"])

@@ -73,15 +73,12 @@ def test_bad_summaries_are_refused():
         ),
         ("Anneke told me of Tollen.", "it leaves out Jonas, Lotte"),
         ("Nell, Bram and Oswin came.", "do not hold Bram, Nell, Oswin"),
+        ("## Facts\n" + "- x y" * 9, "these headings are missing: Open matters"),
     ],
 )
 def test_the_reason_tells_the_model_what_to_do(text, reason):
-    assert reason in refusal({"life": "en", "text": text})
-
-
-def test_a_lacking_heading_is_named():
-    case = {"life": "en", "headings": ["Facts", "Open matters"], "text": "## Facts\n" + "- x y" * 9}
-    assert refusal(case) == "these headings are missing: Open matters"
+    headings = ["Facts", "Open matters"] if text.startswith("#") else []
+    assert reason in refusal({"life": "en", "headings": headings, "text": text})
 
 
 @given(st.text(max_size=300))

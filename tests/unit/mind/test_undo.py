@@ -104,19 +104,12 @@ def test_the_automatic_ones_do_not_make_it_again_at_once(life):
     live(memory, 2)
     assert memory.next_turn() is COUNT, "but once the window has grown as far again"
     assert memory.compact(MANUAL).number == 2
-    memory.close()
-
-
-def test_a_prompt_over_its_budget_does_not_wait_for_that(life, memory):
-    live(memory, 8)
-    memory.compact(COUNT)
+    # A prompt over its budget does not wait for that.
     life.config = replace(SMALL, preserve_memories=2)
     memory.weigh(life.config.budget - 20)
     assert "raise context_tokens" in memory.undo().detail
     assert memory.before_thought() is EMERGENCY
-
-
-# -- the history
+    memory.close()
 
 
 def test_the_history_has_both_texts_figures_and_what_was_taken_back(memory):

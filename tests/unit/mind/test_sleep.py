@@ -1,18 +1,24 @@
-"""A night: its steps in order, its limit on calls, its faults, what is left for the next."""
+"""Sleep: when an agent tires and wakes, and its night: steps in order, calls, faults."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from keepsake.agent.sleep.night import NAME, Figures, NightAsk, NightTask, Step
+from keepsake.agent.sleep.tiredness import SleepConfig, Tiredness, is_loud, tired, wakes_at
 from keepsake.errors import ModelTimeout, NoteRefused
+from tests.sentences import table
 from tests.unit.mind.sleepers import Bedroom, NoMemory, Script, says
 
 NIGHT = datetime(2026, 11, 21, 23, 0, tzinfo=UTC)
 ALL = list(Step)
+HOUR = 3600.0
 
 
 def asking(step: Step, times: int) -> NightTask:
@@ -90,3 +96,52 @@ def test_the_sleeps_of_one_night_share_its_calls_and_that_is_no_fault(tmp_path: 
     bedroom.nights.end("its hour", whole=True)
     bedroom.sleep(NIGHT + timedelta(hours=2))
     assert len(script.prompts) == 10, "after a whole sleep it is another night"
+
+
+# -- tired, and awake again
+
+
+@pytest.fixture
+def in_berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[ZoneInfo]:
+    """The machine's clock runs in a zone that has a summer time."""
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    time.tzset()
+    yield ZoneInfo("Europe/Berlin")
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.parametrize(
+    ("config", "tiredness", "why"),
+    [
+        (SleepConfig(awake_tokens=1000), Tiredness(15.9 * HOUR, 999), ""),
+        (SleepConfig(), Tiredness(16 * HOUR, 0), "16 hours awake"),
+        (SleepConfig(awake_tokens=1000), Tiredness(0, 1000), "1,000 tokens of thinking"),
+        (SleepConfig(sleep=False), Tiredness(1000 * HOUR, 10**9), ""),
+        (SleepConfig(awake_tokens=0), Tiredness(0, 10**9), ""),
+        (SleepConfig(awake_hours=0.5), Tiredness(0.5 * HOUR), "30 minutes awake"),
+    ],
+)
+def test_hours_and_tokens_tire_and_nothing_else_does(
+    config: SleepConfig, tiredness: Tiredness, why: str
+):
+    assert tired(config, tiredness) == why
+
+
+@pytest.mark.parametrize(
+    ("day", "fell", "wakes"), [(20, (22, 0), (5, 0)), (21, (3, 0), (7, 0)), (21, (6, 50), (7, 50))]
+)
+def test_it_sleeps_its_hours_or_until_its_hour_but_an_hour_at_least(
+    in_berlin: ZoneInfo, day: int, fell: tuple[int, int], wakes: tuple[int, int]
+):
+    asleep = datetime(2026, 11, day, *fell, tzinfo=in_berlin)
+    woke = wakes_at(asleep, SleepConfig(sleep_hours=7, wake_hour=7))
+    assert woke == datetime(2026, 11, 21, *wakes, tzinfo=in_berlin)
+
+
+@pytest.mark.parametrize(
+    ("words", "loud"),
+    [(words, name == "loud") for name in ("loud", "not loud") for words in table(name)],
+)
+def test_what_wakes_a_sleeper(words: str, loud: bool):
+    assert is_loud(words, "Mira") is loud
