@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -39,49 +40,19 @@ class Owner:
     """Stands in for the reactor: a thread that runs what is posted, one at a time."""
 
     def __init__(self) -> None:
-        self._condition = threading.Condition()
-        self._posted: list[Callable[[], None]] = []
-        self._ended = False
-        self.thread = threading.Thread(target=self._run, daemon=True)
-        self.thread.start()
+        self._pool = ThreadPoolExecutor(1)
+        self.thread = self.call(threading.current_thread)
 
-    def post(self, function: Callable[[], None]) -> None:
-        with self._condition:
-            self._posted.append(function)
-            self._condition.notify()
+    def post(self, function: Callable[[], object]) -> None:
+        with suppress(RuntimeError):  # it has ended
+            self._pool.submit(function)
 
     def call[T](self, function: Callable[[], T]) -> T:
         """Run in the owner's thread and wait for it."""
-        done = threading.Event()
-        box: list[T | BaseException] = []
-
-        def run() -> None:
-            try:
-                box.append(function())
-            except BaseException as error:  # raised again in the caller's thread
-                box.append(error)
-            done.set()
-
-        self.post(run)
-        assert done.wait(300), "the owner's thread is stuck"
-        if isinstance(box[0], BaseException):
-            raise box[0]
-        return box[0]
+        return self._pool.submit(function).result(300)
 
     def end(self) -> None:
-        with self._condition:
-            self._ended = True
-            self._condition.notify()
-        self.thread.join()
-
-    def _run(self) -> None:
-        while True:
-            with self._condition:
-                self._condition.wait_for(lambda: self._posted or self._ended)
-                if not self._posted:
-                    return
-                function = self._posted.pop(0)
-            function()
+        self._pool.shutdown()
 
 
 @contextmanager

@@ -98,6 +98,11 @@ def test_an_answer_comes_in_the_owners_thread_or_is_waited_for_in_another(
     )
     built = gateway.generate("agent", lambda profile: profile.request(f"by {profile.model}"))
     assert built.text == "BY FAKE"
+    until(lambda: all(s.health == READY for s in owner.call(gateway.statuses)))
+    ollama = ollama_status(gateway, owner)
+    assert (ollama.host, ollama.models) == (fake.address, ("agent: fake",))
+    assert (ollama.figures.calls, ollama.figures.failures, ollama.in_flight) == (3, 0, 2)
+    assert ollama.figures.average > 0
     with pytest.raises(RuntimeError, match="by its owner"):
         owner.call(lambda: gateway.generate("agent", GenerationRequest("x")))
     with pytest.raises(ConfigError, match="poet"):
@@ -201,29 +206,6 @@ def test_models_md_names_the_form_of_a_family(home: Places, owner: Owner, fake: 
         path.write_text(path.read_text().replace("## agent", "## agent\n**form**: chat"))
         gateway.generate("agent", GenerationRequest("x"))
     assert [len(fake.calls(path)) for path in ("/api/generate", "/api/chat")] == [1, 1]
-
-
-def test_the_status_tells_figures_health_and_who_waits(
-    gateway: Gateway, owner: Owner, fake: FakeModelServer
-):
-    gateway.generate("agent", GenerationRequest("one two three"))
-    until(lambda: all(s.health == READY for s in owner.call(gateway.statuses)))
-    ollama = ollama_status(gateway, owner)
-    assert (ollama.host, ollama.models) == (fake.address, ("agent: fake",))
-    assert (ollama.running, ollama.in_flight) == (0, 2)
-    assert set(ollama.waiting.values()) == {0}
-    assert (ollama.figures.calls, ollama.figures.failures) == (1, 0)
-    assert ollama.figures.prompt_tokens == 3
-    assert ollama.figures.average > 0
-    gate = threading.Event()
-    fake.always("/api/generate", Reply(gate=gate))
-    outcomes = [ask(gateway, owner) for _ in range(3)]
-    fake.wait_for_calls("/api/generate", 2)
-    ollama = ollama_status(gateway, owner)
-    assert ollama.running == 1  # one key, one call
-    assert ollama.waiting[Priority.EVENT] == 2
-    gate.set()
-    until(lambda: all(outcomes))
 
 
 def test_a_server_that_is_absent_is_reported_and_found_when_it_comes(home: Places, owner: Owner):

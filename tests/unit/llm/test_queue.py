@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from keepsake.errors import ModelFailed, ModelUnavailable
 from keepsake.models.profiles import ModelProfile
-from keepsake.models.queue import Build, Done, ModelQueue, Outcome, Priority, Ticket
+from keepsake.models.queue import ModelQueue, Outcome, Priority, Ticket
 from keepsake.models.scripted import ScriptedModel
 from keepsake.ports import Generation, GenerationRequest
 
@@ -53,6 +53,9 @@ class Echo(ScriptedModel):
         return Generation(request.prompt, "stop", 1, 0, 1, 0.0, "echo")
 
 
+ECHO = Echo(ModelProfile("agent"))
+
+
 class Desk:
     """A queue, its owner's posted work, and what came back."""
 
@@ -67,14 +70,11 @@ class Desk:
         while self.posted:
             self.posted.pop(0)()
 
-    def submit(self, key: str | None, build: Build, done: Done) -> Ticket:
-        return self.queue.submit(E, key, Echo(ModelProfile("agent")), build, done)
-
     def ask(self, name: str, priority: Priority = E, key: str | None = None) -> Ticket:
         return self.queue.submit(
             priority,
             key,
-            Echo(ModelProfile("agent")),
+            ECHO,
             lambda: GenerationRequest(name),
             lambda outcome: self.outcomes.__setitem__(name, outcome),
         )
@@ -155,29 +155,21 @@ def test_the_more_urgent_first_and_in_order_within(desk: Desk, asked: str, answe
     assert desk.run_out() == answered.split()
 
 
-def test_cancelled_while_it_waits_and_in_flight(desk: Desk):
-    tickets = [desk.ask(name, E, "mira") for name in ("first", "second", "third")]
-    desk.settle()
-    tickets[0].cancel()
-    tickets[1].cancel()
-    assert desk.queue.waiting()[E] == 1
-    assert desk.run_out() == ["first", "third"]
-    assert set(desk.outcomes) == {"third"}
-
-
 def test_faults_are_logged_and_stall_nothing(desk: Desk, caplog: pytest.LogCaptureFixture):
     outcomes: list[Outcome] = []
 
     def broken() -> GenerationRequest:
         raise KeyError("profile")
 
-    desk.submit("a", broken, outcomes.append)
-    desk.submit("a", lambda: GenerationRequest("x"), lambda _: 1 / 0)
+    desk.queue.submit(E, "a", ECHO, broken, outcomes.append)
+    desk.queue.submit(E, "a", ECHO, lambda: GenerationRequest("x"), lambda _: 1 / 0)
     desk.ask("bug", E, "a")
+    desk.ask("given up", E, "a").cancel()
     with caplog.at_level(logging.ERROR):
         assert desk.run_out() == ["x", "bug"]
     assert isinstance(outcomes[0], ModelFailed)
     assert isinstance(desk.outcomes["bug"], ModelFailed)
+    assert "given up" not in desk.outcomes
     for said in ("could not be built", "could not be used", "ZeroDivisionError"):
         assert said in caplog.text
 

@@ -4,7 +4,7 @@ import pytest
 
 from keepsake.errors import ModelRejected
 from keepsake.models.profiles import ModelProfile
-from keepsake.models.scripted import ScriptedModel, read
+from keepsake.models.scripted import ScriptedModel
 from keepsake.ports import GenerationRequest
 from keepsake.prompt.verbs import VERBS, Command, Options
 from keepsake.tasks.answer import AnswerReader, PartKind
@@ -49,16 +49,6 @@ def command(window, **settings):
     found = read_deed(part.text, VERBS, THERE)
     assert isinstance(found, Command), found
     return found
-
-
-def test_it_reads_who_and_what_is_there_and_what_was_said_since():
-    scene = read(prompt('Tom says to you, "Where is the cup?"'))
-    assert scene is not None
-    assert (scene.exits, scene.people, scene.things) == (("north", "east"), ("Tom",), ("spoon",))
-    assert scene.said == ("Tom", "Where is the cup?", True)
-    assert (scene.nudged, scene.lately) == (False, ("get blue cup",))
-    refused = answer("It is quiet.", nudge="You have just done that; do something else")
-    assert refused.startswith(" emote "), "which cannot go wrong"
 
 
 @pytest.mark.parametrize("seed", range(4))
