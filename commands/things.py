@@ -89,7 +89,8 @@ def closer_look(obj: ObjectDB, caller: ObjectDB) -> str:
     if obj == caller:
         return "That is you."
     if obj in people_here(caller):
-        kind = "lives in the village." if obj.is_agent else "is a visitor, as you are."
+        visits = "is a visitor." if caller.is_agent else "is a visitor, as you are."
+        kind = "lives in the village." if obj.is_agent else visits
         return f"{obj.get_display_name(caller)} {kind}"
     where = "You have it with you." if obj.location == caller else "It lies here for the taking."
     if not obj.access(caller, "get"):

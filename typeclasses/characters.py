@@ -49,7 +49,7 @@ class Character(CharacterMixin, DefaultCharacter):
 
     def at_msg_receive(self, text: Any = None, from_obj: Any = None, **kwargs: Any) -> bool:
         """Whether it is shown: what somebody says or plays whom this one ignores is not."""
-        line, facts = text if isinstance(text, tuple) and len(text) > 1 else (text, None)
+        line, *_, facts = text if isinstance(text, tuple) and len(text) > 1 else (text, None)
         kind = (facts or {}).get("type")
         if kind in _HEARD and getattr(from_obj, "id", None) in (self.db.ignored or ()):
             return False

@@ -54,8 +54,8 @@ def read_deed(line: str, verbs: Sequence[Verb], options: Options) -> Command | s
     word, _, rest = text.strip().partition(" ")
     verb = find_verb(word.strip(".:,!"), verbs)
     if verb is None:
-        usages = ", ".join(options.usages(verbs).values())
-        return f"You tried to {shorten(text, 60)}: there is no such deed. You can: {usages}"
+        names = ", ".join(each.name for each in options.usages(verbs))
+        return f"You tried to {shorten(text, 60)}: there is no such deed. You can: {names}"
     try:
         nothing = verb.takes is Takes.NOTHING
         argument = "" if nothing else _argument(verb, rest.strip(), options)

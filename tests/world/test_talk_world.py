@@ -83,6 +83,9 @@ class TestAnswers(TalkWorld):
         assert self.acts() == ["whisper Tom = The key is under the mat."]
         assert not any("mat" in line for line in overheard)
         assert self.mind.keeper.notes.all() == []
+        window = self.mind.memory.context().window
+        told = [each.text for each in window if each.kind is MemoryKind.RESULT]
+        assert told == ["You tried to note: nothing of what was whispered is written down"]
 
     def test_two_lines_that_one_answer_knew_of_are_not_answered_twice(self):
         self.said = ["Both, Tom.", "Again?", "> wait"]

@@ -39,7 +39,7 @@ from keepsake.tasks.talk import Talk, TalkScene
 
 PROFILE = "agent"
 """The profile that agents think with."""
-_WRITES = frozenset({"note", "journal", "pin", "remember"})
+WRITES = frozenset({"note", "journal", "pin", "remember"})
 """Verbs whose result stands in prompts that others hear: not offered where the prompt holds what
 is for one person alone."""
 
@@ -116,14 +116,18 @@ class SceneMaker:
         came_in = not turn.audience.issuperset(map(identity_of, people_near(agent)))
         return came_in and self._mind.memory.private.shared_with(turn.audience)
 
+    def is_confided(self, turn: TurnContext) -> bool:
+        """Whether whispered words may be in the prompt, and so in whatever answers it."""
+        return turn.whispered or self._mind.memory.private.shared_with(turn.audience)
+
     def choices(self, agent: Body, turn: TurnContext) -> tuple[tuple[Verb, ...], Options]:
         """What the agent may do in this turn, and with what.
 
         One that is spoken to may leave a talk, but not its guests.
         """
         without = {COMPACT} if not self._runtime.compaction.current.on_agent else set[str]()
-        if turn.whispered or self._mind.memory.private.shared_with(turn.audience):
-            without |= _WRITES | ({"promise"} if turn.whispered else set())
+        if self.is_confided(turn):
+            without |= WRITES | ({"promise"} if turn.whispered else set())
         verbs = tuple(verb for verb in VERBS if verb.name not in without)
         return verbs, options_of(agent, stays=hosts_guests(agent) if turn.partner else None)
 

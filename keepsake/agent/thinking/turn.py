@@ -27,7 +27,7 @@ from keepsake.agent.surroundings import (
     show,
 )
 from keepsake.agent.thinking.acting import LOOKUPS, SPEECH, Act, Actor
-from keepsake.agent.thinking.scene import PROFILE, SceneMaker, words_by_rule
+from keepsake.agent.thinking.scene import PROFILE, WRITES, SceneMaker, words_by_rule
 from keepsake.agent.thinking.thought_log import DROPPED, Sent, ThoughtLog, Turn
 from keepsake.archive.records import COURTESY, MemoryKind
 from keepsake.errors import KeepsakeError, ModelError, ModelUnavailable
@@ -301,8 +301,12 @@ class Turns:
         command = read_deed(part.text, *self.scenes.choices(agent, context))
         if isinstance(command, Command):
             return self._actor.do(agent, command, seen=seen)
-        self._memory.remember(command, MemoryKind.RESULT, place=place_of(agent))
-        return Act(None, command)
+        verb, why = part.text.partition(" ")[0], "that cannot be done now"
+        if verb in WRITES:
+            why = "nothing of what was whispered is written down"
+        told = f"You tried to {verb}: {why}" if self.scenes.is_confided(context) else command
+        self._memory.remember(told, MemoryKind.RESULT, place=place_of(agent))
+        return Act(None, told)
 
     # -- without an answer
 

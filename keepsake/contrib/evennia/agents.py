@@ -119,7 +119,7 @@ class AgentMixin(CharacterMixin):
         """Perceive what a screen would show, then pass it on to a session, if there is one."""
         super().msg(text=text, from_obj=from_obj, session=session, options=options, **kwargs)
         if text and (mind := self.mind):
-            raw, facts = text if isinstance(text, tuple | list) else (text, {})
+            raw, *_, facts = text if isinstance(text, tuple | list) else (text, {})
             number = self._perceive(mind, str(raw), facts or {}, from_obj)
             if (facts or {}).get("type") in MOVES and _is_seen(from_obj, self):
                 runtime().post(lambda: self.notice_move(from_obj, memory=number))
