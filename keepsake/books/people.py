@@ -281,12 +281,13 @@ def _shown(name: str, page: PersonPage | None, how: Telling) -> Iterator[str]:
 
 def _quotes(page: PersonPage, how: Telling) -> Mapping[str, list[str]]:
     """What they said in confidence, said and did before the window, the oldest first."""
-    quotes: dict[str, list[str]] = {"told you in confidence": [], "last said": [], "last did": []}
+    quotes: dict[str, list[str]] = {"told you in confidence": [], "last said": [], "you saw": []}
     for each in page.lines:
         if each.numbers[-1] < (how.before or math.inf) and how.may(each.numbers):
-            verb = "last said" if each.said else "last did"
+            verb = "last said" if each.said else "you saw"
             verb = "told you in confidence" if how.confided(each.numbers) else verb
-            text = quoted(each.text, _LONGEST_QUOTE) if each.said else each.text.rstrip(".")
+            words = each.text if each.said else f"{page.names[-1]} {each.text}"
+            text = quoted(words, _LONGEST_QUOTE)
             quotes[verb].append(f"{text} ({_day(each.time, how.now)})")
     return quotes
 

@@ -80,7 +80,7 @@ def told(memory: Memory) -> str:
     if said := spoken(memory):
         act = f'You {verb}{f" to {said.to}" if said.to else ""}, "{said.words}"'
     else:
-        act = f"You *{rest}*" if verb in ("emote", "pose") and rest else f"You did: {memory.text}"
+        act = f"You: *{rest}*" if verb in ("emote", "pose") and rest else f"You did: {memory.text}"
     return for_prompt(f"{act} (your reason: {memory.reason})" if memory.reason else act)
 
 

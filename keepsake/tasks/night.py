@@ -16,6 +16,7 @@ from keepsake.language.heard import spoken
 from keepsake.language.perception import for_prompt, shorten
 from keepsake.ports import ChatMessage, TargetModel
 from keepsake.prompt.tokens import estimate_tokens
+from keepsake.tasks.conversation import own_line
 from keepsake.tasks.prompt_file import Prompts
 from keepsake.tasks.task import AnswerRefused, Question
 
@@ -55,7 +56,7 @@ def memory_line(memory: Memory) -> str:
     if own is not None:
         text = f'You{f" to {own.to or memory.to}" if own.to or memory.to else ""}: "{own.words}"'
     elif memory.kind is MemoryKind.ACT:
-        text = f"You: {memory.text}"
+        text = f"You: {own_line(memory)}"
     else:
         text = memory.told
     line = shorten(for_prompt(text), _LONGEST_LINE)

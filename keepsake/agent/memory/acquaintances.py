@@ -16,7 +16,7 @@ from typing import Any
 from keepsake.agent.agent_log import Complaints, logged
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.runtime import Alarm, Runtime
-from keepsake.agent.surroundings import Life, identity_of, people_near
+from keepsake.agent.surroundings import Life, identity_of, is_agent, people_near
 from keepsake.archive.privacy import NOBODY, Audience
 from keepsake.archive.records import Memory
 from keepsake.books.people import PeopleBook, Telling
@@ -102,5 +102,8 @@ class Acquaintances:
             lambda numbers: not hears(numbers, audience=NOBODY),
             window[0].number if window else None,
         )
-        present = [(identity_of(person), person.key) for person in people_near(agent)]
+        near = [(identity_of(each), each) for each in people_near(agent)]
+        # Of an agent that it has not met yet its persona may tell: they are neighbours.
+        told = [each for each in near if not is_agent(each[1]) or self.book.loaded(each[0])]
+        present = [(key, person.key) for key, person in told]
         return people_lines(present, self.book, budget, telling)

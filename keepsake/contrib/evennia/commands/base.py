@@ -29,6 +29,7 @@ from keepsake.contrib.evennia.creation import all_agents, find_agents
 from keepsake.contrib.evennia.minds import mind_of
 from keepsake.contrib.evennia.wording import counted, listed, quoted
 from keepsake.errors import KeepsakeError
+from keepsake.memory.summarizer import UNCHANGED
 
 COMMAND: Any = class_from_module(settings.COMMAND_DEFAULT_CLASS)
 """The game's own base of commands."""
@@ -227,7 +228,7 @@ def hung(text: str, indent: int) -> str:
 
 def author_of(model: str) -> str:
     """Who wrote a summary, to be said after its memories."""
-    return EDITED if model == EDITED else f"by {plain(model)}"
+    return plain(model) if model in (EDITED, UNCHANGED) else f"by {plain(model)}"
 
 
 def when(time: datetime | None, now: datetime) -> str:
