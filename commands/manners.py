@@ -119,11 +119,15 @@ class CmdForgetMe(PlayerCommand):
         caller, now = self.caller, time.time()
         name = caller.key
         asked = float(caller.ndb.asked_to_forget or 0)
-        if self.args.casefold() == "me":
-            caller.ndb.asked_to_forget = now
-            self.msg(f"All that you ever said here would be gone. Sure? Type: forget me {name}")
-        elif self.args.casefold() != f"me {name}".casefold() or now - asked > CONFIRM_SECONDS:
+        words, sure = self.args.casefold(), f"me {name}".casefold()
+        if words not in ("me", sure):
             raise CannotDo("Forget what? `forget me` takes your words out of every memory.")
+        if words == "me" or now - asked > CONFIRM_SECONDS:
+            caller.ndb.asked_to_forget = now
+            self.msg(
+                f"All that you ever said here would be gone. Sure? Type within a minute: "
+                f"forget me {name}"
+            )
         elif now - float(caller.attributes.get("forgotten") or 0) < FORGET_SECONDS:
             raise CannotDo("You were forgotten within the last hour. Try again later.")
         else:
