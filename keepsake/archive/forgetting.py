@@ -100,7 +100,7 @@ class Traces:
     def _overheard(self, memory: Memory) -> bool:
         person, said = self.person, heard(memory)
         if memory.kind is not MemoryKind.PERCEPTION:
-            return False
+            return is_named(memory.text, person.name)
         of_agent = memory.source_id in person.agents and is_named(memory.text, person.name)
         return of_agent or (said is not None and said.to == person.name)
 
@@ -237,8 +237,15 @@ def _clean_text(path: Path, text: str, traces: Traces) -> str:
     except yaml.YAMLError:
         return traces.without(text)
     post.metadata = traces.cleaned(post.metadata)
-    post.content = traces.without(post.content)
+    head, *sections = traces.without(post.content).split("\n## ")
+    post.content = "\n## ".join([head, *(each for each in sections if not _emptied(each))])
     return str(frontmatter.dumps(post)) + "\n" if post.metadata else post.content + "\n"
+
+
+def _emptied(section: str) -> bool:
+    """Whether an entry of a journal has lost its text, and has fields alone."""
+    lines = [line for line in section.split("\n")[1:] if line.strip()]
+    return bool(lines) and all(line.startswith("- **") for line in lines)
 
 
 def _mentions(path: Path, person: ForgottenPerson) -> bool:

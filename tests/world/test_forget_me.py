@@ -230,6 +230,7 @@ def test_what_was_whispered_to_them_and_told_on_of_them_goes_too(tmp_path: Path)
         tmp_path,
         (ACT, "", "", "whisper Tom = The oriole.", {"to_id": "9-1"}),
         (ACT, "", "", "say Hm.", {}),
+        (ACT, "", "", "give whistle to Otto", {}),
         (ACT, "", "", "say Nell tells me: Otto gave Nell a kite.", {**told_on, "chain": "Nell 1"}),
         (ACT, "", "", "say Nell tells me: Ann gave Nell a sled.", {**told_on, "chain": "Nell 2"}),
     )
@@ -237,6 +238,7 @@ def test_what_was_whispered_to_them_and_told_on_of_them_goes_too(tmp_path: Path)
     left = left_in(tmp_path)
     assert "oriole" not in left
     assert "kite" not in left
+    assert "whistle" not in left
     assert "say Hm." in left
     assert "Nell tells me: Ann gave Nell a sled." in left
 
@@ -284,3 +286,14 @@ def test_their_words_in_a_row_what_cites_them_and_what_a_crash_tore_off_go_too(t
     assert note.read_text() == "Trees grow by the willow.\n"
     left = {path.name for path in tmp_path.rglob("*")}
     assert left == {"archive", "0000000001.jsonl", ".lock", "notes", "boats.md"}
+
+
+def test_an_entry_of_a_journal_that_is_all_theirs_goes_with_its_fields(tmp_path: Path):
+    archived(tmp_path, (HEARD, "Otto", "9-1", 'Otto says to you, "I breed axolotls."', {}))
+    day = tmp_path / "journal" / "2026-11-20.md"
+    day.parent.mkdir()
+    other = "## 20261120-2, 10:00\n\nIt rains.\n\n- **memories**: 2\n"
+    theirs = "## 20261120-1, 09:00\n\nOtto breeds axolotls.\n\n- **memories**: 1\n\n"
+    day.write_text(f"# 20 November 2026\n\n{theirs}{other}")
+    assert forget(tmp_path, OTTO)
+    assert day.read_text() == f"# 20 November 2026\n\n{other}"
