@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from keepsake import database, vault_lock
-from keepsake.cli import home, processes
+from keepsake.cli import processes
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.paths import DATABASE_URL, Places
 
@@ -76,7 +76,7 @@ def backup(here: Places, target: Path) -> Backup:
     path = target / stamp if target.is_dir() else target
     if path.exists():
         raise KeepsakeError(f"{path} exists already", "Choose another name, or remove it")
-    with home.alone(here):
+    with processes.alone(here):
         here = processes.actual(here)
         database.refuse_another(here)
         if not (here.database_url or here.database.exists()):
@@ -155,7 +155,7 @@ def restore(here: Places, source: Path, *, replace: bool = False) -> Restored:
     """
     here.agents.mkdir(parents=True, exist_ok=True)
     stages = {"home": here.home / _STAGE, "vault": here.vault / _STAGE}
-    with home.alone(here):
+    with processes.alone(here):
         if processes.running(here):
             raise KeepsakeError(f"The world of {here.home} runs", "Stop it with `keepsake stop`")
         with vault_lock.take(here):

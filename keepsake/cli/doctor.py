@@ -26,7 +26,7 @@ from keepsake.books.journal import Journal, JournalConfig
 from keepsake.books.notes import NoteBook
 from keepsake.books.people import PeopleBook, PeopleConfig
 from keepsake.books.pins import Pinned
-from keepsake.cli import home, processes
+from keepsake.cli import processes
 from keepsake.cli.processes import Component
 from keepsake.errors import ConfigError, KeepsakeError
 from keepsake.memory.config import FOLDER, CompactionConfig
@@ -137,7 +137,9 @@ def world(here: Places, wrong: Wrong) -> str:
         cure = "`make run` mends that; `keepsake logs server --no-follow` has why it ended"
         wrong(f"runs without its {' and '.join(sorted(missing))}", cure)
         return ""
-    return "runs and answers" if home.ask(here, "ready", seconds=5)["ready"] else "is being built"
+    return (
+        "runs and answers" if processes.ask(here, "ready", seconds=5)["ready"] else "is being built"
+    )
 
 
 def world_database(here: Places, wrong: Wrong) -> str:
@@ -165,7 +167,9 @@ def configuration(here: Places, wrong: Wrong) -> str:
     looked_at |= dict.fromkeys(sorted((here.config / FOLDER).glob("*.md")), load_strategy)
     for path, load in looked_at.items():
         if not path.exists():
-            cure = f"Copy it from {home.SHIPPED_CONFIG}, or start anew: `make run` puts it back"
+            cure = (
+                f"Copy it from {processes.SHIPPED_CONFIG}, or start anew: `make run` puts it back"
+            )
             wrong(f"{path} is missing", cure)
             continue
         try:
@@ -179,7 +183,7 @@ def waiting(here: Places, wrong: Wrong) -> str:
     """Nothing waits for an archive that cannot be written."""
     try:
         cure = "Make room on the vault's disk or mend its permissions; the rest goes by itself"
-        for each in home.ask(here, "waiting", seconds=5):
+        for each in processes.ask(here, "waiting", seconds=5):
             what = f"{each['waiting']} of {each['name']}: {each['problem']}"
             if each["unkept"]:
                 what += f" {each['unkept']} of them are in RAM alone, and a stop would lose them."
@@ -269,7 +273,7 @@ def words(here: Places, wrong: Wrong) -> str:
     """Nothing is wrong with the recall index of any agent; a broken one is made anew by itself."""
     if not _runs(here, Component.SERVER):
         return "the world does not run"
-    for each in home.ask(here, "index_status")["agents"]:
+    for each in processes.ask(here, "index_status")["agents"]:
         if each["problem"]:
             wrong(f"{each['agent']}: {each['problem']}", "It is mended by itself; look again")
     return "the running world sees nothing wrong"

@@ -19,8 +19,8 @@ from keepsake.books.journal import Journal
 from keepsake.books.people import FOLDER
 from keepsake.books.person_page import parse_page
 from keepsake.errors import KeepsakeError, NoteRefused, refusing
+from keepsake.events.files import Filter, events
 from keepsake.events.prompts import prompts_of
-from keepsake.events.reader import Filter, events
 from keepsake.events.schema import Shape, columns
 from keepsake.events.types import KINDS
 from keepsake.names import name_of

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from keepsake.cli.output import err, out
 from keepsake.errors import KeepsakeError, refusing
-from keepsake.events.reader import Filter, follow, last, newest
+from keepsake.events.files import Filter, follow, last, newest
 from keepsake.events.types import KINDS
 from keepsake.paths import Places
 

@@ -10,7 +10,7 @@ import typer
 from rich.markup import escape
 
 from keepsake.books import files as vault_files
-from keepsake.cli import home
+from keepsake.cli import processes
 from keepsake.cli.output import out, plain_table
 from keepsake.errors import ConfigError, KeepsakeError, ModelMissing
 from keepsake.markdown_config import with_settings
@@ -55,7 +55,7 @@ def get(name: Name) -> None:
     out.print(escape(f"{model.repo}/{model.file}, {_size(model)}, licence: {model.licence}"))
     if not model.sha256:
         out.print("models.md has no sha256 of it: it is checked by what the hub reports alone.")
-    home.prepare(here)
+    processes.prepare(here)
     found = catalogue.fetch(model, here.models)
     out.print(escape(str(found.path)))
     if found.revision:
@@ -67,7 +67,7 @@ def get(name: Name) -> None:
 def use(name: Name) -> None:
     """Have a fetched model play the agents; a running world changes to it at once."""
     here = places()
-    home.prepare(here)
+    processes.prepare(here)
     model = catalogue.named(_catalogue(here), name)
     if not model.is_there(here.models):
         raise ModelMissing(
@@ -110,7 +110,7 @@ def _catalogue(here: Places) -> Mapping[str, CatalogueModel]:
 def _file(here: Places, name: str) -> Path:
     """The vault's configuration file; the shipped one before the first start."""
     path = here.config / name
-    return path if path.exists() else home.SHIPPED_CONFIG / name
+    return path if path.exists() else processes.SHIPPED_CONFIG / name
 
 
 def _state(model: CatalogueModel, here: Places, profile: ModelProfile) -> str:

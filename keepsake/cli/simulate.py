@@ -13,7 +13,7 @@ import typer
 
 from keepsake.cli.output import out, plain_table
 from keepsake.errors import KeepsakeError
-from keepsake.events.reader import last
+from keepsake.events.files import last
 from keepsake.paths import Places, places
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from typing import Any
 from rich.table import Table
 
 from keepsake import database, vault_lock
-from keepsake.cli import home, processes
+from keepsake.cli import processes
 from keepsake.cli.logs import tail
 from keepsake.cli.output import plain_table
 from keepsake.cli.processes import Component
@@ -72,8 +72,8 @@ def start(here: Places, say: Say) -> list[str] | None:
     """
     if here.certificate is not None:
         check_certificate(here.certificate)
-    home.prepare(here)
-    with home.alone(here):
+    processes.prepare(here)
+    with processes.alone(here):
         if not processes.missing(here):
             say("Waiting for the world that is already there")
             with suppress(KeepsakeError):
@@ -105,9 +105,9 @@ def reload(here: Places, say: Say) -> None:
         KeepsakeError: Nothing runs, or it is too busy to be asked, or its code cannot be loaded:
             then the world goes on as it is. Or the new Server did not come up.
     """
-    with home.alone(here):
+    with processes.alone(here):
         here = processes.actual(here)
-        before = home.ask(here, "ready", seconds=_BUSY_SECONDS)["pid"]
+        before = processes.ask(here, "ready", seconds=_BUSY_SECONDS)["pid"]
         try:
             launch(here, "check", say)
         except KeepsakeError as error:
@@ -116,7 +116,7 @@ def reload(here: Places, say: Say) -> None:
                 "Mend what is named there and reload again",
             ) from error
         say("Waiting for the world")
-        home.ask(here, "reload", seconds=_BUSY_SECONDS)
+        processes.ask(here, "reload", seconds=_BUSY_SECONDS)
         _wait_until_ready(here, not_pid=before)
 
 
@@ -166,7 +166,7 @@ def _wait_until_ready(here: Places, not_pid: int = 0) -> None:
     while (now := time.monotonic()) < began + _READY_SECONDS:
         report: dict[str, Any] = {}
         with suppress(KeepsakeError):  # between two Servers, or the reactor is busy
-            report = home.ask(here, "ready", seconds=5)
+            report = processes.ask(here, "ready", seconds=5)
         if problem := report.get("problem"):
             raise _broken(here, problem)
         if report.get("ready") and report["pid"] != not_pid:
@@ -230,7 +230,7 @@ def stop(here: Places, say: Say) -> bool:
     Raises:
         KeepsakeError: A process cannot be ended.
     """
-    with home.alone(here):
+    with processes.alone(here):
         anything = bool(processes.running(here))
         end_all(processes.actual(here), say)
     return anything
@@ -250,7 +250,7 @@ def end_all(here: Places, say: Say, *, ask: bool = True) -> None:
     if ask and not processes.missing(here):
         say("Stopping Evennia")
         try:
-            home.ask(here, "stop", seconds=_BUSY_SECONDS)
+            processes.ask(here, "stop", seconds=_BUSY_SECONDS)
             deadline = time.monotonic() + _STOP_SECONDS
             while processes.missing(here) < processes.HALVES and time.monotonic() < deadline:
                 time.sleep(_POLL_SECONDS)
@@ -282,7 +282,7 @@ def status(here: Places) -> dict[str, Any]:
     found = {each.component: each for each in processes.running(here)}  # the newest of each kind
     ready = False
     with suppress(KeepsakeError):
-        ready = bool(home.ask(here, "ready", seconds=3)["ready"])
+        ready = bool(processes.ask(here, "ready", seconds=3)["ready"])
     return {
         "ready": ready,
         "home": str(here.home),

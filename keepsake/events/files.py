@@ -15,14 +15,16 @@ import gzip
 import os
 import re
 import shutil
+import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import BinaryIO
 
-from keepsake.json_lines import AppendedFile, ended_lines, lines_from_end, parsed
+from keepsake.json_lines import AppendedFile, Record, ended_lines, lines_from_end, parsed
 
 EVENTS = "events"
 """How the names of the event log's files begin."""
@@ -179,3 +181,92 @@ def write_packed(target: Path, source: BinaryIO) -> None:
         part.replace(target)
     finally:
         part.unlink(missing_ok=True)
+
+
+class Filter:
+    """Which events are wanted."""
+
+    def __init__(self, agents: Collection[str] = (), kinds: Collection[str] = ()) -> None:
+        self._agents = {each.casefold() for each in agents}
+        self._kinds = frozenset(kinds)
+
+    def __call__(self, record: Record) -> bool:
+        """Whether this one is."""
+        if self._kinds and record.get("kind") not in self._kinds:
+            return False
+        return not self._agents or str(record.get("agent", "")).casefold() in self._agents
+
+
+def events(folder: Path, after: int = 0) -> Iterator[Record]:
+    """Every event with a number above ``after``, oldest first; blocks.
+
+    Lines that cannot be read, and those of a later time that are no events, are passed over.
+    """
+    files = files_of(folder, EVENTS)
+    for file, following in zip_longest(files, files[1:]):
+        if following is None or following.first > after + 1:
+            yield from (each for each in _records(file.lines()) if each["seq"] > after)
+
+
+def last(folder: Path, count: int, wanted: Callable[[Record], bool]) -> list[Record]:
+    """The newest ``count`` events that are wanted, oldest first; reads no more than needed."""
+    return list(islice(filter(wanted, newest_first(folder)), count))[::-1]
+
+
+def newest_first(
+    folder: Path, *, kind: str = "", agent_id: int = 0, most: int | None = None
+) -> Iterator[Record]:
+    """Every event, the newest first; reads no more than is asked for.
+
+    ``kind``: Only events of that kind.
+    ``agent_id``: Only events of the agent with that id.
+    ``most``: Bytes after which it ends; None for never.
+    """
+    # Lines that lack these are not even parsed.
+    needles = [f'"kind":"{kind}"'.encode()] if kind else []
+    needles += [f'"agent_id":{agent_id}'.encode()] if agent_id else []
+    left = most
+    for file in reversed(files_of(folder, EVENTS)):
+        for line in file.lines_from_end():
+            if left is not None and (left := left - len(line) - 1) < 0:
+                return
+            if all(each in line for each in needles):
+                for record in _records([line]):
+                    if kind in ("", record.get("kind")) and agent_id in (0, id_of(record)):
+                        yield record
+
+
+def id_of(record: Record) -> int:
+    """The id of the agent that an event is of; 0 where it has none."""
+    found = record.get("agent_id")
+    return found if isinstance(found, int) else 0
+
+
+def time_of(said: object) -> datetime | None:
+    """The time of an event, as its field ``t`` has it; None if that is no time."""
+    try:
+        return datetime.fromisoformat(str(said)).astimezone()
+    except (ValueError, OverflowError):
+        return None
+
+
+def newest(folder: Path) -> int:
+    """The number of the last event; 0 if there is none."""
+    return next((int(each["seq"]) for each in newest_first(folder)), 0)
+
+
+def follow(folder: Path, after: int, poll: float = 0.2) -> Iterator[Record]:
+    """Each event with a number above ``after``, once and in order; never ends."""
+    while True:
+        new = list[Record]()
+        for record in newest_first(folder):
+            if record["seq"] <= after:
+                break
+            new.append(record)
+        after = new[0]["seq"] if new else after
+        yield from reversed(new)
+        time.sleep(poll)
+
+
+def _records(lines: Iterable[bytes]) -> Iterator[Record]:
+    return (each for each in map(parsed, lines) if isinstance(each.get("seq"), int))

@@ -28,8 +28,8 @@ from keepsake.archive.records import (
 )
 from keepsake.archive.tiers import SummaryState
 from keepsake.errors import KeepsakeError, refusing
+from keepsake.events.files import newest_first
 from keepsake.events.prompts import prompt_text
-from keepsake.events.reader import newest_first
 from keepsake.events.types import Guard, Recalled, Thought
 from keepsake.json_lines import Record
 from keepsake.language.heard import DEED

@@ -24,7 +24,7 @@ from keepsake.archive.records import Memory
 from keepsake.contrib.evennia.commands.why import source_of
 from keepsake.errors import KeepsakeError
 from keepsake.events.why import PromptSource, Why, why_did
-from keepsake.web import access, actions, books, charts, history, world
+from keepsake.web import access, actions, charts, history, world
 from keepsake.web.access import NOWHERE, may_act, refused
 from keepsake.web.actions import ONE, NotAllowed
 from keepsake.web.shapes import (
@@ -157,8 +157,8 @@ def book(
     """What it keeps beside its memories, newest first; ``kept`` is always in its prompts."""
     folder = world.folder_of(number)
     if of == "nights":
-        return books.nights_of(runtime().places.events, number, limit)
-    return books.book(folder, of, limit)
+        return history.nights_of(runtime().places.events, number, limit)
+    return history.book(folder, of, limit)
 
 
 @api.get(f"{ONE}/tiers", response=_answers(TiersView))

@@ -9,8 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from keepsake.events.files import EVENTS, files_of
-from keepsake.events.reader import id_of, time_of
+from keepsake.events.files import EVENTS, files_of, id_of, time_of
 from keepsake.events.types import Compaction, MemoryChange, Recall, Thought
 from keepsake.json_lines import Record, parsed
 from keepsake.web.shapes import Point, Series

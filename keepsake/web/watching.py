@@ -25,8 +25,8 @@ from keepsake.archive.records import Memory
 from keepsake.contrib.evennia.apps import places
 from keepsake.contrib.evennia.minds import mind_by_number, open_minds
 from keepsake.errors import KeepsakeError
+from keepsake.events.files import id_of, last
 from keepsake.events.log import Subscribers, WrittenEvent
-from keepsake.events.reader import id_of, last
 from keepsake.events.secrets import Scrubber
 from keepsake.events.types import MemoryChange
 from keepsake.json_lines import in_json

@@ -21,7 +21,7 @@ from statistics import median, quantiles
 import psutil
 
 from keepsake.cli import processes
-from keepsake.events.reader import newest_first
+from keepsake.events.files import newest_first
 from keepsake.paths import Places
 from tests.bench.busy_world import ROOM, BusyWorld, Size, world
 from tests.bench.figures import Figure

@@ -16,7 +16,7 @@ from random import Random
 
 import psutil
 
-from keepsake.cli import home
+from keepsake.cli import processes
 from keepsake.paths import REPOSITORY
 from tests.bench.busy_model import LOWER, UPPER, only_once
 from tests.bench.lives import lived
@@ -107,7 +107,7 @@ class BusyWorld:
     def opened(self, name: str) -> None:
         """Wait until all agents are open, and keep what that took."""
         began = time.monotonic()
-        while home.ask(self.copy.here, "ready", seconds=120).get("unopened"):
+        while processes.ask(self.copy.here, "ready", seconds=120).get("unopened"):
             assert time.monotonic() - began < _OPEN_SECONDS, "the agents were never all open"
             time.sleep(0.1)
         self.took[name] = time.monotonic() - began
@@ -121,7 +121,7 @@ class BusyWorld:
         deadline = time.monotonic() + _REST_SECONDS
         server = psutil.Process(int(self.copy.here.server_pid.read_text()))
         while time.monotonic() < deadline:
-            found = home.ask(self.copy.here, "index_status", seconds=120)
+            found = processes.ask(self.copy.here, "index_status", seconds=120)
             whole = not any(each["waiting"] for each in found["agents"])
             if whole and server.cpu_percent(interval=2) < _IDLE_PERCENT:
                 return

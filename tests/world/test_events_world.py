@@ -10,16 +10,16 @@ import jsonschema
 
 from keepsake.agent import agent_log, runtime
 from keepsake.contrib.evennia.minds import close_all
+from keepsake.events.files import events
 from keepsake.events.log import EventLog, Subscribers
 from keepsake.events.prompts import prompt_text
-from keepsake.events.reader import events
 from keepsake.events.types import KINDS, World
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.types import CompactReason
 from keepsake.models.gateway import Gateway
 from keepsake.models.profiles import Profiles
 from keepsake.paths import REPOSITORY, Places
-from keepsake.web.books import nights_of
+from keepsake.web.history import nights_of
 from tests.fakes.model_server import Reply
 from tests.world.agents_world import AgentsWorld, FixedConfig
 

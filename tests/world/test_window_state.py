@@ -7,7 +7,7 @@ from typing import Any
 
 from keepsake.contrib.evennia import lifecycle as runtime
 from keepsake.contrib.evennia.minds import unopened
-from keepsake.events.reader import events
+from keepsake.events.files import events
 from tests.world.web_world import WebWorld
 from typeclasses.agents import Agent
 

@@ -17,7 +17,10 @@ from keepsake.agent.runtime import Runtime
 from keepsake.agent.sleep.night import Nights
 from keepsake.agent.sleep.tiredness import Tiredness, is_loud, tired, wakes_at
 from keepsake.agent.surroundings import (
+    CALLED,
+    STROLL,
     Body,
+    Walk,
     event_of,
     guests_wait,
     identity_of,
@@ -28,7 +31,6 @@ from keepsake.agent.surroundings import (
     words_of,
 )
 from keepsake.agent.thinking.thinker import Thinker
-from keepsake.agent.walking import CALLED, STROLL, Walk
 from keepsake.archive.records import MemoryKind
 from keepsake.language.heard import RULED
 

@@ -23,7 +23,7 @@ from keepsake.contrib.evennia.creation import FOLDER
 from keepsake.contrib.evennia.minds import mind_of, open_minds, unopened
 from keepsake.contrib.evennia.news import Absentee, News, Witness, chosen, news_of
 from keepsake.errors import KeepsakeError
-from keepsake.events.reader import time_of
+from keepsake.events.files import time_of
 from keepsake.language.heard import names
 
 if TYPE_CHECKING:

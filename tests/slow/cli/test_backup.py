@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from keepsake import vault_lock
 from keepsake.cli import backup as backups
-from keepsake.cli import home
+from keepsake.cli import processes
 from keepsake.errors import KeepsakeError
 from keepsake.paths import REPOSITORY, Places, Ports
 from tests.slow.cli.conftest import Copy, make_copy
@@ -31,7 +31,7 @@ def copy_in(folder: Path) -> Places:
 def world_in(folder: Path, said: str = "Good evening.") -> Places:
     """A home and a vault as a world leaves them, small."""
     here = copy_in(folder)
-    home.prepare(here)
+    processes.prepare(here)
     archive = here.agents / "Mira" / "archive"
     archive.mkdir(parents=True)
     line = {"type": "memory", "n": 1, "t": "2026-05-04T08:00:00+00:00", "kind": "perception"}
@@ -172,7 +172,7 @@ def test_a_vault_that_another_copy_has_open_is_refused_by_name_until_that_is_kil
 ):
     monkeypatch.setattr(vault_lock.take, "__kwdefaults__", {"patience": 0.2})
     made: Copy = make_copy(tmp_path)
-    home.prepare(made.here)
+    processes.prepare(made.here)
     with held_by_another(made.here.vault, tmp_path / "other-home") as process:
         refused = made.keepsake("start")
         assert refused.returncode == 1

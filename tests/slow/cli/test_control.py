@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from keepsake.cli import home
+from keepsake.cli import processes
 from keepsake.errors import KeepsakeError
 from keepsake.paths import REPOSITORY, places
 
@@ -30,15 +30,15 @@ def test_answers_and_refusals_and_what_a_killed_world_left(tmp_path):
     for _ in range(2):  # the second one finds what the first left behind
         with subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True) as world:
             assert world.stdout.readline() == "up\n"
-            assert home.ask(here, "name") == "Mira ✓"
+            assert processes.ask(here, "name") == "Mira ✓"
             with pytest.raises(KeepsakeError, match=r"'fly' is no operation.*name, break"):
-                home.ask(here, "fly")
+                processes.ask(here, "fly")
             with pytest.raises(KeepsakeError, match="KeyError: 'missing'"):
-                home.ask(here, "break")
+                processes.ask(here, "break")
             assert stat.S_IMODE(here.control_socket.stat().st_mode) == 0o600
             world.kill()
-        with pytest.raises(home.NotRunning, match="make run"):
-            home.ask(here, "name")
+        with pytest.raises(processes.NotRunning, match="make run"):
+            processes.ask(here, "name")
 
 
 def test_without_a_world_the_command_says_what_to_do(copy):

@@ -10,7 +10,7 @@ import pytest
 
 from game.server.private_files import read_or_create
 from keepsake.archive.spill import Spill
-from keepsake.cli import home
+from keepsake.cli import processes
 from keepsake.markdown_config import with_settings
 from tests.empty_tables import lay_tables
 
@@ -102,7 +102,7 @@ def line(number):
     ],
 )
 def test_what_is_wrong_is_named_with_the_cure(copy, fault):
-    home.prepare(copy.here)
+    processes.prepare(copy.here)
     told = fault(copy)
     _, (finding,) = examined(copy)
     assert told in finding["what"]
@@ -111,7 +111,7 @@ def test_what_is_wrong_is_named_with_the_cure(copy, fault):
 
 def test_a_copy_that_is_well(copy, tables):
     lay_tables(tables, copy.here)
-    home.prepare(copy.here)
+    processes.prepare(copy.here)
     archive(copy, map(line, range(1, 8)))
     findings, wrong = examined(copy)
     assert wrong == []
@@ -135,7 +135,7 @@ def portal(copy, **environ):
 
 
 def test_the_running_copy_is_looked_at_whatever_the_shell_names(copy):
-    home.prepare(copy.here)
+    processes.prepare(copy.here)
     with portal(copy, KEEPSAKE_PORT_BASE="46510"):
         done = copy.keepsake("doctor", "--json")
     found = {each["subject"]: each for each in json.loads(done.stdout)}

@@ -10,9 +10,9 @@ import sys
 import pytest
 from pyarrow import parquet
 
+from keepsake.events.files import events
 from keepsake.events.log import EventLog
 from keepsake.events.prompts import prompts_of
-from keepsake.events.reader import events
 from keepsake.events.types import (
     Compaction,
     Fault,

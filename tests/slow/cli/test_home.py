@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import pytest
 
 from game.server.private_files import read_or_create
-from keepsake.cli import home, processes
+from keepsake.cli import processes
 from keepsake.errors import KeepsakeError
 from keepsake.paths import REPOSITORY, Ports, places
 from tests.slow.cli.conftest import make_copy
@@ -62,11 +62,11 @@ def test_a_vault_gets_the_shipped_configuration_and_what_somebody_wrote_stays(
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as full:
-        full.setattr(home.shutil, "copyfile", half)
+        full.setattr(processes.shutil, "copyfile", half)
         with pytest.raises(KeepsakeError, match=r"No space left on device.*Free some"):
-            home.prepare(here)
-    home.prepare(here)
-    shipped = {path.name: path.read_text() for path in home.SHIPPED_CONFIG.glob("*.md")}
+            processes.prepare(here)
+    processes.prepare(here)
+    shipped = {path.name: path.read_text() for path in processes.SHIPPED_CONFIG.glob("*.md")}
     there = {path.name: path.read_text() for path in here.config.glob("*.md")}
     assert there == shipped | {mine.name: "**immediate_window**: 5\n"}
 
@@ -77,18 +77,18 @@ def test_a_vault_gets_the_shipped_configuration_and_what_somebody_wrote_stays(
 def test_a_folder_that_cannot_be_made_names_its_variable(tmp_path, folder, variable):
     (tmp_path / folder).touch()
     with pytest.raises(KeepsakeError, match=variable):
-        home.prepare(here_in(tmp_path))
+        processes.prepare(here_in(tmp_path))
 
 
 def test_only_one_command_works_on_a_home(tmp_path):
     here = here_in(tmp_path)
     with (
-        home.alone(here),
+        processes.alone(here),
         pytest.raises(KeepsakeError, match="Another keepsake command"),
-        home.alone(here),
+        processes.alone(here),
     ):
         pass
-    with home.alone(here):
+    with processes.alone(here):
         pass
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from keepsake.cli import home
+from keepsake.cli import processes
 from keepsake.errors import ConfigError, ModelFailed, ModelMissing, ModelUnavailable
 from keepsake.markdown_config import with_settings
 from keepsake.models import catalogue
@@ -129,7 +129,7 @@ def listed(copy: Copy) -> dict[str, str]:
 
 def test_from_the_list_to_the_agents(copy: Copy, hub: FakeHub):
     copy.environ["HF_ENDPOINT"] = hub.address
-    home.prepare(copy.here)
+    processes.prepare(copy.here)
     (copy.here.config / "models.md").write_text(
         f"{SHIPPED_FILE.read_text()}\n## tiny\n**repo**: {REPO}\n**file**: {FILE}\n"
         f"**size**: {len(DATA)}\n**licence**: MIT\n"
@@ -158,7 +158,7 @@ def test_from_the_list_to_the_agents(copy: Copy, hub: FakeHub):
 
 
 def test_a_file_that_another_profile_contradicts_is_not_written(copy: Copy):
-    home.prepare(copy.here)
+    processes.prepare(copy.here)
     copy.here.models.mkdir()
     (copy.here.models / "qwen2.5-0.5b-instruct-q4_k_m.gguf").write_bytes(DATA)
     path = copy.here.config / "llm.md"

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from keepsake.cli import backup as backups
-from keepsake.cli import home, processes
+from keepsake.cli import processes
 from keepsake.cli.processes import Component
 from keepsake.database import database_settings, shown
 from keepsake.errors import KeepsakeError
@@ -181,7 +181,7 @@ def test_an_address_that_is_none_is_refused_with_its_cure_and_without_its_passwo
 
 def test_a_database_that_is_away_is_named_with_its_cure_and_nothing_is_begun(copy):
     away = Copy({**copy.environ, DATABASE_URL: ABSENT})
-    home.prepare(away.here)
+    processes.prepare(away.here)
     for told in (away.keepsake("start").stderr, json.dumps(finding(away, "Database"))):
         assert "postgresql://127.0.0.1:1/world cannot be reached" in " ".join(told.split())
         assert "createdb" in told
@@ -190,7 +190,7 @@ def test_a_database_that_is_away_is_named_with_its_cure_and_nothing_is_begun(cop
 
 
 def test_a_shell_that_does_not_name_the_database_starts_no_other_world(copy):
-    home.prepare(copy.here)
+    processes.prepare(copy.here)
     copy.here.elsewhere.write_text("postgresql://127.0.0.1:1/world\n")
     for told in (copy.keepsake("start").stderr, json.dumps(finding(copy, "Database"))):
         assert "is in postgresql://127.0.0.1:1/world, and" in " ".join(told.split())
@@ -201,7 +201,7 @@ def test_a_shell_that_does_not_name_the_database_starts_no_other_world(copy):
 
 def test_a_home_on_sqlite_is_not_kept_or_copied_with_the_rows_of_another_world(copy, tmp_path):
     """As in a copy of a world, in a shell that names the database of the original."""
-    home.prepare(copy.here)
+    processes.prepare(copy.here)
     copy.here.database.touch()
     other = Copy({**copy.environ, DATABASE_URL: ABSENT})
     for refused in (

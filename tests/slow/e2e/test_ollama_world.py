@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from keepsake.cli import home
+from keepsake.cli import processes
 from tests.fakes.model_server import FakeModelServer
 from tests.free_ports import free_port
 from tests.slow.cli.conftest import Copy
@@ -64,7 +64,7 @@ def wait_until_indexed(copy: Copy) -> None:
     """Wait until all that has left Mira's window can be found by its meaning."""
     deadline = time.monotonic() + PATIENCE
     while True:
-        status = home.ask(copy.here, "index_status", seconds=PATIENCE)
+        status = processes.ask(copy.here, "index_status", seconds=PATIENCE)
         mira = next(each for each in status["agents"] if each["agent"] == "Mira")
         if mira["by_meaning"] and mira["memories"] and not mira["waiting"]:
             return

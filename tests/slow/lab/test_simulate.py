@@ -18,7 +18,7 @@ import pytest
 
 from keepsake.archive.log import Archive
 from keepsake.errors import KeepsakeError
-from keepsake.events.reader import Filter, last
+from keepsake.events.files import Filter, last
 from keepsake.lab.simulations.plan import SimulationPlan, lab_of
 from keepsake.lab.simulations.simulate import Run, create, resumed, run
 from keepsake.paths import REPOSITORY, Places, Ports

@@ -4,7 +4,7 @@ import frontmatter
 import pytest
 
 from keepsake.errors import KeepsakeError
-from keepsake.events.reader import Filter, last
+from keepsake.events.files import Filter, last
 from keepsake.lab.simulations.plan import SimulationPlan
 from keepsake.lab.simulations.settings import settings_from
 from keepsake.lab.simulations.simulate import create, run

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from random import Random
 
-from keepsake.cli import home, processes
+from keepsake.cli import processes
 from keepsake.cli.processes import Component
 from tests.fakes.model_server import FakeModelServer, Reply
 from tests.slow.cli.conftest import Copy
@@ -116,7 +116,7 @@ def test_a_world_outlives_kills_and_a_faulty_model(tmp_path, tables):
         stop.set()
         for thread in threads:
             thread.join(2 * PATIENCE)
-        assert until(lambda: not home.ask(copy.here, "waiting"), 90)
+        assert until(lambda: not processes.ask(copy.here, "waiting"), 90)
         unwell: list[str] = []
 
         def is_well() -> bool:

@@ -11,10 +11,9 @@ import pytest
 
 from keepsake.archive.forgetting import ForgottenPerson, Traces, mask
 from keepsake.events import files as event_files
-from keepsake.events.files import files_of
+from keepsake.events.files import Filter, events, files_of, follow, last, newest_first
 from keepsake.events.log import EventLog, Subscribers
 from keepsake.events.prompts import hash_of, prompt_text, prompts_of
-from keepsake.events.reader import Filter, events, follow, last, newest_first
 from keepsake.events.types import MemoryChange, Thought, World
 from keepsake.ports import FixedClock
 

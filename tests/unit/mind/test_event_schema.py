@@ -6,8 +6,8 @@ from dataclasses import fields
 import jsonschema
 import pytest
 
+from keepsake.events.files import events
 from keepsake.events.log import EventLog, Subscribers
-from keepsake.events.reader import events
 from keepsake.events.schema import columns, json_schema
 from keepsake.events.types import KINDS, Fault, Thought
 from keepsake.paths import REPOSITORY

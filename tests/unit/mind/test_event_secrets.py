@@ -2,9 +2,9 @@
 
 import pytest
 
+from keepsake.events.files import events
 from keepsake.events.log import LONGEST, EventLog
 from keepsake.events.prompts import prompt_text
-from keepsake.events.reader import events
 from keepsake.events.secrets import HIDDEN, Scrubber, secrets_in
 from keepsake.events.types import Fault, Health, Recalled, Thought
 from tests.sentences import table

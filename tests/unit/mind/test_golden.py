@@ -13,7 +13,7 @@ from keepsake.books.journal import Journal
 from keepsake.books.notes import NoteBook
 from keepsake.books.people import PeopleBook
 from keepsake.books.pins import Pinned
-from keepsake.events.reader import events
+from keepsake.events.files import events
 from tests.unit.mind.acquaintances import ADA, TOM
 from tests.unit.mind.lives import Life, covered
 
