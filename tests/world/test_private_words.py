@@ -88,29 +88,15 @@ class PrivateWorld(RecallWorld, TalkWorld):
         self.mind.memory.compact(CompactReason.MANUAL, done.append)
         self.settle(lambda: bool(done))
 
-    def learns(self) -> None:
-        """What was lived is in the profiles, the index and the files."""
-        self.mind.acquaintances.settle()
-
-    def every_way(self) -> dict[str, list[str]]:
-        """The private words that reach Ann or an act, by the way that they came."""
-        found = {"window and turns": secrets_in(self.asks_of_all())}
-        self.learns()
-        found["pages and promises"] = secrets_in(self.asks_of_all())
+    def forgets_its_window(self) -> None:
         for _ in range(3):
             self.chatters(8)
             self.compacts()
         self.learns()
-        found["summaries, journal and recall"] = secrets_in(self.asks_of_all())
-        found["a night's own prompts"] = secrets_in(self.sleeps())
-        found["after a night"] = secrets_in(self.asks_of_all())
-        found["stores that all prompts share"] = secrets_in(self.shared())
-        found["acts"] = secrets_in(self.acts_of())
-        found["what is looked up"] = secrets_in(
-            self.acts_of("> recall cellar hide door spoon safe")
-        )
-        found["what is called back"] = secrets_in(self.acts_of("> page 1-60"))
-        return found
+
+    def learns(self) -> None:
+        """What was lived is in the profiles, the index and the files."""
+        self.mind.acquaintances.settle()
 
     def sleeps(self) -> list[str]:
         """All steps of a night, with a model that writes down what it reads; what it was sent."""
@@ -152,14 +138,23 @@ class PrivateWorld(RecallWorld, TalkWorld):
 
 class TestPrivateWords(PrivateWorld):
     def test_no_way_leads_to_anybody_else(self):
-        found = self.every_way()
+        """The private words that reach Ann or an act, by the way that they came."""
+        found = {"window and turns": secrets_in(self.asks_of_all())}
+        self.learns()
+        found["pages and promises"] = secrets_in(self.asks_of_all())
+        self.forgets_its_window()
+        found["summaries, journal and recall"] = secrets_in(self.asks_of_all())
+        found["a night's own prompts"] = secrets_in(self.sleeps())
+        found["after a night"] = secrets_in(self.asks_of_all())
+        found["stores that all prompts share"] = secrets_in(self.shared())
+        found["acts"] = secrets_in(self.acts_of())
+        looks_up = self.acts_of("> recall cellar hide door spoon safe")
+        found["what is looked up"] = secrets_in(looks_up)
+        found["what is called back"] = secrets_in(self.acts_of("> page 1-60"))
         assert not any(found.values()), found
 
     def test_whom_it_was_told_to_hears_it_while_they_are_alone(self):
-        for _ in range(3):
-            self.chatters(8)
-            self.compacts()
-        self.learns()
+        self.forgets_its_window()
         before = len(self.sent())
         for question in QUESTIONS:
             self.char1.execute_cmd(f"whisper mira = {question}")

@@ -4,32 +4,17 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from evennia.utils.ansi import strip_ansi
-
 from keepsake.archive.records import MemoryKind
 from keepsake.contrib.evennia.commands.why import told
 from keepsake.events.types import Thought
 from keepsake.events.why import PromptSource, SummaryBasis, Why
+from tests.world.agents_world import Building
 from tests.world.test_events_world import EventsWorld
 from tests.world.test_recall_world import CHATTER, FACTS, RecallWorld
 
 
-class WhyWorld(EventsWorld, RecallWorld):
+class WhyWorld(Building, EventsWorld, RecallWorld):
     """Mira remembers more than her window holds, and everything is logged."""
-
-    def setUp(self) -> None:
-        super().setUp()
-        self.char1.account.permissions.add("Builder")
-        self.char1.permissions.add("Builder")
-        self.shown = self.hears(self.char1)
-
-    def type(self, line: str) -> str:
-        """What the builder is shown for it, without colours."""
-        self.shown.clear()
-        self.char1.execute_cmd(line)
-        assert self.log.flush(60)
-        self.settle(lambda: bool(self.shown))
-        return strip_ansi("\n".join(self.shown))
 
     def why(self, line: str = "@why Mira") -> str:
         assert self.log.flush(60)

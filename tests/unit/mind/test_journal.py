@@ -80,46 +80,29 @@ def test_length_and_importance_have_bounds(journal: Journal):
 PERSONS = """\
 ---
 tags: [diary]
-mood: fine
 ---
 # My own title
 
 Some words of mine. ## no heading
-
-## Thoughts
-
-* of a person
-
 ## {day}-1, 12:00
-
 Tom gave me
 a cup.
 
 - **importance**: 6, by rules (a gift)
 - **mood**: merry
-
 > and a quotation
-
 ### A heading below
-
 ```
 ## {day}-7
 - **importance**: 3
 ```
-
 ## {day}-2
-
 Broken.
-
 - **importance**: very
-
 # The end
-
 ## {day}-900, 8:15
-
 Ada owes me
 two pears.
-
 - **memories**: 4-6, 9
 """
 
