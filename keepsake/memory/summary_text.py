@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import groupby
 
+from keepsake.archive.forgetting import FORGOTTEN
 from keepsake.archive.records import Memory, MemoryKind, Tier
 from keepsake.language.heard import heard, spoken
 from keepsake.language.perception import SENTENCE_GAP, for_prompt, short_day, shorten, words
@@ -65,7 +66,8 @@ _QUOTED = re.compile(r'^(?P<who>[^"“”]{1,80}?)[,:]? ["“](?P<said>.+)["”]
 def numbered(memories: Iterable[Memory]) -> list[str]:
     """Memories as a model is shown them, one line each."""
     lines, before = [], ""
-    for memory in memories:
+    every = [*memories]
+    for memory in [each for each in every if each.event != FORGOTTEN] or every:
         when = f"[{short_day(memory.time)}, {daytime(memory.time)}] "
         lines.append(f"{memory.number}. {'' if when == before else when}{told(memory)}")
         before = when

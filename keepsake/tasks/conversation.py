@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from keepsake.archive.forgetting import FORGOTTEN
 from keepsake.archive.privacy import is_private
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.language.heard import heard, spoken
@@ -42,7 +43,8 @@ def turns_of(window: Iterable[Memory]) -> list[ChatTurn]:
     turns: list[ChatTurn] = []
     shown, before = "", None
     for memory in in_order(window):
-        if memory.is_shrug:  # a stock phrase is no example of how to answer
+        # A stock phrase is no example of how to answer.
+        if memory.is_shrug or memory.event == FORGOTTEN:
             continue
         own, when = memory.kind is MemoryKind.ACT, heading(memory)
         if (when != shown or not own) and (not turns or turns[-1].role != USER):

@@ -6,7 +6,9 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
+from keepsake.archive.forgetting import FORGOTTEN
 from keepsake.archive.records import Memory, MemoryKind
+from keepsake.memory.summary_text import numbered
 from keepsake.tasks.conversation import turns_of
 
 START = datetime(2026, 11, 26, 12, 0, tzinfo=UTC)
@@ -47,6 +49,14 @@ def test_what_happened_is_the_users_and_what_it_did_the_assistants():
         "> wait",
     ]
     assert turns[2].lines == ["You give the bowl to Jonas."]
+
+
+def test_what_was_forgotten_stands_neither_in_the_window_nor_before_a_summary():
+    gone = replace(window((ACT, FORGOTTEN))[0], number=9, event=FORGOTTEN)
+    lived = window((HEARD, "Rain."), (ACT, "say Dry enough in here."))
+    assert turns_of([*lived, gone]) == turns_of(lived)
+    assert numbered([gone, *lived]) == numbered(lived)
+    assert numbered([gone])
 
 
 def test_the_day_and_the_place_are_told_where_they_change():

@@ -65,7 +65,8 @@ class CmdMemoryStatus(BuilderCommand):
             sent = mind.thinker.log.sent
             if sent is not None and sent.answer is not None:
                 ours, true = sent.costs.used, sent.answer.prompt_tokens
-                lines.append(f"The last prompt: {ours:,} by our count, {true:,} by the server's.")
+                told = f", {true:,} by the server's" if true else "; the server told none"
+                lines.append(f"The last prompt: {ours:,} by our count{told}.")
             title = f"|w{agent.key}'s prompt|n"
             caller.msg("\n".join([title, *map(plain, lines)]))
 
