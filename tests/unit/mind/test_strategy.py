@@ -1,3 +1,5 @@
+"""The ways to compact: what is shipped, and what is refused with its cure."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -5,19 +7,11 @@ from pathlib import Path
 import pytest
 
 from keepsake.errors import ConfigError
-from keepsake.memory.strategy import (
-    Layout,
-    Strategies,
-    load_strategy,
-)
+from keepsake.memory.strategy import Layout, Strategies, load_strategy
+from keepsake.paths import REPOSITORY
 
-SHIPPED = Path(__file__).parents[3] / "vault" / "config" / "compaction"
+SHIPPED = REPOSITORY / "vault" / "config" / "compaction"
 WANTED = ("```wanted", "Prose for {{ agent }}.", "```")
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return tmp_path / "compaction"
 
 
 def write(folder: Path, name: str, *lines: str) -> Path:
@@ -25,16 +19,6 @@ def write(folder: Path, name: str, *lines: str) -> Path:
     path = folder / f"{name}.md"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
-
-
-def refused(path: Path) -> ConfigError:
-    with pytest.raises(ConfigError) as caught:
-        load_strategy(path)
-    assert caught.value.path == path
-    return caught.value
-
-
-# -- what is shipped
 
 
 def test_the_four_ways_are_there_and_can_be_used():
@@ -50,9 +34,6 @@ def test_the_four_ways_are_there_and_can_be_used():
         assert heading in found["structured"].headings
         assert heading in found["replace"].headings
     assert not found["narrative"].headings
-
-
-# -- one's own
 
 
 @pytest.mark.parametrize(
@@ -72,18 +53,19 @@ def test_the_four_ways_are_there_and_can_be_used():
     ],
 )
 def test_a_file_that_cannot_be_used_is_refused_with_its_line_and_cure(
-    folder, lines, line, reason, cure
+    tmp_path, lines, line, reason, cure
 ):
-    error = refused(write(folder, "own", *lines))
-    assert error.line == line
+    path = write(tmp_path, "own", *lines)
+    with pytest.raises(ConfigError) as caught:
+        load_strategy(path)
+    error = caught.value
+    assert (error.path, error.line) == (path, line)
     assert reason in error.reason
     assert cure in error.cure
 
 
-# -- served
-
-
-def test_the_spare_stands_in_for_a_file_that_is_missing_or_never_was_good(folder):
+def test_the_spare_stands_in_for_a_file_that_is_missing_or_never_was_good(tmp_path):
+    folder = tmp_path / "compaction"
     problems: list[ConfigError] = []
     strategies = Strategies(folder, SHIPPED, problems.append)
     assert strategies.get("structured").prompts.path == SHIPPED / "structured.md"

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from keepsake.archive.records import Memory, MemoryKind, Tier
-from keepsake.memory.strategy import Strategies
+from keepsake.memory.strategy import NARRATIVE
 from keepsake.memory.summarizer import ModelSummarizer
 from keepsake.memory.summary_text import SummarySource
 from keepsake.paths import REPOSITORY
 from keepsake.ports import Generation
+from keepsake.prompt.tokens import estimate_tokens
+from keepsake.tasks.summarise import Summarise, SummaryBrief
+from keepsake.tasks.task import AnswerRefused
 from keepsake.tasks.task_prompts import TaskPrompts
 from tests.unit.mind.sleepers import Target
 
 START = datetime(2026, 5, 4, 20, 0, tzinfo=UTC)
-STRUCTURED = Strategies(REPOSITORY / "vault" / "config" / "compaction").get("structured")
 SHIPPED = REPOSITORY / "vault" / "config"
 PROMPTS = TaskPrompts(SHIPPED, SHIPPED)
 NAMES = frozenset({"Anneke", "Jonas", "Mira"})
+DATA = yaml.safe_load((REPOSITORY / "tests" / "data" / "summaries.yaml").read_text("utf-8"))
 GOOD = "Anneke told me that she goes to sea, and I gave Jonas his soup."
 
 
@@ -127,3 +134,70 @@ def test_what_contradicts_a_line_is_refused_with_that_line(answer):
     assert refused.reason in asked[2].messages[1].text
     assert "1. Jonas pays on Friday.\n" in asked[1].messages[0].text
     assert GOOD in asked[1].messages[0].text
+
+
+# -- which answers are taken, in five languages, and which are refused
+
+
+def check_of(life: str, headings: tuple[str, ...] = ()) -> Summarise:
+    lived = DATA["lives"][life]
+    brief = SummaryBrief(
+        agent=lived["agent"],
+        persona="",
+        wanted=NARRATIVE.wanted(Tier.RECENT, lived["agent"]),
+        headings=headings,
+        most_tokens=450,
+        tokens=estimate_tokens,
+        names=frozenset(DATA["names"]),
+    )
+    return Summarise(brief, PROMPTS.of("summarise"), lived["lines"], "", lambda _: "")
+
+
+def refusal(case: dict) -> str:
+    """Why a summary is refused; empty if it is taken."""
+    try:
+        check_of(case["life"], tuple(case.get("headings", ()))).read(case["text"])
+    except AnswerRefused as refused:
+        return refused.what
+    return ""
+
+
+def test_good_summaries_are_taken_in_every_language_and_form():
+    refused = {case["text"]: reason for case in DATA["good"] if (reason := refusal(case))}
+    taken = len(DATA["good"]) - len(refused)
+    print(f"good summaries accepted: {taken} of {len(DATA['good'])}", refused)
+    assert len(DATA["good"]) >= 20
+    assert {case["life"][:2] for case in DATA["good"]} == {"en", "de", "es", "fr", "ja"}
+    assert taken / len(DATA["good"]) >= 0.95
+
+
+def test_bad_summaries_are_refused():
+    kinds = Counter(case["kind"] for case in DATA["bad"])
+    taken = [case for case in DATA["bad"] if not refusal(case)]
+    print(f"bad summaries refused: {len(DATA['bad']) - len(taken)} of {len(DATA['bad'])}", taken)
+    assert kinds == {"empty": 10, "recited": 10, "another": 10, "names": 10}
+    assert len(taken) / len(DATA["bad"]) <= 0.1
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("Anneke, Jonas, Lotte. " + "I fed Jonas the soup again. " * 3, "repeats itself: 'I fed"),
+        (
+            "Anneke and Jonas and Lotte " + "spoke of ships, soup and rosemary " * 80,
+            "words at most",
+        ),
+        ("Anneke told me of Tollen.", "it leaves out Jonas, Lotte"),
+        ("Nell, Bram and Oswin came.", "do not hold Bram, Nell, Oswin"),
+        ("## Facts\n" + "- x y" * 9, "these headings are missing: Open matters"),
+    ],
+)
+def test_the_reason_tells_the_model_what_to_do(text, reason):
+    headings = ["Facts", "Open matters"] if text.startswith("#") else []
+    assert reason in refusal({"life": "en", "headings": headings, "text": text})
+
+
+@given(st.text(max_size=300))
+def test_no_answer_breaks_the_check(text):
+    refusal({"life": "ja", "text": text})
+    refusal({"life": "en", "text": text, "headings": ["Facts"]})

@@ -113,15 +113,13 @@ class Lives(RuleBasedStateMachine):
     def she_looks(self, place, words):
         self.lived(lambda: spread(self.memory, place, words))
 
-    @rule(who=st.sampled_from(["Tom", "Ann"]))
-    def somebody_asks(self, who):
+    @rule(who=st.sampled_from(["Tom", "Ann"]), answers=st.booleans())
+    def somebody_asks(self, who, answers):
         line = f'{who} says to you, "Mira, where is the key of the mill?"'
         self.lived(lambda: self.memory.append(line, source=who))
-
-    @rule(who=st.sampled_from(["Tom", "Ann"]))
-    def she_answers(self, who):
-        line = f"say to {who} It hangs on the nail."
-        self.lived(lambda: self.memory.append(line, MemoryKind.ACT, reason="he waits"))
+        if answers:
+            line = f"say to {who} It hangs on the nail."
+            self.lived(lambda: self.memory.append(line, MemoryKind.ACT, reason="he waits"))
 
     @precondition(lambda self: not self.full_disk)
     @rule(times=st.integers(1, 3))
@@ -279,16 +277,13 @@ class Lives(RuleBasedStateMachine):
     def the_rest_of_the_prompt_changes(self, share):
         self.memory.weigh(int(share * self.life.config.budget))
 
-    @rule(strategy=st.sampled_from([NARRATIVE, STRUCTURED, REPLACE, SLIDING]))
-    def strategy_changes(self, strategy):
-        self.life.strategy = strategy
-
-    @rule(constraints=st.sampled_from([(), RULES]))
-    def rules_are_told(self, constraints):
-        self.life.constraints = constraints
-
-    @rule(asleep=st.booleans())
-    def she_sleeps_or_wakes(self, asleep):
+    @rule(
+        strategy=st.sampled_from([NARRATIVE, STRUCTURED, REPLACE, SLIDING]),
+        constraints=st.sampled_from([(), RULES]),
+        asleep=st.booleans(),
+    )
+    def she_lives_otherwise(self, strategy, constraints, asleep):
+        self.life.strategy, self.life.constraints = strategy, constraints
         self.life.asleep = asleep
 
     @rule()
@@ -301,30 +296,20 @@ class Lives(RuleBasedStateMachine):
         self.full_disk = False
         self.memory.archive.__dict__.pop("_growing", None)
 
-    @rule()
-    def restart(self):
+    @rule(torn=st.none() | st.binary(min_size=1, max_size=30).filter(lambda b: b"\n" not in b))
+    def restart_or_crash_in_the_middle_of_a_line(self, torn):
         self.free_disk()
-        before, status = self.memory.context(), self.memory.status()
+        before, last = self.memory.context(), self.memory.status().last_number
         self.memory.close()
+        if torn is not None:
+            segments = sorted((self.life.folder / "archive").glob("0*.jsonl"))
+            with segments[-1].open("ab") as file:
+                file.write(b'{"type":"memory","n":' + torn)
         self.memory = self.life.open()
-        self.same_as(before)
-        assert self.memory.status().last_number == status.last_number
-
-    def same_as(self, before):
         after = self.memory.context()
         assert (after.longterm, after.recent) == (before.longterm, before.recent)
         assert after.window == before.window
-
-    @rule(torn=st.binary(min_size=1, max_size=30).filter(lambda b: b"\n" not in b))
-    def crash_in_the_middle_of_a_line(self, torn):
-        self.free_disk()
-        before = self.memory.context()
-        self.memory.close()
-        segments = sorted((self.life.folder / "archive").glob("0*.jsonl"))
-        with segments[-1].open("ab") as file:
-            file.write(b'{"type":"memory","n":' + torn)
-        self.memory = self.life.open()
-        self.same_as(before)
+        assert self.memory.status().last_number == last
 
     @rule(lost=st.booleans())
     def crash_between_commit_and_files(self, lost):
