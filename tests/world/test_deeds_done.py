@@ -33,7 +33,7 @@ class DeedsWorld(TalkWorld):
 
 
 class TestDeeds(DeedsWorld):
-    def test_what_can_be_done_is_in_the_prompt(self):
+    def test_what_can_be_done_is_in_the_prompt_and_it_goes_where_it_is_asked_to(self):
         self.holds("blue cup")
         (sent,) = self.asks("Good evening.", "Good evening, Tom.")
         offered = sent[-1]["content"].partition("[You can: ")[2].partition("]")[0]
@@ -42,8 +42,6 @@ class TestDeeds(DeedsWorld):
         assert "follow <name> (Tom)" in offered
         assert "get <thing>" not in offered, "nothing lies there"
         assert "recall <words>" in sent[0]["content"]
-
-    def test_it_goes_where_it_is_asked_to_out_of_a_talk(self):
         self.asks("Go through the door.", "After you, then.\n> go door")
         assert self.mira.location is self.room2
 
