@@ -104,5 +104,5 @@ def _texts(file: LogFile) -> Iterator[tuple[str, str]]:
         if "base" not in record:
             whole[name] = text
             yield name, text
-        elif (base := whole.get(str(record["base"]))) is not None:
+        elif (base := whole.get(str(record["base"]))) is not None and "keep" in record:
             yield name, base[: int(record["keep"])] + text

@@ -192,7 +192,7 @@ def test_a_prompt_is_stored_once_and_rests_on_one_before(tmp_path, logs):
 
 def test_words_that_are_forgotten_are_masked_and_all_else_is_still_read(tmp_path, logs):
     log, traces = logs(tmp_path), Traces(ForgottenPerson("9-1", "Otto"), ())
-    traces.rare = frozenset({"füße", "日本語です"})
+    traces.rare = frozenset({"füße", "日本語です", "keep", "prompt", "thought"})  # keys, too
     head = "Who she is. " * 9 + "Otto says: Füße 日本語です, and soup."
     for text in (head, f"{head} And now?"):
         log.emit(thought(text))
@@ -206,6 +206,7 @@ def test_words_that_are_forgotten_are_masked_and_all_else_is_still_read(tmp_path
     assert "日" not in first
     assert first.endswith(", and soup.")
     assert second == f"{first} And now?"
+    assert {each["kind"] for each in events(tmp_path)} == {"thought"}
 
 
 # -- reading
