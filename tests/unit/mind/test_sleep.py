@@ -14,7 +14,7 @@ from keepsake.agent.sleep.night import NAME, Figures, NightAsk, NightTask, Step
 from keepsake.agent.sleep.tiredness import SleepConfig, Tiredness, is_loud, tired, wakes_at
 from keepsake.errors import ModelTimeout, NoteRefused
 from tests.sentences import table
-from tests.unit.mind.sleepers import Bedroom, NoMemory, Script, says
+from tests.unit.mind.sleepers import Bedroom, Killed, NoMemory, Script, says
 
 NIGHT = datetime(2026, 11, 21, 23, 0, tzinfo=UTC)
 ALL = list(Step)
@@ -81,6 +81,20 @@ def test_a_step_that_fails_is_told_and_the_next_is_done(
 
     bedroom = Bedroom(NoMemory(tmp_path), tasks(reflect=fails), Script())
     assert [said in each.problem for each in bedroom.sleep(NIGHT)] == [False, True, False, False]
+
+
+def test_a_night_that_breaks_off_is_told_and_goes_on_in_the_next_sleep(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
+    def dies(_: NightAsk) -> Figures:
+        raise Killed("out of memory")
+
+    caplog.set_level("INFO", "keepsake.agents")
+    bedroom = Bedroom(NoMemory(tmp_path), tasks(reflect=dies))
+    assert [each.step for each in bedroom.sleep(NIGHT)] == ALL[:1]
+    assert "[Error] Mira: The night broke off: Killed('out of memory')" in caplog.messages
+    bedroom.nights._tasks = tasks()
+    assert [each.step for each in bedroom.sleep(NIGHT)] == ALL[1:]
 
 
 def test_the_sleeps_of_one_night_share_its_calls_and_that_is_no_fault(tmp_path: Path):
