@@ -211,7 +211,7 @@ def show_results(found: SourceResults) -> None:
     print_wide(table)
     for measure in found.timed:
         show_over_time(found, measure)
-    pairs = [pair for pair in found.pairs if pair.hours is None]
+    pairs = found.pairs()
     sure = sum(pair.significant for pair in pairs)
     differ = f"{sure} of {len(pairs)} pairs differ (p < 0.05, Holm)\n"
     out.print(differ if pairs else "", markup=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import time
 from collections import Counter
@@ -135,7 +136,7 @@ def _shown(lab: Lab) -> bool:
 
     def interrupt(_signal: int, _frame: FrameType | None) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        running.stop_soon()
+        os.kill(running.pid, signal.SIGTERM)
         out.print("It ends as soon as nobody is at work. Ctrl-C again ends it at once.")
 
     usual = signal.getsignal(signal.SIGINT)

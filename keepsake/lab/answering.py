@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from keepsake.errors import BadAnswer, ConfigError, KeepsakeError, ModelError
+from keepsake.lab.memories.plain import first_within
 from keepsake.lab.trial import NOT_KNOWN, TrialQuestion
 from keepsake.language.perception import words
 from keepsake.memory.protocol import RecalledLine
@@ -29,7 +30,7 @@ from keepsake.models.profiles import (
 )
 from keepsake.models.servers import build
 from keepsake.paths import Places
-from keepsake.ports import ChatMessage, LanguageModel, Tokens
+from keepsake.ports import ChatMessage, Generation, LanguageModel, Tokens
 
 CONTEXT = 4096
 """Tokens of a prompt with its answer where the profile does not say."""
@@ -82,17 +83,6 @@ class Asking:
         return tuple(dict.fromkeys(n for each in self.recalled for n in each.numbers))
 
 
-@dataclass(frozen=True, slots=True)
-class ModelReply:
-    """What a model answered."""
-
-    text: str
-    prompt_tokens: int  # as the server counts them; an estimate where it does not
-    completion_tokens: int
-    seconds: float
-    model: str
-
-
 class AnsweringModel:
     """The model of a profile, asked for short texts; blocks.
 
@@ -123,7 +113,7 @@ class AnsweringModel:
         whole = self.profile.context_tokens or CONTEXT
         return max(whole - self.profile.max_tokens - _FRAME_TOKENS, 256)
 
-    def ask(self, prompt: str, opening: str, tokens: Tokens) -> ModelReply:
+    def ask(self, prompt: str, opening: str, tokens: Tokens) -> Generation:
         """What it says to a prompt; ``opening`` is how a continued text begins to answer.
 
         Raises:
@@ -135,13 +125,14 @@ class AnsweringModel:
         try:
             made = self.model.generate(self.profile.request(text, stop=stop, messages=messages))
         except BadAnswer:
-            return ModelReply("", tokens.of(text), 0, 0.0, model_name(self.profile))
-        return ModelReply(
+            made = Generation("", "stop", 0, 0, 0, 0.0, "")
+        return replace(
+            made,
             text=" ".join(made.text.split()),
+            model=made.model or model_name(self.profile),
+            # An estimate where the server does not count.
             prompt_tokens=made.prompt_tokens or tokens.of(text),
             completion_tokens=made.completion_tokens or tokens.of(made.text),
-            seconds=made.seconds,
-            model=made.model or model_name(self.profile),
         )
 
 
@@ -208,13 +199,14 @@ def prompt_for(asking: Asking, budget: int, tokens: Tokens) -> str:
     """The prompt of a question: what every prompt shows, what was found for it, and the task."""
     room = int(budget * _FOUND_SHARE) if asking.context else budget
     shown = set(asking.context)
-    found = _fitting([e.text for e in asking.recalled if e.text not in shown], room, tokens)
+    lines = [each.text for each in asking.recalled if each.text not in shown]
+    found = list(first_within(lines, room, tokens))
     rest = budget - sum(tokens.each(found))
-    context = _fitting(asking.context[::-1], rest, tokens)[::-1]
+    context = list(first_within(asking.context[::-1], rest, tokens))[::-1]
     asked = asking.question
     parts = [
-        *_section("What is remembered, oldest first:", context),
-        *_section("What was found for this question, best first:", found),
+        *(["What is remembered, oldest first:", *context, ""] if context else []),
+        *(["What was found for this question, best first:", *found, ""] if found else []),
         TASK,
         f"It is {asked.time:%-d %B %Y}.",
         f"{asked.asker} asks: {asked.text}" if asked.asker else f"Question: {asked.text}",
@@ -222,40 +214,21 @@ def prompt_for(asking: Asking, budget: int, tokens: Tokens) -> str:
     return "\n".join(parts)
 
 
-def _section(heading: str, lines: Sequence[str]) -> list[str]:
-    return [heading, *lines, ""] if lines else []
-
-
-def _fitting(lines: Sequence[str], budget: int, tokens: Tokens) -> list[str]:
-    """As many as there is room for, the first ones first."""
-    fitting: list[str] = []
-    for line, cost in zip(lines, tokens.each(lines), strict=True):
-        budget -= cost
-        if budget < 0:
-            break
-        fitting.append(line)
-    return fitting
-
-
 # -- a judge
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerJudge:
-    """Judges by a model."""
+def judged(
+    model: AnsweringModel, question: TrialQuestion, answer: str, tokens: Tokens
+) -> float | None:
+    """1 if a model calls the answer right, else 0; None where there is nothing to compare it with.
 
-    model: AnsweringModel
-
-    def rates(self, question: TrialQuestion, answer: str, tokens: Tokens) -> float | None:
-        """1 for a right answer, 0 for another; None where there is nothing to compare it with.
-
-        Raises:
-            ModelError: The model does not answer.
-        """
-        if not question.answers and (question.answerable or question.right):
-            return None
-        form = KNOWN if question.answerable else UNKNOWN
-        right = " / ".join(question.answers)
-        prompt = form.format(question=question.text, right=right, answer=answer or "(nothing)")
-        judgement = self.model.ask(prompt, "Judgement:", tokens).text
-        return float("yes" in map(str.casefold, words(judgement)))
+    Raises:
+        ModelError: The model does not answer.
+    """
+    if not question.answers and (question.answerable or question.right):
+        return None
+    form = KNOWN if question.answerable else UNKNOWN
+    right = " / ".join(question.answers)
+    prompt = form.format(question=question.text, right=right, answer=answer or "(nothing)")
+    judgement = model.ask(prompt, "Judgement:", tokens).text
+    return float("yes" in map(str.casefold, words(judgement)))

@@ -10,15 +10,17 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, ClassVar, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import KeepsakeError
-from keepsake.lab.conversation import moment, read_turns, times_of
+from keepsake.lab.conversation import ConversationTurn, fault_of, moment, times_of
 from keepsake.lab.trial import Trial, TrialQuestion
 
 FORMATS_PAGE = "docs/evaluation.md has the formats"
@@ -34,59 +36,9 @@ _IDS = re.compile(r"D(\d+):0*(\d+)(?:\s*-\s*(?:D\1:)?0*(\d+))?")
 """An id of evidence, or a range of them; some have a zero, a blank or a stop too many."""
 _BEGIN = datetime(2000, 1, 1, tzinfo=UTC)
 
-type TurnId = tuple[int, int]
-"""Session and turn: ``D3:12`` is (3, 12)."""
-
 
 class UnreadableBenchmark(KeepsakeError):
     """A file that is in none of the formats that are known, or an item of one that is wrong."""
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One value of a file."""
-
-    value: Any
-    where: str  # for errors: ``locomo10.json, sample 3, question 12``
-
-    def get(self, name: str) -> Any:
-        """A field; None where it is missing or the value is no object."""
-        return self.value.get(name) if isinstance(self.value, dict) else None
-
-    def text(self, name: str) -> str:
-        """A field that must be a text; numbers are written out, as answers may be some.
-
-        Raises:
-            UnreadableBenchmark: It is missing or something else.
-        """
-        found = self.get(name)
-        if isinstance(found, bool) or not isinstance(found, str | int | float):
-            raise self.wrong(f"has no text in its {name!r}")
-        return str(found)
-
-    def items(self, name: str, called: str) -> Iterator[Item]:
-        """The values of a field that must be a list.
-
-        Raises:
-            UnreadableBenchmark: It is missing or something else.
-        """
-        found = self.get(name)
-        if not isinstance(found, list):
-            raise self.wrong(f"has no list in its {name!r}")
-        for number, each in enumerate(found, 1):
-            yield Item(each, f"{self.where}, {called} {number}")
-
-    def wrong(self, what: str) -> UnreadableBenchmark:
-        """An error about this value."""
-        return UnreadableBenchmark(f"{self.where}: it {what}", f"Correct it; {FORMATS_PAGE}")
-
-
-def _when(text: object, before: datetime = _BEGIN) -> datetime | None:
-    """A date with its clock time as one of the benchmarks writes it; None if it is none."""
-    if not isinstance(text, str):
-        return None
-    day, _, rest = text.partition("(")  # 2023/05/20 (Sat) 02:21
-    return moment(f"{day.rstrip()}{rest.partition(')')[2]}", before)
 
 
 # -- files
@@ -108,21 +60,15 @@ def read_trials(path: Path) -> list[Trial]:
     files = [path]
     if path.is_dir():
         files = sorted(each for each in path.iterdir() if each.suffix in ENDINGS)
-        if not files:
-            raise UnreadableBenchmark(f"{path} has no .json files", "Name the folder of the data")
-    found = [trial for file in files for trial in _trials(file, _loaded(file))]
+    found: list[Trial] = []
+    times: Counter[str] = Counter()
+    for trial in (trial for file in files for trial in _trials(file, _loaded(file))):
+        times[trial.name] += 1  # its figures are told from those of others by its name
+        count = times[trial.name]
+        found.append(trial if count == 1 else replace(trial, name=f"{trial.name} ({count})"))
     if not any(trial.questions for trial in found):
         raise UnreadableBenchmark(f"{path} has no questions", _KNOWN)
-    return list(_distinct(found))
-
-
-def _distinct(found: Iterable[Trial]) -> Iterator[Trial]:
-    """Each with a name of its own, by which its figures are told from those of others."""
-    times: Counter[str] = Counter()
-    for trial in found:
-        times[trial.name] += 1
-        count = times[trial.name]
-        yield trial if count == 1 else replace(trial, name=f"{trial.name} ({count})")
+    return found
 
 
 def _loaded(path: Path) -> Any:
@@ -141,219 +87,254 @@ def _loaded(path: Path) -> Any:
 def _trials(path: Path, data: Any) -> Iterator[Trial]:
     """A list holds one sample an entry; an object is one alone."""
     if not isinstance(data, list):
-        yield _trial(Item(data, path.name), path.stem)
+        yield _trial(data, path.name, path.stem)
         return
-    for number, each in enumerate(data, 1):
-        yield _trial(Item(each, f"{path.name}, sample {number}"), f"{path.stem} {number}")
+    for number, each in enumerate(data):
+        yield _trial(each, f"{path.name}[{number}]", f"{path.stem} {number + 1}")
 
 
-def _trial(item: Item, name: str) -> Trial:
-    for is_of_it, read in _FORMATS:
-        if isinstance(item.value, dict) and is_of_it(item.value):
-            return read(item, name)
-    has = ", ".join(map(str, item.value)) if isinstance(item.value, dict) else repr(item.value)
-    raise UnreadableBenchmark(
-        f"{item.where} is in no format that is known (it has {has:.80})", _KNOWN
-    )
+def _trial(data: Any, where: str, name: str) -> Trial:
+    for is_of_it, form in _FORMATS:
+        if isinstance(data, dict) and is_of_it(data):
+            try:
+                return form.model_validate(data).trial(name)
+            except (ValidationError, UnreadableBenchmark) as error:
+                fault = fault_of(error) if isinstance(error, ValidationError) else error.what
+                told = f"{where}: {fault}"
+                raise UnreadableBenchmark(told, f"Correct it; {FORMATS_PAGE}") from error
+    has = ", ".join(map(str, data)) if isinstance(data, dict) else repr(data)
+    raise UnreadableBenchmark(f"{where} is in no format that is known (it has {has:.80})", _KNOWN)
+
+
+def _when(written: object) -> datetime | None:
+    """A date with its clock time as one of the benchmarks writes it; None if it is none."""
+    if not isinstance(written, str):
+        return None
+    day, _, rest = written.partition("(")  # 2023/05/20 (Sat) 02:21
+    return moment(f"{day.rstrip()}{rest.partition(')')[2]}", _BEGIN)
+
+
+type _Date = Annotated[datetime, BeforeValidator(_when)]
+type _DateIfAny = Annotated[datetime | None, BeforeValidator(_when)]
+type _List[T] = Annotated[list[T], BeforeValidator(lambda found: found or [])]
+
+
+class _Form(BaseModel):
+    """What a format has of each life; numbers are written out, as answers may be some."""
+
+    model_config = ConfigDict(coerce_numbers_to_str=True)
+
+    def trial(self, name: str) -> Trial:
+        """The life with its questions; ``name`` is what its file calls it."""
+        raise NotImplementedError
+
+
+def _said(number: int, time: datetime, text: str, speaker: str, place: str = "") -> Memory:
+    return Memory(number, time, MemoryKind.PERCEPTION, text, place, speaker, event="say")
 
 
 # -- our own format
 
 
-def read_marked_turns(data: Item, name: str) -> Trial:
-    """One conversation with its questions, all asked at its end.
-
-    Raises:
-        UnreadableBenchmark: A field is missing or has another shape.
-    """
-    try:
-        turns = read_turns(data.value)
-    except KeepsakeError as error:
-        raise UnreadableBenchmark(f"{data.where}: {error.what}", error.cure) from error
-    ids = {turn.id: number for number, turn in enumerate(turns, 1)}
-    memories = tuple(
-        Memory(n, t, MemoryKind.PERCEPTION, turn.text, turn.place, turn.speaker, event="say")
-        for n, (turn, t) in enumerate(zip(turns, times_of(turns), strict=True), 1)
-    )
-    if not memories:
-        raise data.wrong("has no turns")
-    end = max(memory.time for memory in memories)
-    asked = enumerate(data.items("questions", "question"), 1)
-    return Trial(name, "", memories, tuple(_marked(each, n, ids, end) for n, each in asked))
+def _listed(found: Any) -> Any:
+    return found if isinstance(found, list) else [found] if found else []
 
 
-def _marked(item: Item, number: int, ids: Mapping[str, int], end: datetime) -> TrialQuestion:
-    answerable = item.get("answerable") is not False
-    answers, evidence = item.get("answer") or [], item.get("evidence") or []
-    answers = answers if isinstance(answers, list) else [answers]
-    if not isinstance(evidence, list) or not all(isinstance(e, str) for e in (*evidence, *answers)):
-        raise item.wrong("has no list of ids in its 'evidence', or no text in its 'answer'")
-    if (answerable and not evidence) or not ids.keys() >= set(evidence):
-        raise item.wrong("has no evidence or names unknown turns")
-    return TrialQuestion(
-        id=str(number),
-        text=item.text("text"),
-        time=end,
-        kind=str(item.get("kind") or "all"),
-        answers=tuple(answers),
-        evidence=frozenset(ids[each] for each in evidence),
-        answerable=answerable,
-    )
+class _MarkedQuestion(_Form):
+    text: str
+    kind: str = "all"
+    answer: Annotated[list[str], BeforeValidator(_listed)] = []
+    evidence: _List[str] = []
+    answerable: bool = True
+
+
+class _MarkedTurns(_Form):
+    """One conversation with its questions, all asked at its end."""
+
+    turns: list[ConversationTurn] = Field(min_length=1)
+    questions: list[_MarkedQuestion]
+
+    @model_validator(mode="after")
+    def _is_marked(self) -> Self:
+        ids = {turn.id for turn in self.turns}
+        for number, each in enumerate(self.questions):
+            if (each.answerable and not each.evidence) or not ids >= set(each.evidence):
+                raise ValueError(f"questions[{number}] has no evidence or names unknown turns")
+        return self
+
+    def trial(self, name: str) -> Trial:
+        ids = {turn.id: number for number, turn in enumerate(self.turns, 1)}
+        lived = enumerate(zip(self.turns, times_of(self.turns), strict=True), 1)
+        memories = tuple(_said(n, t, each.text, each.speaker, each.place) for n, (each, t) in lived)
+        end = max(memory.time for memory in memories)
+        questions = (
+            TrialQuestion(
+                id=str(number),
+                text=each.text,
+                time=end,
+                kind=each.kind,
+                answers=tuple(each.answer),
+                evidence=frozenset(ids[turn] for turn in each.evidence),
+                answerable=each.answerable,
+            )
+            for number, each in enumerate(self.questions, 1)
+        )
+        return Trial(name, "", memories, tuple(questions))
 
 
 # -- LongMemEval
 
 
-def read_longmemeval(instance: Item, _name: str) -> Trial:
-    """One instance; its sessions in the order of their dates, and its question after them all.
-
-    Raises:
-        UnreadableBenchmark: A field is missing or has another shape.
-    """
-    turns = list(_chat_turns(instance))
-    memories = tuple(_chat_memory(turn, n, time) for n, (time, turn) in enumerate(turns, 1))
-    if not memories:
-        raise instance.wrong("has no turns in its 'haystack_sessions'")
-    marked = (n for n, (_, turn) in enumerate(turns, 1) if turn.get("has_answer") is True)
-    name = instance.text("question_id")
-    unknown = name.endswith(ABSTENTION)
-    asked = max(_date(instance, instance.get("question_date")), memories[-1].time)
-    question = TrialQuestion(
-        id=name,
-        text=instance.text("question"),
-        time=asked,
-        kind="abstention" if unknown else instance.text("question_type"),
-        answers=() if unknown else (instance.text("answer"),),
-        evidence=frozenset() if unknown else frozenset(marked),
-        answerable=not unknown,
-    )
-    return Trial(name, "", memories, (question,))
+class _ChatTurn(_Form):
+    role: str
+    content: str
+    has_answer: Any = None
 
 
-def _chat_turns(instance: Item) -> Iterator[tuple[datetime, Item]]:
-    sessions = list(instance.items("haystack_sessions", "session"))
-    dates = list(instance.items("haystack_dates", "date"))
-    if len(dates) != len(sessions):
-        raise instance.wrong(f"has {len(sessions)} sessions and {len(dates)} dates")
-    dated = [(_date(d, d.value), s) for d, s in zip(dates, sessions, strict=True)]
-    for time, session in sorted(dated, key=lambda each: each[0]):
-        if not isinstance(session.value, list):
-            raise session.wrong("is no list of turns")
-        for number, turn in enumerate(session.value, 1):
-            yield time, Item(turn, f"{session.where}, turn {number}")
+class _LongMemEval(_Form):
+    """One instance; its sessions in the order of their dates, and its question after them all."""
 
+    question_id: str
+    question: str
+    question_type: str = ""
+    question_date: _Date
+    answer: str = ""
+    haystack_dates: list[_Date]
+    haystack_sessions: list[list[_ChatTurn]]
 
-def _chat_memory(turn: Item, number: int, time: datetime) -> Memory:
-    said, who = turn.text("content"), turn.text("role")
-    return Memory(number, time, MemoryKind.PERCEPTION, said, source=who, event="say")
+    @model_validator(mode="after")
+    def _is_dated(self) -> Self:
+        sessions, dates = len(self.haystack_sessions), len(self.haystack_dates)
+        if sessions != dates or not any(self.haystack_sessions):
+            raise ValueError(f"it has {sessions} sessions and {dates} dates, or no turns")
+        return self
 
-
-def _date(item: Item, written: object) -> datetime:
-    if (found := _when(written)) is None:
-        raise item.wrong(f"has a date that cannot be read: {written!r:.60}")
-    return found
+    def trial(self, name: str) -> Trial:
+        dated = zip(self.haystack_dates, self.haystack_sessions, strict=True)
+        sessions = sorted(dated, key=lambda each: each[0])
+        turns = [(time, turn) for time, session in sessions for turn in session]
+        lived = enumerate(turns, 1)
+        memories = tuple(_said(n, time, turn.content, turn.role) for n, (time, turn) in lived)
+        marked = frozenset(n for n, (_, turn) in enumerate(turns, 1) if turn.has_answer is True)
+        known = not self.question_id.endswith(ABSTENTION)
+        question = TrialQuestion(
+            id=self.question_id,
+            text=self.question,
+            time=max(self.question_date, memories[-1].time),
+            kind=self.question_type if known else "abstention",
+            answers=(self.answer,) if known else (),
+            evidence=marked if known else frozenset(),
+            answerable=known,
+        )
+        return Trial(self.question_id, "", memories, (question,))
 
 
 # -- LoCoMo and REALTALK
 
 
-def read_locomo(sample: Item, _name: str) -> Trial:
-    """One conversation with its questions, named by its id.
+class _TalkTurn(_Form):
+    speaker: str
+    dia_id: str = ""
+    date_time: _DateIfAny = None
+    text: str  # with the picture that is shown
 
-    Raises:
-        UnreadableBenchmark: A field is missing or has another shape.
-    """
-    talk = Item(sample.get("conversation"), f"{sample.where}, conversation")
-    name = sample.get("sample_id")
-    return _talk_trial(str(name or sample.where), talk, sample, LOCOMO)
-
-
-def read_realtalk(chat: Item, name: str) -> Trial:
-    """One chat with its questions.
-
-    Raises:
-        UnreadableBenchmark: A field is missing or has another shape.
-    """
-    return _talk_trial(name, chat, chat, REALTALK)
+    @model_validator(mode="before")
+    @classmethod
+    def _with_picture(cls, turn: dict[str, Any]) -> Any:
+        said = turn.get("clean_text") if turn.get("clean_text") is not None else turn.get("text")
+        caption, picture = turn.get("blip_caption"), turn.get("img_url") or turn.get("img_file")
+        if caption or picture:
+            said = f"{said or ''} [shares {caption or 'a picture'}]"
+        return {**turn, "text": said.strip() if isinstance(said, str) else said}
 
 
-def _talk_trial(name: str, talk: Item, asked: Item, kinds: Mapping[int, str]) -> Trial:
-    memories: list[Memory] = []
-    ids: dict[TurnId, int] = {}
-    for session in _sessions(talk):
-        for turn, time in _turns(talk, session, memories[-1].time if memories else _BEGIN):
-            memories.append(_memory(turn, len(memories) + 1, time))
-            ids.update(dict.fromkeys(_ids(turn.get("dia_id")), len(memories)))
-    if not memories:
-        raise talk.wrong("has no session with turns")
-    end = max(memory.time for memory in memories)
-    questions = (_question(each, kinds, ids, end) for each in asked.items("qa", "question"))
-    return Trial(name, "", tuple(memories), tuple(questions))
+class _Session(_Form):
+    began: _DateIfAny
+    turns: list[_TalkTurn]
+
+    @model_validator(mode="after")
+    def _is_dated(self) -> Self:
+        if self.began is None and self.turns[0].date_time is None:
+            raise ValueError("its first turn has no 'date_time', and the session has no date")
+        return self
 
 
-def _sessions(talk: Item) -> list[int]:
-    """Numbers of the sessions that have turns, in order; LoCoMo has dates of some more."""
-    found = (SESSION.fullmatch(key) for key in talk.value)
-    return sorted(int(match[1]) for match in found if match and talk.value[match[0]])
+class _Asked(_Form):
+    question: str
+    answer: str | None = None
+    category: Any = None
+    evidence: _List[Any] = []
 
 
-def _turns(talk: Item, session: int, before: datetime) -> Iterator[tuple[Item, datetime]]:
-    began = talk.get(f"session_{session}_date_time")
-    time = _when(began, before)
-    for turn in talk.items(f"session_{session}", f"session {session}, turn"):
-        time = _when(turn.get("date_time"), time or before) or time
-        if time is None:
-            raise turn.wrong(f"has no 'date_time', and there is no session_{session}_date_time")
-        yield turn, time
+class _Locomo(_Form):
+    """One conversation with its questions, named by its id."""
+
+    kinds: ClassVar[Mapping[int, str]] = LOCOMO
+    sample_id: str = ""
+    conversation: dict[str, _Session] = Field(min_length=1)
+    qa: list[_Asked]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _in_sessions(cls, data: dict[str, Any]) -> Any:
+        """The sessions that have turns, in order; LoCoMo has dates of some more."""
+        talk = data.get("conversation", data)
+        names = [name for name, turns in talk.items() if SESSION.fullmatch(name) and turns]
+        sessions = {
+            name: {"turns": talk[name], "began": talk.get(f"{name}_date_time")}
+            for name in sorted(names, key=lambda name: int(name.partition("_")[2]))
+        }
+        return {**data, "conversation": sessions}
+
+    def trial(self, name: str) -> Trial:
+        memories: list[Memory] = []
+        ids: dict[tuple[int, int], int] = {}  # by session and turn: ``D3:12`` is (3, 12)
+        for session in self.conversation.values():
+            time = session.began or _BEGIN
+            for turn in session.turns:
+                time = turn.date_time or time
+                memories.append(_said(len(memories) + 1, time, turn.text, turn.speaker))
+                ids.update(dict.fromkeys(_ids(turn.dia_id), len(memories)))
+        end = max(memory.time for memory in memories)
+        asked = (self._question(n, each, ids, end) for n, each in enumerate(self.qa))
+        return Trial(self.sample_id or name, "", tuple(memories), tuple(asked))
+
+    def _question(
+        self, number: int, asked: _Asked, ids: Mapping[tuple[int, int], int], end: datetime
+    ) -> TrialQuestion:
+        known = isinstance(asked.category, int)
+        kind = self.kinds.get(asked.category, "other") if known else "other"
+        if (answer := asked.answer) is None and kind != ADVERSARIAL:
+            raise UnreadableBenchmark(f"qa[{number}] has no answer")
+        if answer and kind == OPEN:  # LoCoMo's own score drops the reason behind it
+            answer = answer.partition(";")[0].strip()
+        evidence = {ids[i] for each in asked.evidence for i in _ids(str(each)) if i in ids}
+        return TrialQuestion(
+            id=str(number + 1),
+            text=asked.question,
+            time=end,
+            kind=kind,
+            answers=(answer or "",) if kind != ADVERSARIAL else (),
+            evidence=frozenset(evidence),
+            answerable=kind != ADVERSARIAL,
+        )
 
 
-def _memory(turn: Item, number: int, time: datetime) -> Memory:
-    said = turn.get("clean_text") if turn.get("clean_text") is not None else turn.get("text")
-    caption, picture = turn.get("blip_caption"), turn.get("img_url") or turn.get("img_file")
-    shares = f"[shares {caption or 'a picture'}]" if caption or picture else ""
-    text = " ".join(filter(None, (str(said or "").strip(), shares)))
-    if said is None and not shares:
-        raise turn.wrong("has neither 'text' nor 'clean_text'")
-    return Memory(
-        number, time, MemoryKind.PERCEPTION, text, source=turn.text("speaker"), event="say"
-    )
+class _Realtalk(_Locomo):
+    kinds: ClassVar[Mapping[int, str]] = REALTALK
 
 
-def _ids(written: object) -> Iterator[TurnId]:
-    for match in _IDS.finditer(str(written)):
+def _ids(written: str) -> Iterator[tuple[int, int]]:
+    for match in _IDS.finditer(written):
         first = int(match[2])
         for turn in range(first, max(first, int(match[3] or first)) + 1):
             yield int(match[1]), turn
 
 
-def _question(
-    item: Item, kinds: Mapping[int, str], ids: Mapping[TurnId, int], end: datetime
-) -> TrialQuestion:
-    kind = kinds.get(category) if isinstance(category := item.get("category"), int) else None
-    marked = item.get("evidence") or []
-    evidence = {n for e in marked for i in _ids(e) if (n := ids.get(i))}
-    answerable = kind != ADVERSARIAL
-    return TrialQuestion(
-        id=item.where.rpartition(" ")[2],
-        text=item.text("question"),
-        time=end,
-        kind=kind or "other",
-        answers=(_answer(item, kind),) if answerable else (),
-        evidence=frozenset(evidence),
-        answerable=answerable,
-    )
-
-
-def _answer(item: Item, kind: str | None) -> str:
-    """LoCoMo's own score drops the reason behind an open answer."""
-    answer = item.text("answer")
-    return answer.partition(";")[0].strip() if kind == OPEN else answer
-
-
-_FORMATS: tuple[tuple[Callable[[dict[str, Any]], bool], Callable[[Item, str], Trial]], ...] = (
-    (lambda value: "turns" in value, read_marked_turns),
-    (lambda value: "haystack_sessions" in value, read_longmemeval),
-    (lambda value: isinstance(value.get("conversation"), dict), read_locomo),
-    (lambda value: any(map(SESSION.fullmatch, value)), read_realtalk),
+_FORMATS: tuple[tuple[Callable[[dict[str, Any]], bool], type[_Form]], ...] = (
+    (lambda value: "turns" in value, _MarkedTurns),
+    (lambda value: "haystack_sessions" in value, _LongMemEval),
+    (lambda value: isinstance(value.get("conversation"), dict), _Locomo),
+    (lambda value: any(map(SESSION.fullmatch, value)), _Realtalk),
 )
-"""How each format is known, and what reads an item of it under a name from its file."""
+"""How each format is known, and what reads an item of it."""

@@ -5,10 +5,12 @@ It is searched by exactly the recall that the agents use, over indexes in memory
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ValidationError
+from pydantic.dataclasses import dataclass
 
 from keepsake.errors import KeepsakeError
 from keepsake.lab.memories.plain import LocalVectors
@@ -31,35 +33,25 @@ class UnreadableTurns(KeepsakeError):
     """Turns or questions that are not of the shape that is documented."""
 
 
-@dataclass(frozen=True, slots=True)
+def _plain(written: Any) -> Any:
+    """A text that can be written; what is null was left out, as many programs write it."""
+    return "" if written is None else writable(written) if isinstance(written, str) else written
+
+
+type _Text = Annotated[str, BeforeValidator(_plain)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationTurn:
     """One line of a conversation."""
 
     id: str  # the conversation's own name for it: ``D1:3``
-    speaker: str  # who said it; may be empty
+    speaker: _Text = ""  # who said it
     # as the conversation writes it: ``1:56 pm on 8 May, 2023``, ISO 8601 …; one that cannot be read
     # counts as the time of the turn before
-    time: str
-    text: str  # what was said
-    place: str = ""  # where; may be empty
-
-    @classmethod
-    def read(cls, data: object) -> ConversationTurn:
-        """A turn from JSON.
-
-        Raises:
-            UnreadableTurns: It is no object, or a field is missing or no text.
-        """
-        if not isinstance(data, Mapping):
-            raise UnreadableTurns(f"A turn is an object, not {data!r:.60}", _SHAPE)
-        # What is null was left out, as many programs write it.
-        fields = {"speaker": "", "time": "", "place": ""} | {
-            name: data[name] for name in cls.__slots__ if data.get(name) is not None
-        }
-        for name in cls.__slots__:
-            if not isinstance(fields.get(name), str):
-                raise UnreadableTurns(f"The turn {data!r:.60} has no text in its {name!r}", _SHAPE)
-        return cls(**{n: each if n == "id" else writable(each) for n, each in fields.items()})
+    time: _Text = ""
+    text: _Text  # what was said
+    place: _Text = ""  # where
 
 
 _SHAPE = 'A turn looks like {"id": "D1:1", "speaker": "Ann", "time": "8 May 2023", "text": "…"}'
@@ -78,7 +70,7 @@ class Conversation:
 
     def _hold(self) -> None:
         """Begin anew, with nothing."""
-        self._ids: dict[str, str] = {}
+        self._ids: dict[str, str] = {}  # the conversation's own, by the keys of documents
         self._now = self._last = _NO_TIME
         self.names: set[str] = set()
         self.words, self.vectors = WordIndex(), LocalVectors()
@@ -104,22 +96,22 @@ class Conversation:
             ModelError: They could not be embedded.
         """
         after = len(self._ids) if keep else 0
-        held = set(self._ids.values()) if after else set()
-        if len(held | {turn.id for turn in turns}) < len(held) + len(turns):
+        ids = [*(self._ids.values() if keep else ()), *(turn.id for turn in turns)]
+        if len(set(ids)) < len(ids):
             raise UnreadableTurns("Two turns have the same id", "Give each its own")
         times = list(times_of(turns, self._last if after else _NO_TIME))
         numbered = enumerate(zip(turns, times, strict=True), after + 1)
         documents = [_document(number, turn, time) for number, (turn, time) in numbered]
-        texts = [turn.text for turn in turns]
-        vectors = list(self.embedder.embed(texts)) if self.embedder is not None else []
+        embedder = self.embedder
+        vectors = embedder.embed([turn.text for turn in turns]) if embedder is not None else None
         if not after:
             self._hold()
         self.words.add(documents)
-        if self.embedder is not None:
+        if vectors is not None:
             self.vectors.add(documents, vectors)
         self._ids |= {d.key: turn.id for d, turn in zip(documents, turns, strict=True)}
-        self._last = times[-1] if times else self._last
-        self._now = max((self._now, *times)) if times else self._now
+        *_, self._last = self._last, *times
+        self._now = max(self._now, *times, self._last)
         self.names |= {name for turn in turns for name in (turn.speaker, turn.place) if name}
 
     def query(self, text: str, limit: int) -> list[str]:
@@ -170,13 +162,24 @@ def _document(number: int, turn: ConversationTurn, time: datetime) -> Document:
     )
 
 
+class _Turns(BaseModel):
+    turns: list[ConversationTurn]
+
+
 def read_turns(data: Any) -> list[ConversationTurn]:
     """The turns of a request or a data file.
 
     Raises:
         UnreadableTurns: There is no list of turns, or one of them has another shape.
     """
-    turns = data.get("turns") if isinstance(data, dict) else None
-    if not isinstance(turns, list):
-        raise UnreadableTurns('There is no list of "turns"', _SHAPE)
-    return [ConversationTurn.read(turn) for turn in turns]
+    try:
+        return _Turns.model_validate(data).turns
+    except ValidationError as error:
+        raise UnreadableTurns(fault_of(error), _SHAPE) from error
+
+
+def fault_of(error: ValidationError) -> str:
+    """The first thing that is wrong with a file, and where: ``turns[0].id: Field required``."""
+    first = error.errors()[0]
+    parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"])
+    return ": ".join(filter(None, ("".join(parts).removeprefix("."), first["msg"])))

@@ -14,14 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from keepsake.archive.privacy import PrivateWords
-from keepsake.archive.records import Memory
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.lab.answering import (
     CONTEXT,
     AnsweringModel,
-    AnswerJudge,
     Asking,
-    ModelReply,
+    judged,
     prompt_for,
 )
 from keepsake.lab.probes import KEPT
@@ -59,29 +57,21 @@ class Evaluation:
     embedder: Embedder | None = None
     writer: LanguageModel | None = None  # writes the memory's summaries; None for rules
     answerer: AnsweringModel | None = None  # None where only recall is measured
-    judge: AnswerJudge | None = None
+    judge: AnsweringModel | None = None
     budget: int = CONTEXT  # tokens of the lines of a prompt
     recalled: int = RECALLED
     tokens: Tokens = field(default_factory=Heuristic)
 
 
 def limited(trials: Sequence[Trial], limit: int) -> list[Trial]:
-    """The trials with ``limit`` questions in all, equally many of each; 0 is no limit."""
-    if not limit or sum(len(trial.questions) for trial in trials) <= limit:
-        return list(trials)
-    wanted = [0] * len(trials)
-    for _ in range(limit):
-        open_ones = [n for n, trial in enumerate(trials) if wanted[n] < len(trial.questions)]
-        wanted[min(open_ones, key=lambda n: wanted[n])] += 1
-    pairs = zip(trials, wanted, strict=True)
-    return [_with_first(trial, count) for trial, count in pairs if count]
-
-
-def _with_first(trial: Trial, count: int) -> Trial:
-    """The trial with ``count`` of its questions, spread evenly."""
-    step = len(trial.questions) / count
-    chosen = tuple(trial.questions[int(place * step)] for place in range(count))
-    return replace(trial, questions=chosen)
+    """The trials with ``limit`` questions in all, spread evenly; 0 is no limit."""
+    asked = [(number, each) for number, trial in enumerate(trials) for each in trial.questions]
+    if limit and len(asked) > limit:
+        asked = [asked[place * len(asked) // limit] for place in range(limit)]
+    questions: dict[int, list[TrialQuestion]] = {}
+    for number, each in asked:
+        questions.setdefault(number, []).append(each)
+    return [replace(trials[number], questions=tuple(own)) for number, own in questions.items()]
 
 
 def evaluated(
@@ -173,23 +163,19 @@ def row_of(trial: Trial, asking: Asking, how: Evaluation) -> Row:
         row[IN_REACH] = float(stands_in(question, reach))
     if how.answerer is not None:
         prompt = prompt_for(asking, how.budget, how.tokens)
-        row |= _answered(asking, how.answerer.ask(prompt, "Short answer:", how.tokens), how)
+        reply = how.answerer.ask(prompt, "Short answer:", how.tokens)
+        row |= {
+            "answer": reply.text,
+            "abstained": abstains(reply.text),
+            **scores(question, reply.text),
+            "model": reply.model,
+            "prompt_tokens": reply.prompt_tokens,
+            "completion_tokens": reply.completion_tokens,
+            "answer_seconds": round(reply.seconds, 6),
+        }
+        rated = judged(how.judge, question, reply.text, how.tokens) if how.judge else None
+        row |= {"judged": rated} if rated is not None else {}
     return row
-
-
-def _answered(asking: Asking, reply: ModelReply, how: Evaluation) -> Row:
-    question = asking.question
-    judged = how.judge.rates(question, reply.text, how.tokens) if how.judge else None
-    return {
-        "answer": reply.text,
-        "abstained": abstains(reply.text),
-        **scores(question, reply.text),
-        **({"judged": judged} if judged is not None else {}),
-        "model": reply.model,
-        "prompt_tokens": reply.prompt_tokens,
-        "completion_tokens": reply.completion_tokens,
-        "answer_seconds": round(reply.seconds, 6),
-    }
 
 
 # -- one life
@@ -223,14 +209,11 @@ class Living:
         for memory in self._trial.memories:
             while waiting and waiting[0].time < memory.time:
                 yield self._ask(waiting.pop(0))
-            self._live(memory)
+            self._pass_to(memory.time)
+            self._memory.perceive(memory)
+            self._private.saw(memory)
         for question in waiting:
             yield self._ask(question)
-
-    def _live(self, memory: Memory) -> None:
-        self._pass_to(memory.time)
-        self._memory.perceive(memory)
-        self._private.saw(memory)
 
     def _pass_to(self, moment: datetime) -> None:
         gap = moment - self._clock.time

@@ -28,15 +28,11 @@ LEVEL = 0.95
 _A_PAIR = 100
 """Rounds for each of a family: its smallest p value, corrected, is then at most 0.01."""
 MRR = "mrr"
-_AT = "recall@"
 
 
-def recall_at(depth: int) -> str:
-    """The measure of the share of the evidence among the first ``depth`` that were recalled."""
-    return f"{_AT}{depth}"
-
-
-RECALL = {depth: recall_at(depth) for depth in DEPTHS}
+RECALL = {depth: f"recall@{depth}" for depth in DEPTHS}
+"""The measures of the share of the evidence among the first lines that were recalled."""
+_OF_RECALL = frozenset({MRR, *RECALL.values()})
 MEASURES: Mapping[str, str] = {
     **{name: name for name in RECALL.values()},
     MRR: "MRR",
@@ -69,20 +65,17 @@ def figure(each: Estimate | None, measure: str) -> str:
 
 def value(row: Row, measure: str) -> float | None:
     """A row's figure; None where the measure does not fit its question."""
-    if not _is_of_recall(measure):
+    if measure not in _OF_RECALL:
         return None if row.get(measure) is None else float(row[measure])
     if not row["evidence"]:
         return None
     if measure == MRR:
         return float(sum(1 / rank for rank in row["ranks"][:1]))
-    depth = int(measure.removeprefix(_AT))  # any one
+    depth = int(measure.partition("@")[2])
     return float(sum(rank <= depth for rank in row["ranks"]) / row["evidence"])
 
 
-def _is_of_recall(measure: str) -> bool:
-    return measure == MRR or measure.startswith(_AT)
-
-
+type _Array = NDArray[np.float64]
 type Question = tuple[str, str]
 """What a question is known by, whichever memory was asked: its trial, and its id there."""
 
@@ -130,17 +123,15 @@ def measured(
     A memory that never recalls a line, but only shows a context, has no recall.
     """
     recalls = any(row["recalled"] for row in rows)
-    wanted = [each for each in measures if recalls or not _is_of_recall(each)]
-    kinds = sorted({str(row["kind"]) for row in rows} - {ALL})
-    parts = [(kind, [row for row in rows if row["kind"] == kind]) for kind in kinds]
-    return [_measured(kind, part, wanted) for kind, part in (*parts, (ALL, rows)) if part]
-
-
-def _measured(kind: str, rows: Sequence[Row], measures: Iterable[str]) -> MeasuredKind:
-    figures = {measure: by_question(rows, measure) for measure in measures}
-    groups = groups_of(rows)
-    estimates = {measure: estimate_of(each, groups) for measure, each in figures.items() if each}
-    return MeasuredKind(kind, len(groups), estimates)
+    wanted = [each for each in measures if recalls or each not in _OF_RECALL]
+    parts = {kind: [r for r in rows if r["kind"] == kind] for kind in {r["kind"] for r in rows}}
+    parts.pop(ALL, None)
+    found = []
+    for kind, part in (*sorted(parts.items()), *([(ALL, rows)] if rows else [])):
+        figures, groups = {each: by_question(part, each) for each in wanted}, groups_of(part)
+        estimates = {name: estimate_of(each, groups) for name, each in figures.items() if each}
+        found.append(MeasuredKind(kind, len(groups), estimates))
+    return found
 
 
 # -- intervals
@@ -156,25 +147,13 @@ class Estimate:
     n: int  # questions
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """How much higher the mean of one is than that of another, over the same questions."""
-
-    mean: float
-    low: float
-    high: float
-    p: float  # two-sided
-    n: int
-
-
 def estimate(values: Sequence[float], groups: Sequence[Hashable] = ()) -> Estimate:
     """The mean of some values with its interval; the same values give the same one.
 
     ``groups``: Which of them belong together, a name for each; none where all stand alone.
     """
-    data = _Grouped.of(values, groups)
-    low, high = _between(data.means(ROUNDS))
-    return Estimate(data.mean, low, high, len(values))
+    sums, counts = _grouped(values, groups)
+    return _estimate(sums, counts, _means(sums, counts, ROUNDS))
 
 
 def difference(
@@ -183,64 +162,48 @@ def difference(
     groups: Sequence[Hashable] = (),
     *,
     family: int = 1,
-) -> Difference:
-    """``first`` less ``second``, which are of the same questions in the same order.
+) -> tuple[Estimate, float]:
+    """``first`` less ``second``, of the same questions in the same order, and a two-sided p.
 
     ``family``: With how many others it is to be corrected: the more, the more samples are drawn,
     as no p value is below one of them.
     """
-    data = _Grouped.of([one - other for one, other in zip(first, second, strict=True)], groups)
-    means = data.means(max(ROUNDS, _A_PAIR * family))
-    low, high = _between(means)
+    sums, counts = _grouped(np.subtract(first, second), groups)
+    means = _means(sums, counts, max(ROUNDS, _A_PAIR * family))
     # Of means drawn around the difference, those on the far side of none; see Efron & Tibshirani.
     side = min(float((means <= 0).mean()), float((means >= 0).mean()))
     # Few questions that differ are not told from chance, however they are drawn: all signs of so
     # many are equal as often as this, if neither is better.
-    least = 2.0 ** (1 - int(np.count_nonzero(data.sums)))
+    least = 2.0 ** (1 - int(np.count_nonzero(sums)))
     p = min(1.0, max(2 * side, 1 / len(means), least))
-    return Difference(data.mean, low, high, p, len(first))
+    return _estimate(sums, counts, means), p
 
 
 def holm(found: Sequence[float]) -> list[float]:
     """The p values, corrected for their number (Holm 1979), in their order."""
-    order = sorted(range(len(found)), key=lambda place: found[place])
-    corrected, least = [1.0] * len(found), 0.0
-    for rank, place in enumerate(order):
-        least = max(least, min(1.0, (len(found) - rank) * found[place]))
-        corrected[place] = least
-    return corrected
+    p, order = np.asarray(found, dtype=np.float64), np.argsort(found, kind="stable")
+    p[order] = np.maximum.accumulate(np.minimum(1, p[order] * np.arange(len(p), 0, -1)))
+    return [float(each) for each in p]
 
 
-def _between(means: NDArray[np.float64]) -> tuple[float, float]:
+def _grouped(values: Sequence[float] | _Array, groups: Sequence[Hashable]) -> tuple[_Array, _Array]:
+    """The sum of each group's values, and how many they are; in the order of the groups."""
+    numbers: dict[Hashable, int] = {}
+    places = [numbers.setdefault(each, len(numbers)) for each in groups or range(len(values))]
+    return np.bincount(places, weights=values), np.bincount(places).astype(np.float64)
+
+
+def _means(sums: _Array, counts: _Array, rounds: int) -> _Array:
+    """The means of ``rounds`` samples of groups, with replacement."""
+    size = len(sums)
+    # By the data's size alone: two memories on the same questions are sampled alike.
+    chance = np.random.default_rng(zlib.crc32(str(size).encode()))
+    drawn = chance.integers(0, size, (rounds, size))
+    found: _Array = sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1)
+    return found
+
+
+def _estimate(sums: _Array, counts: _Array, means: _Array) -> Estimate:
     rest = (1 - LEVEL) / 2
     low, high = np.quantile(means, (rest, 1 - rest))
-    return float(low), float(high)
-
-
-@dataclass(frozen=True, slots=True)
-class _Grouped:
-    """Values by group: their sums, and how many they are."""
-
-    sums: NDArray[np.float64]
-    counts: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, values: Sequence[float], groups: Sequence[Hashable]) -> _Grouped:
-        found: dict[Hashable, list[float]] = {}
-        for group, value in zip(groups or range(len(values)), values, strict=True):
-            found.setdefault(group, []).append(value)
-        sums = np.asarray([sum(each) for each in found.values()], dtype=np.float64)
-        return cls(sums, np.asarray([len(each) for each in found.values()], dtype=np.float64))
-
-    @property
-    def mean(self) -> float:
-        return float(self.sums.sum() / self.counts.sum())
-
-    def means(self, rounds: int) -> NDArray[np.float64]:
-        """The means of ``rounds`` samples of groups, with replacement."""
-        size = len(self.sums)
-        # By the data's size alone: two memories on the same questions are sampled alike.
-        chance = np.random.default_rng(zlib.crc32(str(size).encode()))
-        drawn = chance.integers(0, size, (rounds, size))
-        found: NDArray[np.float64] = self.sums[drawn].sum(axis=1) / self.counts[drawn].sum(axis=1)
-        return found
+    return Estimate(float(sums.sum() / counts.sum()), float(low), float(high), int(counts.sum()))

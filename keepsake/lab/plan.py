@@ -19,6 +19,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.lab.benchmarks import read_trials
+from keepsake.lab.conversation import fault_of
 from keepsake.lab.evaluating import limited
 from keepsake.lab.probes import probe_trials
 from keepsake.lab.trial import Trial
@@ -42,12 +43,8 @@ class TrialSource:
         """What tables call it."""
         if self.kind == FILE:
             return Path(self.path).stem
-        return ", ".join((self.kind, *(f"{name} {_shown(value)}" for name, value in self.options)))
-
-    @property
-    def seeded(self) -> bool:
-        """Whether another seed gives other lives."""
-        return self.kind != FILE
+        shown = ((n, "/".join(map(str, v)) if isinstance(v, tuple) else v) for n, v in self.options)
+        return ", ".join((self.kind, *(f"{name} {value}" for name, value in shown)))
 
     def trials(self, seed: int) -> list[Trial]:
         """The lives with their questions.
@@ -72,10 +69,6 @@ class TrialSource:
             files = sorted(path.iterdir()) if path.is_dir() else [path]
             digests = [_digest(each, each.stat().st_mtime_ns) for each in files]
         return hashlib.sha256("".join(digests).encode()).hexdigest()[:16]
-
-
-def _shown(value: Any) -> str:
-    return "/".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 @cache
@@ -108,24 +101,15 @@ class TrialCell:
 
     def as_json(self) -> dict[str, Any]:
         """The configuration for files, with what identifies the content of its source."""
-        return asdict(self) | {
-            "source": {
-                "kind": self.source.kind,
-                "path": self.source.path,
-                "options": dict(self.source.options),
-                "fingerprint": self.source.fingerprint(),
-            },
-            "settings": dict(self.settings),
-            "models": dict(self.models),
-        }
+        source = asdict(self.source) | {"options": dict(self.source.options)}
+        source["fingerprint"] = self.source.fingerprint()
+        own = {"settings": dict(self.settings), "models": dict(self.models)}
+        return asdict(self) | {"source": source, **own}
 
     def key(self) -> str:
         """A name for its files: the same configuration has the same one."""
         told = self.as_json()
         del told["source"]["path"]  # its content counts, wherever it lies
-        for name in ("models", "code"):
-            if not told[name]:
-                del told[name]
         text = json.dumps(told, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -166,6 +150,14 @@ def _mapped(value: Any) -> Any:
     return {} if value is None else value
 
 
+def _source(written: Any) -> Any:
+    return {PROBES: {}} if written == PROBES else written
+
+
+def _memory(written: Any) -> Any:
+    return {"name": written} if isinstance(written, str) else written
+
+
 type _Scalar = bool | int | float | str
 type _OneOrMore[T] = Annotated[tuple[T, ...], BeforeValidator(_listed), Field(min_length=1)]
 type _Count = Annotated[int, Field(strict=True, ge=0)]
@@ -186,11 +178,6 @@ class _ProbesForm(_Form):
 class _SourceForm(_Form):
     file: str | None = None
     probes: Annotated[_ProbesForm, BeforeValidator(_mapped)] | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _alone(cls, data: Any) -> Any:
-        return {data: {}} if data == PROBES else data
 
     @model_validator(mode="after")
     def _is_one(self) -> Self:
@@ -213,15 +200,10 @@ class _MemoryForm(_Form):
     name: str
     set: _Axes = {}
 
-    @model_validator(mode="before")
-    @classmethod
-    def _alone(cls, data: Any) -> Any:
-        return {"name": data} if isinstance(data, str) else data
-
 
 class _PlanFile(_Form):
-    sources: _OneOrMore[_SourceForm]
-    memories: _OneOrMore[_MemoryForm]
+    sources: _OneOrMore[Annotated[_SourceForm, BeforeValidator(_source)]]
+    memories: _OneOrMore[Annotated[_MemoryForm, BeforeValidator(_memory)]]
     name: str = ""
     set: _Axes = {}
     seeds: _OneOrMore[_Count] = (1,)
@@ -238,7 +220,9 @@ class _PlanFile(_Form):
         arms = [(each.name, own) for each in self.memories for own in self._settings(each)]
         for source, (memory, settings), profile in itertools.product(sources, arms, self.profiles):
             silent = profile == NONE  # where nobody answers there is nothing to judge
-            for seed in self._seeds(source, silent=silent):
+            # A file that no model answers is the same with every seed: one is enough.
+            once = silent and source.kind == FILE
+            for seed in self.seeds[:1] if once else self.seeds:
                 yield TrialCell(
                     source=source,
                     memory=memory,
@@ -256,15 +240,8 @@ class _PlanFile(_Form):
         """Each combination of a memory's settings and of those for all memories."""
         axes: Mapping[str, Sequence[_Scalar]] = {**self.set, **memory.set}
         for values in itertools.product(*axes.values()):
-            yield tuple(zip(axes, map(_written, values), strict=True))
-
-    def _seeds(self, source: TrialSource, *, silent: bool) -> Sequence[int]:
-        """A file that no model answers is the same with every seed: one is enough."""
-        return self.seeds if source.seeded or not silent else self.seeds[:1]
-
-
-def _written(value: _Scalar) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+            written = (str(v).lower() if isinstance(v, bool) else str(v) for v in values)
+            yield tuple(zip(axes, written, strict=True))
 
 
 # -- read
@@ -283,12 +260,10 @@ def read_plan(path: Path) -> SweepPlan:
     except OSError as error:
         told = f"{path} cannot be read ({error.strerror or error})"
         raise PlanError(told, "Name a file that is there") from error
+    except ValidationError as error:
+        raise PlanError(f"{path}: {fault_of(error)}", _GUIDE) from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise PlanError(f"{path} is no YAML ({error})", _GUIDE) from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the file"
-        raise PlanError(f"{path}: {where}: {first['msg']}", _GUIDE) from error
     except PlanError as error:
         raise PlanError(f"{path}: {error.what}", error.cure) from error
     if len(cells) > MOST_CELLS:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -31,7 +31,6 @@ LOADS = (20, 100)
 LIMIT = 5
 """Lines that are recalled for a question, as in the world's prompts."""
 DELAYS = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(days=7)}
-DELAY_NAMES = {"hour": "an hour", "day": "a day", "week": "a week"}
 _WAKING = timedelta(hours=14)
 _VISITING = timedelta(hours=11)
 _LATER = timedelta(hours=16)
@@ -63,13 +62,10 @@ class _Plant:
     def memory(self) -> Memory:
         """The line as the agent lives it; its number comes later."""
         if self.event == "own":
-            own = f"say {self.line}"
-            return Memory(
-                0, self.time, MemoryKind.ACT, own, PLACE, to=self.who, to_id=id_of(self.who)
-            )
-        verb = {WHISPER: "whispers to you", "say": f"says to {self.other}"}.get(
-            self.event, "says to you"
-        )
+            own, to = f"say {self.line}", id_of(self.who)
+            return Memory(0, self.time, MemoryKind.ACT, own, PLACE, to=self.who, to_id=to)
+        verbs = {WHISPER: "whispers to you", "say": f"says to {self.other}"}
+        verb = verbs.get(self.event, "says to you")
         return _said(self.time, self.who, f'{self.who} {verb}, "{self.line}"', self.event)
 
 
@@ -113,30 +109,23 @@ def id_of(name: str) -> str:
 
 @cache
 def _content() -> Mapping[str, Any]:
-    found: Mapping[str, Any] = yaml.safe_load(
-        Path(__file__).with_name("probes.yaml").read_text(encoding="utf-8")
-    )
+    text = Path(__file__).with_name("probes.yaml").read_text(encoding="utf-8")
+    found: Mapping[str, Any] = yaml.safe_load(text)
     return found
 
 
-@dataclass
 class _Visitors:
     """Who comes, each at a time of their own on one of the first two days."""
 
-    chance: random.Random
-    start: datetime
-    names: list[str] = field(default_factory=list)
-    _at: dict[str, datetime] = field(default_factory=dict)
-    _next: int = 0
-
-    def __post_init__(self) -> None:
-        self.names = _content()["visitors"].split()
-        self.chance.shuffle(self.names)
+    def __init__(self, chance: random.Random, start: datetime) -> None:
+        self.chance = chance
+        self.names: list[str] = _content()["visitors"].split()
+        self._at: dict[str, datetime] = {}
+        self._next = 0
+        chance.shuffle(self.names)
         for place, name in enumerate(self.names):
-            hour = _VISITING * (
-                (place // 2 + 0.2 + 0.6 * self.chance.random()) / (len(self.names) // 2)
-            )
-            self._at[name] = self.start + timedelta(days=place % 2) + hour
+            part = (place // 2 + 0.2 + 0.6 * chance.random()) / (len(self.names) // 2)
+            self._at[name] = start + timedelta(days=place % 2) + _VISITING * part
 
     def next(self, without: Sequence[str] = ()) -> str:
         """Whose turn it is to tell something."""
@@ -156,15 +145,11 @@ def _plants(chance: random.Random, start: datetime) -> list[_Plant]:
     found: list[_Plant] = []
     for place, each in enumerate(_content()["attributes"]):
         found += _attribute(each, visitors, turn=place)
-    for kind, key in (
-        ("rule", "rules"),
-        ("promise", "promises"),
-        ("overheard", "overheard"),
-        ("secret", "secrets"),
-    ):
+    kinds = {"rule": "rules", "promise": "promises", "overheard": "overheard", "secret": "secrets"}
+    for kind, key in kinds.items():
         for each in _content()[key]:
             values = chance.sample(each["of"], 2)
-            found += [plant for value in values for plant in _single(kind, each, visitors, value)]
+            found += [_single(kind, each, visitors, value) for value in values]
     return found
 
 
@@ -177,37 +162,21 @@ def _attribute(each: Mapping[str, Any], visitors: _Visitors, turn: int) -> Itera
         line = each["told"].format(v=value)
         told.append(_Plant("fact", visitors.moment(who), who, line, tuple(each["asked"]), value))
     plain, updated, claimed = told
-    now = each.get("now")
-    others = [plant.value for plant in told]
+    others, tellers = values[:3], [plant.who for plant in told]
     yield _without(plain, others)
-    if now:
-        new = replace(
-            updated,
-            kind="update",
-            time=_after(updated.time),
-            line=now.format(v=values[3]),
-            value=values[3],
-        )
+    if now := each.get("now"):
         yield replace(updated, asked=())
-        yield _without(new, [*others])
-    else:
-        yield _without(updated, others)
+        line, later = now.format(v=values[3]), _after(updated.time)
+        updated = replace(updated, kind="update", time=later, line=line, value=values[3])
+    yield _without(updated, others)
     rumour = each["said_by_others"].format(who=claimed.who, v=values[4])
-    teller = visitors.next([plant.who for plant in told])
+    teller = visitors.next(tellers)
     yield _without(replace(claimed, kind="contradiction"), [*others, values[4]])
     yield _Plant("claim", _after(claimed.time), teller, rumour, (), values[4])
-    stranger = visitors.next([*(plant.who for plant in told), teller])
-    asked = tuple(each["asked"][turn % 3 : turn % 3 + 1])
-    yield _Plant(
-        "never told",
-        visitors.moment(stranger),
-        stranger,
-        "",
-        asked,
-        "",
-        wrong=(*others, *values[3:5]),
-        answerable=False,
-    )
+    stranger = visitors.next([*tellers, teller])
+    asked, wrong = tuple(each["asked"][turn % 3 : turn % 3 + 1]), tuple(values[:5])
+    when = visitors.moment(stranger)
+    yield _Plant("never told", when, stranger, "", asked, "", wrong=wrong, answerable=False)
 
 
 def _without(plant: _Plant, others: Sequence[str]) -> _Plant:
@@ -217,14 +186,11 @@ def _without(plant: _Plant, others: Sequence[str]) -> _Plant:
 def _after(time: datetime) -> datetime:
     """Some hours later, by day."""
     later = time + _LATER
-    return (
-        later if 8 <= later.hour < 21 else later.replace(hour=9) + timedelta(days=later.hour >= 21)
-    )
+    by_day = 8 <= later.hour < 21
+    return later if by_day else later.replace(hour=9) + timedelta(days=later.hour >= 21)
 
 
-def _single(
-    kind: str, each: Mapping[str, Any], visitors: _Visitors, value: str
-) -> Iterator[_Plant]:
+def _single(kind: str, each: Mapping[str, Any], visitors: _Visitors, value: str) -> _Plant:
     """Something that only one visitor tells."""
     who = visitors.next()
     other = visitors.next([who])
@@ -232,9 +198,8 @@ def _single(
     line = each.get("told") or each["own"]
     event = {"overheard": "say", "secret": WHISPER}.get(kind, "talk" if "told" in each else "own")
     asked = tuple(text.format_map(slots) for text in each["asked"])
-    yield _Plant(
-        kind, visitors.moment(who), who, line.format_map(slots), asked, value, other, event
-    )
+    line = line.format_map(slots)
+    return _Plant(kind, visitors.moment(who), who, line, asked, value, other, event)
 
 
 # -- what is asked
@@ -262,16 +227,8 @@ def _asked(plant: _Plant, number: int) -> Iterator[TrialQuestion]:
         yield base
         if plant.event == WHISPER:
             listening = base.audience | {id_of("somebody else")}
-            yield replace(
-                base,
-                id=f"{KEPT} {base.id}",
-                kind=KEPT,
-                audience=listening,
-                answers=(),
-                right=(".",),
-                wrong=base.right,
-                answerable=False,
-            )
+            silent = replace(base, answers=(), right=(".",), wrong=base.right, answerable=False)
+            yield replace(silent, id=f"{KEPT} {base.id}", kind=KEPT, audience=listening)
 
 
 def _word(value: str) -> str:

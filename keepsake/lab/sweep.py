@@ -10,20 +10,19 @@ import platform
 import signal
 import subprocess
 import tempfile
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from keepsake.errors import ConfigError, KeepsakeError, refusing
-from keepsake.lab.answering import CONTEXT, AnsweringModel, AnswerJudge, answering_model
+from keepsake.lab.answering import CONTEXT, answering_model
 from keepsake.lab.evaluating import RECALLED, Evaluation, Row, evaluated
 from keepsake.lab.plan import FILE, SweepPlan, TrialCell
 from keepsake.lab.probes import LIMIT
@@ -154,18 +153,11 @@ def _record(cell: TrialCell, **fields: Any) -> CellRecord:
 def _versions() -> dict[str, str]:
     """The versions that the figures depend on, and the commit (``+``: files differ from it)."""
     found = {"python": platform.python_version()}
-    try:
+    with suppress(OSError):  # there is no git
         command = ["git", "describe", "--always", "--abbrev=12", "--dirty=+"]
         told = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
-        found["commit"] = told.stdout.strip()
-    except OSError:  # there is no git
-        pass
-    for package in _PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return {name: each for name, each in found.items() if each}
+        found |= {"commit": told.stdout.strip()} if told.stdout else {}
+    return found | {package: version(package) for package in _PACKAGES}
 
 
 def pinned_down(cell: TrialCell, here: Places) -> TrialCell:
@@ -197,10 +189,10 @@ def run_cell(
         KeepsakeError: A file, memory or profile cannot be used, or a model does not answer.
     """
     with ExitStack() as open_models:
-        models: Mapping[str, AnsweringModel] = {
-            name: _opened(here, name, cell.seed, open_models)
-            for name in {cell.profile, cell.judge, cell.writer} - {""}
-        }
+        models = {}
+        for name in {cell.profile, cell.judge, cell.writer} - {""}:
+            models[name] = answering_model(here, name, cell.seed)
+            open_models.callback(models[name].close)
         answerer = models.get(cell.profile)
         how = Evaluation(
             memory=cell.memory,
@@ -208,18 +200,12 @@ def run_cell(
             embedder=embedder,
             writer=models[cell.writer].model if cell.writer else None,
             answerer=answerer,
-            judge=AnswerJudge(models[cell.judge]) if cell.judge else None,
+            judge=models.get(cell.judge),
             budget=cell.budget or (answerer.budget if answerer else CONTEXT),
             recalled=cell.recalled or (RECALLED if cell.source.kind == FILE else LIMIT),
         )
         lives = trials if trials is not None else cell.questions()
         return evaluated(lives, how, scratch, done)
-
-
-def _opened(here: Places, name: str, seed: int, models: ExitStack) -> AnsweringModel:
-    model = answering_model(here, name, seed)
-    models.callback(model.close)
-    return model
 
 
 # -- many
@@ -229,32 +215,17 @@ def _pooled(
     one: Callable[[TrialCell], CellRecord], cells: Sequence[TrialCell], jobs: int
 ) -> Iterator[tuple[TrialCell, CellRecord]]:
     """Run every cell in processes; the same results however many there are."""
-    before = set(multiprocessing.active_children())
     # Spawned, not forked: a fork would take over the locks of threads that it has not.
-    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), initializer=_begin)
-    try:
+    spawned = multiprocessing.get_context("spawn")
+    # Ctrl-C ends those of the pool at once, without a word.
+    end = (signal.SIGINT, signal.SIG_DFL)
+    with ProcessPoolExecutor(jobs, spawned, initializer=signal.signal, initargs=end) as pool:
         waiting = {pool.submit(one, cell): cell for cell in cells}
-        for future in as_completed(waiting):
-            try:
-                yield waiting[future], future.result()
-            except BrokenProcessPool:  # one that was killed takes the cells of all with it
-                yield waiting[future], _record(waiting[future], problem=ENDED)
-    except BaseException:  # Ctrl-C above all: nobody waits for what nobody wants
-        pool.shutdown(wait=False, cancel_futures=True)
-        for child in set(multiprocessing.active_children()) - before:
-            child.terminate()
-        raise
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _begin() -> None:
-    """In a process of the pool: end at Ctrl-C without a word, and with the one that asked."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    if (parent := multiprocessing.parent_process()) is not None:
-        parent.join()
-        os._exit(1)
+        try:
+            for future in as_completed(waiting):
+                try:
+                    yield waiting[future], future.result()
+                except BrokenProcessPool:  # one that was killed takes the cells of all with it
+                    yield waiting[future], _record(waiting[future], problem=ENDED)
+        finally:
+            pool.shutdown(cancel_futures=True)

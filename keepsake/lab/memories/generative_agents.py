@@ -195,27 +195,23 @@ class GenerativeAgents(Newest):
         if model is None or self._unreflected < self._settings.threshold:
             return
         newest = list(self._stream.values())[-_REFLECTED_ON:]
-        asked = questions(model, self._fitting(each.text for each in reversed(newest)))
-        for question in asked:
+        for question in questions(model, self._fitting(each.text for each in reversed(newest))):
             basis = [entry for entry, _ in self._best(question, _FOR_A_QUESTION)]
             lines = self._fitting(each.text for each in basis)
-            for insight in insights(model, self._given.agent, lines):
-                self._conclude(insight.text, [basis[place] for place in insight.cited])
+            for text, cited in insights(model, self._given.agent, lines):
+                self._conclude(model, text, [basis[place] for place in cited])
         self._unreflected, self._changed = 0, True
 
     def _fitting(self, lines: Iterable[str]) -> list[str]:
         """The first lines that fit into half of a prompt."""
         return list(first_within(lines, self._given.budget // 2, self._given.tokens))
 
-    def _conclude(self, text: str, basis: Sequence[StreamEntry]) -> None:
+    def _conclude(self, model: LanguageModel, text: str, basis: Sequence[StreamEntry]) -> None:
         now = self._given.clock.now()
         numbers = tuple(dict.fromkeys(n for each in basis for n in each.numbers))
-        score = max(each.importance for each in basis)
-        if self._given.model is not None:
-            score = poignancy(self._given.model, text) or score
+        score = poignancy(model, text) or max(each.importance for each in basis)
         key, shown = f"insight:{len(self._stream)}", f"{now:%-d %B %Y}, {text}"
-        entry = StreamEntry(key, text, shown, now.isoformat(), score, numbers, rated=True)
-        self._add(replace(entry, concluded=True))
+        self._add(StreamEntry(key, text, shown, now.isoformat(), score, numbers, True, True))
 
     # -- keeping it
 
@@ -255,14 +251,6 @@ def _read(path: Path) -> _Kept:
 # -- what a model is asked: the prompts of sections 4.1 and 4.2, for one that continues a text
 
 
-@dataclass(frozen=True, slots=True)
-class DrawnInsight:
-    """Something that follows from what was lived."""
-
-    text: str
-    cited: tuple[int, ...]  # places of the statements that it rests on, from 0
-
-
 def poignancy(model: LanguageModel, line: str) -> int | None:
     """How much a line matters to the model, 1 to 10; None if its answer names no such number.
 
@@ -284,17 +272,26 @@ def questions(model: LanguageModel, lines: Sequence[str]) -> list[str]:
     return [item for item in _items(_answer(model, prompt, 160)) if "?" in item][:MOST_QUESTIONS]
 
 
-def insights(model: LanguageModel, agent: str, lines: Sequence[str]) -> list[DrawnInsight]:
-    """What follows from these lines; only what says from which of them it does.
+def insights(
+    model: LanguageModel, agent: str, lines: Sequence[str]
+) -> list[tuple[str, tuple[int, ...]]]:
+    """What follows from these lines, with the places (from 0) of those that it says it rests on.
 
     Raises:
         ModelError: It did not answer.
     """
     listed = "\n".join(f"{place}. {line}" for place, line in enumerate(lines, 1))
     prompt = _INFER.format(agent=agent or "them", statements=listed, most=MOST_INSIGHTS)
-    items = _items(_answer(model, prompt, 320))
-    found = (_insight(each, len(lines)) for each in items[:MOST_INSIGHTS])
-    return [each for each in found if each is not None]
+    found = []
+    for item in _items(_answer(model, prompt, 320))[:MOST_INSIGHTS]:
+        if (because := _BECAUSE.search(item)) is None:
+            continue
+        cited = (int(n) - 1 for n in _NUMBER.findall(because["numbers"]))
+        places = tuple(dict.fromkeys(place for place in cited if 0 <= place < len(lines)))
+        text = item[: because.start()].strip()
+        if places and len(text) >= _SHORTEST:
+            found.append((text, places))
+    return found
 
 
 def _answer(model: LanguageModel, prompt: str, most: int, stop: tuple[str, ...] = ("\n\n",)) -> str:
@@ -305,13 +302,3 @@ def _answer(model: LanguageModel, prompt: str, most: int, stop: tuple[str, ...] 
 def _items(answer: str) -> list[str]:
     found = (_ITEM.match(line) for line in answer.splitlines())
     return [each["text"] for each in found if each and len(each["text"]) >= _SHORTEST]
-
-
-def _insight(item: str, lines: int) -> DrawnInsight | None:
-    because = _BECAUSE.search(item)
-    if because is None:
-        return None
-    cited = (int(n) - 1 for n in _NUMBER.findall(because["numbers"]))
-    places = tuple(dict.fromkeys(place for place in cited if 0 <= place < lines))
-    text = item[: because.start()].strip()
-    return DrawnInsight(text, places) if places and len(text) >= _SHORTEST else None

@@ -111,13 +111,9 @@ class KeepsakeMemory:
         """Promises, the summaries, then the window, as far back as there is room."""
         self._weigh()
         self._compact(self._memory.before_thought())
-        now = self._memory.context()
-        before = now.window[0].number if now.window else None
-        promises, summaries = (
-            self._commitments.lines_before(before),
-            (s.text for s in now.summaries),
-        )
-        tokens = self._given.tokens
+        now, tokens = self._memory.context(), self._given.tokens
+        promises = self._commitments.lines_before(now.window[0].number if now.window else None)
+        summaries = (summary.text for summary in now.summaries)
         head = list(first_within(chain(promises, summaries), budget, tokens))
         room = budget - sum(tokens.each(head))
         # As in a prompt that answers nobody in particular: no whispered word is in it.
@@ -136,11 +132,8 @@ class KeepsakeMemory:
         if not says or asker not in self._names:
             asker, words = "", question
         found = self._recall.search(words, limit=limit, asker=asker) or ()
-        return [
-            RecalledLine(dated(self._lived[n]), (n,), hit.score)
-            for hit in found
-            for n in (hit.document.first,)
-        ]
+        numbers = [(hit.document.first, hit.score) for hit in found]
+        return [RecalledLine(dated(self._lived[n]), (n,), score) for n, score in numbers]
 
     def rest(self, *, asleep: bool) -> None:
         """Compact if it is due, and index what is new."""

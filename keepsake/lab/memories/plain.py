@@ -181,11 +181,6 @@ class LineIndex:
         if self._embedder is not None:
             self._to_embed[document.key] = document
 
-    @property
-    def waiting(self) -> int:
-        """How many are not indexed yet."""
-        return max(len(self._to_word), len(self._to_embed))
-
     def settle(self) -> None:
         """Index all that waits; blocks.
 
@@ -225,8 +220,7 @@ class RagSettings:
 class Rag(Newest):
     """Finds the lines nearest to a question by cosine, or by BM25 where nothing embeds.
 
-    It is lived anew whenever it is opened, like :class:`Newest`, and embeds again what it is first
-    asked for.
+    It is lived anew whenever it is opened, like :class:`Newest`.
     """
 
     def __init__(self, given: Surroundings) -> None:
@@ -256,5 +250,5 @@ class Rag(Newest):
         self._index.settle()
 
     def state(self) -> Mapping[str, Figure]:
-        """How many lines it has, and how many of them are not indexed yet."""
-        return {"lines": len(self._dated), "waiting": self._index.waiting}
+        """How many lines it has."""
+        return {"lines": len(self._dated)}

@@ -7,6 +7,7 @@ the world has come; it is written once per simulated hour and at the end of a ru
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import closing
@@ -29,7 +30,7 @@ MOST_SEED = 2**31 - 1
 FOLDER = "lab"
 PLAN, PROGRESS = "simulation.json", "progress.json"
 START = "2026-05-04T08:00"
-_LONGEST_NAME = 64
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,44 +71,33 @@ def checked(plan: SimulationPlan) -> SimulationPlan:
     Raises:
         KeepsakeError: A value is out of the question; says which one may be used.
     """
-    plain = plan.name.translate(str.maketrans("", "", "_.-")).isalnum() and plan.name[0].isalnum()
-    if not (plain and plan.name.isascii() and len(plan.name) <= _LONGEST_NAME):
+    if not _NAME.fullmatch(plan.name):
         raise KeepsakeError(
             f"{plan.name!r} is no name for a simulation",
             "Use letters, digits, dots, dashes and underscores; it becomes a folder's name",
         )
-    _within("agents", plan.agents, 1, MOST_AGENTS)
-    _within("visitors", plan.visitors, 0, MOST_VISITORS)
-    _within("seed", plan.seed, 0, MOST_SEED)
+    within = {"agents": (1, MOST_AGENTS), "visitors": (0, MOST_VISITORS), "seed": (0, MOST_SEED)}
+    for what, (least, most) in within.items():
+        if not least <= (value := getattr(plan, what)) <= most:
+            raise KeepsakeError(f"--{what} is {value}", f"Use a number from {least} to {most}")
     if not 0 < plan.hours <= MOST_HOURS:
-        raise KeepsakeError(
-            f"--hours is {plan.hours:.12g}", f"Use more than 0, up to {MOST_HOURS:g}"
-        )
-    _check_start(plan)
-    if plan.memory not in protocol.OURS:
-        protocol.maker(plan.memory)
-    return plan
-
-
-def _within(what: str, value: int, least: int, most: int) -> None:
-    if not least <= value <= most:
-        raise KeepsakeError(f"--{what} is {value}", f"Use a number from {least} to {most}")
-
-
-def _check_start(plan: SimulationPlan) -> None:
+        told = f"--hours is {plan.hours:.12g}"
+        raise KeepsakeError(told, f"Use more than 0, up to {MOST_HOURS:g}")
     try:
         ZoneInfo(plan.zone)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
         cure = "Use a name such as UTC or Europe/Berlin"
         raise KeepsakeError(f"--zone is {plan.zone!r}, which is no time zone", cure) from error
     try:
-        written = datetime.fromisoformat(plan.start)
-        if written.tzinfo is not None:
+        if datetime.fromisoformat(plan.start).tzinfo is not None:
             raise ValueError("its zone is given beside it")
         plan.moment(plan.seconds)
     except (ValueError, OverflowError) as error:
         cure = f"Write a date and a time such as {START}; the zone goes into --zone"
         raise KeepsakeError(f"--start is {plan.start!r}, which is no moment", cure) from error
+    if plan.memory not in protocol.OURS:
+        protocol.maker(plan.memory)
+    return plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,11 +187,13 @@ class Lab:
 
     def write_plan(self, plan: SimulationPlan) -> None:
         """Write down what it is."""
-        _write(self.folder / PLAN, asdict(plan))
+        text = json.dumps(asdict(plan), indent=2, ensure_ascii=False)
+        replace_file(self.folder / PLAN, f"{text}\n")
 
     def write_lived(self, seconds: float, counts: Mapping[str, int]) -> None:
         """Write down how far its world has come, and what has happened in it."""
-        _write(self.folder / PROGRESS, {"seconds": seconds, "counts": dict(counts)})
+        text = json.dumps({"seconds": seconds, "counts": dict(counts)}, indent=2)
+        replace_file(self.folder / PROGRESS, f"{text}\n")
 
 
 def lab_of(places: Places, name: str) -> Lab:
@@ -216,11 +208,8 @@ def lab_of(places: Places, name: str) -> Lab:
 
 def free_name(places: Places, seed: int) -> str:
     """A name that no simulation has yet, such as ``seed-7`` or ``seed-7-2``."""
-    name, number = f"seed-{seed}", 1
-    while (places.home / FOLDER / name).exists():
-        number += 1
-        name = f"seed-{seed}-{number}"
-    return name
+    names = (f"seed-{seed}", *(f"seed-{seed}-{number}" for number in range(2, 10_000)))
+    return next(name for name in names if not (places.home / FOLDER / name).exists())
 
 
 def _read(path: Path) -> Any:
@@ -230,10 +219,6 @@ def _read(path: Path) -> Any:
         return None
     except (OSError, ValueError) as error:
         raise _spoilt(path, error) from error
-
-
-def _write(path: Path, what: dict[str, Any]) -> None:
-    replace_file(path, json.dumps(what, indent=2, ensure_ascii=False) + "\n")
 
 
 def _spoilt(path: Path, error: Exception) -> KeepsakeError:

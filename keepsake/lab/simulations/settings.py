@@ -51,7 +51,7 @@ def copy_config(source: Path, target: Path, model: str, seed: int, models: Path)
     shutil.copytree(source if source.is_dir() else shipped, target)
     profiles = target / "llm.md"
     text = profiles.read_text(encoding="utf-8")
-    if entries := _entries(model, seed):
+    if entries := model_entries(model, seed):
         text = with_settings(text, AGENT, dict.fromkeys(_KEYS, "") | entries)
     for section in parse(profiles):
         if file := section.text("model_file", ""):
@@ -65,7 +65,12 @@ def copy_config(source: Path, target: Path, model: str, seed: int, models: Path)
         recall.write_text(words, encoding="utf-8")
 
 
-def _entries(model: str, seed: int) -> dict[str, str]:
+def model_entries(model: str, seed: int) -> dict[str, str]:
+    """What a profile says to have that model answer; nothing for the vault's own.
+
+    Raises:
+        KeepsakeError: There is no such model; says which ones there are.
+    """
     provider, _, rest = model.partition(":")
     name, _, host = rest.rpartition("@") if "@" in rest else (rest, "", "")
     if model == OWN:
@@ -81,22 +86,14 @@ def _entries(model: str, seed: int) -> dict[str, str]:
     raise KeepsakeError(f"--model is {model!r}", f"Use one of: {_MODELS}")
 
 
-def check_model(model: str) -> None:
-    """Refuse a model that there is none of.
-
-    Raises:
-        KeepsakeError: Says which ones there are.
-    """
-    _entries(model, 0)
-
-
 def settings_from(given: Iterable[str], strategy: str = "") -> dict[str, str]:
     """Settings as they are given, ``key=value`` or ``file.key=value``, by their whole names.
 
     Raises:
         KeepsakeError: One names no setting, or one that several files have; says which there are.
     """
-    known, found = _known(), {STRATEGY: strategy} if strategy else {}
+    known = [f"{file}.{each.name}" for file, of in _FILES.items() for each in settings_of(of)]
+    found = {STRATEGY: strategy} if strategy else {}
     for each in given:
         key, equals, value = (part.strip() for part in each.partition("="))
         names = [name for name in known if key in (name, name.partition(".")[2])]
@@ -109,13 +106,6 @@ def settings_from(given: Iterable[str], strategy: str = "") -> dict[str, str]:
             raise KeepsakeError(f"--set {each!r} may mean {' or '.join(names)}", "Name the file")
         found[names[0]] = value
     return found
-
-
-def _known() -> list[str]:
-    names = (
-        f"{file}.{each.name}" for file, config in _FILES.items() for each in settings_of(config)
-    )
-    return list(names)
 
 
 def write_settings(folder: Path, settings: Mapping[str, str]) -> None:

@@ -31,7 +31,7 @@ from keepsake.lab.simulations.plan import (
     free_name,
     lab_of,
 )
-from keepsake.lab.simulations.settings import check_model, copy_config, write_settings
+from keepsake.lab.simulations.settings import copy_config, model_entries, write_settings
 from keepsake.lab.simulations.timeline import Timeline
 from keepsake.models.gateway import Gateway
 from keepsake.models.profiles import EXTRACTIVE, SCRIPTED, Profiles
@@ -135,7 +135,7 @@ def create(places: Places, plan: SimulationPlan) -> Lab:
             does not answer.
     """
     checked(plan := replace(plan, name=plan.name or free_name(places, plan.seed)))
-    check_model(plan.model)
+    model_entries(plan.model, plan.seed)
     lab = lab_of(places, plan.name)
     if lab.folder.exists():
         raise KeepsakeError(
@@ -221,12 +221,8 @@ class Run:
 
     @property
     def pid(self) -> int:
-        """The number of its process."""
+        """The number of its process; SIGTERM ends it at its next moment."""
         return self._process.pid
-
-    def stop_soon(self) -> None:
-        """Have it end at its next moment."""
-        self._process.send_signal(signal.SIGTERM)
 
     def reports(self) -> Iterator[SimulationReport]:
         """How far it is, until it ends.
@@ -261,7 +257,7 @@ def run(lab: Lab, told: Callable[[SimulationReport], None] = lambda _: None) -> 
 
 
 def _environ(lab: Lab) -> dict[str, str]:
-    bases = (base for base in _PORT_BASES if not any(map(_taken, _ports_of_models(base))))
+    free = (base for base in _PORT_BASES if not _taken(base))
     return {
         **os.environ,
         **dict.fromkeys(_ONE_THREAD, "1"),
@@ -270,7 +266,7 @@ def _environ(lab: Lab) -> dict[str, str]:
         "KEEPSAKE_LISTEN": LOOPBACK,
         DATABASE_URL: "",  # a database of its own, in its home
         # For models in processes of their own, beside those of a world that may be running.
-        "KEEPSAKE_PORT_BASE": str(next(bases, _PORT_BASES[0])),
+        "KEEPSAKE_PORT_BASE": str(next(free, _PORT_BASES[0])),
         "DJANGO_SETTINGS_MODULE": "game.server.conf.settings",
         "PYTHONPATH": str(REPOSITORY),
         "PYTHONHASHSEED": "0",
@@ -278,9 +274,5 @@ def _environ(lab: Lab) -> dict[str, str]:
     }
 
 
-def _ports_of_models(base: int) -> tuple[int, int]:
-    return Ports(base).model, Ports(base).vectors
-
-
-def _taken(port: int) -> bool:
-    return refusal("", port) is not None
+def _taken(base: int) -> bool:
+    return any(refusal("", port) is not None for port in (Ports(base).model, Ports(base).vectors))

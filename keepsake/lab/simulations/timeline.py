@@ -42,7 +42,7 @@ class Timeline:
         self._changed = threading.Condition()
         self._posts: deque[Callable[[], None]] = deque()
         self._work: deque[_Work | Asker] = deque()
-        self._calls: deque[_Call] = deque()
+        self._calls: deque[tuple[Future[Any], Future[Any]]] = deque()  # how one ends; who is told
         self._askers: list[Asker] = []
         self._present: _Work | None = None
         self._models = ThreadPoolExecutor(_MOST_CALLS, thread_name_prefix="model")
@@ -132,12 +132,12 @@ class Timeline:
 
     def _take_answer(self) -> None:
         """Wait for the call that was begun first, unless something else comes up before."""
-        first = self._calls[0]
+        ended, told = self._calls[0]
         with self._changed:
-            self._changed.wait_for(lambda: first.ended.done() or self._posts or self._work)
-        if first.ended.done() and not self._posts and not self._work:
+            self._changed.wait_for(lambda: ended.done() or self._posts or self._work)
+        if ended.done() and not self._posts and not self._work:
             self._calls.popleft()
-            self._guarded(first.tell)
+            self._guarded(lambda: _tell(ended, told))
 
     def _let_on(self, what: _Work | Asker) -> None:
         """Give a piece of work its turn, and wait until it gives it back."""
@@ -151,10 +151,10 @@ class Timeline:
         if work is None:
             what.turn.set()  # a thread that nobody here has started
             return
-        self._present, work.resting = work, False
+        self._present = work
         what.turn.set()
         with self._changed:
-            self._changed.wait_for(lambda: work.done or work.resting or work.askers)
+            self._changed.wait_for(lambda: work.done or work.askers)
         self._present = None
 
     def _guarded(self, function: Callable[[], Any]) -> None:
@@ -167,8 +167,7 @@ class Timeline:
     # -- from all threads
 
     def _take_work(self, work: _Work) -> None:
-        if work.thread is None:
-            work.begin(self._changed)
+        threading.Thread(target=work.run, args=(self._notify,), name="work", daemon=True).start()
         with self._changed:
             self._work.append(work)
             self._changed.notify_all()
@@ -176,11 +175,11 @@ class Timeline:
     def _take_call(self, work: _Work) -> None:
         ended = self._models.submit(work.function)
         with self._changed:
-            self._calls.append(_Call(ended, work.future))
+            self._calls.append((ended, work.future))
             self._changed.notify_all()
-        ended.add_done_callback(self._call_ended)
+        ended.add_done_callback(lambda _: self._notify())
 
-    def _call_ended(self, _: Future[Any]) -> None:
+    def _notify(self) -> None:
         with self._changed:
             self._changed.notify_all()
 
@@ -192,48 +191,27 @@ class Timeline:
 
 
 class _Work:
-    """A piece of work, its thread, and whose turn it is."""
+    """A piece of work, and whether its turn has come."""
 
     def __init__(self, function: Callable[[], Any]) -> None:
         self.function = function
         self.future: Future[Any] = Future()
         self.turn = threading.Event()
-        self.thread: threading.Thread | None = None
-        self.done = self.resting = False
+        self.done = False
         self.askers = 0
-        self._changed = threading.Condition()
 
-    def begin(self, changed: threading.Condition) -> None:
-        """Start the thread; it waits for its turn."""
-        self._changed = changed
-        self.thread = threading.Thread(target=self._run, name="work", daemon=True)
-        self.thread.start()
-
-    def rest(self) -> None:
-        """In its own thread: give the turn back, and wait for the next one."""
-        self.turn.clear()
-        with self._changed:
-            self.resting = True
-            self._changed.notify_all()
+    def run(self, over: Callable[[], None]) -> None:
+        """In its own thread: do it once its turn has come."""
         self.turn.wait()
-
-    def _run(self) -> None:
-        self.turn.wait()
-        try:
-            if self.future.set_running_or_notify_cancel():
-                self._fulfil()
-        finally:
-            with self._changed:
-                self.done = True
-                self._changed.notify_all()
-
-    def _fulfil(self) -> None:
-        try:
-            result = self.function()
-        except BaseException as error:  # the future has it, as in any executor
-            self.future.set_exception(error)
-        else:
-            self.future.set_result(result)
+        if self.future.set_running_or_notify_cancel():
+            try:
+                result = self.function()
+            except BaseException as error:  # the future has it, as in any executor
+                self.future.set_exception(error)
+            else:
+                self.future.set_result(result)
+        self.done = True
+        over()
 
 
 class Asker:
@@ -249,20 +227,14 @@ class Asker:
         self.has_answer = True
 
 
-class _Call:
-    """A call to a model, and who is told how it ended."""
-
-    def __init__(self, ended: Future[Any], told: Future[Any]) -> None:
-        self.ended, self._told = ended, told
-
-    def tell(self) -> None:
-        """Pass on how it ended; the waiting side is called back."""
-        if not self._told.set_running_or_notify_cancel():
-            return
-        if (error := self.ended.exception()) is not None:
-            self._told.set_exception(error)
-        else:
-            self._told.set_result(self.ended.result())
+def _tell(ended: Future[Any], told: Future[Any]) -> None:
+    """Pass on how a call to a model ended; the waiting side is called back."""
+    if not told.set_running_or_notify_cancel():
+        return
+    if (error := ended.exception()) is not None:
+        told.set_exception(error)
+    else:
+        told.set_result(ended.result())
 
 
 class _Workers(Executor):

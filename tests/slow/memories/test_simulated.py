@@ -3,7 +3,6 @@
 import frontmatter
 import pytest
 
-from keepsake.errors import KeepsakeError
 from keepsake.events.files import Filter, last
 from keepsake.lab.simulations.plan import SimulationPlan
 from keepsake.lab.simulations.settings import settings_from
@@ -30,9 +29,3 @@ def test_all_agents_of_a_simulation_have_it(places):
     recalls = [each for each in lived if each["kind"] == "recall"]
     assert sum(each["found"] for each in recalls) > 0
     assert not [each for each in lived if each["kind"] in ("compaction", "error")]
-
-
-def test_one_that_is_none_is_refused_before_anything_is_made(places):
-    with pytest.raises(KeepsakeError, match="There is no memory 'rug'"):
-        create(places, SimulationPlan("three", memory="rug"))
-    assert not (places.home / "lab" / "three").exists()

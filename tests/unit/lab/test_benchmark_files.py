@@ -72,13 +72,6 @@ def test_our_own_format_has_answers_and_questions_without_one():
     assert not unknown.answerable
 
 
-def test_a_folder_is_all_its_files_and_lines_are_samples(tmp_path):
-    samples = json.loads((FOLDER / "longmemeval.json").read_text())
-    (tmp_path / "some.jsonl").write_text("\n".join(map(json.dumps, samples)))
-    (tmp_path / "chat.json").write_text((FOLDER / "realtalk.json").read_text())
-    assert len(read_trials(tmp_path)) == 6
-
-
 def spoilt(name, spoil, tmp_path):
     data = json.loads((FOLDER / name).read_text())
     spoil(data)
@@ -90,18 +83,18 @@ def spoilt(name, spoil, tmp_path):
 @pytest.mark.parametrize(
     ("name", "spoil", "told"),
     [
-        ("locomo.json", lambda d: d[1].pop("qa"), "sample 2: it has no list in its 'qa'"),
+        ("locomo.json", lambda d: d[1].pop("qa"), r"\[1\]: qa: Field required"),
         (
             "locomo.json",
             lambda d: d[0]["conversation"].pop("session_2_date_time"),
-            "session 2, turn 1: it has no 'date_time', and there is no session_2_date_time",
+            "session_2: .*its first turn has no 'date_time'",
         ),
-        ("realtalk.json", lambda d: d["session_1"][0].pop("clean_text"), "session 1, turn 1"),
+        ("realtalk.json", lambda d: d["session_1"][0].pop("clean_text"), r"session_1\.turns\[0\]"),
         ("longmemeval.json", lambda d: d[1]["haystack_dates"].pop(), "2 sessions and 1 dates"),
         (
             "longmemeval.json",
             lambda d: d[0]["haystack_sessions"][1][2].pop("content"),
-            "sample 1, session 2, turn 3",
+            r"\[0\]: haystack_sessions\[1\]\[2\].content",
         ),
         ("turns.json", lambda d: d["questions"][0]["evidence"].append("z"), "unknown turns"),
     ],
@@ -118,7 +111,6 @@ def test_what_is_wrong_is_named_with_its_place_and_a_cure(name, spoil, told, tmp
     "text",
     [
         '{"some": "thing"}',
-        '{"turns": []}',
         '{"turns": [{"id": "a", "text": "x"}], "questions": [{"text": "x", "evidence": ["b"]}]}',
         "[" * 100_000,
     ],
@@ -129,5 +121,3 @@ def test_a_file_in_no_known_format_says_which_there_are(tmp_path, text):
     with pytest.raises(KeepsakeError, match=r"data\.json") as found:
         read_trials(path)
     assert found.value.cure
-    with pytest.raises(KeepsakeError, match=r"nothing\.json cannot be read"):
-        read_trials(tmp_path / "nothing.json")

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from keepsake.lab.memories.plain import Newest
 from keepsake.lab.trial import NOT_KNOWN
 from keepsake.memory.protocol import RecalledLine
 from keepsake.paths import REPOSITORY
@@ -121,47 +122,14 @@ def test_recall_through_memories_stands_side_by_side(environ):
     assert ranks["Who laid the cable for Nadia's kiln?"] == [1]
     assert ranks["Which two jobs has Oskar had?"] == [2, 3]
     assert ranks["What did Nadia buy for making bowls?"] == []
-    shown = keepsake(environ, "eval", "recall", LOCOMO, *names)
-    assert "recall@10" in shown.stdout
-    assert "echo" in shown.stdout.casefold()
 
 
-class Echo:
+class Echo(Newest):
     """Recalls always the same memories, from a number on."""
 
     def __init__(self, given):
+        super().__init__(given, 0)
         self.first = int(given.settings.get("first", "1"))
-        self.newest = 0
-
-    def perceive(self, memory):
-        self.newest = memory.number
-
-    def context(self, budget):
-        return ()
 
     def recall(self, question, limit):
         return [RecalledLine("x", (n,)) for n in range(self.first, self.first + limit)]
-
-    def rest(self, *, asleep):
-        pass
-
-    def state(self):
-        return {}
-
-    def close(self):
-        pass
-
-
-class Broken(Echo):
-    """Fails where somebody's first memory does."""
-
-    def recall(self, question, limit):
-        return [1 / 0]
-
-
-def test_a_memory_that_fails_is_named_with_its_line(environ):
-    name = f"{Broken.__module__}:Broken"
-    ran = keepsake(environ, "eval", "recall", LOCOMO, "--memory", name)
-    assert ran.returncode == 1
-    assert "division by zero" in ran.stderr
-    assert "test_eval_answers.py, line" in ran.stderr

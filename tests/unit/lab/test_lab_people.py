@@ -34,17 +34,6 @@ def test_a_hundred_agents_have_names_that_nobody_mixes_up(atlas, seed):
         assert person.home in atlas.places
 
 
-def test_visitors_come_back_and_every_visit_is_over_within_its_hour():
-    planned = visits(7, 3, 5, 0.0, 72 * HOUR)
-    assert {visit.visitor for visit in planned} == {0, 1, 2}
-    assert all(sum(v.visitor == number for v in planned) >= 3 for number in range(3))
-    for visit in planned:
-        over = visit.begins + visit.lines[-1].at
-        assert visit.begins // HOUR == over // HOUR, visit
-        assert visit.lines[-1].words == ""
-        assert 0 <= visit.host < 5
-
-
 def test_the_visits_of_an_hour_are_the_same_however_much_is_planned():
     whole = visits(7, 4, 5, 0.0, 48 * HOUR)
     by_hour = [visits(7, 4, 5, hour * HOUR, (hour + 1) * HOUR) for hour in range(48)]

@@ -45,7 +45,6 @@ def test_settings_of_any_file_are_written_into_the_copy_and_kept(places):
         ("drawn=3", "", "names no setting"),
         ("profile=agent", "", "memory_compaction.profile or sleep.profile"),
         ("high=2", "", "high=2: high: 2 is no share"),
-        ("high=0.2", "", "low 0.6 is not below high 0.2"),
         ("high=0.9", "nope", "no template 'nope'.*narrative"),
     ],
 )

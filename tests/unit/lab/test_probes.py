@@ -1,7 +1,6 @@
 """Probes: what is planted can be asked for, and grading tells who knows it from who does not."""
 
 import json
-import re
 from typing import ClassVar
 
 import pytest
@@ -10,39 +9,22 @@ from typer.testing import CliRunner
 from keepsake.archive.privacy import is_private
 from keepsake.cli.app import app
 from keepsake.errors import KeepsakeError
-from keepsake.lab.evaluating import (
-    IN_CONTEXT,
-    IN_REACH,
-    Evaluation,
-    Living,
-    evaluated,
-)
+from keepsake.lab.evaluating import IN_CONTEXT, IN_REACH, Evaluation, Living, evaluated
 from keepsake.lab.memories.plain import FullContext
-from keepsake.lab.probes import (
-    KEPT,
-    id_of,
-    probe_trials,
-)
+from keepsake.lab.probes import KEPT, id_of, probe_trials
 from keepsake.lab.report import over_time, results_of
+from keepsake.lab.trial import matches
 from keepsake.memory.protocol import RecalledLine, Surroundings
 from keepsake.ports import FixedClock
 
 (QUIET, BUSY) = probe_trials(7)
 
 
-def matches(patterns, text):
-    return any(re.search(pattern, text, re.I) for pattern in patterns)
-
-
-def test_a_seed_gives_the_same_lives_and_another_seed_others():
-    assert probe_trials(7) == [QUIET, BUSY]
-    assert probe_trials(8)[0].memories != QUIET.memories
-
-
 @pytest.mark.parametrize("trial", [QUIET, BUSY], ids=lambda trial: trial.name)
 def test_what_is_asked_for_was_said_once_before_it_is_asked(trial):
     told = {memory.number: memory for memory in trial.memories}
-    assert list(told) == list(range(1, len(trial.memories) + 1))
+    assert trial in probe_trials(7)
+    assert trial.memories not in [each.memories for each in probe_trials(8)]
     for question in trial.questions:
         if not question.answerable:
             continue
@@ -53,24 +35,21 @@ def test_what_is_asked_for_was_said_once_before_it_is_asked(trial):
         assert not matches(question.wrong, told[number].text)
 
 
+def asked_of(memory, limit):
+    clock = FixedClock(QUIET.memories[0].time)
+    given = Surroundings(agent=QUIET.agent, folder=None, clock=clock)
+    return list(Living(QUIET, memory(given), clock, given, limit).ask_all())
+
+
 class Remembers(FullContext):
     """Recalls every line there is, whoever asks."""
 
-    def __init__(self, given):
-        super().__init__(given)
-        self._all = []
-
-    def perceive(self, memory):
-        self._all.append(RecalledLine(memory.text, (memory.number,)))
-
     def recall(self, question, limit):
-        return self._all
+        return [RecalledLine(text, (number,)) for number, text in self._lines.items()]
 
 
 def test_a_whisper_is_recalled_for_the_two_of_it_and_kept_from_others():
-    clock = FixedClock(QUIET.memories[0].time)
-    given = Surroundings(agent=QUIET.agent, folder=None, clock=clock)
-    askings = list(Living(QUIET, Remembers(given), clock, given, 10_000).ask_all())
+    askings = asked_of(Remembers, 10_000)
     whispers = {m.number for m in QUIET.memories if is_private(m)}
     assert whispers
     for asking in askings:
@@ -105,10 +84,8 @@ class Slips(FullContext):
 )
 def test_what_is_not_what_a_memory_gives_becomes_no_figure(gives, said, monkeypatch):
     monkeypatch.setattr(Slips, "gives", gives)
-    clock = FixedClock(QUIET.memories[0].time)
-    given = Surroundings(agent=QUIET.agent, folder=None, clock=clock)
     with pytest.raises(KeepsakeError) as refused:
-        list(Living(QUIET, Slips(given), clock, given, 5).ask_all())
+        asked_of(Slips, 5)
     assert said in str(refused.value)
 
 

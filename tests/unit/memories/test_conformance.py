@@ -1,21 +1,19 @@
 """The shipped memories hold to what any memory must; and the kit finds one that does not."""
 
+from dataclasses import replace
+
 import pytest
 
-from keepsake.lab.memories.conformance import MemoryConformance, check
+from keepsake.lab.memories.conformance import BEGAN, MemoryConformance, WordHashes, check, life
 from keepsake.lab.memories.generative_agents import GenerativeAgents
 from keepsake.lab.memories.keepsake import KeepsakeMemory
-from keepsake.lab.memories.plain import FullContext, Rag, SlidingWindow
-from keepsake.memory import protocol
-from keepsake.memory.protocol import RecalledLine
+from keepsake.lab.memories.plain import FullContext, Rag
+from keepsake.memory.protocol import RecalledLine, Surroundings
+from keepsake.ports import FixedClock
 
 
 class TestFullContext(MemoryConformance):
     make = staticmethod(FullContext)
-
-
-class TestSlidingWindow(MemoryConformance):
-    make = staticmethod(SlidingWindow)
 
 
 class TestRag(MemoryConformance):
@@ -51,19 +49,26 @@ class _Overfull(FullContext):
         return list(self._lines.values())
 
 
-class _Breaks(FullContext):
-    def state(self):
-        return {"lines": {1, 2}}
-
-
 @pytest.mark.parametrize(
     ("wrong", "told"),
-    [(_Invents, "the limit is kept"), (_Overfull, "the budget is kept"), (_Breaks, "TypeError")],
+    [(_Invents, "the limit is kept"), (_Overfull, "the budget is kept")],
 )
 def test_a_memory_that_does_not_conform_is_told_so(wrong, told):
     assert any(told in line for line in check(wrong))
 
 
-def test_the_shipped_ones_are_known_by_name():
-    shipped = {"full-context", "sliding-window", "rag", "generative-agents", "keepsake"}
-    assert shipped <= set(protocol.names())
+@pytest.mark.parametrize("embedder", [WordHashes(), None], ids=["meaning", "words"])
+def test_plain_retrieval_finds_a_line_of_long_ago(tmp_path, embedder):
+    given = Surroundings(
+        agent="Mira",
+        folder=tmp_path,
+        clock=FixedClock(BEGAN),
+        embedder=embedder,
+        settings={"window": "3"},
+    )
+    memory, text = Rag(given), 'Cleo says, "My dog Pepper sleeps under the bakery stairs."'
+    for each in life(50):
+        memory.perceive(replace(each, text=text) if each.number == 20 else each)
+    best = memory.recall("Where does Cleo's dog Pepper sleeps under the stairs?", 3)[0]
+    assert best.numbers == (20,)
+    assert len(memory.context(3840)) == 3
