@@ -119,7 +119,7 @@ type _DateIfAny = Annotated[datetime | None, BeforeValidator(_when)]
 type _List[T] = Annotated[list[T], BeforeValidator(lambda found: found or [])]
 
 
-class _Form(BaseModel):
+class _Format(BaseModel):
     """What a format has of each life; numbers are written out, as answers may be some."""
 
     model_config = ConfigDict(coerce_numbers_to_str=True)
@@ -140,7 +140,7 @@ def _listed(found: Any) -> Any:
     return found if isinstance(found, list) else [found] if found else []
 
 
-class _MarkedQuestion(_Form):
+class _MarkedQuestion(_Format):
     text: str
     kind: str = "all"
     answer: Annotated[list[str], BeforeValidator(_listed)] = []
@@ -148,7 +148,7 @@ class _MarkedQuestion(_Form):
     answerable: bool = True
 
 
-class _MarkedTurns(_Form):
+class _MarkedTurns(_Format):
     """One conversation with its questions, all asked at its end."""
 
     turns: list[ConversationTurn] = Field(min_length=1)
@@ -185,13 +185,13 @@ class _MarkedTurns(_Form):
 # -- LongMemEval
 
 
-class _ChatTurn(_Form):
+class _ChatTurn(_Format):
     role: str
     content: str
     has_answer: Any = None
 
 
-class _LongMemEval(_Form):
+class _LongMemEval(_Format):
     """One instance; its sessions in the order of their dates, and its question after them all."""
 
     question_id: str
@@ -232,7 +232,7 @@ class _LongMemEval(_Form):
 # -- LoCoMo and REALTALK
 
 
-class _TalkTurn(_Form):
+class _TalkTurn(_Format):
     speaker: str
     dia_id: str = ""
     date_time: _DateIfAny = None
@@ -248,7 +248,7 @@ class _TalkTurn(_Form):
         return {**turn, "text": said.strip() if isinstance(said, str) else said}
 
 
-class _Session(_Form):
+class _Session(_Format):
     began: _DateIfAny
     turns: list[_TalkTurn]
 
@@ -259,14 +259,14 @@ class _Session(_Form):
         return self
 
 
-class _Asked(_Form):
+class _Asked(_Format):
     question: str
     answer: str | None = None
     category: Any = None
     evidence: _List[Any] = []
 
 
-class _Locomo(_Form):
+class _Locomo(_Format):
     """One conversation with its questions, named by its id."""
 
     kinds: ClassVar[Mapping[int, str]] = LOCOMO
@@ -331,7 +331,7 @@ def _ids(written: str) -> Iterator[tuple[int, int]]:
             yield int(match[1]), turn
 
 
-_FORMATS: tuple[tuple[Callable[[dict[str, Any]], bool], type[_Form]], ...] = (
+_FORMATS: tuple[tuple[Callable[[dict[str, Any]], bool], type[_Format]], ...] = (
     (lambda value: "turns" in value, _MarkedTurns),
     (lambda value: "haystack_sessions" in value, _LongMemEval),
     (lambda value: isinstance(value.get("conversation"), dict), _Locomo),
