@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import yaml
-from evennia.objects.models import ObjectDB
 from frontmatter.default_handlers import YAMLHandler
 from pydantic import (
     AfterValidator,
@@ -21,6 +20,9 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from keepsake.errors import ConfigError
+
+if TYPE_CHECKING:
+    from evennia.objects.models import ObjectDB
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """The one in C, where PyYAML has it: a world's files take 0.3 s in Python."""
@@ -157,6 +159,8 @@ TAG_CATEGORY = "keepsake"
 
 def find(kind: str, key: str) -> ObjectDB | None:
     """The object of ``kind`` (room, exit, thing, agent) with this stable id, if it exists."""
+    from evennia.objects.models import ObjectDB  # noqa: PLC0415 - files are read without a world
+
     return ObjectDB.objects.get_by_tag(f"{kind}:{key}", category=TAG_CATEGORY).first()
 
 
