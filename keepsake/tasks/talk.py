@@ -182,7 +182,10 @@ class Talk:
     def _chat(self, target: TargetModel, refused: str) -> TalkPrompt:
         head = self._lines(self.prompts, "system", self.scene.variables())
         turns = turns_of(self.scene.window)
-        news = turns.pop().lines if turns and turns[-1].role == USER else ()
+        news = turns.pop().lines if turns and turns[-1].role == USER else []
+        day = self.scene.now.rpartition(", ")[0]
+        if news and news[0] == f"[{day}, {self.scene.place}]":  # as the head of the message says
+            news = news[1:]
         last = self._last(target, refused, [PromptLine(line, "window") for line in news])
         room = target.prompt_tokens - self._tokens([*head, *last])
         costs = [sum(self.count(turn.lines)) + 4 for turn in turns]

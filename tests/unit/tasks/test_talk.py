@@ -9,6 +9,7 @@ import pytest
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import ConfigError
 from keepsake.paths import REPOSITORY
+from keepsake.prompt.script import day_and_time
 from keepsake.prompt.tokens import estimate_tokens
 from keepsake.tasks.prompt_file import load_prompts
 from keepsake.tasks.talk import TALK_VARIABLES, Talk, TalkPrompt, TalkScene
@@ -112,6 +113,12 @@ def test_a_chat_model_gets_the_whole_mind_stable_parts_first():
     assert "[Anneke still waits for your answer to: What is my needle of?]" in last
     assert last.endswith('Anneke says to you, "I told my father. He hugged me."')
     assert "exactly this" in made.fault("Then it owes you two planks, Jonas."), "said just now"
+
+
+def test_the_last_message_says_once_what_day_it_is():
+    day = day_and_time(WINDOW[2].time)
+    made = talk(replace(SCENE, window=WINDOW[2:], now=f"{day}, 22:42")).prompt(Target())
+    assert texts(made)[-1].count(day) == 1
 
 
 def test_all_but_the_last_message_stays_as_the_talk_goes_on():
