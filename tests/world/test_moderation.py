@@ -107,6 +107,8 @@ class TestModeration(Building, Inn):
             self.shown.clear()
             self.char1.execute_cmd(line)
             assert self.shown == [], line
+        page = ("A long page.", (), {"type": "help"})  # as Evennia's pager sends it
+        assert self.ann.at_msg_receive(text=page, from_obj=self.char1)
         self.ann.execute_cmd("ignore")
         assert "Tom" in self.shown[-1]
         self.ann.execute_cmd("ignore tom")
