@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from evennia.utils.ansi import strip_ansi
 
 from game.simulation.living import only
+from keepsake.books.persona import open_lines
 from keepsake.ports import FixedClock
 from tests.world.agents_world import AgentsWorld
 from tests.world.built_world import shipped_world
@@ -19,6 +20,21 @@ def moment(*states: str) -> datetime:
     start = datetime(2026, 5, 4).astimezone()
     hours = (start + timedelta(hours=each) for each in range(366 * 24))
     return next(each for each in hours if almanac(each).states.issuperset(states))
+
+
+def test_the_secrets_of_the_village_are_told_to_nobody():
+    told = {
+        each.name: " ".join(open_lines(each.whole_profile))
+        for each in shipped_world()[0].people.values()
+    }
+    for name, secret in (
+        *(("Bram", "verses"), ("Bram", "you love her"), ("Joss", "swim"), ("Joss", "cork")),
+        *(("Mira", "taste"), ("Nell", "hand of the drowned"), ("Oswin", "mistake")),
+        *(("Oswin", "halfpenny"), ("Ruan", "asleep"), ("Ruan", "log"), ("Wren", "Button")),
+        *(("Wren", "own up"), ("Ruan", "because of Ada"), ("Wren", "about Nell")),
+    ):
+        assert secret not in told[name], (name, secret)
+    assert all(told.values())
 
 
 class TestLooks(AgentsWorld):

@@ -12,8 +12,8 @@ from tests.world.web_world import WebWorld
 from typeclasses.agents import Agent
 
 
-class LoggedWorld(WebWorld):
-    """A world that can be reloaded, and whose log can be read."""
+class TestWindow(WebWorld):
+    """Item by item, as the page has it, in a world that can be reloaded."""
 
     def talks(self, *answers: str) -> None:
         self.said = [*answers, "wait"]
@@ -34,10 +34,6 @@ class LoggedWorld(WebWorld):
         self.addCleanup(runtime.stop, reload=True)
         runtime.live(self.services)
         self.settle(lambda: not unopened())
-
-
-class TestWindow(LoggedWorld):
-    """Item by item, as the page has it."""
 
     def test_counts_add_up_to_those_of_the_log(self):
         self.talks("juggle", "juggle", "say Here I am.")

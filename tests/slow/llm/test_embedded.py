@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,26 +15,16 @@ import psutil
 import pytest
 
 from keepsake.errors import ModelMissing, PromptTooLong
+from keepsake.models import embedded as embeddeds
 from keepsake.models.embedded import (
     Embedded,
     ensure_weights,
 )
 from keepsake.models.openai import OpenAIModel
 from keepsake.models.profiles import DIALOGUE, LLAMA_CPP, SHIPPED_FILE, ModelProfile
-from keepsake.paths import REPOSITORY, Places
+from keepsake.paths import Places
 from keepsake.ports import GenerationRequest
 from tests.unit.llm.conftest import until
-
-_FULL_DISK = """
-import resource, sys
-from pathlib import Path
-from keepsake.models.embedded import ensure_weights
-resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
-try:
-    ensure_weights(Path(sys.argv[1]))
-except Exception as error:
-    print(type(error).__name__, error)
-"""
 
 
 @pytest.fixture
@@ -137,26 +126,20 @@ def test_a_file_is_found_once_it_has_come_and_one_that_is_none_says_why(home: Pl
 # -- GGUF files and the shipped weights
 
 
-def test_the_weights_are_put_together_once_and_whole(tmp_path: Path):
+def test_the_weights_are_put_together_once_and_whole_or_it_says_why_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     path = ensure_weights(tmp_path / "models")
     before = path.stat()
     assert ensure_weights(tmp_path / "models") == path
     assert path.stat().st_mtime_ns == before.st_mtime_ns
     assert [each.name for each in path.parent.iterdir()] == [SHIPPED_FILE]
 
+    def full(target: Path) -> None:
+        target.write_bytes(b"half")
+        raise OSError(errno.ENOSPC, "No space left on device")
 
-def test_a_disk_that_takes_no_weights_is_named_and_left_clean(tmp_path: Path):
-    """No file may be larger than 1 MiB here: writing fails in the midst, as on a full disk."""
-    done = subprocess.run(
-        [sys.executable, "-c", _FULL_DISK, str(tmp_path)],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.startswith("ModelMissing The embedded model's weights could not be written")
-    assert "Free 300 MB" in done.stdout
-    assert list(tmp_path.iterdir()) == []
-    (tmp_path / "models").write_text("a file in the way")
-    with pytest.raises(ModelMissing, match="KEEPSAKE_HOME"):
-        ensure_weights(tmp_path / "models")
+    monkeypatch.setattr(embeddeds, "_assemble", full)
+    with pytest.raises(ModelMissing, match=r"could not be written.*No space.*Free 300 MB"):
+        ensure_weights(tmp_path / "full")
+    assert list((tmp_path / "full").iterdir()) == []

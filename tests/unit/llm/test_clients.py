@@ -350,7 +350,7 @@ def test_where_ollama_is(host: str, variable: str, address: str):
 def test_each_failure_has_a_name_and_a_cure(
     provider: str, fake: FakeModelServer, reply: Reply, error: type[Exception], words: str
 ):
-    limit = 0.5 if error in (ModelTimeout, ModelBusy) else 60
+    limit = {ModelTimeout: 0.5, ModelBusy: 2}.get(error, 60)
     with asking(fake.address, provider, time_limit=limit) as model:
         fake.always(RAW_PATHS[provider], reply)
         with pytest.raises(error, match=words):

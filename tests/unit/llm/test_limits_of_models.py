@@ -192,7 +192,7 @@ def test_a_busy_server_is_waited_for(
     if busy.headers:
         assert min(pauses) >= 0.2
     else:
-        assert pauses[-1] > pauses[0] + 0.5, "they grow"
+        assert pauses[-1] >= 2.0, "they grow"
 
 
 def test_it_is_told_when_a_server_that_missed_a_call_answers_again(

@@ -8,7 +8,6 @@ import pytest
 from keepsake.books.persona import open_lines
 from keepsake.tasks.fallback import STOCK, FallbackLine, answer
 from tests.sentences import table
-from world.atlas import read_atlas
 
 PERSONA = (
     "You are Mira Fenn, keeper of the Kettle. (secret) Since a fever you can taste nothing. "
@@ -84,17 +83,3 @@ class TestSecrets:
         assert "You keep bees." in open_lines(persona)
         assert "love" not in " ".join(open_lines(persona))
         assert said("Do you love Nell?", persona=persona) in stock("unknown")
-
-    def test_of_the_village_are_marked(self):
-        told = {
-            each.name: " ".join(open_lines(each.whole_profile))
-            for each in read_atlas().people.values()
-        }
-        for name, secret in (
-            *(("Bram", "verses"), ("Bram", "you love her"), ("Joss", "swim"), ("Joss", "cork")),
-            *(("Mira", "taste"), ("Nell", "hand of the drowned"), ("Oswin", "mistake")),
-            *(("Oswin", "halfpenny"), ("Ruan", "asleep"), ("Ruan", "log"), ("Wren", "Button")),
-            *(("Wren", "own up"), ("Ruan", "because of Ada"), ("Wren", "about Nell")),
-        ):
-            assert secret not in told[name], (name, secret)
-        assert all(told.values())
