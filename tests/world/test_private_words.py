@@ -161,3 +161,12 @@ class TestPrivateWords(PrivateWorld):
             self.pass_time(6)
         prompts = "\n".join(self.sent()[before:])
         assert set(secrets_in([prompts])) >= set(SECRETS[:4]), prompts
+
+    def test_who_confided_it_and_asks_before_others_is_not_reminded_of_it(self):
+        self.char1.execute_cmd("talk mira Good evening.")
+        self.pass_time(6)  # in a whisper, as the last of what was whispered has no answer yet
+        before = len(self.sent())
+        for question in QUESTIONS:
+            self.char1.execute_cmd(f"talk mira {question}")
+            self.pass_time(6)
+        assert not secrets_in(self.sent()[before:])

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -91,6 +93,9 @@ def test_segments_roll_over_and_read_back(life, monkeypatch):
     monkeypatch.setattr(archive_module, "SEGMENT_LINES", 5)
     memory = life.open()
     live(memory, 23)
+    for segment in (life.folder / "archive").glob("0*.jsonl"):
+        first = json.loads(segment.read_text().partition("\n")[0])
+        assert int(segment.stem) == first["n"], "a segment is named after its first memory"
     assert len(list((life.folder / "archive").glob("0*.jsonl"))) == 5
     assert [m.number for m in memory.archive.read(4, 17)] == list(range(4, 18))
     assert memory.archive.read(30, 40) == []
@@ -106,6 +111,17 @@ def test_segments_roll_over_and_read_back(life, monkeypatch):
     assert memory.context() == before
     assert [m.repeats for m in memory.archive.read(23, 26)] == [1, 9, 1, 1]
     assert check(memory.archive, memory.context(), memory.summaries).whole
+    memory.close()
+
+
+@pytest.mark.parametrize("number", [2, 4])
+def test_a_memory_takes_the_next_number_and_no_other(life, number):
+    memory = life.open()
+    live(memory, 2)
+    (newest,) = memory.archive.read(2, 2)
+    with pytest.raises(ValueError, match=f"memory {number} does not follow 2"):
+        memory.archive.append_memory(replace(newest, number=number))
+    assert memory.archive.last_number == 2
     memory.close()
 
 

@@ -119,6 +119,7 @@ text
 lines = st.sampled_from([*LINES.split("\n"), "\t", "text\r"])
 
 
+@example(f"## {PREFIX}-1\nOnce.\n## {PREFIX}-1\nTwice.\n")
 @given(st.one_of(st.text(max_size=400), st.lists(lines, max_size=30).map("\n".join)))
 def test_any_file_can_be_read_and_nothing_of_it_is_lost(source: str):
     file = parse(DAY, source)
