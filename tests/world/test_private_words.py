@@ -170,3 +170,10 @@ class TestPrivateWords(PrivateWorld):
             self.char1.execute_cmd(f"talk mira {question}")
             self.pass_time(6)
         assert not secrets_in(self.sent()[before:])
+
+    def test_what_is_searched_for_in_a_whisper_is_remembered_without_its_words(self):
+        self.said = ["> recall the grelnick vault", HM]
+        self.char1.execute_cmd("whisper mira = Where is the grelnick vault?")
+        self.pass_time(8)
+        assert "recall …" in [each.text for each in self.mind.memory.context().window]
+        assert not [p for p in self.asks_of_all() if "grelnick" in p]

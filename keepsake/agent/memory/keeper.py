@@ -89,8 +89,10 @@ class MemoryTools:
 
     # -- tool calls
 
-    def perform(self, command: Command, place: str) -> Deferred[None]:
+    def perform(self, command: Command, place: str, unsaid: str = "") -> Deferred[None]:
         """Do what a private verb says, in a worker thread.
+
+        ``unsaid``: Words that its result is remembered without, as they may have been whispered.
 
         Returns:
             Comes on the reactor thread once the result is in the agent's memory.
@@ -98,6 +100,7 @@ class MemoryTools:
         finished: Deferred[None] = Deferred()
 
         def done(text: str) -> None:
+            text = text.replace(unsaid, "…") if unsaid else text
             line = shorten(" ".join(text.split()), related.LONGEST_RESULT)
             self._memory.remember(line, MemoryKind.RESULT, place=place)
             finished.callback(None)

@@ -59,7 +59,14 @@ class Actor:
         self._acting: Command | None = None
 
     def do(
-        self, agent: Body, command: Command, to: str = "", *, event: str = "", seen: int = 0
+        self,
+        agent: Body,
+        command: Command,
+        to: str = "",
+        *,
+        event: str = "",
+        seen: int = 0,
+        confided: bool = False,
     ) -> Act:
         """Do what was chosen, by the rules that bind a player.
 
@@ -69,6 +76,7 @@ class Actor:
             to: Whom words are for; empty for nobody.
             event: What the archive calls a stock phrase; empty for words of its own.
             seen: The newest memory that the answer knew of; 0 for all.
+            confided: Whether whispered words may be in it: what is searched for is not remembered.
         """
         if command.verb == "wait":
             return Act(command)
@@ -77,11 +85,13 @@ class Actor:
         place, window = place_of(agent), self._memory.context().window if seen else ()
         # What was perceived since the prompt was made is not answered by it.
         late = any(m.number > seen and m.kind is MemoryKind.PERCEPTION for m in window)
+        hidden = confided and command.verb != WHISPER
+        unsaid = command.argument if hidden and command.verb == "recall" else ""
         saved = self._memory.remember(
-            command.line,
+            f"{command.verb} …" if unsaid else command.line,
             MemoryKind.ACT,
             place=place,
-            reason=command.reason,
+            reason="" if hidden else command.reason,
             event=event,
             to=to,
             to_id=_spoken_to(agent, command, to),
@@ -90,7 +100,7 @@ class Actor:
         # Before it is done: what comes of it is remembered too.
         number = self._memory.last_act if saved else 0
         if command.verb in PRIVATE:
-            return Act(command, result=self._keeper.perform(command, place), memory=number)
+            return Act(command, result=self._keeper.perform(command, place, unsaid), memory=number)
 
         def over(result: Any) -> None:
             self._acting = None

@@ -299,12 +299,13 @@ class Turns:
                 return Act(None, "A gesture would show others what was whispered")
             return self._actor.do(agent, Command("emote", part.text, part.reason), seen=seen)
         command = read_deed(part.text, *self.scenes.choices(agent, context))
+        confided = self.scenes.is_confided(context)
         if isinstance(command, Command):
-            return self._actor.do(agent, command, seen=seen)
+            return self._actor.do(agent, command, seen=seen, confided=confided)
         verb, why = part.text.partition(" ")[0], "that cannot be done now"
         if verb in WRITES:
             why = "nothing of what was whispered is written down"
-        told = f"You tried to {verb}: {why}" if self.scenes.is_confided(context) else command
+        told = f"You tried to {verb}: {why}" if confided else command
         self._memory.remember(told, MemoryKind.RESULT, place=place_of(agent))
         return Act(None, told)
 
