@@ -10,13 +10,14 @@ from evennia.objects.objects import DefaultCharacter
 from keepsake.archive.records import BY_RULE
 from keepsake.contrib.evennia.characters import CharacterMixin
 from typeclasses.clients import SPOKEN, tell, tell_channel, tell_room
+from typeclasses.objects import ObjectParent
 from world.deed.happening import happened
 from world.deed.order import put_in_order
 
 _HEARD = frozenset({"say", "talk", "whisper", "pose", "shout", *BY_RULE})
 
 
-class Character(CharacterMixin, DefaultCharacter):
+class Character(CharacterMixin, ObjectParent, DefaultCharacter):
     """Somebody in the world; people play one of these."""
 
     default_description = "A stranger, as yet undescribed."

@@ -13,12 +13,13 @@ from keepsake.agent.surroundings import identity_of
 from keepsake.contrib.evennia.characters import call_hosts, hosts_of
 from keepsake.ports import SystemClock
 from typeclasses.clients import SHORT, link, linked
+from typeclasses.objects import ObjectParent
 from world.almanac import almanac_now
 
 EXIT_ORDER = {name: place for place, name in enumerate(SHORT)}
 
 
-class Room(DefaultRoom):
+class Room(ObjectParent, DefaultRoom):
     """A place in the world.
 
     Attributes (in the database):
