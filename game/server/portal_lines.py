@@ -214,8 +214,8 @@ class PromptPortalEnd(AMPServerProtocol):
     def broadcast(self, command: Any, sessid: int, **message: Any) -> Deferred[Any]:
         """Tell nobody: Evennia does so while it knows of no Server.
 
-        A Server that is just coming would log a player in, and then be told of all sessions as
-        they were before. Whoever connects meanwhile is told of by :meth:`let_in`.
+        While the Server starts, it first receives the list of all sessions. A player who logs in
+        before that would be logged out by the list. So new sessions wait for :meth:`let_in`.
         """
         return succeed([])
 

@@ -243,7 +243,7 @@ class Alarm:
         return self._call is not None and bool(self._call.active())
 
     def set(self, seconds: float, call: Callable[..., object], *args: object) -> None:
-        """Call that in this many seconds, in place of what was due before."""
+        """Call the function after this many seconds. It replaces the call that was due before."""
         self.cancel()
         self._call = self._clock.callLater(seconds, call, *args)
 

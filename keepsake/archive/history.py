@@ -20,7 +20,7 @@ from keepsake.memory.types import Outcome, Rung, RungStep
 
 @dataclass(frozen=True, slots=True)
 class PastCompaction:
-    """One compaction, as the archive tells of it."""
+    """One compaction, read from the archive."""
 
     number: int
     time: datetime

@@ -225,7 +225,7 @@ class MemoryTools:
         rest = f"; for more: page {end + 1}-{high}" if end < high else ""
         return f"{script.REMEMBERED}{told}{rest}"
 
-    # -- notes, whoever writes them; blocks
+    # -- notes of agents and builders; blocks
 
     def write_note(
         self, title: str, text: str, *, place: str, reason: str = "", by: str = "agent"

@@ -1,8 +1,9 @@
 """Another memory than ours in a running world, behind the Protocol :class:`MemorySystem`.
 
 The archive stays the truth: what a memory does not know is handed over from it before each call.
-Calls are made in worker threads, one at a time. What breaks in it is told under its name, and the
-agent goes on with its window alone. No whispered word is handed over (:func:`outward`).
+Calls are made in worker threads, one at a time. An exception in one is logged under the memory's
+name, and the agent goes on with its window alone. No whispered word is handed
+over (:func:`outward`).
 """
 
 from __future__ import annotations

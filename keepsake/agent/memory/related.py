@@ -30,7 +30,7 @@ LONGEST_RESULT = 650
 
 
 SHARE = 4
-"""The part of a chat model's prompt that recall may fill: one of so many."""
+"""Recall may fill one part in this many of a chat model's prompt."""
 
 
 @dataclass(frozen=True, slots=True)
