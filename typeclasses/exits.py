@@ -6,10 +6,10 @@ from typing import Any
 
 from evennia.objects.objects import DefaultExit
 
+from keepsake.agent.acting import FOLLOW_SECONDS
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import running, runtime
 from keepsake.agent.surroundings import hosts_guests
-from keepsake.agent.thinking.acting import FOLLOW_SECONDS
 from keepsake.contrib.evennia.minds import open_minds
 from keepsake.prompt.verbs import Command
 

@@ -17,7 +17,6 @@ from keepsake.agent.surroundings import (
     hosts_guests,
     identity_of,
     is_agent,
-    is_at_home,
     people_near,
     place_of,
     show,
@@ -57,7 +56,7 @@ def is_free(agent: Any) -> bool:
     if mind is None or agent.location is None or mind.sleeper.walking:
         return False
     kept = agent.db.asleep or agent.db.paused or agent.has_account
-    return not (kept or mind.thinker.thinking or mind.thinker.in_talk)
+    return not (kept or mind.thinker.turn is not None or mind.thinker.in_talk)
 
 
 def is_everyday(agent: Any, line: str, facts: Mapping[str, Any], by: Any) -> bool:
@@ -107,7 +106,7 @@ def _go_on(agent: Any, now: Almanac) -> None:
     if agent.location is goal:
         _work(agent, hour["does"], now)
     elif goal is not None and not (agent.mind.thinker.stays or hosts_guests(agent)):
-        if is_at_home(agent):
+        if agent.db.keeps and agent.location is agent.home:
             show(agent, f'{agent.key} says, "I\'m only stepping out to {goal.key}."', SCENE)
         agent.mind.sleeper.walk(goal, lambda: None)
 

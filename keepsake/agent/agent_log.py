@@ -1,20 +1,27 @@
-"""The agents' log: lines for whoever looks after the world."""
+"""The agents' log: lines for whoever looks after the world, and what came of thoughts."""
 
 from __future__ import annotations
 
 import logging
 import logging.handlers
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
+from keepsake.agent.attention import ANSWERED, Impulse
 from keepsake.archive.records import Memory
 from keepsake.errors import CompactionError, ConfigError, KeepsakeError
 from keepsake.events.secrets import secrets_in
-from keepsake.events.types import Compaction, Events, Fault, Guard, MemoryChange, Recall
+from keepsake.events.types import Compaction, Events, Fault, Guard, MemoryChange, Recall, Thought
 from keepsake.memory.types import CompactionResult, CompactReason, Undone
 from keepsake.paths import Places
+from keepsake.ports import Generation, GenerationRequest
+from keepsake.prompt.sections import Costs, Rendered
 from keepsake.recall.documents import Hit
 
 AGENTS_LOG_BYTES = 5_000_000
@@ -181,3 +188,89 @@ def compacted(
         model=outcome.model,
         rungs={step.rung.value: step.tokens_before - step.tokens_after for step in outcome.steps},
     )
+
+
+# -- the thoughts of one agent
+
+DROPPED, OUTCOMES = "dropped", 20
+"""The outcome that is no failure and no success; how many of the newest outcomes are kept."""
+FAILED = ("refused", "no answer", "too large", "broke off")
+"""Outcomes of which nothing came in the world; see :class:`keepsake.events.types.Thought`."""
+REFUSED_IN_A_ROW = 3
+"""Refused answers that mean that something is wrong: one wrong command is everyday life."""
+
+
+@dataclass(slots=True)
+class Sent:
+    """What was sent for a thought, and when."""
+
+    time: datetime
+    impulse: Impulse  # what the thought was about
+    prompt: Rendered  # the prompt, with the section of each line
+    request: GenerationRequest
+    costs: Costs  # what its sections cost
+    wait: float  # seconds that it had waited in the queue
+    basis: Mapping[str, Any]  # what the prompt was made from, by the field of the event
+    answer: Generation | None = None  # what came; None until it has
+
+
+class ThoughtLog:
+    """What is kept and told of the thoughts of one agent; on the reactor thread.
+
+    Args:
+        name: The agent's name in the logs.
+        events: Takes what happens.
+        spent: Called with the tokens of each answer.
+
+    Attributes:
+        outcomes: How many thoughts ended in which way since the server started.
+        guarded: How many answers, or parts of one, a guard ``altered``, ``refused``, ``dropped``.
+        recent: How its last :data:`OUTCOMES` thoughts ended, the newest last; without ``dropped``.
+        answered: How many were answered.
+        sent: The last prompt that was sent; None before the first.
+        act: The line of its last act; empty before the first.
+        acted_at: When that was.
+        heaviest: The largest part of prompts that are too large; empty once one fits again.
+    """
+
+    def __init__(self, name: str, events: Events, spent: Callable[[int], None]) -> None:
+        self.outcomes, self.guarded = Counter[str](), Counter[str]()
+        self.recent = deque[str](maxlen=OUTCOMES)
+        self.answered, self.act, self.heaviest = 0, "", ""
+        self.sent: Sent | None = None
+        self.acted_at: datetime | None = None
+        self.name, self.spent, self._events = name, spent, events
+        self._problem = ""
+
+    @property
+    def problem(self) -> str:
+        """What is wrong with its thinking now; empty if nothing is."""
+        last = [*self.recent][-REFUSED_IN_A_ROW:]
+        once = last[-1:] == ["refused"] and last != ["refused"] * REFUSED_IN_A_ROW
+        return "" if once else self._problem
+
+    def ended(self, event: Thought, refusals: Iterable[str], at: datetime) -> None:
+        """Keep and tell of a thought that has ended, or of one of its answers."""
+        self._events.emit(event)
+        self.outcomes[event.outcome] += 1
+        if event.outcome == DROPPED:
+            return
+        self.recent.append(event.outcome)
+        self._problem = (event.problem or event.outcome) if event.outcome in FAILED else ""
+        if event.outcome == "acted":
+            self.act, self.acted_at = event.command or "", at
+        done = filter(None, [event.command, *(f"(refused: {each})" for each in refusals)])
+        told = "; ".join(done) or event.outcome
+        tokens = f"{event.prompt_tokens}+{event.completion_tokens} tokens"
+        cost = f"{tokens}, {event.cached_tokens} cached, {event.latency:.2f} s"
+        cost = cost if event.model else "no answer"
+        log(f"[Thinker] {self.name}: {event.trigger} -> {told} ({cost})")
+
+    def guard(self, impulse: Impulse, op: str, before: str, reason: str) -> None:
+        """Tell the logs that an answer was not spoken as it was written."""
+        self.guarded[op] += 1
+        task = "talk" if impulse.kind in ANSWERED else "act"
+        name, cause = self.name, impulse.memory
+        event = Guard(agent=name, task=task, op=op, before=before, reason=reason, cause=cause)
+        self._events.emit(event)
+        log(f"[Thinker] {name}: An answer was {op}: {reason}")

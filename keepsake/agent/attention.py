@@ -5,15 +5,15 @@ answered, players first, in the order in which they spoke; all else shares one p
 in as seconds of any monotonic clock, chance as a ``random.Random``.
 
 The owner says who is here (:meth:`Attention.look`) and what happens (:meth:`Attention.notice`),
-asks when to look again (:meth:`Attention.next_at`) and what is due (:meth:`Attention.due`), and
-asks once more before a thought is sent (:meth:`Attention.still_wanted`).
+asks what comes next and when (:meth:`Attention.upcoming`), and asks once more before a thought is
+sent (:meth:`Attention.still_wanted`).
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Literal
 
@@ -66,32 +66,31 @@ ELSE = ""
 """The key of the one place for all that nobody in particular is answered for."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Impulse:
-    """Something that happened to an agent: a reason to think."""
+    """Something that happened to an agent: a reason to think.
+
+    Attributes:
+        who: What tells the one who did it from all others, as far as is known.
+        priority: How urgent it is: a player who waits for an answer comes first.
+        key: What it shares its place with: all else that the same person wants of the agent.
+    """
 
     kind: EventKind  # what it was
     from_player: bool  # whether a person is behind it
     source: str  # who did it; empty for the world itself
     memory: int = 0  # number of the memory of it; 0 where that is not known
     source_id: str = ""  # what tells them from others of that name; empty where that is not known
+    aside: bool = False  # whether it is meant for somebody else who is here: nothing to think about
+    who: str = field(init=False)
+    priority: Priority = field(init=False)
+    key: str = field(init=False)
 
-    @property
-    def who(self) -> str:
-        """What tells the one who did it from all others, as far as is known."""
-        return self.source_id or self.source
-
-    @property
-    def priority(self) -> Priority:
-        """How urgent it is: a player who waits for an answer comes first."""
-        if self.from_player and self.kind in DIRECT:
-            return "player"
-        return "idle" if self.kind is EventKind.IDLE else "event"
-
-    @property
-    def key(self) -> str:
-        """What it shares its place with: all else that the same person wants of the agent."""
-        return self.who if self.kind in ANSWERED else ELSE
+    def __post_init__(self) -> None:
+        who, player = self.source_id or self.source, self.from_player and self.kind in DIRECT
+        other = "idle" if self.kind is EventKind.IDLE else "event"
+        key = who if self.kind in ANSWERED else ELSE
+        self.__dict__.update(who=who, priority="player" if player else other, key=key)
 
 
 IDLE = Impulse(EventKind.IDLE, from_player=False, source="")
@@ -111,16 +110,16 @@ class Attention:
 
     Attributes:
         config: The settings.
-        thinking: Whether a thought is under way.
+        talkativeness: How often it does something unasked, 0 to 1.
         present: Who is here, by name and by what tells them from others.
     """
 
     def __init__(self, config: ThinkingConfig, rng: random.Random, now: float) -> None:
-        self.config, self.thinking, self._rng = config, False, rng
-        self._current: Impulse | None = None
+        self.config, self.talkativeness, self._rng = config, 0.5, rng
+        self.present: Collection[str] = ()
+        self._current: Impulse | None = None  # what the thought under way is about
         self._waiting: dict[str, _Waiting] = {}  # in the order in which they came
         self._met: dict[str, float] = {}  # with whom words were exchanged, and when last
-        self.present: Collection[str] = ()
         self._player_near = False
         self._ready_at = self._last_event = _NEVER
         self._chatter = 0  # lines that agents exchanged since something else happened
@@ -136,8 +135,12 @@ class Attention:
         if player_near != self._player_near:  # idle thoughts are rarer without a player
             self._player_near, self._idle_from = player_near, now
 
-    def notice(self, event: Impulse, now: float) -> None:
-        """Something happened; it may lead to a thought, also to one after the current one."""
+    def notice(self, event: Impulse, now: float) -> bool:
+        """Something happened; it may lead to a thought, also to one after the current one.
+
+        Returns:
+            Whether a player waits for an answer while the agent thinks of something less.
+        """
         arrival = event.kind is EventKind.ARRIVAL
         if event.from_player or now - self._last_event > CHATTER_PAUSE:
             self._chatter = 0
@@ -145,48 +148,49 @@ class Attention:
             self._chatter += 1
         self._last_event = now
         if not event.from_player:
-            if event.source and self._chatter >= self.config.chatter_turns:
-                return
-        elif not arrival:
+            unwanted = bool(event.source) and self._chatter >= self.config.chatter_turns
+        elif arrival:  # nobody is greeted over a talk, or again a moment later
+            met = self._met.get(event.who, _NEVER)
+            unwanted = self.in_talk(now) or now - met < GREETED_SECONDS
+        else:
+            unwanted = False
             self._spoke(event, now)
-        elif self.in_talk(now) or now - self._met.get(event.who, _NEVER) < GREETED_SECONDS:
-            return  # nobody is greeted over a talk, or again a moment later
-        self._add(event, now)
+        if unwanted or event.aside:
+            return False
+        # Two of one person become one, and that person is listened to longer.
+        slower = (1.0 if event.kind in ANSWERED else 2.0) if event.from_player else 4.0
+        at = now + self.config.gather * self._rng.uniform(0.5, 1.5) * slower
+        before = self._waiting.setdefault(event.key, _Waiting(event, at, now))
+        before.at = max(before.at, min(at, before.since + 3.0 * self.config.gather))
+        before.impulse = _merged(before.impulse, event)
+        less = self._current is not None and self._current.priority != "player"
+        return less and event.priority == "player"
 
     def _spoke(self, event: Impulse, now: float) -> None:
         """A player who speaks needs no greeting; nor does anybody else once a talk begins."""
-        direct, current = event.kind in DIRECT, self._current
+        direct = event.kind in DIRECT
         for key, each in list(self._waiting.items()):
             if each.impulse.kind is EventKind.ARRIVAL and (direct or key == event.who):
                 del self._waiting[key]
         if direct:
             self._met[event.who] = now
-        elif current and current.kind is EventKind.ARRIVAL and current.who == event.who:
-            self._current = None
 
-    def _add(self, event: Impulse, now: float) -> None:
-        """One more impulse; two of one person become one, that person is listened to longer."""
-        player, gather = event.from_player, self.config.gather
-        slower = 1.0 if player and event.kind in ANSWERED else 2.0 if player else 4.0
-        at = now + gather * self._rng.uniform(0.5, 1.5) * slower
-        before = self._waiting.setdefault(event.key, _Waiting(event, at, now))
-        before.at = max(before.at, min(at, before.since + 3.0 * gather))
-        before.impulse = _merged(before.impulse, event)
-
-    def answered(self, who: str, now: float, *, words: bool = False) -> None:
+    def answered(self, who: str, now: float, *, words: bool = False) -> bool:
         """The agent has turned to a player unasked: what they did is answered.
 
         ``words``: So is what they said; else not a word of it.
+
+        Returns:
+            Whether the thought under way was to greet them.
         """
         for key in (who, ELSE):
             waiting = self._waiting.get(key)
             theirs = waiting is not None and waiting.impulse.who == who
             if waiting and theirs and (words or waiting.impulse.kind in _WORDLESS):
                 del self._waiting[key]
-        current = self._current
-        if current and current.kind is EventKind.ARRIVAL and current.who == who:
-            self._current = None
         self._met[who] = now
+        current = self._current
+        return current is not None and current.kind is EventKind.ARRIVAL and current.who == who
 
     def in_talk(self, now: float) -> bool:
         """Whether a player who is here talks with the agent: either spoke a short while ago."""
@@ -195,48 +199,34 @@ class Attention:
 
     # -- what is due
 
-    def due(self, now: float) -> Impulse | None:
-        """Why to think now, or None; asking changes nothing."""
-        at, head = self.next_at(), self._head()
-        if at is None or now < at:
-            return None
-        return head.impulse if head else IDLE
+    def upcoming(self) -> tuple[float, Impulse] | None:
+        """When to think next, and of what; None while a thought is under way.
 
-    def next_at(self) -> float | None:
-        """When something will be due; None while a thought is under way."""
-        if self.thinking:
+        Players who wait come first, then those who have come, agents who wait, all else.
+        """
+        if self._current is not None:
             return None
-        if (head := self._head()) is not None:  # a player need not wait for the cooldown
-            player = head.impulse.priority == "player"
-            return head.at if player else max(head.at, self._ready_at)
-        away = 1.0 if self._player_near else self.config.idle_away_factor
-        idle_at = self._idle_from + self.config.idle_interval * away * self._idle_share
-        here = (at for who, at in self._met.items() if who in self.present)
-        return max(idle_at, self._ready_at, max(here, default=_NEVER) + TALK_SECONDS)
-
-    def _head(self) -> _Waiting | None:
-        """What comes next: players who wait, those who have come, agents who wait, all else."""
-        by_rank = sorted(
+        first = max(
             self._waiting.values(),
             key=lambda each: (
                 each.impulse.priority == "player",
                 each.impulse.from_player and each.impulse.kind is EventKind.ARRIVAL,
                 each.impulse.kind in DIRECT,
             ),
-            reverse=True,
+            default=None,
         )
-        return next(iter(by_rank), None)
+        if first is not None:  # a player need not wait for the cooldown
+            player = first.impulse.priority == "player"
+            return (first.at if player else max(first.at, self._ready_at)), first.impulse
+        away = 1.0 if self._player_near else self.config.idle_away_factor
+        interval = self.config.idle_interval * 2.0 ** (1.0 - 2.0 * self.talkativeness)
+        idle_at = self._idle_from + interval * away * self._idle_share
+        here = (at for who, at in self._met.items() if who in self.present)
+        return max(idle_at, self._ready_at, max(here, default=_NEVER) + TALK_SECONDS), IDLE
 
-    @property
-    def outranked(self) -> bool:
-        """Whether a player waits for an answer while the agent thinks of something less."""
-        if self._current is None or self._current.priority == "player":
-            return False
-        return any(each.impulse.priority == "player" for each in self._waiting.values())
-
-    def thought_started(self, impulse: Impulse) -> None:
+    def begin(self, impulse: Impulse) -> None:
         """A thought begins; what is noticed from now on is for the next one."""
-        self._current, self.thinking = impulse, True
+        self._current = impulse
         self._waiting.pop(impulse.key, None)
         self._waiting.pop(ELSE, None)  # of all else the agent sees the newest anyway
 
@@ -253,9 +243,9 @@ class Attention:
             self._current = current = _merged(current, newer.impulse)
         return current
 
-    def thought_done(self, now: float, *, spoke: bool = False) -> None:
+    def ended(self, now: float, *, spoke: bool = False) -> None:
         """The thought has ended; ``spoke``: others heard something."""
-        current, self._current, self.thinking = self._current, None, False
+        current, self._current = self._current, None
         if spoke and current is not None and current.from_player and current.key != ELSE:
             self._met[current.who] = now
         if spoke and (current is None or current.priority != "player"):

@@ -2,40 +2,90 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Executor
+from functools import partial
+
+from keepsake.agent.acting import Actor
+from keepsake.agent.agent_log import ThoughtLog
 from keepsake.agent.memory.remembering import Remembering
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.sleep.night import Nights
 from keepsake.agent.sleep.night_tasks import night_tasks
 from keepsake.agent.sleep.sleeper import Sleeper
 from keepsake.agent.surroundings import Body, Life
-from keepsake.agent.thinking.thinker import Thinker
+from keepsake.agent.thinker import Thinker
+from keepsake.agent.turn import Turn
 
 type Tended = tuple[bool, str]
 """Whether anything was done, and what, in words."""
 
 
-class Mind(Remembering):
+def make_mind(life: Life, runtime: Runtime) -> Mind:
+    """The components of one agent, made for each other; nothing of them is at work yet."""
+    remembering = Remembering(life, runtime, asleep=lambda: mind.sleeper.may_compact)
+    memory, clock = remembering.memory, runtime.clock
+    actor = Actor(memory, remembering.keeper, runtime.seconds)
+    thoughts = ThoughtLog(
+        *(life.name, runtime.events),
+        spent=lambda tokens: mind.sleeper.spent(tokens),  # noqa: PLW0108 - it is made below
+    )
+    turn = partial(
+        Turn,
+        life=life,
+        mind=remembering,
+        actor=actor,
+        log=thoughts,
+        gateway=runtime.gateway,
+        post=runtime.post,
+        profile=runtime.chat_profile,
+        prompts=runtime.prompts,
+        tokens=runtime.tokens,
+        clock=clock,
+        compaction=lambda: runtime.compaction.current,
+    )
+    thinker = Thinker(
+        *(life, memory, thoughts),
+        settings=runtime.thinking,
+        timer=runtime.timer,
+        random=runtime.random,
+        clock=clock,
+        begun=turn,
+        drowsy=lambda: mind.sleeper.walking,
+    )
+    nights = Nights(memory, night_tasks(remembering, runtime), runtime)
+    sleeper = Sleeper(memory, thinker, nights, runtime)
+    mind = Mind(remembering, actor, thinker, sleeper, runtime.workers)
+    return mind
+
+
+class Mind:
     """The components of one agent.
 
     Attributes:
+        memory: What it experienced.
+        diary: Its journal.
+        acquaintances: Whom it knows.
+        keeper: Its notes and pins, and its recall.
+        actor: Its hands and its voice.
+        thinker: What decides when it thinks, and does it.
+        sleeper: What puts it to bed, and wakes it.
+        look: Sees what a person has changed in the agent's files; blocks, never raises.
         begun: Whether they are at work; before that they can do nothing but wait, or be closed.
         closed: Whether they have ended.
     """
 
-    def __init__(self, life: Life, runtime: Runtime) -> None:
-        super().__init__(life, runtime, asleep=lambda: self.sleeper.may_compact)
-        memory = self.memory
-        self.thinker = thinker = Thinker(
-            life,
-            self,
-            runtime,
-            spent=lambda tokens: self.sleeper.spent(tokens),  # noqa: PLW0108 - it is made below
-            drowsy=lambda: self.sleeper.walking,
-        )
-        self.actor = thinker.actor
-        nights = Nights(memory, night_tasks(self, runtime), runtime)
-        self.sleeper = Sleeper(memory, self.thinker, nights, runtime)
-        self._runtime = runtime
+    def __init__(
+        self,
+        remembering: Remembering,
+        actor: Actor,
+        thinker: Thinker,
+        sleeper: Sleeper,
+        workers: Executor,
+    ) -> None:
+        self.memory, self.diary = remembering.memory, remembering.diary
+        self.acquaintances, self.keeper = remembering.acquaintances, remembering.keeper
+        self.actor, self.thinker, self.sleeper = actor, thinker, sleeper
+        self.look, self._workers = remembering.look, workers
         self.begun = self.closed = False
 
     def begin(self) -> None:
@@ -44,7 +94,7 @@ class Mind(Remembering):
         self.memory.open()
         self.keeper.recaller.begin()
         # In a thread, so that no thought waits for files; what people change from then on is seen.
-        self._runtime.workers.submit(self.look)
+        self._workers.submit(self.look)
         self.acquaintances.catch_up()
         self.sleeper.start()
 
@@ -65,7 +115,7 @@ class Mind(Remembering):
         if not agent.db.paused:
             return False, f"{agent.key} is not paused"
         agent.attributes.remove("paused")
-        self.thinker.start()
+        self.thinker.schedule()
         if self.sleeper.asleep:
             return True, f"{agent.key} is not paused any more; to think again it wakes first"
         if self.sleeper.going_home:

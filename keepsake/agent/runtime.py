@@ -39,7 +39,7 @@ from keepsake.models.embedders import (
 )
 from keepsake.models.embedders import embedder as make_embedder
 from keepsake.models.gateway import Gateway
-from keepsake.models.profiles import EXTRACTIVE, ModelProfile, Profiles
+from keepsake.models.profiles import CHAT, EXTRACTIVE, ModelProfile, Profiles
 from keepsake.models.queue import Priority
 from keepsake.paths import REPOSITORY, Places
 from keepsake.ports import (
@@ -58,17 +58,19 @@ from keepsake.tasks.task_prompts import TaskPrompts
 WORKERS, COMPACTIONS, NIGHTS = 6, 4, 2
 """Threads for what somebody waits for (searches, tool calls, files), for compactions, which wait
 for a model themselves, and for nights, which wait for compactions."""
+PROFILE = "agent"
+"""The profile that agents think with."""
 COMPACTING_AT_ONCE = COMPACTIONS - 1
 """Compactions that housekeeping begins; the last thread is for one that somebody waits for."""
 REST = 0.25
 """Seconds in which a file of settings is not looked at again, as each look costs the reactor."""
 _SHIPPED = REPOSITORY / "vault" / "config"
 
-type Post = Callable[[Callable[[], None]], object]
+type Post = Callable[[Callable[[], None]], None]
 type Changed = Callable[[Health], None]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Fixed[T]:
     """Settings that no file changes."""
 
@@ -105,6 +107,8 @@ class Runtime:
 
     def __post_init__(self) -> None:
         config = self.places.config
+        # The time by a clock that is never set back; from any thread.
+        self.seconds: Callable[[], float] = self.timer.seconds
         self.compaction = self._followed("memory_compaction.md", CompactionConfig)
         self.thinking = self._followed("thinking.md", ThinkingConfig)
         self.recall = self._followed("recall.md", RecallConfig)
@@ -122,10 +126,6 @@ class Runtime:
         """A configuration file that is read again when it changes."""
         path = self.places.config / name
         return ConfigFile(path, settings.load, settings(), report, rest=self.rest)
-
-    def seconds(self) -> float:
-        """The time by a clock that is never set back; from any thread."""
-        return float(self.timer.seconds())
 
     def in_thread[T](
         self, work: Callable[[], T], seconds: float, pool: Executor | None = None
@@ -176,6 +176,16 @@ class Runtime:
             return self.gateway.generate(profile, request, priority, given_up=given_up)
 
         return ask
+
+    def chat_profile(self) -> ModelProfile:
+        """How the agents' model is asked; what its prompts may have counts for the memory too.
+
+        Raises:
+            KeepsakeError: There is no model to ask.
+        """
+        profile = self.gateway.profile(PROFILE)
+        self.chat_tokens = profile.prompt_tokens if profile.form == CHAT else 0
+        return profile
 
     @property
     def event_log(self) -> EventLog | None:

@@ -58,31 +58,25 @@ def players_near(character: Any) -> list[Any]:
     return [person for person in people_near(character) if person.has_account]
 
 
-def exits_of(character: Any) -> list[str]:
-    """The names of the exits that the character can see."""
-    if character.location is None:
-        return []
-    return [way.key for way in character.location.exits if way.access(character, "view")]
-
-
 def options_of(agent: Body, *, stays: bool | None = None) -> Options:
     """What the agent can do something with or to: people, things and exits."""
     place = agent.location
-    things = place.contents_get(content_type="object") if place else ()
-    ways = place.exits if place else ()
-    passable = {str(each.key) for each in ways if each.access(agent, "traverse")}
+    ways = place.exits if place is not None else ()
+    things = place.contents_get(content_type="object") if place is not None else ()
     details = (str(each) for each in (place.db.details or {})) if place is not None else ()
+    seen = (way for way in ways if way.access(agent, "view") and way.access(agent, "traverse"))
     return Options(
-        exits=tuple(each for each in exits_of(agent) if each in passable),
-        people=_names(people_near(agent)),
-        things=(*_names(things), *details),
-        lying=_names(thing for thing in things if thing.access(agent, "get")),
-        carried=_names(agent.contents),
+        exits=keys_of(seen),
+        people=keys_of(people_near(agent)),
+        things=(*keys_of(things), *details),
+        lying=keys_of(thing for thing in things if thing.access(agent, "get")),
+        carried=keys_of(agent.contents),
         stays=agent.stays if stays is None else stays,
     )
 
 
-def _names(objects: Iterable[Any]) -> tuple[str, ...]:
+def keys_of(objects: Iterable[Any]) -> tuple[str, ...]:
+    """The names of people or things, each once."""
     return tuple(dict.fromkeys(str(each.key) for each in objects))
 
 
@@ -105,35 +99,26 @@ def show(
         )
 
 
-def is_at_home(agent: Body) -> bool:
-    """Whether the agent is in a place that it keeps."""
-    return bool(agent.db.keeps) and agent.location is not None and agent.location is agent.home
-
-
-def guests_wait(agent: Body) -> bool:
-    """Whether a player is in the place that the agent keeps, and the agent is not."""
-    if not agent.db.keeps or agent.home is None or agent.location is agent.home:
-        return False
-    there = agent.home.contents_get(content_type="character")
-    return any(person.has_account for person in there)
+def show_people(agent: Body, text: str) -> None:
+    """Tell the people in the room; agents would only remember it for nothing."""
+    agents = tuple(person for person in people_near(agent) if is_agent(person))
+    show(agent, text, "thinking", hidden_from=agents)
 
 
 def hosts_guests(agent: Body) -> bool:
-    """Whether it keeps the place where it is and has guests there, or some wait at home."""
-    return (is_at_home(agent) and bool(players_near(agent))) or guests_wait(agent)
+    """Whether players are in the place that the agent keeps, be it there or not."""
+    if not agent.db.keeps or agent.home is None:
+        return False
+    there = agent.home.contents_get(content_type="character")
+    return any(person.has_account and person is not agent for person in there)
 
 
 def talkativeness(agent: Body) -> float:
     """How often the agent does something unasked, 0 to 1."""
-    return min(max(number(agent.attributes.get("talkativeness"), 0.5), 0.0), 1.0)
-
-
-def number(value: Any, default: float) -> float:
-    """``value`` as a number; builders can set an attribute to anything."""
     try:
-        return float(value)
-    except (TypeError, ValueError):
-        return default
+        return min(max(float(agent.attributes.get("talkativeness")), 0.0), 1.0)
+    except (TypeError, ValueError):  # builders can set an attribute to anything
+        return 0.5
 
 
 def identity_of(somebody: Any) -> str:
@@ -166,6 +151,7 @@ def event_of(agent: Any, speaker: Any, line: str, facts: Mapping[str, Any]) -> I
     ``facts``: The message's ``type`` and, for directed speech, ``to``: a database number.
     """
     kind, to = str(facts.get("type", "")), facts.get("to")
+    player, aside = bool(getattr(speaker, "has_account", False)), False
     if to == agent.id and kind in ("give", "wake"):
         meant = EventKind.GIVEN if kind == "give" else EventKind.ADDRESSED
     elif kind not in _SPEECH:
@@ -173,17 +159,19 @@ def event_of(agent: Any, speaker: Any, line: str, facts: Mapping[str, Any]) -> I
     elif to == agent.id or (kind == "whisper" and to is None):
         meant = EventKind.ADDRESSED
     elif to is not None:
-        if not getattr(speaker, "has_account", False):
+        if not player:
             return None  # what an agent says to somebody else is no reason to join in
-        meant = EventKind.HEARD
+        meant, aside = EventKind.HEARD, True
     elif names(line, agent.key):
         meant = EventKind.ADDRESSED if kind in _CALLED else EventKind.NAMED
-    elif kind in _CALLED and people_near(agent) == [speaker]:
+    elif kind in _CALLED and (others := people_near(agent)) == [speaker]:
         meant = EventKind.ADDRESSED  # two alone in a room: all that one says is for the other
     else:
         meant = EventKind.HEARD
-    player = bool(getattr(speaker, "has_account", False))
-    return Impulse(meant, player, speaker.key, source_id=identity_of(speaker))
+        if kind in _CALLED:
+            words = words_of(line)
+            aside = any(names(words, each.key) for each in others if each is not speaker)
+    return Impulse(meant, player, speaker.key, source_id=identity_of(speaker), aside=aside)
 
 
 def words_of(line: str) -> str:

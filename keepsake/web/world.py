@@ -17,11 +17,11 @@ from twisted.internet import reactor
 from twisted.internet.threads import blockingCallFromThread
 from twisted.python.threadable import isInIOThread
 
+from keepsake.agent.agent_log import DROPPED, FAILED
 from keepsake.agent.memory.recaller import Recaller
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
-from keepsake.agent.thinking.thinker import AgentState
-from keepsake.agent.thinking.thought_log import DROPPED, FAILED
+from keepsake.agent.thinker import AgentState
 from keepsake.archive.log import Archive
 from keepsake.contrib.evennia.agents import AgentMixin
 from keepsake.contrib.evennia.creation import all_agents

@@ -148,6 +148,7 @@ class AgentsWorld(PeopleWorld):
             timer=self.clock,
             random=Random(7),
         )
+        new.thinking = FixedConfig(new.thinking.current)
         runtime.install(new)
         return new
 
@@ -213,7 +214,7 @@ class AgentsWorld(PeopleWorld):
 
     def thinking(self) -> bool:
         """Whether any agent waits for the model."""
-        from keepsake.agent.thinking.thinker import AgentState  # noqa: PLC0415
+        from keepsake.agent.thinker import AgentState  # noqa: PLC0415
         from keepsake.contrib.evennia.minds import open_minds  # noqa: PLC0415
 
         return any(mind.thinker.state is AgentState.WAITING for mind in open_minds())
@@ -257,7 +258,7 @@ class AgentsWorld(PeopleWorld):
     def set_thinking(self, **values: Any) -> None:
         """Change what ``thinking.md`` says."""
         config = replace(self.services.thinking.current, **values)
-        self.services.thinking = FixedConfig(config)
+        self.services.thinking.current = config
 
     def another_agent(self, name: str) -> Agent:
         """One more agent in the inn."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from keepsake.agent.memory.memory import REOPEN_SECONDS
-from keepsake.agent.thinking.thinker import AgentState
+from keepsake.agent.thinker import AgentState
 from keepsake.archive.log import Archive
 from keepsake.errors import ArchiveUnwritable, NameRefused
 from keepsake.prompt.verbs import Command
@@ -102,7 +102,7 @@ class TestThinking(World):
         gate, heard = self.asked()
         self.mira.db.paused = True
         gate.set()
-        self.settle(lambda: not self.mind.thinker.thinking)
+        self.settle(lambda: self.mind.thinker.turn is None)
         self.mira.attributes.remove("paused")
         gate = self.hold()
         self.char1.execute_cmd("talk Mira hello again")

@@ -8,8 +8,8 @@ from evennia.utils import create
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from keepsake.agent.acting import FOLLOW_SECONDS
 from keepsake.agent.surroundings import options_of
-from keepsake.agent.thinking.acting import FOLLOW_SECONDS
 from keepsake.prompt.verbs import VERBS, Command
 from keepsake.tasks.deed import read_deed
 from tests.world.test_talk_world import TalkWorld

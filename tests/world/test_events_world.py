@@ -115,7 +115,7 @@ class ThoughtsTest(EventsWorld):
             raise RuntimeError("a broken world")
 
         self.mind.actor.do = broken
-        self.mind.thinker.start()
+        self.mind.thinker.schedule()
         self.answer()
         thought = next(each for each in self.logged("thought") if each["outcome"] == "broke off")
         assert "a broken world" in thought["problem"]

@@ -32,7 +32,7 @@ class TestTurns(Inn):
         self.char1.execute_cmd("talk Mira hello")
         self.clock.advance(1.0)
         self.settle()
-        assert self.mind.thinker.thinking
+        assert self.mind.thinker.turn is not None
         self.char1.move_to(self.quay)
         gate.set()
         self.settle(lambda: not self.thinking())
@@ -43,7 +43,7 @@ class TestTurns(Inn):
     def test_a_player_need_not_wait_for_what_the_agent_thinks_of_itself(self):
         self.set_thinking(idle_interval=270)
         gate = self.hold()
-        self.mind.thinker.start()
+        self.mind.thinker.schedule()
         self.clock.pump([10_000] * 3)
         self.settle(lambda: self.calls() == 1)
         self.char1.execute_cmd("talk Mira hello")

@@ -24,7 +24,6 @@ from keepsake.books.pins import LIMIT as PINS_LIMIT
 from keepsake.contrib.evennia.audit import AUDIT, newest
 from keepsake.prompt import verbs
 from keepsake.prompt.tokens import estimate_tokens
-from tests.world.agents_world import FixedConfig
 from tests.world.test_private_words import PrivateWorld, secrets_in
 
 ATTACKS = Path(__file__).parents[1] / "data" / "injection" / "attacks.jsonl"
@@ -40,7 +39,7 @@ class TestReplies(PrivateWorld):
         super().setUp()
         self.enterContext(override_settings(LOG_DIR=tempfile.mkdtemp(dir=self.scratch)))
         quick = replace(self.services.thinking.current, gather=0.0, cooldown=0.0)
-        self.services.thinking = FixedConfig(quick)
+        self.services.thinking.current = quick
         self.learns()
         self.attack, self.turn = "", 0
         self.fake.script = self.obeys

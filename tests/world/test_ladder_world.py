@@ -14,8 +14,8 @@ from unittest.mock import patch
 from evennia.utils.ansi import strip_ansi
 
 from keepsake.agent import agent_log
+from keepsake.agent import turn as turn_module
 from keepsake.agent.memory import memory as memory_module
-from keepsake.agent.thinking import turn as turn_module
 from keepsake.archive import history
 from keepsake.books.commitments import Commitment, CommitmentKind
 from keepsake.errors import ModelUnavailable

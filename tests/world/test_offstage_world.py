@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from evennia.utils.ansi import strip_ansi
 
 from game.simulation.living import only
+from keepsake.agent.runtime import Runtime
 from keepsake.books.persona import open_lines
 from keepsake.ports import FixedClock
 from tests.world.agents_world import AgentsWorld
@@ -70,11 +71,14 @@ MONDAY = datetime(2026, 5, 4, 9, 0).astimezone()
 class Offstage(AgentsWorld):
     """Mira and Joss, an inn with a kitchen and a quay, and hours that pass when a test says so."""
 
+    def start_services(self) -> Runtime:
+        new = super().start_services()
+        new.clock = self.time = FixedClock(MONDAY)
+        return new
+
     def setUp(self) -> None:
         super().setUp()
         self.set_thinking(idle_interval=1e9)
-        self.time = FixedClock(MONDAY)
-        self.services.clock = self.time
         self.char1.location = None
         self.quay, self.kitchen = self.room("The Quay"), self.room("The Kitchen")
         for start, name, end in (

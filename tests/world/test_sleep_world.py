@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from keepsake.agent.sleep.tiredness import wakes_at
-from keepsake.agent.thinking.thinker import AgentState
+from keepsake.agent.thinker import AgentState
 from keepsake.language import heard as hearing
 from keepsake.ports import FixedClock
 from tests.world.agents_world import AgentsWorld, FixedConfig

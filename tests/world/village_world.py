@@ -7,6 +7,7 @@ from typing import Any
 
 from evennia.utils.ansi import strip_ansi
 
+from keepsake.agent.runtime import Runtime
 from keepsake.ports import FixedClock
 from tests.world.agents_world import AgentsWorld
 from tests.world.built_world import BuiltWorld
@@ -22,12 +23,15 @@ class Village(BuiltWorld, AgentsWorld):
 
     def setUp(self) -> None:
         super().setUp()
-        self.time = FixedClock(datetime(2026, 5, 4, 12).astimezone())
-        self.services.clock = self.time
         self.set_thinking(idle_interval=1e9)
         self.char2.location = None
         self.reading: dict[Any, list[str]] = {self.char1: self.hears(self.char1)}
         self.put(self.char1, "kettle")
+
+    def start_services(self) -> Runtime:
+        new = super().start_services()
+        new.clock = self.time = FixedClock(datetime(2026, 5, 4, 12).astimezone())
+        return new
 
     def make_mira(self) -> Agent:
         return self.agent("mira")

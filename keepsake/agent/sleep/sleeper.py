@@ -22,7 +22,7 @@ from keepsake.agent.surroundings import (
     Body,
     Walk,
     event_of,
-    guests_wait,
+    hosts_guests,
     identity_of,
     is_agent,
     place_of,
@@ -30,7 +30,7 @@ from keepsake.agent.surroundings import (
     show,
     words_of,
 )
-from keepsake.agent.thinking.thinker import Thinker
+from keepsake.agent.thinker import Thinker
 from keepsake.archive.records import MemoryKind
 from keepsake.language.heard import RULED
 
@@ -73,7 +73,8 @@ class Sleeper:
     @property
     def asleep(self) -> bool:
         """Whether the agent sleeps."""
-        return self._thinker.asleep
+        agent = self._thinker.agent
+        return agent is not None and bool(agent.db.asleep)
 
     @property
     def going_home(self) -> bool:
@@ -134,10 +135,10 @@ class Sleeper:
     def _live_on(self, agent: Body, passed: float) -> None:
         config, old = self._services.sleeping.current, self.tiredness
         self._keep(Tiredness(old.awake_seconds + passed, old.tokens))
-        if guests_wait(agent):  # since before a reload, or it was held up in a talk
-            self.come_home()
+        if agent.location is not agent.home and hosts_guests(agent):
+            self.come_home()  # since before a reload, or it was held up in a talk
         # Paused it stays as it is; and nobody falls asleep in a body that a person plays.
-        busy = agent.db.paused or agent.has_account or self.going_home or self._thinker.thinking
+        busy = agent.db.paused or agent.has_account or self.going_home or self._thinker.turn
         quiet = self._services.seconds() - self._last_spoken >= config.quiet_minutes * 60.0
         if (why := tired(config, self.tiredness)) and quiet and not busy:
             self.go_to_bed(why)
@@ -242,7 +243,7 @@ class Sleeper:
         show(agent, f"{agent.key} wakes up.", "asleep")
         log(f"[Sleep] {agent.key} wakes after {_told(slept)}: {by}")
         self._last_spoken = self._services.seconds()
-        self._thinker.start()
+        self._thinker.schedule()
         self._thinker.notice(Impulse(EventKind.OTHER, from_player=False, source=""))
         return True
 

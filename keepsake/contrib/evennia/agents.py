@@ -13,8 +13,8 @@ from keepsake.agent.attention import EventKind, Impulse
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
-from keepsake.agent.surroundings import event_of, identity_of, is_agent, words_of
-from keepsake.agent.thinking.thinker import Thinker
+from keepsake.agent.surroundings import event_of, identity_of, is_agent
+from keepsake.agent.thinker import Thinker
 from keepsake.archive.records import POSE, MemoryKind
 from keepsake.contrib.evennia import creation
 from keepsake.contrib.evennia.characters import CharacterMixin, answers_room, greeter, turned_to
@@ -42,7 +42,6 @@ class AgentMixin(CharacterMixin):
         asleep: It sleeps: it neither thinks nor perceives more than what is loud.
         fell_asleep: Since when, in ISO format.
         tiredness: Seconds awake since its last sleep, and tokens that its thoughts took.
-        idle_interval: Seconds between idle thoughts, None for the configured ones.
         memory_folder: Its folder below ``vault/agents``; stays when it is renamed.
     """
 
@@ -153,16 +152,16 @@ class AgentMixin(CharacterMixin):
         number = mind.memory.newest if kept else 0
         if source and (event := event_of(self, from_obj, line, facts)):
             if event.from_player:
-                event = self._meant(event, from_obj, line, facts)
+                event = self._meant(event, from_obj, facts)
             mind.thinker.notice(replace(event, memory=number))
             mind.sleeper.noticed(event)
         return number
 
-    def _meant(self, event: Impulse, player: Any, line: str, facts: dict[str, Any]) -> Impulse:
+    def _meant(self, event: Impulse, player: Any, facts: dict[str, Any]) -> Impulse:
         """The event, as addressed to it where what a player said to the room is for it."""
         now, to = runtime().seconds(), facts.get("to")
-        to_room = event.kind is EventKind.HEARD and facts.get("type") == "say" and to is None
-        if to_room and answers_room(self, player, words_of(line), now):
+        to_room = event.kind is EventKind.HEARD and facts.get("type") == "say" and not event.aside
+        if to_room and answers_room(self, player, now):
             event = replace(event, kind=EventKind.ADDRESSED)
         if event.kind is EventKind.ADDRESSED or (to is not None and to != self.id):
             turned_to(self, player, now, away=event.kind is not EventKind.ADDRESSED)
@@ -221,7 +220,7 @@ class AgentMixin(CharacterMixin):
             self.save(update_fields=["db_key"])
         rename_mind(self)
         if mind := self.mind:
-            mind.thinker.start()
+            mind.thinker.schedule()
         if clean != oldname:
             creation.report(self, "renamed", about=oldname)
 

@@ -15,7 +15,6 @@ from keepsake.agent.runtime import now, running, runtime
 from keepsake.agent.surroundings import (
     identity_of,
     is_agent,
-    people_near,
     players_near,
     talkativeness,
 )
@@ -24,7 +23,6 @@ from keepsake.contrib.evennia.minds import mind_of, open_minds, unopened
 from keepsake.contrib.evennia.news import Absentee, News, Witness, chosen, news_of
 from keepsake.errors import KeepsakeError
 from keepsake.events.files import time_of
-from keepsake.language.heard import names
 
 if TYPE_CHECKING:
     from evennia.objects.objects import DefaultCharacter as Base
@@ -158,15 +156,13 @@ def greeter(room: Any, guest: Any) -> Any | None:
     return max(others, key=welcome, default=None)
 
 
-def answers_room(agent: Any, player: Any, words: str, now: float) -> bool:
+def answers_room(agent: Any, player: Any, now: float) -> bool:
     """Whether what a player says to nobody in particular is for this agent.
 
-    If it names somebody else, it is for them. Else it is for the agent that they spoke to last,
-    for some minutes. Where that is none, and no other player is here, it is for who would greet
-    them. ``now``: Seconds of the clock that :func:`turned_to` uses.
+    It is for the agent that they spoke to last, for some minutes. Where that is none, and no other
+    player is here, it is for who would greet them. ``now``: Seconds of the clock that
+    :func:`turned_to` uses.
     """
-    if any(names(words, each.key) for each in people_near(agent) if each is not player):
-        return False
     last, at = player.ndb.spoken_to or (None, now)
     if now - at < TALK_SECONDS and last in awake_in(agent.location):
         return last is agent

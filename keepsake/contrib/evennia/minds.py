@@ -20,7 +20,7 @@ from twisted.internet.task import LoopingCall
 
 from keepsake.agent.agent_log import logged
 from keepsake.agent.memory.plugged import PROFILE_FILE, memory_named
-from keepsake.agent.mind import Mind
+from keepsake.agent.mind import Mind, make_mind
 from keepsake.agent.runtime import Runtime, running, runtime
 from keepsake.agent.sleep.sleeper import TICK_SECONDS
 from keepsake.agent.surroundings import Life
@@ -46,7 +46,7 @@ def mind_of(agent: Any) -> Mind | None:
     if not mind.begun:
         mind.begin()
         if _unopened.pop(agent.id, None) is not None:
-            mind.thinker.start()
+            mind.thinker.schedule()
         _tick_from_now_on()
     return mind
 
@@ -175,5 +175,5 @@ def _made(agent: Any) -> Mind:
     folder = shared.places.agents / agent.memory_folder
     memory = memory_named(folder / PROFILE_FILE)
     life = Life(number, agent.key, folder, find, known_names, memory)
-    _minds[number] = mind = Mind(life, shared)
+    _minds[number] = mind = make_mind(life, shared)
     return mind

@@ -21,6 +21,12 @@ def attention(seed=1, **changes):
     return Attention(replace(CONFIG, **changes), random.Random(seed), 0.0)
 
 
+def due(mind, now):
+    """What it thinks of now; None for nothing yet."""
+    at, impulse = mind.upcoming() or (now + 1, None)
+    return impulse if at <= now else None
+
+
 def player():
     return Impulse(EventKind.ADDRESSED, True, "Ann")
 
@@ -29,17 +35,17 @@ def player():
 def test_a_player_is_answered_soon_and_an_agent_after_the_cooldown(seed):
     mind = attention(seed, cooldown=10.0)
     mind.notice(player(), 100.0)
-    assert mind.due(100.2) is None
-    assert mind.due(101.0) == player()
-    assert 100.3 <= mind.next_at() <= 101.0
-    mind.thought_started(mind.due(101.0))
-    mind.thought_done(101.5, spoke=True)
+    assert due(mind, 100.2) is None
+    assert due(mind, 101.0) == player()
+    assert 100.3 <= mind.upcoming()[0] <= 101.0
+    mind.begin(due(mind, 101.0))
+    mind.ended(101.5, spoke=True)
     asked = Impulse(EventKind.ADDRESSED, False, "Tom")
     mind.notice(asked, 102.0)
-    assert mind.due(106.0) is None
-    assert mind.due(115.0) == asked
+    assert due(mind, 106.0) is None
+    assert due(mind, 115.0) == asked
     mind.notice(player(), 103.0)
-    assert mind.due(104.0) == player()
+    assert due(mind, 104.0) == player()
 
 
 events = st.builds(
@@ -61,18 +67,15 @@ def test_never_two_thoughts_at_once_and_always_a_next_one(seed, steps):
         now += wait
         if event is not None:
             mind.notice(event, now)
-        impulse = mind.due(now)
-        assert impulse == mind.due(now)
-        assert mind.next_at() is not None
-        assert (impulse is not None) == (mind.next_at() <= now)
+        impulse = due(mind, now)
         if impulse is None:
             continue
         if impulse.priority != "player":
             assert now - last_done >= CONFIG.cooldown * (1 - JITTER) - 1e-6
-        mind.thought_started(impulse)
-        assert mind.due(now + 1000) is None
+        mind.begin(impulse)
+        assert mind.upcoming() is None
         now += 1.0
-        mind.thought_done(now, spoke=True)
+        mind.ended(now, spoke=True)
         last_done = now
 
 
@@ -118,14 +121,14 @@ class Inn:
             self.lines = {n: w for n, w in self.lines.items() if w != who or n <= newest}
 
     def begins(self, _):
-        if impulse := self.mind.due(self.now):
-            self.mind.thought_started(impulse)
+        if impulse := due(self.mind, self.now):
+            self.mind.begin(impulse)
 
     def sends(self, _):
-        if not self.mind.thinking:
+        if self.mind.upcoming():  # it thinks of nothing
             return
         impulse = self.mind.still_wanted()
-        self.mind.thought_done(self.now, spoke=True)
+        self.mind.ended(self.now, spoke=True)
         if impulse is not None and impulse.kind in DIRECT:
             assert impulse.source in self.here
             assert impulse.memory > self.covered.get(impulse.source, 0), "it was answered before"
@@ -140,7 +143,7 @@ def test_each_line_is_answered_exactly_once_unless_its_speaker_leaves(seed, step
         getattr(inn, step)(who)
     inn.sends("")
     for _ in range(10):
-        inn.now = max(inn.now, inn.mind.next_at())
+        inn.now = max(inn.now, inn.mind.upcoming()[0])
         inn.begins("")
         inn.sends("")
     for memory, who in inn.lines.items():

@@ -204,7 +204,7 @@ class CmdAgent(BuilderCommand):
             examples=examples,
         )
         mind = self.mind(agent)
-        mind.thinker.start()
+        mind.thinker.schedule()
         total = counted(mind.memory.memory.status().total, "memory")
         back = f" {agent.key} remembers an earlier life: {total}." if lived else ""
         self.caller.msg(f"|gMade {agent.key}|n, in {agent.location.key}.{back}")

@@ -36,11 +36,6 @@ class Act:
     result: Deferred[Any] | None = None
     memory: int = 0  # number of the memory of it; 0 if it is not remembered, or not yet
 
-    @property
-    def verb(self) -> str:
-        """What was done; empty if nothing was."""
-        return self.command.verb if self.command is not None else ""
-
 
 class Actor:
     """The hands and the voice of one agent.

@@ -1,0 +1,310 @@
+"""What the turns of one agent are made from: what it remembers, and what is around it now."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from random import Random
+from typing import Any
+
+from keepsake.agent.attention import ANSWERED, IDLE, EventKind, Impulse
+from keepsake.agent.memory.memory import MemoryComponent
+from keepsake.agent.memory.related import Related, SearchResult, line_of, memory_of, question
+from keepsake.agent.memory.remembering import Remembering
+from keepsake.agent.surroundings import (
+    Body,
+    hosts_guests,
+    identity_of,
+    keys_of,
+    options_of,
+    people_near,
+    place_of,
+)
+from keepsake.archive.privacy import NOBODY, Audience, PrivateWords, is_private
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.books.persona import open_lines
+from keepsake.events.types import Recalled
+from keepsake.language.heard import heard, spoken
+from keepsake.prompt.script import day_and_time
+from keepsake.prompt.verbs import COMPACT, NAMING, VERBS, Options, Takes, Verb
+from keepsake.recall.documents import DocumentKind, Hit
+from keepsake.tasks.conversation import excerpt, in_order
+from keepsake.tasks.deed import tools_of
+from keepsake.tasks.fallback import FallbackLine, answer
+from keepsake.tasks.talk import TalkScene
+
+WRITES = frozenset({"note", "journal", "pin", "remember"})
+"""Verbs whose result stands in prompts that others hear: not offered where the prompt holds what
+is for one person alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnContext:
+    """Whom a turn answers, and who hears it."""
+
+    impulse: Impulse
+    partner: str = ""  # who is answered, by name; empty for nobody
+    whispered: bool = False  # whether they whispered, so that the answer is whispered too
+    audience: Audience = NOBODY  # who hears the answer: private words of others are left out
+    words: str = ""  # what is asked of recall: what they said since the last answer
+    answered: bool = False  # whether an answer of before knew of all this already
+    seen: int = 0  # the newest memory that the prompt showed; 0 while there is none
+
+
+UNASKED = TurnContext(IDLE)
+"""Of a turn that nobody has asked for."""
+
+
+def context_of(agent: Body, impulse: Impulse, memory: MemoryComponent) -> TurnContext:
+    """Whom a turn answers now, and who hears it."""
+    if impulse.kind not in ANSWERED or not impulse.source:
+        return TurnContext(impulse)
+    said, known_of = unanswered(memory.context().window, impulse)
+    whispered = any(map(is_private, said))
+    alone = frozenset({impulse.source_id} - {""})
+    audience = alone if whispered else frozenset(map(identity_of, people_near(agent)))
+    answered = 0 < impulse.memory <= known_of
+    return TurnContext(impulse, impulse.source, whispered, audience, _words(said), answered)
+
+
+def unanswered(window: Sequence[Memory], impulse: Impulse) -> tuple[list[Memory], int]:
+    """What somebody did or said of which no answer of the agent's knew yet, oldest first.
+
+    Returns:
+        That, and the newest memory that its last words to them knew of; 0 if it said nothing.
+    """
+    since = 0
+    for memory in reversed(window):
+        own = memory.kind is MemoryKind.ACT and memory.text.startswith(("say ", "whisper "))
+        known = memory.to_id and memory.to_id == impulse.source_id
+        if own and (known or memory.to == impulse.source):
+            since = memory.answers or memory.number
+            break
+    said = [
+        memory
+        for memory in window
+        if memory.number > since
+        and (
+            memory.number == impulse.memory
+            or (memory.source == impulse.source and heard(memory) is not None)
+        )
+    ]
+    return said, since
+
+
+def _words(said: Iterable[Memory]) -> str:
+    return " ".join(each.words for each in map(heard, said) if each is not None)
+
+
+def relate(
+    agent: Body, turn: TurnContext, mind: Remembering, by: str = ""
+) -> Awaitable[SearchResult | None]:
+    """What recall brings for a turn; None if nothing came in time.
+
+    ``by``: Who asks, for the event log; empty for the agent itself.
+    """
+    here = [person.key for person in people_near(agent)]
+    return mind.keeper.recaller.search(
+        turn.words or question(mind.memory.context(), place_of(agent), here),
+        scene=not (turn.words or by),
+        by=by or ("talk" if turn.words else "thought"),
+        audience=turn.audience,
+        asker=turn.partner if turn.words else "",
+    )
+
+
+# -- who may hear what
+
+
+def is_whispered(agent: Body, turn: TurnContext, private: PrivateWords) -> bool:
+    """Whether an answer is whispered: to a whisper, or as others have come in since."""
+    if turn.whispered or not turn.partner:
+        return turn.whispered
+    came_in = not turn.audience.issuperset(map(identity_of, people_near(agent)))
+    return came_in and private.shared_with(turn.audience)
+
+
+def is_confided(turn: TurnContext, private: PrivateWords) -> bool:
+    """Whether whispered words may be in the prompt, and so in whatever answers it."""
+    return turn.whispered or private.shared_with(turn.audience)
+
+
+def choices(
+    agent: Body, turn: TurnContext, private: PrivateWords, *, compacts: bool
+) -> tuple[tuple[Verb, ...], Options]:
+    """What the agent may do in this turn, and with what.
+
+    One that is spoken to may leave a talk, but not its guests. ``compacts``: Whether it may have
+    its memory compacted.
+    """
+    without = set[str]() if compacts else {COMPACT}
+    if is_confided(turn, private):
+        without |= WRITES | ({"promise"} if turn.whispered else set())
+    verbs = tuple(verb for verb in VERBS if verb.name not in without)
+    return verbs, options_of(agent, stays=hosts_guests(agent) if turn.partner else None)
+
+
+# -- the scene
+
+
+def scene_of(
+    agent: Body,
+    turn: TurnContext,
+    mind: Remembering,
+    found: SearchResult | None,
+    now: datetime,
+    *,
+    compacts: bool,
+    extra: Memory | None = None,
+) -> tuple[TalkScene, Mapping[str, Any]]:
+    """What the prompt of a turn is made from, and the same for the event of its thought.
+
+    Args:
+        agent: The agent.
+        turn: Whom it answers.
+        mind: What it remembers.
+        found: What recall brought.
+        now: The present time.
+        compacts: Whether it may have its memory compacted.
+        extra: A memory that is shown as if it had just come, for builders.
+
+    Raises:
+        KeepsakeError: The memory cannot be read.
+    """
+    keeper, memory = mind.keeper, mind.memory
+    related, context = keeper.related(found), memory.context()
+    longterm, recent = context.longterm, context.recent
+    window = memory.private.heard_by(context.shown, turn.audience)
+    window = (*window, extra) if extra is not None else window
+    first = context.window[0].number if context.window else None
+    experiences = [hit for hit in related.hits if hit.document.kind is DocumentKind.SUMMARY]
+    scene = replace(
+        _around(agent, turn, now, *choices(agent, turn, memory.private, compacts=compacts)),
+        longterm=longterm.text if longterm else "",
+        longterm_span=f"{longterm.first} to {longterm.last}" if longterm else "",
+        recent=recent.text if recent else "",
+        recent_span=f"{recent.first} to {recent.last}" if recent else "",
+        recalled=_recalled(related, found, memory.name),
+        experiences=tuple(line_of(hit.document) for hit in experiences),
+        notes=related.notes,
+        called_back=tuple(keeper.remembered),
+        pinned=tuple(keeper.pinned.shown),
+        noticed=tuple(memory.noticed_for(turn.audience, first)),
+        journal=mind.diary.lines(turn.impulse.source_id if turn.partner else ""),
+        people=tuple(mind.acquaintances.lines(agent, turn.audience)),
+        window=window,
+        words=_still_waiting(window, turn),
+        whispered=turn.whispered,
+    )
+    covered = max((each.last for each in context.summaries), default=0)
+    called = [Recalled(kind="called back", n=n) for n in keeper.called_back]
+    return scene, {
+        "longterm": longterm.last if longterm else 0,
+        "recent": covered,
+        "total": context.window[-1].number if context.window else covered,
+        "compaction": context.compaction,
+        "recalled": (*map(recalled, related.hits), *called),
+    }
+
+
+def _around(
+    agent: Body, turn: TurnContext, now: datetime, verbs: Sequence[Verb], options: Options
+) -> TalkScene:
+    """Who the agent is, and what is around it."""
+    now, place = now.astimezone(), agent.location
+    deeds = [verb for verb in verbs if verb.takes is not Takes.TEXT]
+    usages = options.usages(deeds)
+    ways = {}  # each with where it leads: ``north to The Quay``
+    for way in place.exits if place is not None else ():
+        if way.access(agent, "view"):
+            there = getattr(way.destination, "key", "")
+            ways[way.key] = f"{way.key} to {there}" if there else str(way.key)
+    things = place.contents_get(content_type="object") if place is not None else ()
+    people = (
+        f"{each.key} (asleep)" if getattr(each, "is_asleep", False) else str(each.key)
+        for each in people_near(agent)
+    )
+    return TalkScene(
+        name=agent.key,
+        persona=str(agent.db.profile or f"You are {agent.key}."),
+        deeds=tuple(f"> {v.usage} ({v.help})" for v in deeds if v.takes not in NAMING),
+        now=f"{day_and_time(now)}, {now:%H:%M}",
+        place=place_of(agent) or "nowhere",
+        description=str(place.get_display_desc(agent)) if place and place.db.desc else "",
+        here=tuple(dict.fromkeys(people)),
+        things=keys_of(things),
+        carried=keys_of(agent.contents),
+        exits=tuple(ways),
+        ways=tuple(ways.values()),
+        options=tuple(usage for verb, usage in usages.items() if verb.takes in NAMING),
+        partner=turn.partner,
+        trigger=turn.impulse.kind,
+        tools=tools_of(usages),
+        commands=tuple(f"{v.usage}: {v.help}" for v in verbs),
+    )
+
+
+def recalled(hit: Hit) -> Recalled:
+    """Something that a search found, as the event log has it: without its words."""
+    document, score, why = hit.document, round(hit.score, 4), "; ".join(hit.reasons)
+    if document.kind is DocumentKind.MEMORY:
+        return Recalled(kind="memory", n=document.first, score=score, why=why)
+    if document.kind is DocumentKind.NOTE:
+        return Recalled(kind="note", title=document.title, score=score, why=why)
+    number = document.key.partition(":")[2]  # of the compaction that wrote it
+    n = int(number) if number.isdecimal() else 0
+    return Recalled(kind="summary", n=n, score=score, why=why)
+
+
+def _still_waiting(window: Sequence[Memory], turn: TurnContext) -> str:
+    """What the partner said and got no answer to, where the agent has done something since."""
+    waiting = unanswered(window, turn.impulse)[0] if turn.partner else []
+    ordered = in_order(window)
+    last_act = max((at for at, m in enumerate(ordered) if m.kind is MemoryKind.ACT), default=-1)
+    return _words(waiting) if waiting and ordered.index(waiting[-1]) <= last_act else ""
+
+
+def _recalled(
+    related: Related, found: SearchResult | None, name: str
+) -> tuple[tuple[int, str], ...]:
+    """Excerpts of the talks in which memories were found, the best first, each with its number."""
+    around = {memory.number: memory for memory in (found.around if found else ())}
+    lines, told = [], set[int]()
+    for hit in related.hits:
+        n = hit.document.first
+        if hit.document.kind is not DocumentKind.MEMORY or n in told:
+            continue
+        near = [m for m in (n - 1, n, n + 1) if m in around and m not in told]
+        told.update(near)
+        lines.append((n, excerpt([around[m] for m in near] or [memory_of(hit.document, name)])))
+    return tuple(lines)
+
+
+def words_by_rule(
+    agent: Body,
+    turn: TurnContext,
+    found: SearchResult | None,
+    memory: MemoryComponent,
+) -> str:
+    """Something fitting to say for the shipped 270M model, which hardly answers."""
+    window = memory.private.heard_by(memory.context().window, turn.audience)
+    hits = found.memories if found else ()
+    scores = {hit.document.first: hit.score for hit in hits}
+    lines = [FallbackLine(text) for text in open_lines(str(agent.db.profile or ""))]
+    for each in (*(memory_of(hit.document, agent.key) for hit in hits), *window):
+        told = heard(each) if each.number < turn.impulse.memory else None
+        if told is not None:
+            score = scores.get(each.number, 0.0)
+            lines.append(FallbackLine(told.words, told.who, each.number, score))
+    kind = turn.impulse.kind
+    return answer(
+        turn.words,
+        agent=agent.key,
+        partner=turn.partner,
+        said_before=[own.words for each in window if (own := spoken(each)) is not None],
+        lines=lines,
+        rng=Random(memory.newest),
+        arrival=kind is EventKind.ARRIVAL and not turn.words,
+        given="something" if kind is EventKind.GIVEN and not turn.words else "",
+    )

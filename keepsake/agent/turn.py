@@ -1,0 +1,448 @@
+"""A turn of an agent: words and deeds together, each done as soon as it is written.
+
+A thought waits in the model queue. Its prompt is built when its turn comes, and its answer is
+applied to the agent as it is then, if it still is. Runs on the reactor thread throughout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import partial
+
+from twisted.internet.defer import Deferred, DeferredQueue
+
+from keepsake.agent.acting import LOOKUPS, SPEECH, Act, Actor
+from keepsake.agent.agent_log import DROPPED, Sent, ThoughtLog, warn
+from keepsake.agent.attention import Impulse
+from keepsake.agent.memory.related import SearchResult
+from keepsake.agent.memory.remembering import Remembering
+from keepsake.agent.runtime import PROFILE, Alarm, Post
+from keepsake.agent.scene import (
+    UNASKED,
+    WRITES,
+    TurnContext,
+    choices,
+    context_of,
+    is_confided,
+    is_whispered,
+    relate,
+    scene_of,
+    words_by_rule,
+)
+from keepsake.agent.surroundings import (
+    Body,
+    Life,
+    people_near,
+    place_of,
+    players_near,
+    show_people,
+)
+from keepsake.archive.records import COURTESY, Memory, MemoryKind
+from keepsake.errors import KeepsakeError, ModelError, ModelUnavailable
+from keepsake.events.types import Thought
+from keepsake.memory.config import CompactionConfig
+from keepsake.models.gateway import Gateway
+from keepsake.models.profiles import CHAT, DIALOGUE, SCRIPT, SHIPPED, ModelProfile
+from keepsake.models.queue import Outcome, Priority, Ticket
+from keepsake.ports import Clock, Generation, GenerationRequest
+from keepsake.prompt.sections import Costs, Rendered, costs_of
+from keepsake.prompt.tokens import Heuristic
+from keepsake.prompt.verbs import Command
+from keepsake.tasks.answer import EMPTY, AnswerPart, PartKind
+from keepsake.tasks.deed import deed_of, read_deed
+from keepsake.tasks.talk import Talk, TalkScene
+from keepsake.tasks.task import TRIES
+from keepsake.tasks.task_prompts import TaskPrompts
+
+MOST_LOOKUPS = 3
+"""How often what a look-up brought may come back in the same turn."""
+_PRIORITIES = {"player": Priority.PLAYER, "event": Priority.EVENT, "idle": Priority.IDLE}
+_CURES = {
+    "who it is": "Shorten its profile: @agent/profile {name}",
+    "pinned": "Unpin something: @pin/remove {name} = <number>",
+    "noticed": "Take lines out of noticed.md in its folder",
+    "situation": "Shorten the description of the room",
+    "window": "Look at @compaction {name} and agents.log for why nothing was summarised",
+}
+_ANY_CURE = "Raise context_tokens in memory_compaction.md, if the model can look at more"
+
+
+class TurnDropped(Exception):
+    """Nothing comes of the turn: whose it was is gone, asleep, paused, or thinks otherwise."""
+
+
+@dataclass(kw_only=True)
+class Turn:
+    """One thought of an agent, and what comes of it: words and deeds together."""
+
+    impulse: Impulse  # why it thinks
+    agent: Body  # who thinks, as it is now
+    life: Life
+    mind: Remembering  # what it remembers
+    actor: Actor  # its hands and its voice
+    log: ThoughtLog
+    gateway: Gateway  # the way to the models
+    post: Post  # runs a function on the reactor thread
+    profile: Callable[[], ModelProfile]  # how its model is asked
+    prompts: TaskPrompts
+    tokens: Heuristic
+    clock: Clock
+    compaction: Callable[[], CompactionConfig]
+    # the impulse as it is when its turn has come; None if its cause is gone
+    still_wanted: Callable[[], Impulse | None]
+    pause: Alarm  # tells people that it thinks, until a part of the answer has come
+
+    context: TurnContext = UNASKED  # whom it answers, and who hears it
+    dropped: bool = False  # whether it was broken off
+    by_rules: bool = False  # whether rules answer in place of the model
+    spoke: bool = False  # whether others heard words of it
+    unanswered: bool = False  # whether no model has answered a player
+    found: SearchResult | None = None  # what recall brought for it
+    ticket: Ticket | None = None  # its place in the queue
+    queued: datetime | None = None  # since when it has it
+    talk: Talk | None = None  # what was asked; None before that
+    # pieces of the answer as they come, then how it ended
+    inbox: DeferredQueue[str | tuple[Outcome]] = field(default_factory=DeferredQueue)
+
+    # what has come of the newest answer
+    attempt: int = 1
+    too_large: Costs | None = None  # what its prompt needs, where that is more than it may have
+    sent: Sent | None = None  # what was sent, once its turn had come
+    acts: list[Act] = field(default_factory=list)  # what was done, or refused, of the answer
+    did: bool = False  # whether anything was
+    parts: int = 0  # parts of the answer that were read, refused ones included
+    refused: str = ""  # why the last answer was
+    fault: str = ""  # why words were refused, or all that was tried; empty if none was
+
+    async def run(self) -> None:
+        """Answer somebody, or act of one's own accord; what a look-up brings comes back."""
+        with suppress(KeepsakeError):  # there is no model to ask, which is told when it is asked
+            profile = self.profile()
+            self.by_rules = profile.form == DIALOGUE and profile.is_stopgap
+        self.context = context_of(self.agent, self.impulse, self.mind.memory)
+        try:
+            for _ in range(0 if self.by_rules else 1 + MOST_LOOKUPS):
+                if self.context.answered:  # with what was said before it, in one answer
+                    raise TurnDropped
+                self.found = await self._wait(relate(self.agent, self.context, self.mind))
+                await self._ask()
+                if not any(act.command and act.command.verb in LOOKUPS for act in self.acts):
+                    break
+            if self.by_rules:
+                await self._speak_by_rules()
+        except TurnDropped:
+            if not self.dropped:
+                self.end(DROPPED)
+
+    def drop(self) -> None:
+        """Break it off: an answer that still comes is dropped."""
+        self.dropped = True
+        if self.ticket is not None:
+            self.ticket.cancel()
+        self.end(DROPPED)
+
+    async def _wait[T](self, result: Awaitable[T]) -> T:
+        """Wait for it, and go on with the turn.
+
+        Raises:
+            TurnDropped: It was broken off meanwhile, or the agent may not act any more.
+        """
+        found = await result
+        agent = self.life.body()
+        if self.dropped or agent is None or agent.db.paused or agent.db.asleep:
+            raise TurnDropped
+        self.agent = agent
+        return found
+
+    # -- without a model
+
+    async def _speak_by_rules(self) -> None:
+        """Say something fitting without a model; of its own accord it does nothing."""
+        context, memory = self.context, self.mind.memory
+        if not context.partner:
+            raise TurnDropped
+        self.found = await self._wait(relate(self.agent, context, self.mind))
+        if (wanted := self.still_wanted()) is None:
+            raise TurnDropped
+        self.impulse = wanted
+        words = words_by_rule(self.agent, context, self.found, memory)
+        whispered = is_whispered(self.agent, context, memory.private)
+        act = self.actor.speak(
+            self.agent, words, context.partner, whispered=whispered, event=COURTESY
+        )
+        if act.result is not None:
+            await act.result
+        self.acts, self.did = [act], act.command is not None
+        self.spoke = self.did
+        self.end("acted" if self.did else "refused")
+
+    # -- with a model
+
+    async def _ask(self) -> None:
+        """Ask the model; a first part that is refused is asked for once more, with the reason.
+
+        Before it the memory is compacted if it is over its emergency mark.
+        """
+        self.fault = ""
+        for self.attempt in range(1, TRIES + 1):
+            self.refused, self.fault = self.fault, ""
+            self.sent, self.too_large, self.acts = None, None, []
+            self.did, self.parts = False, 0
+            made: Deferred[None] = Deferred()
+            self.mind.memory.make_room(partial(made.callback, None))
+            await self._wait(made)
+            outcome = await self._hear()
+            if self.too_large and self.attempt < TRIES and self.mind.memory.no_room is None:
+                continue  # now that its weight is known there may be room to make
+            if not (isinstance(outcome, Generation) or self.acts or self.fault):
+                self._tell_unanswered(outcome)
+                return
+            problem = self.fault or (str(outcome) if isinstance(outcome, ModelError) else "")
+            self.end("acted" if self.did else "refused", problem)
+            if self.did or not self.fault:
+                return
+        show_absent(self.agent, self.impulse)
+
+    async def _hear(self) -> Outcome:
+        """Have the model asked, and each part done as soon as it is whole."""
+        self.queued, self.inbox = self.clock.now(), DeferredQueue()
+        priority, inbox = _PRIORITIES[self.impulse.priority], self.inbox
+        if priority is Priority.EVENT and not players_near(self.agent):
+            priority = Priority.IDLE  # what no player sees can wait
+        key = f"agent-{self.life.number}"
+        try:
+            self.ticket = self.gateway.submit(
+                PROFILE, priority, key, self._request, lambda outcome: inbox.put((outcome,))
+            )
+        except KeepsakeError as error:
+            return error if isinstance(error, ModelError) else ModelUnavailable(str(error))
+        try:
+            while isinstance(item := await self._wait(inbox.get()), str):
+                assert self.talk is not None
+                for part in self.talk.answer.feed(item):
+                    await self._do(part, self.talk)
+                if self.fault and not self.acts:
+                    return None  # the rest is not wanted: it is asked for anew
+            (outcome,) = item
+            if isinstance(outcome, Generation) and self.talk is not None:
+                await self._end_answer(outcome, self.talk)
+            return outcome
+        finally:
+            self.ticket.cancel()  # where it was broken off; too late does no harm
+
+    def _request(self, profile: ModelProfile) -> GenerationRequest | None:
+        """The request of a turn whose moment has come; None if it is not to be sent."""
+        agent, memory, now = self.life.body(), self.mind.memory, self.clock.now()
+        gone = agent is None or agent.location is None or agent.db.paused or agent.db.asleep
+        wanted = None if gone else self.still_wanted()
+        if wanted is None:
+            return None
+        self.agent, self.impulse = agent, wanted
+        if profile.form == DIALOGUE and (profile.is_stopgap or not self.context.partner):
+            self.by_rules = True
+            return None
+        self.context = replace(self.context, seen=memory.newest)
+        scene, basis = scene_of(
+            *(agent, self.context, self.mind, self.found, now),
+            compacts=self.compaction().on_agent,
+        )
+        self.talk = self._talk_of(scene)
+        if profile.form == SCRIPT:
+            budget = min(self.compaction().budget, profile.prompt_tokens)
+            profile = replace(profile, prompt_tokens=budget)
+        prompt, budget = self.talk.prompt(profile, self.refused), profile.prompt_tokens
+        costs = costs_of(prompt.rendered, self.tokens, budget)
+        load = memory.memory.load()
+        memory.memory.weigh(max(costs.used - load.summaries - load.window, 0))
+        if costs.used > budget:  # a server would cut it where nobody chose
+            self.too_large = costs
+            return None
+        self.log.heaviest = ""
+        self.mind.keeper.thought_over()
+        post, inbox = self.post, self.inbox
+        request = replace(
+            profile.request_for(prompt.question, cache_key=f"agent-{self.life.number}"),
+            on_text=lambda piece: post(lambda: inbox.put(piece)),
+        )
+        wait = (now - self.queued).total_seconds() if self.queued is not None else 0.0
+        self.sent = self.log.sent = Sent(
+            *(now, wanted, prompt.rendered, request, costs, max(wait, 0.0), basis)
+        )
+        return request
+
+    def _talk_of(self, scene: TalkScene) -> Talk:
+        parts = self.prompts.of("talk"), self.prompts.of("act")
+        return Talk(scene, *parts, self.tokens.each)
+
+    async def _end_answer(self, answer: Generation, talk: Talk) -> None:
+        """What was still missing its end, an answer that came in one piece, and tool calls."""
+        self.log.answered += 1
+        self.log.spent(answer.prompt_tokens + answer.completion_tokens)
+        if self.sent is not None:
+            self.sent.answer = answer
+            self.tokens.heard(self.sent.costs.used, answer.prompt_tokens)
+        reader = talk.answer
+        rest = [] if reader.heard else reader.feed(f"{answer.text}\n")
+        deeds = [AnswerPart(PartKind.DEED, deed_of(call)) for call in answer.tool_calls]
+        for part in [*rest, *reader.end(), *deeds]:
+            await self._do(part, talk)
+        if self.acts and not self.did:
+            self.fault = self.fault or self.acts[-1].refusal
+        if not self.parts:
+            self.fault = self.fault or EMPTY
+            self.log.guard(self.impulse, "refused", answer.text, self.fault)
+        elif reader.altered:
+            why = "labels and marks are not spoken"
+            self.log.guard(self.impulse, "altered", "\n".join(reader.altered), why)
+
+    async def _do(self, part: AnswerPart, talk: Talk) -> None:
+        """Say it, play it or do it, by the rules that bind a player, unless a guard refuses it."""
+        if self.fault and not self.acts:
+            return
+        self.parts += 1
+        self.pause.cancel()
+        agent, context = self.agent, self.context
+        whispered = is_whispered(agent, context, self.mind.memory.private)
+        if part.kind is PartKind.DEED:
+            act = self._deed(part)
+        elif part.kind is PartKind.EMOTE:
+            act = Act(None, "A gesture would show others what was whispered")
+            if not whispered or len(people_near(agent)) <= 1:
+                gesture = Command("emote", part.text, part.reason)
+                act = self.actor.do(agent, gesture, seen=context.seen)
+        elif fault := talk.fault(part.text):
+            op = "dropped" if self.acts else "refused"
+            self.log.guard(self.impulse, op, part.text, fault)
+            self.fault = fault
+            return
+        else:
+            act = self.actor.speak(
+                *(agent, part.text, context.partner),
+                whispered=whispered,
+                reason=part.reason,
+                seen=context.seen,
+            )
+        self.acts.append(act)
+        if act.command is None:
+            self.log.guard(self.impulse, "dropped", part.text, act.refusal)
+            return
+        self.did = True
+        self.spoke = self.spoke or act.command.verb in SPEECH
+        if act.result is not None:
+            await self._wait(act.result)  # its own act may have broken it off
+
+    def _deed(self, part: AnswerPart) -> Act:
+        """Do what a line with ``>`` says."""
+        agent, context, memory = self.agent, self.context, self.mind.memory
+        compacts, confided = self.compaction().on_agent, is_confided(context, memory.private)
+        offered = choices(agent, context, memory.private, compacts=compacts)
+        command = read_deed(part.text, *offered)
+        if isinstance(command, Command):
+            return self.actor.do(agent, command, seen=context.seen, confided=confided)
+        verb, why = part.text.partition(" ")[0], "that cannot be done now"
+        if verb in WRITES:
+            why = "nothing of what was whispered is written down"
+        told = f"You tried to {verb}: {why}" if confided else command
+        memory.remember(told, MemoryKind.RESULT, place=place_of(agent))
+        return Act(None, told)
+
+    # -- without an answer
+
+    def _tell_unanswered(self, error: Outcome) -> None:
+        """No model has answered, or nobody needed it any more."""
+        if self.by_rules:
+            return
+        if self.too_large:
+            self._tell_too_large(self.too_large)
+            self.end("too large")
+        elif isinstance(error, ModelError):
+            self.unanswered = self.impulse.priority == "player"
+            self.end("no answer", str(error))
+        else:
+            raise TurnDropped
+        show_absent(self.agent, self.impulse)
+
+    def _tell_too_large(self, costs: Costs) -> None:
+        """Tell builders and the log that nothing helps; once, until a prompt fits again."""
+        heaviest, agent = max(costs.sections, key=lambda section: section.tokens), self.agent
+        if heaviest.name == self.log.heaviest:
+            return
+        self.log.heaviest = heaviest.name
+        cure = _CURES.get(heaviest.name, _ANY_CURE).format(name=agent.key)
+        needs = f"Its prompt needs {costs.used:,} tokens and may have {costs.budget:,}"
+        line = (
+            f"{agent.key} cannot think. {self.mind.memory.no_room or needs}. The largest "
+            f"part of it is {heaviest.name!r} with {heaviest.tokens:,} tokens. {cure}"
+        )
+        warn(f"[Thinker] {line}")
+        agent.tell_builders(f"|r[{agent.key}]|n {line.replace('|', '||')}")
+
+    # -- for builders and for the log
+
+    async def preview(self, said: Memory | None, words: str) -> tuple[Rendered, int]:
+        """The prompt of the turn, were ``said`` what had just come, and its most tokens."""
+        turn = context_of(self.agent, self.impulse, self.mind.memory)
+        turn = replace(turn, words=words) if said is not None else turn
+        try:
+            profile = self.profile()
+        except KeepsakeError:  # no model can be asked: that is told when one is
+            profile = SHIPPED[PROFILE].suited(CHAT)
+        if profile.form == SCRIPT:
+            budget = min(self.compaction().budget, profile.prompt_tokens)
+            profile = replace(profile, prompt_tokens=budget)
+        found = await relate(self.agent, turn, self.mind, by="builder")
+        scene, _ = scene_of(
+            *(self.agent, turn, self.mind, found, self.clock.now()),
+            compacts=self.compaction().on_agent,
+            extra=said,
+        )
+        return self._talk_of(scene).prompt(profile).rendered, profile.prompt_tokens
+
+    def end(self, outcome: str, problem: str = "") -> None:
+        """Tell the logs of the turn, which has ended, or of one of its answers."""
+        impulse, sent, now = self.impulse, self.sent, self.clock.now()
+        answer, costs = (sent.answer, sent.costs) if sent else (None, self.too_large)
+        done = [(act.command, act.memory) for act in self.acts if act.command is not None]
+        refusals = [act.refusal for act in self.acts if act.refusal]
+        memories = [memory for _, memory in done if memory]
+        spent = (now - sent.time).total_seconds() if sent else 0.0
+        event = Thought(
+            agent=self.log.name,
+            trigger=impulse.kind,
+            priority=impulse.priority,
+            outcome=outcome,
+            source=impulse.source,
+            cause=impulse.memory,
+            attempt=self.attempt,
+            prompt=sent.request.prompt if sent else "",
+            sections={each.name: each.tokens for each in costs.sections} if costs else {},
+            budget=costs.budget if costs else 0,
+            counted_by=costs.source if costs else "",
+            prompt_tokens=answer.prompt_tokens if answer else 0,
+            cached_tokens=answer.cached_tokens if answer else 0,
+            completion_tokens=answer.completion_tokens if answer else 0,
+            wait=round(sent.wait, 6) if sent else 0.0,
+            # On a simulated clock no time passes while a model answers: then what it says itself.
+            latency=round(max(spent, answer.seconds if answer else 0.0), 6),
+            model=answer.model if answer else "",
+            seed=sent.request.seed if sent else None,
+            temperature=sent.request.temperature if sent else 0.0,
+            answer=answer.text if answer else "",
+            command="; ".join(command.line for command, _ in done) or None,
+            reason=next((command.reason for command, _ in done if command.reason), ""),
+            problem=problem or next(iter(refusals), ""),
+            memory=done[0][1] if done else 0,
+            memories=memories,
+            **(sent.basis if sent else {}),
+        )
+        self.log.ended(event, refusals, now)
+
+
+def show_absent(agent: Body, impulse: Impulse) -> None:
+    """Anyone who waits for an answer is told that none will come, if they are still here."""
+    here = [person.key for person in people_near(agent)]
+    if impulse.priority == "player" and impulse.source in here:
+        show_people(agent, f"{agent.key} seems far away, and does not answer.")
