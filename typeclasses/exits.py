@@ -36,7 +36,7 @@ class Exit(DefaultExit):
 
     def _go_after(self, mind: Mind, leader: Any, start: Any, now: float) -> None:
         """Somebody has left ``start`` by this way: who follows them takes it too, or loses them."""
-        agent, actor = mind.thinker.agent, mind.actor
+        agent, actor = mind.thinker.body(), mind.actor
         if agent is None or actor.leader != leader.id:
             return
         able = not (agent.is_asleep or agent.db.paused or hosts_guests(agent))

@@ -101,7 +101,7 @@ def _go_on(agent: Any, now: Almanac) -> None:
         return
     goal = hour.get("in") or agent.home
     if name := hour.get("with"):
-        others = (mind.thinker.agent for mind in open_minds() if mind.memory.name == name)
+        others = (mind.thinker.body() for mind in open_minds() if mind.memory.name == name)
         goal = next((each.location for each in others if each is not None), None) or goal
     if agent.location is goal:
         _work(agent, hour["does"], now)

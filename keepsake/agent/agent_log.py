@@ -6,7 +6,7 @@ import logging
 import logging.handlers
 import os
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,15 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from keepsake.agent.attention import ANSWERED, Impulse
-from keepsake.archive.records import Memory
 from keepsake.errors import CompactionError, ConfigError, KeepsakeError
 from keepsake.events.secrets import secrets_in
-from keepsake.events.types import Compaction, Events, Fault, Guard, MemoryChange, Recall, Thought
-from keepsake.memory.types import CompactionResult, CompactReason, Undone
+from keepsake.events.types import Compaction, Events, Fault, Guard, Thought
+from keepsake.memory.types import CompactionResult, CompactReason
 from keepsake.paths import Places
 from keepsake.ports import Generation, GenerationRequest
 from keepsake.prompt.sections import Costs, Rendered
-from keepsake.recall.documents import Hit
 
 AGENTS_LOG_BYTES = 5_000_000
 _logger = logging.getLogger("keepsake.agents")
@@ -115,47 +113,6 @@ def known_secrets(places: Places) -> list[str]:
         with suppress(OSError, UnicodeDecodeError):
             found.append(path.read_text(encoding="utf-8"))
     return found
-
-
-def searched(
-    name: str,
-    by: str,
-    question: str,
-    hits: Sequence[Hit] | None,
-    *,
-    seconds: float,
-    before: int | None,
-) -> Recall:
-    """The event of a search; ``hits`` is None if it could not be searched, or not in time."""
-    return Recall(
-        agent=name,
-        by=by,
-        question=question,
-        searched=hits is not None,
-        found=len(hits or ()),
-        best=round(max((hit.score for hit in hits or ()), default=0.0), 4),
-        seconds=round(seconds, 6),
-        window_first=before or 0,
-    )
-
-
-def remembered(name: str, memory: Memory) -> MemoryChange:
-    """The event of a memory that was archived; of the words only how many signs they have."""
-    return MemoryChange(
-        agent=name,
-        op="append" if memory.repeats == 1 else "repeat",
-        n=memory.number,
-        of=memory.kind.value,
-        size=len(memory.text),
-        times=memory.repeats,
-    )
-
-
-def undone(name: str, outcome: Undone | CompactionError) -> MemoryChange:
-    """The event of a compaction that was taken back, or could not be."""
-    if isinstance(outcome, CompactionError):
-        return MemoryChange(agent=name, op="undo", n=0, by="builder", problem=str(outcome))
-    return MemoryChange(agent=name, op="undo", n=outcome.number, by="builder")
 
 
 def not_used(name: str, refused: Iterable[tuple[str, str, str]]) -> Iterator[Guard]:

@@ -152,9 +152,16 @@ class Attention:
         elif arrival:  # nobody is greeted over a talk, or again a moment later
             met = self._met.get(event.who, _NEVER)
             unwanted = self.in_talk(now) or now - met < GREETED_SECONDS
-        else:
-            unwanted = False
-            self._spoke(event, now)
+        else:  # who speaks needs no greeting; nor does anybody else once a talk begins
+            unwanted, direct = False, event.kind in DIRECT
+            greeted = {event.who, *(self._waiting if direct else ())}
+            self._waiting = {
+                key: each
+                for key, each in self._waiting.items()
+                if each.impulse.kind is not EventKind.ARRIVAL or key not in greeted
+            }
+            if direct:
+                self._met[event.who] = now
         if unwanted or event.aside:
             return False
         # Two of one person become one, and that person is listened to longer.
@@ -165,15 +172,6 @@ class Attention:
         before.impulse = _merged(before.impulse, event)
         less = self._current is not None and self._current.priority != "player"
         return less and event.priority == "player"
-
-    def _spoke(self, event: Impulse, now: float) -> None:
-        """A player who speaks needs no greeting; nor does anybody else once a talk begins."""
-        direct = event.kind in DIRECT
-        for key, each in list(self._waiting.items()):
-            if each.impulse.kind is EventKind.ARRIVAL and (direct or key == event.who):
-                del self._waiting[key]
-        if direct:
-            self._met[event.who] = now
 
     def answered(self, who: str, now: float, *, words: bool = False) -> bool:
         """The agent has turned to a player unasked: what they did is answered.

@@ -15,6 +15,7 @@ from keepsake.agent.sleep.sleeper import Sleeper
 from keepsake.agent.surroundings import Body, Life
 from keepsake.agent.thinker import Thinker
 from keepsake.agent.turn import Turn
+from keepsake.tasks.talk import Talk
 
 type Tended = tuple[bool, str]
 """Whether anything was done, and what, in words."""
@@ -24,6 +25,7 @@ def make_mind(life: Life, runtime: Runtime) -> Mind:
     """The components of one agent, made for each other; nothing of them is at work yet."""
     remembering = Remembering(life, runtime, asleep=lambda: mind.sleeper.may_compact)
     memory, clock = remembering.memory, runtime.clock
+    prompts, tokens = runtime.prompts, runtime.tokens
     actor = Actor(memory, remembering.keeper, runtime.seconds)
     thoughts = ThoughtLog(
         *(life.name, runtime.events),
@@ -38,8 +40,8 @@ def make_mind(life: Life, runtime: Runtime) -> Mind:
         gateway=runtime.gateway,
         post=runtime.post,
         profile=runtime.chat_profile,
-        prompts=runtime.prompts,
-        tokens=runtime.tokens,
+        talk_of=lambda scene: Talk(scene, prompts.of("talk"), prompts.of("act"), tokens.each),
+        tokens=tokens,
         clock=clock,
         compaction=lambda: runtime.compaction.current,
     )

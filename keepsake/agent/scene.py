@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from random import Random
@@ -28,7 +28,7 @@ from keepsake.events.types import Recalled
 from keepsake.language.heard import heard, spoken
 from keepsake.prompt.script import day_and_time
 from keepsake.prompt.verbs import COMPACT, NAMING, VERBS, Options, Takes, Verb
-from keepsake.recall.documents import DocumentKind, Hit
+from keepsake.recall.documents import DocumentKind
 from keepsake.tasks.conversation import excerpt, in_order
 from keepsake.tasks.deed import tools_of
 from keepsake.tasks.fallback import FallbackLine, answer
@@ -60,19 +60,20 @@ def context_of(agent: Body, impulse: Impulse, memory: MemoryComponent) -> TurnCo
     """Whom a turn answers now, and who hears it."""
     if impulse.kind not in ANSWERED or not impulse.source:
         return TurnContext(impulse)
-    said, known_of = unanswered(memory.context().window, impulse)
+    said, words, known_of = unanswered(memory.context().window, impulse)
     whispered = any(map(is_private, said))
     alone = frozenset({impulse.source_id} - {""})
     audience = alone if whispered else frozenset(map(identity_of, people_near(agent)))
     answered = 0 < impulse.memory <= known_of
-    return TurnContext(impulse, impulse.source, whispered, audience, _words(said), answered)
+    return TurnContext(impulse, impulse.source, whispered, audience, words, answered)
 
 
-def unanswered(window: Sequence[Memory], impulse: Impulse) -> tuple[list[Memory], int]:
+def unanswered(window: Sequence[Memory], impulse: Impulse) -> tuple[list[Memory], str, int]:
     """What somebody did or said of which no answer of the agent's knew yet, oldest first.
 
     Returns:
-        That, and the newest memory that its last words to them knew of; 0 if it said nothing.
+        That, the words of it, and the newest memory that its last words to them knew of; 0 if it
+        said nothing.
     """
     since = 0
     for memory in reversed(window):
@@ -90,11 +91,7 @@ def unanswered(window: Sequence[Memory], impulse: Impulse) -> tuple[list[Memory]
             or (memory.source == impulse.source and heard(memory) is not None)
         )
     ]
-    return said, since
-
-
-def _words(said: Iterable[Memory]) -> str:
-    return " ".join(each.words for each in map(heard, said) if each is not None)
+    return said, " ".join(each.words for each in map(heard, said) if each is not None), since
 
 
 def relate(
@@ -198,13 +195,18 @@ def scene_of(
         whispered=turn.whispered,
     )
     covered = max((each.last for each in context.summaries), default=0)
-    called = [Recalled(kind="called back", n=n) for n in keeper.called_back]
+    used = []
+    for hit in related.hits:
+        kind, _, number = hit.document.key.partition(":")
+        n = int(number) if kind != "note" and number.isdecimal() else 0
+        score, why = round(hit.score, 4), "; ".join(hit.reasons)
+        used.append(Recalled(kind=kind, n=n, title=hit.document.title, score=score, why=why))
     return scene, {
         "longterm": longterm.last if longterm else 0,
         "recent": covered,
         "total": context.window[-1].number if context.window else covered,
         "compaction": context.compaction,
-        "recalled": (*map(recalled, related.hits), *called),
+        "recalled": (*used, *(Recalled(kind="called back", n=n) for n in keeper.called_back)),
     }
 
 
@@ -245,24 +247,12 @@ def _around(
     )
 
 
-def recalled(hit: Hit) -> Recalled:
-    """Something that a search found, as the event log has it: without its words."""
-    document, score, why = hit.document, round(hit.score, 4), "; ".join(hit.reasons)
-    if document.kind is DocumentKind.MEMORY:
-        return Recalled(kind="memory", n=document.first, score=score, why=why)
-    if document.kind is DocumentKind.NOTE:
-        return Recalled(kind="note", title=document.title, score=score, why=why)
-    number = document.key.partition(":")[2]  # of the compaction that wrote it
-    n = int(number) if number.isdecimal() else 0
-    return Recalled(kind="summary", n=n, score=score, why=why)
-
-
 def _still_waiting(window: Sequence[Memory], turn: TurnContext) -> str:
     """What the partner said and got no answer to, where the agent has done something since."""
-    waiting = unanswered(window, turn.impulse)[0] if turn.partner else []
+    waiting, words, _ = unanswered(window, turn.impulse) if turn.partner else ([], "", 0)
     ordered = in_order(window)
     last_act = max((at for at, m in enumerate(ordered) if m.kind is MemoryKind.ACT), default=-1)
-    return _words(waiting) if waiting and ordered.index(waiting[-1]) <= last_act else ""
+    return words if waiting and ordered.index(waiting[-1]) <= last_act else ""
 
 
 def _recalled(

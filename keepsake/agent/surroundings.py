@@ -181,25 +181,16 @@ def words_of(line: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How somebody walks, and what people see of it.
+    """How somebody walks, and what people see of it."""
 
-    Attributes:
-        pace: Seconds between two exits.
-        sets_off: Seen where the walk begins.
-        vanishes: Seen there if there is no way on foot; empty for who stays where they are then.
-        appears: Seen at home then.
-        by_rule: Whether it is an ordinary part of the day, of which no agent thinks.
-    """
-
-    pace: float
+    pace: float  # seconds between two exits
+    # seen where the walk begins, or at once if there is no way on foot; empty for who stays then
     sets_off: str = ""
-    vanishes: str = ""
-    appears: str = ""
-    by_rule: bool = False
+    by_rule: bool = False  # whether it is an ordinary part of the day, of which no agent thinks
 
 
-TIRED = Manner(3.0, "yawns, and sets off for home.", "yawns, and goes home.", "comes home, tired.")
-CALLED = Manner(1.0, "hurries home to a guest.", "hurries home to a guest.", "hurries in.")
+TIRED = Manner(3.0, "yawns, and sets off for home.")
+CALLED = Manner(1.0, "hurries home to a guest.")
 STROLL = Manner(4.0, by_rule=True)
 FARTHEST = 200
 """Rooms that are looked at for a way; whoever lives farther away than that is simply there."""
@@ -294,10 +285,8 @@ class Walk:
 
     def _vanish(self, agent: Body) -> None:
         """There is no way on foot: it is at home, and people are told so."""
-        if not self.manner.vanishes:
-            self._arrived()
-            return
-        show(agent, f"{agent.key} {self.manner.vanishes}", "move")
-        agent.move_to(agent.home, quiet=True, move_type="teleport")
-        show(agent, f"{agent.key} {self.manner.appears}", "move")
+        if self.manner.sets_off:
+            show(agent, f"{agent.key} {self.manner.sets_off}", "move")
+            agent.move_to(agent.home, quiet=True, move_type="teleport")
+            show(agent, f"{agent.key} comes home.", "move")
         self._arrived()

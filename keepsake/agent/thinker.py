@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from enum import StrEnum
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -62,10 +63,11 @@ class Thinker:
         timer: Twisted's reactor, or a clock that stands in for it.
         random: Chance.
         clock: The present time.
-        begun: Makes a turn of an impulse, an agent, and what the turn asks of the thinker.
+        begun: Makes a turn of an impulse and an agent, and of what it asks of the thinker.
         drowsy: Whether it is on its way somewhere, and thinks only of players.
 
     Attributes:
+        body: Gives the agent as it is now; None if it has been deleted.
         log: What came of its thoughts.
         turn: The thought under way; None if none is.
     """
@@ -85,11 +87,16 @@ class Thinker:
     ) -> None:
         self.log = thoughts
         self.turn: Turn | None = None
-        self._find, self._memory, self._settings = life.body, memory, settings
+        self.body, self._memory, self._settings = life.body, memory, settings
         self._timer, self._clock, self._drowsy = timer, clock, drowsy
         self._pause, self._wake_up = Alarm(timer), Alarm(timer)
         self._attention = Attention(settings.current, random, timer.seconds())
-        self._begun, self._closed = begun, False
+        self._begun = partial(
+            begun,
+            pause=self._pause,
+            still_wanted=lambda: self._attention.still_wanted() if self._look() else None,
+        )
+        self._closed = False
         self._missed: dict[str, Impulse] = {}  # of players whom no model has answered
         self._since = 0.0  # since when it thinks
 
@@ -99,14 +106,9 @@ class Thinker:
         return self._timer.seconds() - self._since if self.turn is not None else None
 
     @property
-    def agent(self) -> Body | None:
-        """The agent as it is now; None if it has been deleted."""
-        return self._find()
-
-    @property
     def state(self) -> AgentState:
         """What the agent is about."""
-        agent = self._find()
+        agent = self.body()
         if agent is None:
             return AgentState.GONE
         if agent.db.asleep:  # paused or not: what it does first of all is sleep
@@ -138,7 +140,9 @@ class Thinker:
             number, now = self._memory.newest + 1, self._clock.now()
             said = Memory(number, now, MemoryKind.PERCEPTION, text, **about)
             impulse = Impulse(EventKind.ADDRESSED, True, partner.key, source_id=who)
-        return Deferred.fromCoroutine(self._turn_of(impulse, agent).preview(said, words))
+        return Deferred.fromCoroutine(
+            self._begun(impulse=impulse, agent=agent).preview(said, words)
+        )
 
     # -- from the world
 
@@ -175,13 +179,13 @@ class Thinker:
     @property
     def stays(self) -> bool:
         """Whether it must not leave now: it is in a talk, or keeps this place for its guests."""
-        agent = self._find()
+        agent = self.body()
         at_home = agent is not None and agent.location is agent.home and hosts_guests(agent)
         return self.in_talk or at_home
 
     def _look(self) -> Body | None:
         """See who is here now; the agent itself, None if it has been deleted."""
-        if (agent := self._find()) is not None:
+        if (agent := self.body()) is not None:
             people, now = people_near(agent), self._timer.seconds()
             present = {each.key for each in people} | {identity_of(each) for each in people}
             near = any(each.has_account for each in people)
@@ -218,21 +222,13 @@ class Thinker:
         attention.begin(impulse)
         may_think, state = impulse.priority == "player" or not self._drowsy(), self.state
         if may_think and state is AgentState.IDLE and agent.location is not None:
-            self.turn, self._since = self._turn_of(impulse, agent), now
+            self.turn, self._since = self._begun(impulse=impulse, agent=agent), now
             Deferred.fromCoroutine(self._think(self.turn))
             return
         # Paused, asleep, nowhere, or its memory cannot be written: the moment passes.
         if state is AgentState.TROUBLED:
             show_absent(agent, impulse)
         self._over(spoke=False)
-
-    def _turn_of(self, impulse: Impulse, agent: Body) -> Turn:
-        def still_wanted() -> Impulse | None:
-            return self._attention.still_wanted() if self._look() else None
-
-        return self._begun(
-            impulse=impulse, agent=agent, still_wanted=still_wanted, pause=self._pause
-        )
 
     def break_off(self) -> None:
         """Let go of the thought under way; an answer that still comes is dropped."""

@@ -55,7 +55,6 @@ from keepsake.tasks.answer import EMPTY, AnswerPart, PartKind
 from keepsake.tasks.deed import deed_of, read_deed
 from keepsake.tasks.talk import Talk, TalkScene
 from keepsake.tasks.task import TRIES
-from keepsake.tasks.task_prompts import TaskPrompts
 
 MOST_LOOKUPS = 3
 """How often what a look-up brought may come back in the same turn."""
@@ -87,7 +86,7 @@ class Turn:
     gateway: Gateway  # the way to the models
     post: Post  # runs a function on the reactor thread
     profile: Callable[[], ModelProfile]  # how its model is asked
-    prompts: TaskPrompts
+    talk_of: Callable[[TalkScene], Talk]  # a task of a scene, with the templates
     tokens: Heuristic
     clock: Clock
     compaction: Callable[[], CompactionConfig]
@@ -249,7 +248,7 @@ class Turn:
             *(agent, self.context, self.mind, self.found, now),
             compacts=self.compaction().on_agent,
         )
-        self.talk = self._talk_of(scene)
+        self.talk = self.talk_of(scene)
         if profile.form == SCRIPT:
             budget = min(self.compaction().budget, profile.prompt_tokens)
             profile = replace(profile, prompt_tokens=budget)
@@ -272,10 +271,6 @@ class Turn:
             *(now, wanted, prompt.rendered, request, costs, max(wait, 0.0), basis)
         )
         return request
-
-    def _talk_of(self, scene: TalkScene) -> Talk:
-        parts = self.prompts.of("talk"), self.prompts.of("act")
-        return Talk(scene, *parts, self.tokens.each)
 
     async def _end_answer(self, answer: Generation, talk: Talk) -> None:
         """What was still missing its end, an answer that came in one piece, and tool calls."""
@@ -399,7 +394,7 @@ class Turn:
             compacts=self.compaction().on_agent,
             extra=said,
         )
-        return self._talk_of(scene).prompt(profile).rendered, profile.prompt_tokens
+        return self.talk_of(scene).prompt(profile).rendered, profile.prompt_tokens
 
     def end(self, outcome: str, problem: str = "") -> None:
         """Tell the logs of the turn, which has ended, or of one of its answers."""

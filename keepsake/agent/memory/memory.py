@@ -16,8 +16,6 @@ from keepsake.agent.agent_log import (
     log,
     logged,
     not_used,
-    remembered,
-    undone,
     warn,
 )
 from keepsake.agent.memory.backlog import Backlog, WaitingMemory
@@ -168,7 +166,16 @@ class MemoryComponent:
         self.private.saw(memory)
         if memory.kind is MemoryKind.ACT:
             self.last_act = memory.number
-        self._services.events.emit(remembered(self.name, memory))
+        self._services.events.emit(
+            MemoryChange(  # of the words only how many signs they have
+                agent=self.name,
+                op="append" if memory.repeats == 1 else "repeat",
+                n=memory.number,
+                of=memory.kind.value,
+                size=len(memory.text),
+                times=memory.repeats,
+            )
+        )
         for watcher in self.watchers:
             # Whatever breaks in one: it is in the archive, and must not be archived again.
             with logged(f"{self.name}: Memory {memory.number} was not looked at"):
@@ -304,7 +311,12 @@ class MemoryComponent:
         """Take the last compaction back; ``done`` is called on the reactor thread."""
 
         def ended(outcome: Undone | CompactionError) -> None:
-            self._services.events.emit(undone(self.name, outcome))
+            change = MemoryChange(agent=self.name, op="undo", n=0, by="builder")
+            if isinstance(outcome, CompactionError):
+                change = replace(change, problem=str(outcome))
+            else:
+                change = replace(change, n=outcome.number)
+            self._services.events.emit(change)
             done(outcome)
 
         self._in_background(lambda memory: memory.undo(), ended)

@@ -8,7 +8,7 @@ from functools import partial
 
 from twisted.internet.defer import TimeoutError
 
-from keepsake.agent.agent_log import log, searched
+from keepsake.agent.agent_log import log
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.related import SearchResult, memory_of
 from keepsake.agent.runtime import Runtime
@@ -17,7 +17,7 @@ from keepsake.archive.privacy import NOBODY, Audience
 from keepsake.archive.records import Memory
 from keepsake.books.notes import NoteBook
 from keepsake.errors import IndexUnavailable, KeepsakeError
-from keepsake.events.types import MemoryChange
+from keepsake.events.types import MemoryChange, Recall
 from keepsake.recall.agent_index import AgentIndex
 from keepsake.recall.documents import Document, DocumentKind, Hit
 from keepsake.recall.search import MemorySearch
@@ -186,8 +186,16 @@ class Recaller:
         self, by: str, text: str, hits: Sequence[Hit] | None, began: float, before: int | None
     ) -> None:
         """Have the event log told of a search that began at ``began``; from any thread."""
-        seconds = self._services.seconds() - began
-        event = searched(self._name, by, text, hits, seconds=seconds, before=before)
+        event = Recall(
+            agent=self._name,
+            by=by,
+            question=text,
+            searched=hits is not None,
+            found=len(hits or ()),
+            best=round(max((hit.score for hit in hits or ()), default=0.0), 4),
+            seconds=round(self._services.seconds() - began, 6),
+            window_first=before or 0,
+        )
         self._services.events.emit(event)
 
     def _made_anew(self, reason: str) -> None:

@@ -61,19 +61,19 @@ class Sleeper:
         services: Runtime,
     ) -> None:
         self._services, self._memory, self._thinker = services, memory, thinker
-        self.nights, self.tiredness = nights, _tiredness_of(thinker.agent)
+        self.nights, self.tiredness = nights, _tiredness_of(thinker.body())
         self._walk: Walk | None = None
         self._last_tick = self._last_spoken = services.seconds()
 
     @property
     def agent(self) -> Body | None:
         """The agent as it is now; None if it has been deleted."""
-        return self._thinker.agent
+        return self._thinker.body()
 
     @property
     def asleep(self) -> bool:
         """Whether the agent sleeps."""
-        agent = self._thinker.agent
+        agent = self._thinker.body()
         return agent is not None and bool(agent.db.asleep)
 
     @property

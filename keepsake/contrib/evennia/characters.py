@@ -104,7 +104,7 @@ def _look_back(character: Any, left: datetime) -> None:
         return
     ignored = dict(character.attributes.get("ignored") or {})
     who = Absentee(character.key, identity_of(character), left, ignored)
-    minds = [(mind, mind.thinker.agent) for mind in open_minds() if mind.thinker.agent]
+    minds = [(mind, agent) for mind in open_minds() if (agent := mind.thinker.body())]
     known = [(mind, agent.key, identity_of(agent)) for mind, agent in minds]
 
     def work() -> list[News]:

@@ -40,6 +40,8 @@ def mind_of(agent: Any) -> Mind | None:
     None while no runtime runs, and for an agent that is being deleted: what it still sees
     of its own end must not open its archive again.
     """
+    if (mind := _minds.get(agent.id)) is not None and mind.begun:
+        return mind
     if not running() or agent.id is None or agent.ndb.being_deleted:
         return None
     mind = _made(agent)
@@ -139,7 +141,7 @@ def _tick(ticks: Iterator[int]) -> None:
     for mind in minds:
         with logged(f"{mind.memory.name}: Its day could not go on"):
             mind.sleeper.tick()
-            if (agent := mind.thinker.agent) is not None and not mind.closed:
+            if (agent := mind.thinker.body()) is not None and not mind.closed:
                 agent.at_minute()
     if next(ticks) % LOOK_EACH == 0 and running():
         runtime().workers.submit(_look, minds)
