@@ -61,10 +61,7 @@ class AgentMixin(CharacterMixin):
         super().at_object_post_creation()
         creation.report(self, "begins")
 
-    @property
-    def is_agent(self) -> bool:
-        """True for agents, False for people."""
-        return True
+    is_agent = True
 
     @property
     def is_asleep(self) -> bool:

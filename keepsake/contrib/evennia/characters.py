@@ -47,24 +47,15 @@ class CharacterMixin(Base):
     No agent needs it: other characters are people to it, too.
     """
 
-    @property
-    def is_agent(self) -> bool:
-        """True for agents, False for people."""
-        return False
+    is_agent = False
+    """True for agents, False for people."""
+    unannounced = False
+    """Whether nobody is to notice that this character comes and goes."""
 
     @property
     def is_asleep(self) -> bool:
         """Whether it sleeps."""
         return False
-
-    @property
-    def unannounced(self) -> bool:
-        """Whether nobody is to notice that this character comes and goes."""
-        return bool(self.ndb.unannounced)
-
-    @unannounced.setter
-    def unannounced(self, value: bool) -> None:
-        self.ndb.unannounced = value
 
     def msg(self, text: Any = None, from_obj: Any = None, **kwargs: Any) -> None:
         """Show it, without what only minds are told of it."""
