@@ -22,7 +22,6 @@ from evennia.utils.dbserialize import from_pickle, to_pickle
 
 from game.server.private_files import read_or_create
 from game.simulation.visits import PEOPLE, Visitors, make_visitors, visits
-from keepsake.agent.memory.plugged import PROFILE_FILE, name_memory
 from keepsake.contrib.evennia import lifecycle as runtime
 from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.minds import open_minds
@@ -63,8 +62,6 @@ def build(plan: SimulationPlan) -> None:
     make_visitors(plan.visitors, find("room", atlas.start))
     ServerConfig.objects.conf("last_initial_setup_step", "done")
     _backdate(plan.begins)
-    for agent in all_agents() if plan.memory else ():
-        name_memory(places().agents / agent.memory_folder / PROFILE_FILE, plan.memory)
 
 
 def _backdate(begins: datetime) -> None:

@@ -94,7 +94,6 @@ class Mind:
         """Open what it remembers, unless that is done, and go on from there."""
         self.begun = True
         self.memory.open()
-        self.keeper.recaller.begin()
         # In a thread, so that no thought waits for files; what people change from then on is seen.
         self._workers.submit(self.look)
         self.acquaintances.catch_up()
@@ -152,5 +151,4 @@ class Mind:
         self.thinker.close()
         self.sleeper.close()
         self.acquaintances.close()
-        self.keeper.recaller.close()
         self.memory.close()

@@ -33,7 +33,6 @@ class Life:
     body: FindBody  # gives the agent as it is now
     # those of all people and places; quick, on the reactor thread
     names: Callable[[], frozenset[str]]
-    memory: str = ""  # what its memory is called, as its profile says; empty for ours
 
 
 _SPEECH = frozenset({"say", "talk", "whisper", "pose", "shout"})

@@ -28,14 +28,11 @@ class IntegrityReport:
         return not self.problems
 
 
-def check(
-    archive: Archive, context: MemoryContext, summaries: SummaryFolder, *, cascade: bool = True
-) -> IntegrityReport:
+def check(archive: Archive, context: MemoryContext, summaries: SummaryFolder) -> IntegrityReport:
     """Read the whole archive and compare it with tiers and files, as :func:`check_lines` does.
 
     ``context``: The tiers, taken before the call: memories that arrive during the check are not
     missed.
-    ``cascade``: Whether the tiers are to cover every memory; a sliding window does not.
     """
     read = check_lines(archive)
     last = context.recent.last if context.recent else 0
@@ -43,8 +40,7 @@ def check(
     problems = list(read.problems)
     if read.newest and total and read.newest < total:
         problems.append(f"the archive ends at memory {read.newest}, the window at {total}")
-    if cascade:
-        problems += tier_problems(context, first=read.cleared + 1)
+    problems += tier_problems(context, first=read.cleared + 1)
     problems += _file_problems(context, summaries)
     return replace(read, problems=tuple(problems))
 

@@ -5,8 +5,7 @@ The files are the truth. What was read of them is kept in RAM until they change.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from pathlib import Path
@@ -21,7 +20,6 @@ from keepsake.books.entries import (
     Judge,
     appended,
     checked,
-    clean,
     parse,
     telling_of,
 )
@@ -30,11 +28,9 @@ from keepsake.language.heard import (
     given_by_me,
     given_to_me,
     heard,
-    key_of,
     meant_for,
     own_words,
 )
-from keepsake.language.perception import for_prompt, shorten
 from keepsake.markdown_config import FileSettings, between
 from keepsake.prompt.script import about_memory
 
@@ -42,11 +38,6 @@ DAYS = 60
 """The days that are looked at, the newest; older files stay, unread."""
 SHARE = 12
 """The part of a chat model's prompt that the journal may fill, and the people: a twelfth each."""
-DRAW_FROM, MOST_DRAWN, MOST_OF_ONE = 5, 12, 6
-"""How much a memory must matter to be written down before a compaction, the most of them, and the
-most that one person causes."""
-LONGEST_QUOTE = 240
-"""Characters of a memory that an entry quotes."""
 _ROUTINE, _TALK, _SEEN, _TO_ME, _GIVEN, _GIFT = 1, 2, 3, 4, 6, 7
 _LONG = (60, 160)
 """Characters from which on what was said matters one more, and one more again."""
@@ -156,55 +147,6 @@ class Journal:
             first = min(result.memories, default=0)
             self._store.tell("journal", by, n=first, of="journal", size=len(result.text))
         return result
-
-    def draw_out(
-        self, memories: Sequence[Memory], importance_of: Callable[[Memory], int]
-    ) -> tuple[JournalEntry, ...]:
-        """Write down what matters most of memories that are about to be compacted; blocks.
-
-        Doing it again writes nothing twice: a memory that an entry rests on is passed over.
-
-        Returns:
-            What was written, oldest first.
-
-        Raises:
-            NoteRefused: The file of the day cannot be read or written.
-        """
-        self.entries()  # what people have changed since; resting_on only knows what was read
-        weights = {
-            memory: weight
-            for memory in memories
-            if memory.kind is MemoryKind.PERCEPTION
-            and is_event(memory)
-            and self.resting_on(memory.number) is None
-            and (weight := importance_of(memory)) >= DRAW_FROM
-        }
-        chosen, by = list[Memory](), Counter[str]()
-        for memory in sorted(weights, key=lambda each: weights[each], reverse=True):
-            if by[memory.source] < MOST_OF_ONE and len(chosen) < MOST_DRAWN:
-                chosen.append(memory)
-                by[memory.source] += 1
-        return tuple(
-            self.write(
-                _quoted(memory),
-                importance=weights[memory],
-                origin=EntryOrigin.SEEN if heard(memory) is None else EntryOrigin.TOLD,
-                memories=(memory.number,),
-                who=(key_of(memory),),
-                now=memory.time,
-                by="rules",
-            )
-            for memory in sorted(chosen, key=lambda each: each.number)
-        )
-
-
-def _quoted(memory: Memory) -> str:
-    """A memory as an entry tells it: in the words of whoever caused it, and so in quotes."""
-    head, words = "I saw", memory.told
-    if (said := heard(memory)) is not None:
-        told = f"told {'me' if said.to == 'you' else for_prompt(said.to)}" if said.to else "said"
-        head, words = f"{for_prompt(said.who)} {told}".replace('"', "'"), said.words
-    return f'{head}: "{shorten(clean(words.replace(chr(34), "'")), LONGEST_QUOTE)}"'
 
 
 def is_event(memory: Memory) -> bool:

@@ -64,9 +64,6 @@ def simulate(
             "--set", help="A setting: idle_interval=60, sleep.awake_hours=12; may be repeated."
         ),
     ] = None,
-    memory: Annotated[
-        str, typer.Option(help="The agents' memory: keepsake, rag, package:Class …")
-    ] = "",
     resume: Annotated[str, typer.Option(help="Go on with the simulation of that name.")] = "",
 ) -> None:
     """Simulate days of the village in a world of its own, as fast as the models answer."""
@@ -82,10 +79,7 @@ def simulate(
     else:
         length = 24.0 if hours is None else hours
         chosen = settings_from(settings or (), strategy)
-        plan = SimulationPlan(
-            *(name, agents, length, seed, start, zone, model, visitors, chosen),
-            memory=memory,
-        )
+        plan = SimulationPlan(name, agents, length, seed, start, zone, model, visitors, chosen)
         lab = create(here, plan)
     raise typer.Exit(0 if _shown(lab) else 1)
 

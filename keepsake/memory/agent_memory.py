@@ -25,7 +25,6 @@ from keepsake.events.types import MemoryChange
 from keepsake.memory.compactor import Compactor
 from keepsake.memory.config import MemoryHost
 from keepsake.memory.plan import CompactionPlan, make_plan
-from keepsake.memory.strategy import Layout
 from keepsake.memory.summary_files import SummaryFolder, VaultCopies
 from keepsake.memory.types import (
     CompactionResult,
@@ -182,10 +181,7 @@ class AgentMemory:
                 "agents may not ask for a compaction here",
                 "A builder can make one: @compact-memories",
             )
-        emergency, strategy = reason is CompactReason.EMERGENCY, self.host.strategy()
-        if strategy.layout is Layout.SLIDING and not emergency:
-            detail = f"the strategy {strategy.name} makes no summaries"
-            return CompactionResult(reason, Outcome.NOTHING, detail, kept=self.status().window)
+        emergency = reason is CompactReason.EMERGENCY
         with self._alone(), self._compactor.failing_safely():
             began = self.host.ticks()
             self.archive.sync()  # what cannot be written may not be compacted

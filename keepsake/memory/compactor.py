@@ -21,7 +21,6 @@ from keepsake.errors import ArchiveError, ArchiveUnwritable, CompactionError, Ke
 from keepsake.memory.config import MemoryHost
 from keepsake.memory.ladder import Ladder
 from keepsake.memory.plan import CompactionPlan
-from keepsake.memory.strategy import Layout
 from keepsake.memory.summarizer import ExtractiveSummarizer, Summarizer
 from keepsake.memory.summary_files import VaultCopies
 from keepsake.memory.types import CompactionResult, CompactReason, Outcome, Rung, Undone
@@ -123,7 +122,7 @@ class Compactor:
             return ExtractiveSummarizer()
         failed = emergency and self.backing_off and self._unwritten
         haste = again or failed or plan.leaving_tokens > plan.config.budget
-        if plan.strategy.layout is Layout.SLIDING or (haste and not plan.reason.asked):
+        if haste and not plan.reason.asked:
             return ExtractiveSummarizer()
         try:
             return self._host.summarizer()
@@ -235,8 +234,6 @@ def _result(ladder: Ladder, seconds: float) -> CompactionResult:
     if not plan.leaving:
         outcome = Outcome.SHORTENED
         detail = "no memory left the window; the summaries were made shorter"
-    elif plan.replaces:
-        outcome, detail = Outcome.REPLACED, f"{span} became one summary"
     else:
         outcome = Outcome.WATERFALL if longterm else Outcome.FIRST
         detail = f"{span} became the short-term summary"

@@ -89,13 +89,9 @@ class Ladder:
         older = tuple(without_note(each.text) for each in self.summaries.values())
         first, last = plan.leaving[0].number, plan.leaving[-1].number
         oldest = next((each.first for each in self.summaries.values()), first)
-        if plan.replaces:
-            limit = plan.config.longterm_tokens
-            sources = [(self._source(Tier.RECENT, memories, older, limit), (oldest, last))]
-        else:
-            sources = [(self._source(Tier.RECENT, memories), (first, last))]
-            if recent := self.summaries.get(Tier.RECENT):
-                sources.insert(0, (self._source(Tier.LONGTERM, (), older), (oldest, recent.last)))
+        sources = [(self._source(Tier.RECENT, memories), (first, last))]
+        if recent := self.summaries.get(Tier.RECENT):
+            sources.insert(0, (self._source(Tier.LONGTERM, (), older), (oldest, recent.last)))
         if isinstance(self.summarizer, ExtractiveSummarizer) or len(sources) == 1:
             drafts = [self._write(source) for source, _ in sources]
         else:  # side by side, as a model is waited for
@@ -125,7 +121,7 @@ class Ladder:
 
     def _merge(self) -> None:
         """Summarise the summary of everything old again when it has outgrown its limit."""
-        tier = Tier.RECENT if self.plan.replaces else Tier.LONGTERM
+        tier = Tier.LONGTERM
         limit, counter = self.plan.config.longterm_tokens, self.window.counter
         summary = self.summaries.get(tier)
         if summary is None or counter.text(summary.text) <= limit:

@@ -12,7 +12,7 @@ from itertools import accumulate
 from keepsake.archive.records import Memory, MemoryKind, Summary
 from keepsake.language.heard import heard, meant_for, names
 from keepsake.memory.config import CompactionConfig
-from keepsake.memory.strategy import Layout, Strategy
+from keepsake.memory.strategy import Strategy
 from keepsake.memory.types import CompactReason
 
 EXPECTED_RECENT = 300
@@ -62,7 +62,6 @@ class CompactionPlan:
     staying_tokens: int
     saving: int  # tokens that each later prompt is expected to have less
     least: int  # what the prompt costs at least afterwards, its summaries squeezed
-    replaces: bool  # whether one summary takes the place of both
 
     @property
     def pays(self) -> bool:
@@ -88,7 +87,7 @@ def make_plan(
     high mark; what was asked for does the same, for the low mark. All else goes down
     to the low mark.
     """
-    room = _Room(strategy.layout, config, now)
+    room = _Room(config, now)
     leave = _leave(reason, room)
     shrinks = now.recent is not None and (
         now.longterm_tokens > config.longterm_tokens
@@ -107,7 +106,6 @@ def make_plan(
         staying_tokens=room.staying[leave],
         saving=now.overhead + now.tokens - room.used[leave],
         least=room.tight[leave],
-        replaces=strategy.layout is Layout.REPLACE,
     )
 
 
@@ -120,18 +118,15 @@ class _Room:
         tight: What it costs at least, with summaries that are squeezed.
     """
 
-    def __init__(self, layout: Layout, config: CompactionConfig, now: MemorySnapshot) -> None:
-        self.layout, self.config, self.now, self.count = layout, config, now, len(now.window)
+    def __init__(self, config: CompactionConfig, now: MemorySnapshot) -> None:
+        self.config, self.now, self.count = config, now, len(now.window)
         limit, older = config.longterm_tokens, now.longterm_tokens + now.recent_tokens
         usual = min(EXPECTED_RECENT, config.budget // 6)
         gone = [0, *accumulate(now.weights)]
         self.staying = [gone[-1] - each for each in gone]
         summaries = [min(now.longterm_tokens, limit) + now.recent_tokens]
         for leaving in gone[1:]:
-            if layout is Layout.REPLACE:
-                summaries.append(min((older + leaving) // 2, max(limit, usual)))
-            else:
-                summaries.append(min(older, limit) + min(leaving // 2, usual))
+            summaries.append(min(older, limit) + min(leaving // 2, usual))
         pairs = list(zip(summaries, self.staying, strict=True))
         self.used = [now.overhead + some + stay for some, stay in pairs]
         self.tight = [now.overhead + min(some, 2 * LEAST_SUMMARY) + stay for some, stay in pairs]
@@ -148,8 +143,6 @@ def _leave(reason: CompactReason, room: _Room) -> int:
     if open_from is not None:
         going_on = next((i for i, m in enumerate(window) if m.number >= open_from), room.count)
     opened = _fitting(going_on, room)
-    if room.layout is Layout.REPLACE:
-        return opened
     target = config.of_budget(config.low)
     # The newest memories always stay.
     share = config.preserve_share * config.budget

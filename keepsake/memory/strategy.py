@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
 
 from keepsake.archive.records import Tier
@@ -33,20 +32,11 @@ agreed or decided, and why; names, numbers and days that may be asked for again;
 stands with each of them."""
 
 
-class Layout(StrEnum):
-    """Which tiers a strategy keeps."""
-
-    CASCADE = "cascade"  # window, short-term and long-term summary
-    REPLACE = "replace"  # one summary of everything, and what is going on
-    SLIDING = "sliding"  # the newest memories and no summary
-
-
 @dataclass(frozen=True, slots=True)
 class Strategy:
     """One way of writing summaries."""
 
     name: str
-    layout: Layout
     headings: tuple[str, ...]  # the headings that a summary must have, in order; none for prose
     prompts: Prompts = field(repr=False, hash=False)
 
@@ -61,7 +51,7 @@ class Strategy:
 
 
 _PROMPTS = Prompts(Path("narrative.md"), {WANTED: prompt_file.ENVIRONMENT.from_string(_BUILT_IN)})
-NARRATIVE = Strategy("narrative", Layout.CASCADE, (), _PROMPTS)
+NARRATIVE = Strategy("narrative", (), _PROMPTS)
 """What holds where no file is given; ``narrative.md`` says the same."""
 
 
@@ -71,17 +61,10 @@ def load_strategy(path: Path) -> Strategy:
     Raises:
         ConfigError: It cannot be read or used; names file, line and cure.
     """
-    settings = merged(path)
-    settings = settings.only(("layout", "headings"))
-    named = settings.text("layout", Layout.CASCADE)
-    if named not in list(Layout):
-        raise settings.refuse("layout", f"{named!r} is none of {', '.join(sorted(Layout))}")
-    layout = Layout(named)
-    prompts = load_prompts(path, () if layout is Layout.SLIDING else (WANTED,), VARIABLES)
-    strategy = Strategy(path.stem, layout, _headings(settings), prompts)
-    if layout is not Layout.SLIDING:
-        for tier in Tier:
-            strategy.wanted(tier, "Mira")  # a first trial
+    settings = merged(path).only(("headings",))
+    strategy = Strategy(path.stem, _headings(settings), load_prompts(path, (WANTED,), VARIABLES))
+    for tier in Tier:
+        strategy.wanted(tier, "Mira")  # a first trial
     return strategy
 
 

@@ -45,7 +45,6 @@ class Outcome(StrEnum):
 
     FIRST = "first summary"
     WATERFALL = "waterfall"
-    REPLACED = "all in one summary"
     SHORTENED = "summaries shortened"
     NOTHING = "nothing to compact"
 

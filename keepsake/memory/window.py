@@ -11,7 +11,6 @@ from keepsake.books.journal import importance
 from keepsake.memory import masking
 from keepsake.memory.config import CompactionConfig, MemoryHost
 from keepsake.memory.plan import CompactionPlan, MemorySnapshot, open_exchange
-from keepsake.memory.strategy import Layout
 from keepsake.memory.types import CompactReason, Load, MemoryContext
 from keepsake.ports import Tokens
 from keepsake.prompt.script import script_line
@@ -174,8 +173,6 @@ class Triggers:
 
     def holding(self) -> list[CompactReason]:
         """What asks for one in the background, without a plan that tells if it would pay; quick."""
-        if self._host.strategy().layout is Layout.SLIDING:
-            return []
         config, load = self._host.config(), self._window.load()
         asleep = load.share >= config.sleep and self._host.asleep()
         holds = {

@@ -1,4 +1,4 @@
-"""Agents keep a journal: written by hand, drawn out before a compaction, and shown; over HTTP to
+"""Agents keep a journal: written by their own deeds, and shown; over HTTP to
 a scripted model.
 """
 
@@ -6,13 +6,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from keepsake.agent import runtime
 from keepsake.agent.surroundings import identity_of
 from keepsake.books.entries import EntryOrigin
-from keepsake.books.journal import JournalConfig
 from tests.world.agents_world import AgentsWorld, Building
 
-MATTERED, WINDOW = "## What Mattered", "\n---\n"
 PROMISE = "Mira, I promise to bring you the blue cup on Sunday, after church."
 SECRET = "Mira, it is a secret: my brother Edwin mends nets in Ostrey."
 CHATTER = tuple(
@@ -79,36 +76,13 @@ class TestWriting(JournalWorld):
         assert "Tom is here." in line
 
 
-class TestDrawing(JournalWorld):
-    """What matters is drawn out before it is compacted."""
-
-    def test_a_promise_and_a_secret_become_entries_and_stand_in_the_prompt_later(self):
-        assert MATTERED not in self.asks(PROMISE, "say Thank you, Tom.")[0]
-        assert MATTERED not in self.asks(SECRET, "say Nobody will hear of it.")[0]
-        self.says(*CHATTER)
-        assert self.mind.memory.memory.status().compactions >= 1
-        texts = [entry.text for entry in self.journal.entries()]
-        assert len(texts) == 2, "of the weather nothing"
-        assert "Ostrey" in texts[1]
-        [cup] = [entry for entry in self.journal.entries() if "blue cup" in entry.text]
-        assert cup.memories == (self.number_of("blue cup"),)
-        prompt = self.asks("And now?")[0]
-        head, window = prompt.split(WINDOW)[:2]
-        assert "blue cup" in head.split(MATTERED)[1].split("\n\n")[0]
-        assert "blue cup" not in window
-        again = self.asks("And then?")[0]
-        assert again.split(WINDOW)[0] == head, "what seldom changes stands before the window"
-        self.services.journal = runtime.Fixed(JournalConfig(budget=0))
-        assert MATTERED not in self.asks("And now?")[0]
-
-
 class TestBuilders(Building, JournalWorld):
     """@journal, as builders type it."""
 
     def test_entries_with_what_they_rest_on_by_day_by_words_and_edited_by_hand(self):
-        self.asks(PROMISE, "say Thank you, Tom.")
-        self.asks(SECRET, "say Nobody will hear of it.")
-        self.says(*CHATTER)
+        self.says(PROMISE, *CHATTER)
+        self.mind.diary.write("Tom said that he has my blue cup.")
+        self.mind.diary.write("There are people who come from Ostrey.")
         shown = self.type("@journal mir")
         assert "Mira's journal (the newest 2 of 2 entries)" in shown
         assert "blue cup" in shown

@@ -19,9 +19,7 @@ from keepsake.agent.memory import memory as memory_module
 from keepsake.archive import history
 from keepsake.books.commitments import Commitment, CommitmentKind
 from keepsake.errors import ModelUnavailable
-from keepsake.memory.agent_memory import AgentMemory
 from keepsake.memory.config import CompactionConfig
-from keepsake.memory.sliding import SlidingMemory
 from keepsake.memory.types import CompactReason
 from tests.fakes.model_server import tokens
 from tests.world.agents_world import AgentsWorld, Building, FixedConfig
@@ -178,21 +176,6 @@ class TestBudget(LadderWorld):
 
 class TestChanges(LadderWorld):
     """Files, names and the agent's own commands, while the world runs."""
-
-    def test_another_strategy_holds_at_once(self):
-        self.fill(0.5, context_tokens=1600)
-        component = self.mind.memory
-        self.budget(strategy="sliding", immediate_window=5)
-        self.char1.execute_cmd("say Sliding.")
-        assert isinstance(component.memory, SlidingMemory)
-        self.char1.execute_cmd("say Still sliding.")
-        assert len(component.context().window) == 5
-        self.budget(strategy="narrative")
-        self.char1.execute_cmd("say Summed up.")
-        assert isinstance(component.memory, AgentMemory)
-        numbers = [memory.number for memory in component.context().window]
-        assert numbers == list(range(1, component.memory.status().total + 1))
-        assert "Still sliding." in component.context().window[-2].text
 
     def test_a_template_that_was_never_usable_leaves_the_last_good_way_until_it_is_mended(self):
         folder = self.services.places.config / "compaction"

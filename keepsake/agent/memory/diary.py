@@ -1,4 +1,4 @@
-"""The journal of an agent in the game: what it writes, what is drawn out of its life, what stands.
+"""The journal of an agent in the game: what it writes, and what of it stands in prompts.
 
 Everything but :meth:`Diary.lines` blocks and belongs in a worker thread.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from keepsake.agent.agent_log import Complaints, log, logged
+from keepsake.agent.agent_log import Complaints
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import Life
@@ -17,7 +17,6 @@ from keepsake.books.entries import EntryOrigin, JournalEntry, standing
 from keepsake.books.journal import Journal, importance
 from keepsake.books.persona import attribute_quote
 from keepsake.books.store import Owner
-from keepsake.errors import KeepsakeError
 from keepsake.language.heard import heard, meant_for
 from keepsake.language.perception import telling
 from keepsake.prompt.script import about_memory
@@ -91,20 +90,6 @@ class Diary:
             who=[memory.source_id for memory in about if memory.source_id],
             now=self._services.clock.now(),
         )
-
-    def leaving(self, window: Sequence[Memory]) -> None:
-        """Draw out what matters before it is compacted; blocks, never raises.
-
-        Whatever goes wrong, the compaction goes on, and the archive keeps what the journal lacks.
-        """
-        with logged(f"{self._name}: Drawing out broke off"):
-            try:
-                drawn = self.journal.draw_out(window, self.importance_of)
-            except KeepsakeError as error:
-                self._trouble(f"Nothing was drawn out before a compaction: {error}")
-                return
-            if drawn:
-                log(f"[Journal] {self._name}: {len(drawn)} memories were drawn out")
 
 
 def _about(line: str, window: Sequence[Memory]) -> list[Memory]:

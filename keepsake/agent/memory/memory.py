@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Unpack
 
@@ -31,10 +30,7 @@ from keepsake.books.store import Owner
 from keepsake.errors import ArchiveError, CompactionError, CompactionRunning, KeepsakeError
 from keepsake.events.types import Fault, MemoryChange
 from keepsake.memory.agent_memory import AgentMemory
-from keepsake.memory.config import CompactionConfig, MemoryHost
-from keepsake.memory.protocol import OURS
-from keepsake.memory.sliding import SlidingMemory
-from keepsake.memory.strategy import Layout
+from keepsake.memory.config import MemoryHost
 from keepsake.memory.summarizer import ExtractiveSummarizer, ModelSummarizer, Summarizer
 from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.types import CompactionResult, CompactReason, MemoryContext, Undone
@@ -65,10 +61,8 @@ class MemoryComponent:
         pins: Gives the pinned lines as a prompt shows them; in any thread.
         importance: Gives how much a memory matters, 1 to 10; in any thread.
         may_compact: Says whether the agent sleeps, so that its memory may be compacted earlier.
-        leaving: Takes the window before a compaction, in a worker thread.
 
     Attributes:
-        kind: The name of the memory that the agent has; empty for ours.
         summaries: The folder of its summaries.
         watchers: Who looks at every new memory.
         problem: Why the archive cannot be written now; None if it can.
@@ -88,9 +82,8 @@ class MemoryComponent:
         pins: Callable[[], Sequence[str]],
         importance: Callable[[Memory], int],
         may_compact: Callable[[], bool],
-        leaving: Callable[[Sequence[Memory]], None],
     ) -> None:
-        self.name, self.folder, self.kind = life.name, life.folder, life.memory
+        self.name, self.folder = life.name, life.folder
         self.summaries = SummaryFolder(life.folder / "summaries", life.name)
         self.watchers: Sequence[Watcher] = ()
         self.problem: KeepsakeError | None = None
@@ -101,10 +94,10 @@ class MemoryComponent:
         self.compacting = False
         self.no_room: CompactionError | None = None
         self._life, self._services, self._pins, self._importance = life, services, pins, importance
-        self._may_compact, self._leaving = may_compact, leaving
+        self._may_compact = may_compact
         self._memory: AgentMemory | None = None
         self._opening = threading.RLock()
-        self._closed = self._asleep = self._slid = False
+        self._closed = self._asleep = False
         self._backlog = Backlog(life.name, life.folder.name, services.spill)
         self._try_again_at = 0.0
         # names of people and places, and the first paragraph of the profile, for summaries
@@ -229,10 +222,6 @@ class MemoryComponent:
         """Start a compaction in the background when one is due."""
         if self._memory is None or self.compacting:
             return
-        if self._slides is not self._slid:
-            how = "summaries" if self._slid else "a sliding window, without summaries"
-            log(f"[Memory] {self.name}: The strategy has changed to {how}")
-            self._memory = self._over(self._memory.archive)
         self._asleep = self._may_compact()
         if self._memory.may_be_due():
             self.compact(None)
@@ -292,7 +281,6 @@ class MemoryComponent:
             why = reason or memory.next_turn()  # which makes a plan: that takes a while
             if why is None:
                 return None
-            self._leaving(memory.context().window)
             return memory.compact(why)
 
         def ended(outcome: CompactionResult | CompactionError | None) -> None:
@@ -424,11 +412,11 @@ class MemoryComponent:
         return True
 
     def _over(self, archive: Archive) -> AgentMemory:
-        """The memory that the configuration names."""
+        """The memory of that archive."""
         services = self._services
         host = MemoryHost(
             clock=services.clock,
-            config=lambda: services.ladder if self.kind in OURS else self._narrow(),
+            config=lambda: services.ladder,
             summarizer=self._summarizer,
             strategy=services.strategy,
             log=log,
@@ -440,19 +428,7 @@ class MemoryComponent:
             ticks=services.seconds,
             emit=services.events.emit,
         )
-        self._slid = self._slides
-        kind = SlidingMemory if self._slid else AgentMemory
-        return kind(self.name, archive, self.summaries, host)
-
-    @property
-    def _slides(self) -> bool:
-        """Whether no summaries are made: by the strategy, or as another memory does the rest."""
-        return self.kind not in OURS or self._services.strategy().layout is Layout.SLIDING
-
-    def _narrow(self) -> CompactionConfig:
-        """The settings beside another memory, which tells all but the newest lines."""
-        config = self._services.ladder
-        return replace(config, immediate_window=max(config.preserve_memories, 1))
+        return AgentMemory(self.name, archive, self.summaries, host)
 
     def _summarizer(self) -> Summarizer:
         """The summarizer that the configuration names; called in a worker thread."""

@@ -31,16 +31,11 @@ SPARE = 3
 
 
 class Recaller:
-    """Searches what one agent has lived, summed up and noted.
-
-    Attributes:
-        context: What is in every prompt in place of summaries and books; None where those are.
-    """
+    """Searches what one agent has lived, summed up and noted."""
 
     def __init__(
         self, life: Life, notes: NoteBook, memory: MemoryComponent, services: Runtime
     ) -> None:
-        self.context: tuple[str, ...] | None = None
         self._name, self._folder, self._find_names = life.name, life.folder, life.names
         self.notes, self._memory, self._services = notes, memory, services
         self._names: frozenset[str] = frozenset()
@@ -59,22 +54,11 @@ class Recaller:
                 complain=lambda problem: log(f"[Recall] {life.name}: {problem}"),
             )
 
-    # -- what another memory than ours does in its own way
-
     @property
     def patience(self) -> float:
         """Seconds that a thought waits for a search; 0 for none at all."""
         config = self._services.recalling
         return config.patience if config.budget and self._recall is not None else 0.0
-
-    def begin(self) -> None:
-        """Open what is searched."""
-
-    def saw(self, memory: Memory) -> None:
-        """A memory was archived."""
-
-    def close(self) -> None:
-        """The agent is gone, or goes on under another name."""
 
     # -- searching
 

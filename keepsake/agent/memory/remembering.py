@@ -9,13 +9,11 @@ from keepsake.agent.memory.acquaintances import Acquaintances
 from keepsake.agent.memory.diary import Diary
 from keepsake.agent.memory.keeper import MemoryTools
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.memory.plugged import PluggedMemory
 from keepsake.agent.memory.recaller import Recaller
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import Life
 from keepsake.books.notes import NoteBook
 from keepsake.books.store import Owner
-from keepsake.memory.protocol import OURS
 
 
 class Remembering:
@@ -37,16 +35,14 @@ class Remembering:
             pins=lambda: self.keeper.pinned.shown,
             importance=lambda memory: self.diary.importance_of(memory),  # noqa: PLW0108 - made later
             may_compact=asleep,
-            leaving=lambda window: self.diary.leaving(window),  # noqa: PLW0108 - made below
         )
         self.diary = Diary(life, memory, services)
         self.acquaintances = Acquaintances(life, memory, services)
         trouble, emit = Complaints(f"[Notes] {life.name}"), services.events.emit
         notes = NoteBook(life.folder / "notes", Owner(life.name, trouble, emit))
-        recaller = Recaller if life.memory in OURS else PluggedMemory
-        found_by = recaller(life, notes, memory, services)
+        found_by = Recaller(life, notes, memory, services)
         self.keeper = MemoryTools(life, memory, self.diary, found_by, services)
-        memory.watchers = (self.acquaintances.saw, self.keeper.recaller.saw)
+        memory.watchers = (self.acquaintances.saw,)
 
     def look(self) -> None:
         """See what a person has changed in the agent's files; blocks, never raises.

@@ -11,7 +11,6 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
-from keepsake.agent.memory.plugged import PluggedMemory
 from keepsake.agent.memory.remembering import Remembering
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.sleep.night import THROUGH, Figures, NightAsk, NightTask, Step
@@ -209,9 +208,9 @@ def _last(lines: Iterable[PageLine]) -> int:
 
 
 def night_tasks(mind: Remembering, services: Runtime) -> Mapping[Step, NightTask]:
-    """What each step does, but for the last; another memory than ours rests in its own way."""
+    """What each step does, but for the last."""
     memory, prompts, now = mind.memory, services.prompts, services.clock.now
-    name, recaller = memory.name, mind.keeper.recaller
+    name = memory.name
 
     def may(numbers: Iterable[int]) -> bool:
         return memory.private.may_hear_all(numbers, audience=NOBODY)
@@ -219,11 +218,6 @@ def night_tasks(mind: Remembering, services: Runtime) -> Mapping[Step, NightTask
     def read(first: int, last: int) -> list[Memory]:
         # What a night makes is in all prompts.
         return [outward(each) for each in memory.memory.archive.read(first, last)]
-
-    def rest(_: NightAsk) -> Figures:
-        assert isinstance(recaller, PluggedMemory)
-        recaller.rest()
-        return {}
 
     def consolidate(ask: NightAsk) -> Figures:
         newest = memory.memory.archive.last_number
@@ -233,8 +227,6 @@ def night_tasks(mind: Remembering, services: Runtime) -> Mapping[Step, NightTask
         through = newest if ask.available else since
         journal = mind.diary.journal
         figures = write_day(journal, memories, ask, prompts.of("journal"), name, now())
-        if not figures:  # no model was asked of this day
-            mind.diary.leaving(memory.context().window)
         return {**figures, THROUGH: through}
 
     def reflects(ask: NightAsk) -> Figures:
@@ -246,6 +238,4 @@ def night_tasks(mind: Remembering, services: Runtime) -> Mapping[Step, NightTask
         book = mind.acquaintances.book
         return write_portraits(book, ask, prompts.of("people"), name, may, read)
 
-    if isinstance(recaller, PluggedMemory):
-        return {Step.COMPACT: rest}
     return {Step.CONSOLIDATE: consolidate, Step.REFLECT: reflects, Step.PROFILES: profiles}

@@ -13,18 +13,18 @@ from evennia.objects.models import ObjectDB
 from evennia.objects.objects import DefaultCharacter
 from evennia.utils import create
 
-from keepsake.agent.memory.plugged import MEMORY, PROFILE_FILE, memory_named, name_memory
 from keepsake.agent.runtime import running, runtime
 from keepsake.agent.surroundings import is_agent
 from keepsake.books.files import replace_file
 from keepsake.contrib.evennia.apps import setting
-from keepsake.contrib.evennia.minds import rename_mind
 from keepsake.errors import KeepsakeError, NameRefused, refusing
 from keepsake.events.types import MemoryChange
 from keepsake.names import check_agent_name, folder_name
 
 FOLDER = "memory_folder"
 """The attribute that every agent has: its folder below ``vault/agents``."""
+PROFILE_FILE = "profile.md"
+"""Who a former agent was, in its folder."""
 _BUILDER = "_:perm(Builder)"
 
 
@@ -132,24 +132,9 @@ def keep_profile(agent: Any) -> None:
         str(agent.db.profile), name=agent.key, examples=list(agent.db.examples or ())
     )
     path = runtime().places.agents / agent.memory_folder / PROFILE_FILE
-    if memory := memory_named(path):
-        post[MEMORY] = memory
     cure = "Free some disk space or mend the permissions"
     with refusing(f"The profile could not be kept in {path}", cure):
         replace_file(path, frontmatter.dumps(post) + "\n")
-
-
-def set_memory(agent: Any, name: str) -> None:
-    """Have the agent remember with the memory of that name from now on; empty for ours.
-
-    Raises:
-        KeepsakeError: There is no such memory, or its profile cannot be written.
-    """
-    path = runtime().places.agents / agent.memory_folder / PROFILE_FILE
-    what, cure = f"The memory could not be kept in {path}", "Mend the file or its permissions"
-    with refusing(what, cure, UnicodeDecodeError, yaml.YAMLError):
-        name_memory(path, name)
-    rename_mind(agent)  # its mind begins anew
 
 
 def has_lived(name: str) -> bool:

@@ -19,7 +19,6 @@ from evennia.objects.objects import DefaultCharacter, DefaultRoom
 from twisted.internet.task import LoopingCall
 
 from keepsake.agent.agent_log import logged
-from keepsake.agent.memory.plugged import PROFILE_FILE, memory_named
 from keepsake.agent.mind import Mind, make_mind
 from keepsake.agent.runtime import Runtime, running, runtime
 from keepsake.agent.sleep.sleeper import TICK_SECONDS
@@ -109,7 +108,7 @@ def close_mind(agent_id: int) -> None:
 
 
 def rename_mind(agent: Any) -> None:
-    """The agent has another name, or another memory: its mind begins anew."""
+    """The agent has another name: its mind begins anew."""
     if agent.id in _minds:
         close_mind(agent.id)
         mind_of(agent)
@@ -175,7 +174,6 @@ def _made(agent: Any) -> Mind:
             return None
 
     folder = shared.places.agents / agent.memory_folder
-    memory = memory_named(folder / PROFILE_FILE)
-    life = Life(number, agent.key, folder, find, known_names, memory)
+    life = Life(number, agent.key, folder, find, known_names)
     _minds[number] = mind = make_mind(life, shared)
     return mind

@@ -14,12 +14,12 @@ from keepsake.archive.log import Archive
 from keepsake.archive.privacy import outward
 from keepsake.archive.records import SCENE, Memory
 from keepsake.books.commitments import Commitments
-from keepsake.errors import CompactionError, KeepsakeError, ModelError
+from keepsake.errors import CompactionError, ModelError
 from keepsake.lab.memories.plain import LineIndex, first_within, plainly
 from keepsake.memory.agent_memory import AgentMemory
 from keepsake.memory.config import FOLDER, CompactionConfig, MemoryHost
 from keepsake.memory.protocol import Figure, RecalledLine, Surroundings, dated
-from keepsake.memory.strategy import Layout, Strategies
+from keepsake.memory.strategy import Strategies
 from keepsake.memory.summarizer import ExtractiveSummarizer, ModelSummarizer, Summarizer
 from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.types import CompactReason
@@ -192,9 +192,7 @@ def _configured(given: Surroundings) -> tuple[CompactionConfig, Strategies]:
     ways = Strategies(folder / FOLDER, SHIPPED / FOLDER)
     path = folder / FILE
     config = plainly(lambda: CompactionConfig.load(path, dict(_sized(given, written))))
-    if ways.get(config.strategy).layout is Layout.SLIDING:
-        told = f"The strategy {config.strategy!r} makes no summaries"
-        raise KeepsakeError(told, "Use the memory sliding-window, or another strategy")
+    ways.get(config.strategy)
     return config, ways
 
 

@@ -20,7 +20,6 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from keepsake.archive.log import Archive
 from keepsake.books.files import replace_file
 from keepsake.errors import KeepsakeError
-from keepsake.memory import protocol
 from keepsake.paths import Places, Ports
 
 HOUR = 3600.0
@@ -47,7 +46,6 @@ class SimulationPlan:
     visitors: int = 1  # how many players come and go
     # what its configuration was made with otherwise than the vault's: ``thinking.idle_interval``
     settings: Mapping[str, str] = field(default_factory=dict)
-    memory: str = ""  # what its agents remember with; empty for ours
 
     @property
     def begins(self) -> datetime:
@@ -95,8 +93,6 @@ def checked(plan: SimulationPlan) -> SimulationPlan:
     except (ValueError, OverflowError) as error:
         cure = f"Write a date and a time such as {START}; the zone goes into --zone"
         raise KeepsakeError(f"--start is {plan.start!r}, which is no moment", cure) from error
-    if plan.memory not in protocol.OURS:
-        protocol.maker(plan.memory)
     return plan
 
 

@@ -14,7 +14,7 @@ from keepsake.archive.records import Memory, MemoryKind, Tier
 from keepsake.errors import ModelUnavailable
 from keepsake.memory.agent_memory import AgentMemory
 from keepsake.memory.config import CompactionConfig, MemoryHost
-from keepsake.memory.strategy import NARRATIVE, Layout, Strategy
+from keepsake.memory.strategy import NARRATIVE, Strategy
 from keepsake.memory.summarizer import Draft
 from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.summary_text import SummarySource
@@ -37,8 +37,6 @@ WIDE = CompactionConfig(
 """A budget of 1000 words, and a count that is never reached."""
 
 
-REPLACE = replace(NARRATIVE, name="replace", layout=Layout.REPLACE)
-SLIDING = replace(NARRATIVE, name="sliding", layout=Layout.SLIDING)
 STRUCTURED = replace(NARRATIVE, name="structured", headings=("Facts", "Open matters"))
 
 

@@ -16,7 +16,7 @@ from keepsake.memory.config import CompactionConfig
 from keepsake.memory.summarizer import Draft
 from keepsake.memory.summary_text import SummarySource
 from keepsake.memory.types import CompactReason
-from tests.unit.mind.lives import REPLACE, STRUCTURED, Life, ScriptedSummarizer, covered
+from tests.unit.mind.lives import STRUCTURED, Life, ScriptedSummarizer, covered
 
 SHIPPED = CompactionConfig()
 SPEECH = 1000
@@ -75,7 +75,7 @@ def settle(memory: AgentMemory) -> None:
     st.lists(bursts, min_size=1, max_size=8),
     st.lists(bursts, max_size=8),
     st.lists(st.integers(0, 2600), min_size=1, max_size=8),
-    st.sampled_from((Life.strategy, REPLACE, STRUCTURED)),
+    st.sampled_from((Life.strategy, STRUCTURED)),
     st.tuples(st.booleans(), st.booleans()),
 )
 def test_after_any_flood_the_prompt_is_within_its_budget(

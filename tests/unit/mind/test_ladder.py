@@ -9,16 +9,12 @@ import pytest
 
 from keepsake.archive import history
 from keepsake.archive.integrity import check
-from keepsake.archive.log import Archive
 from keepsake.archive.records import Summary, Tier
 from keepsake.errors import CompactionError
 from keepsake.memory import ladder
-from keepsake.memory.config import CompactionConfig, MemoryHost
-from keepsake.memory.sliding import SlidingMemory
 from keepsake.memory.summarizer import Draft
-from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.types import CompactReason, Outcome, Rung
-from tests.unit.mind.lives import REPLACE, WIDE, Life, ManualClock, covered, fill, live, talk
+from tests.unit.mind.lives import WIDE, Life, ManualClock, covered, fill, live, talk
 
 COUNT, HIGH, SLEEP = CompactReason.COUNT, CompactReason.HIGH, CompactReason.SLEEP
 EMERGENCY = CompactReason.EMERGENCY
@@ -174,39 +170,6 @@ def test_nobody_takes_others_words_away_by_saying_what_a_cut_says():
 
 
 # -- other ways to compact
-
-
-def test_replace_makes_one_summary_of_everything_but_what_is_going_on(life, memory):
-    life.strategy = REPLACE
-    fill(memory, 0.9)
-    memory.append('Tom says to you, "Mira, where is the key?"', source="Tom")
-    total = memory.status().total
-    result, context = memory.compact(HIGH), memory.context()
-    assert result.outcome is Outcome.REPLACED
-    assert context.longterm is None
-    assert (context.recent.first, context.recent.last) == (1, total - 1)
-    assert [m.number for m in context.window] == [total]
-    filled(memory)
-    source = life.summarizer.sources[-1]
-    assert source.lines[0] == context.recent.text, "the older summary flows into it"
-
-
-def test_without_summaries_the_newest_stand_in_the_prompt_and_all_in_the_archive(tmp_path):
-    host = MemoryHost(clock=ManualClock(), config=lambda: CompactionConfig(immediate_window=5))
-    summaries = SummaryFolder(tmp_path / "summaries", "Mira")
-    memory = SlidingMemory("Mira", Archive(tmp_path / "archive"), summaries, host)
-    live(memory, 12)
-    assert covered(memory.context()) == [8, 9, 10, 11, 12]
-    assert len(memory.archive.read(1, 12)) == 12
-    assert memory.next_turn() is memory.status().next_due is None
-    assert memory.compact(CompactReason.MANUAL).outcome is Outcome.NOTHING
-    memory.weigh(10_000)
-    assert covered(memory.context()) == [9, 10, 11, 12], "it holds no more than there is room for"
-    assert memory.load().overhead == 10_000
-    assert memory.before_thought() is None
-    with pytest.raises(CompactionError, match="makes no summaries"):
-        memory.undo()
-    memory.close()
 
 
 def test_an_archive_from_before_the_ladder_still_opens(life):

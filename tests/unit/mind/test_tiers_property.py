@@ -23,8 +23,6 @@ from keepsake.errors import ArchiveUnwritable, CompactionError, CompactionRunnin
 from keepsake.memory.strategy import NARRATIVE
 from keepsake.memory.types import CompactReason, MemoryContext
 from tests.unit.mind.lives import (
-    REPLACE,
-    SLIDING,
     SMALL,
     STRUCTURED,
     Life,
@@ -278,7 +276,7 @@ class Lives(RuleBasedStateMachine):
         self.memory.weigh(int(share * self.life.config.budget))
 
     @rule(
-        strategy=st.sampled_from([NARRATIVE, STRUCTURED, REPLACE, SLIDING]),
+        strategy=st.sampled_from([NARRATIVE, STRUCTURED]),
         constraints=st.sampled_from([(), RULES]),
         asleep=st.booleans(),
     )

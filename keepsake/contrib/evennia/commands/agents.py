@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from evennia.locks.lockhandler import check_lockstring
-
 from keepsake.agent.mind import Mind, Tended
 from keepsake.agent.runtime import runtime
 from keepsake.agent.sleep.tiredness import wakes_at
@@ -25,12 +23,10 @@ from keepsake.contrib.evennia.creation import (
     has_lived,
     keep_profile,
     kept_profile,
-    set_memory,
 )
 from keepsake.contrib.evennia.minds import mind_by_number
 from keepsake.contrib.evennia.wording import counted
 from keepsake.errors import KeepsakeError
-from keepsake.memory import protocol
 from keepsake.prompt.sections import Rendered
 
 LONGEST_PROFILE = 4000
@@ -47,7 +43,7 @@ VIEWS: dict[str, View] = {
 }
 """What can be read of an agent's mind; each is a switch."""
 _ACTIONS = (
-    *("create", "delete", "memory", "pause", "profile", "prompt", "resume"),
+    *("create", "delete", "pause", "profile", "prompt", "resume"),
     *("rules", "sleep", "wake"),
 )
 _OPTIONS = {
@@ -72,7 +68,6 @@ class CmdAgent(BuilderCommand):
       @agent/create <name> [= <profile>]  make one in this room
       @agent/delete <name>                delete it; its archive stays
       @agent/profile <name> [= <profile>] see or change who it is
-      @agent/memory <name> [= <memory>]   see or change its memory: rag …
       @agent/pause <name>                 it perceives, but does not think
       @agent/resume <name>                it thinks again
       @agent/prompt <name> [= <words>]    the prompt that it would send now, or
@@ -218,17 +213,6 @@ class CmdAgent(BuilderCommand):
             return
         agent.db.profile = _profile_text(self.rhs)
         self.caller.msg(f"Changed {agent.key}'s profile; the next thought uses it.")
-
-    def _memory(self) -> None:
-        agent = self.agent_named(self.lhs)
-        if self.rhs is not None:
-            if ":" in self.rhs and not check_lockstring(self.caller, "set:perm(Developer)"):
-                why_not = "A class by its module is for developers, as it runs whatever is there"
-                raise KeepsakeError(why_not, "Ask one, or name a memory of the list")
-            set_memory(agent, self.rhs.strip())
-        kind = self.mind(agent).memory.kind or protocol.KEEPSAKE
-        has = f"{kind}. There are: {', '.join(protocol.names())}"
-        self.caller.msg(f"{agent.key} remembers with {plain(has)}.")
 
     def _delete(self) -> None:
         if not self.lhs:
