@@ -28,7 +28,6 @@ def places(tmp_path):
         ({"seed": 2**31}, "from 0 to 2147483647"),
         ({"visitors": -1}, "0 to 20"),
         ({"name": "../../etc"}, "folder's name"),
-        ({"memory": "rug"}, "sliding-window"),
         ({"zone": "Mars/Base"}, "Europe/Berlin"),
         ({"start": "yesterday"}, "2026-05-04T08:00"),
         ({"start": "2026-05-04T08:00+02:00"}, "--zone"),
