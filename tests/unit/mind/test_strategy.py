@@ -33,7 +33,6 @@ def test_both_ways_are_there_and_can_be_used():
 @pytest.mark.parametrize(
     ("lines", "line", "reason", "cure"),
     [
-        (["**layout**: cascade"], 1, "nothing reads layout", "headings"),
         (["# Own"], 1, "'wanted' is missing", "```wanted"),
         (["a", *WANTED, *WANTED], 5, "'wanted' is not expected", "once each"),
         (["a", "```wanted", "b", "{% for x in %}", "```"], 4, "the prompt fails", "Mend"),
@@ -62,9 +61,9 @@ def test_the_spare_stands_in_for_a_file_that_is_missing_or_never_was_good(tmp_pa
     problems: list[ConfigError] = []
     strategies = Strategies(folder, SHIPPED, problems.append)
     assert strategies.get("structured").prompts.path == SHIPPED / "structured.md"
-    write(folder, "narrative", "**layout**: nonsense")
+    write(folder, "narrative", "nonsense")
     assert strategies.get("narrative").prompts.path == SHIPPED / "narrative.md"
     assert [problem.path.name for problem in problems] == ["structured.md", "narrative.md"]
-    write(folder, "own", "**layout**: nonsense")
-    with pytest.raises(ConfigError, match="nonsense"):
+    write(folder, "own", "nonsense")
+    with pytest.raises(ConfigError, match="wanted"):
         Strategies(folder).get("own")
