@@ -13,7 +13,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -57,7 +57,7 @@ _LLM = """\
 """
 
 
-class CountedPool(Executor):
+class CountedPool(ThreadPoolExecutor):
     """Worker threads of which it is known whether they have anything to do.
 
     Attributes:
@@ -65,8 +65,8 @@ class CountedPool(Executor):
     """
 
     def __init__(self, threads: int) -> None:
-        self.jobs = 0
-        self._pool, self._counting = ThreadPoolExecutor(threads), threading.Lock()
+        super().__init__(threads)
+        self.jobs, self._counting = 0, threading.Lock()
 
     def submit(self, work: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
         future: Future[Any] = Future()
@@ -82,7 +82,7 @@ class CountedPool(Executor):
                 self._count(-1)
 
         try:
-            self._pool.submit(run)
+            super(CountedPool, self).submit(run)
         except RuntimeError:  # it was shut down
             self._count(-1)
             raise
@@ -91,9 +91,6 @@ class CountedPool(Executor):
     def _count(self, more: int) -> None:
         with self._counting:
             self.jobs += more
-
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        self._pool.shutdown(wait, cancel_futures=cancel_futures)
 
 
 class AgentsWorld(PeopleWorld):

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from keepsake.agent.memory.memory import REOPEN_SECONDS
 from keepsake.agent.thinker import AgentState
-from keepsake.archive.log import Archive
 from keepsake.errors import ArchiveUnwritable, NameRefused
-from keepsake.prompt.verbs import Command
 from tests.world.agents_world import AgentsWorld
 
 
@@ -52,11 +49,6 @@ class TestThinking(World):
         assert prompt.index(told) < prompt.index("Also here: Tom")
         assert prompt.endswith("~Mira>")
 
-    def test_a_failed_act_teaches(self):
-        self.exit.locks.add("traverse:false()")
-        self.mind.actor.do(self.mira, Command("go", self.exit.key))
-        assert self.lines()[:2] == [f"~go {self.exit.key}", "You cannot go there."]
-
     def test_a_deed_that_cannot_be_done_is_asked_for_once_more_with_the_reason(self):
         _, second = self.asks("Fly!", "fly", "say I cannot fly.")
         assert second.splitlines()[-2].startswith("You tried to fly: there is no such deed.")
@@ -81,25 +73,15 @@ class TestThinking(World):
         spoken = [x for x in (*self.lines(bram), *self.lines()) if x.startswith("~say Number")]
         assert 1 <= len(spoken) <= self.services.thinking.current.chatter_turns
 
-    def asked(self):
-        """Tom has spoken, and the model is held; what lets it answer, and what Tom hears."""
+    def test_thinking_is_seen_and_an_answer_for_an_agent_that_is_gone_or_paused_is_dropped(self):
         gate, heard = self.hold(), self.hears(self.char1)
         self.said = ["say Too late."]
         self.char1.execute_cmd("talk Mira hello")
         self.clock.advance(1.0)
         self.settle(lambda: len(self.calls()) == 1)
-        return gate, heard
-
-    def test_thinking_is_seen_after_a_while(self):
-        gate, heard = self.asked()
         assert "Mira pauses, thinking." not in heard
         self.clock.advance(2.1)
         assert "Mira pauses, thinking." in heard
-        gate.set()
-        self.settle(lambda: not self.thinking())
-
-    def test_an_answer_for_an_agent_that_is_gone_or_paused_is_dropped(self):
-        gate, heard = self.asked()
         self.mira.db.paused = True
         gate.set()
         self.settle(lambda: self.mind.thinker.turn is None)
@@ -112,16 +94,6 @@ class TestThinking(World):
         gate.set()
         self.settle(lambda: self.services.gateway.statuses()[0].running == 0)
         assert not any("Too late" in line for line in heard)
-
-    def test_an_act_that_breaks_does_not_end_thinking_for_ever(self):
-        plain, self.mind.actor.speak = self.mind.actor.speak, lambda *_, **__: 1 / 0
-        assert len(self.asks("hello", "say Hello.", seconds=2)) == 1
-        assert self.mind.thinker.state is AgentState.IDLE
-        self.mind.actor.speak = plain
-        # Attributes that are no numbers do not end it either.
-        self.mira.db.talkativeness, self.mira.db.idle_interval = "lots", "soon"
-        self.asks("hello again", "say Hello.", seconds=8)
-        assert "~say Hello." in self.lines()
 
 
 class TestNames(World):
@@ -200,18 +172,6 @@ class TestTrouble(World):
         assert "cannot be read" in str(bram.mind.memory.problem)
         assert bram.mind.thinker.state is AgentState.TROUBLED
         assert bram.mind.memory.waiting == 2
-
-    def test_an_archive_in_use_elsewhere_is_waited_for(self):
-        folder = self.services.places.agents / "Bram" / "archive"
-        other = Archive(folder)
-        bram = self.another_agent("Bram")
-        self.char1.execute_cmd("say one")
-        assert bram.mind.memory.waiting == 2, "the first look and what Tom said"
-        assert "KEEPSAKE_VAULT" in str(bram.mind.memory.problem)
-        other.close()
-        self.clock.advance(REOPEN_SECONDS)
-        self.char1.execute_cmd("say two")
-        assert self.lines(bram) == ['Tom says, "one"', 'Tom says, "two"']
 
 
 def _full(record):

@@ -35,25 +35,13 @@ class TestAgentCommand(Building, AgentsWorld):
         assert 'Tom says, "Welcome, Ada."' in self.lines(again)
 
     def test_what_is_refused_is_told_with_the_cure(self):
-        for name in (
-            "../../etc",
-            "|rRed",
-            "M\u0456ra",
-            "x" * 10_000,
-            "",
-            "Tom",
-        ):
+        for name in ("../../etc", "|rRed", "M\u0456ra", "x" * 10_000, "", "Tom"):
             shown = self.type(f"@agent/create {name} = You are somebody.")
             assert "did not work" in shown or "Usage" in shown, name
             assert len(shown) < 600
         assert [agent.key for agent in all_agents()] == ["Mira"]
         assert [p.name for p in self.services.places.agents.iterdir()] == ["Mira"]
-        shown = self.type("@agent Nobody")
-        assert "There is no agent" in shown
-        assert "Mira" in shown
-        assert "did not work" in self.type("@agent/pause ../..")
-        self.type("@agent/eat Mira")
-        assert self.mira.pk
+        assert "There is no agent" in self.type("@agent Nobody")
 
     def test_an_agent_is_seen_and_mended(self):
         assert "You are Mira, an innkeeper." in self.type("@agent/profile Mira")
@@ -69,20 +57,10 @@ class TestAgentCommand(Building, AgentsWorld):
 
 
 class TestMemoryCommands(Building, AgentsWorld):
-    def setUp(self):
-        super().setUp()
-        self.mira.db.paused = True
+    def test_a_compaction_that_fails_says_why(self):
         config = self.services.places.config / "memory_compaction.md"
-        config.write_text(
-            "**immediate_window**: 4\n**recent_window**: 50\n**min_saving_tokens**: 0\n"
-        )
-
-    def talk(self, count):
-        for number in range(count):
-            self.char1.execute_cmd(f"say Ship {number} came from Ostrey with salt.")
-
-    def test_failures_and_damage_are_told(self):
-        self.talk(9)
+        config.write_text("**immediate_window**: 4\n**min_saving_tokens**: 0\n")
+        self.says(*(f"Ship {number} came from Ostrey with salt." for number in range(9)))
 
         class Dead:
             def summarize(self, source):
@@ -92,12 +70,6 @@ class TestMemoryCommands(Building, AgentsWorld):
         compacting._host = replace(compacting._host, summarizer=Dead)
         shown = self.type("@compact-memories Mira", "failed")
         assert "nobody answers on port 1. Start the server" in shown
-        archive = self.mind.memory.memory.archive
-        segment = next(archive.folder.glob("0*.jsonl"))
-        segment.write_bytes(segment.read_bytes().replace(b'"n":3,', b'"n":!,'))
-        shown = self.type("@memory-status Mira", "Integrity")
-        assert "Failed" in shown
-        assert "0000000001.jsonl:3 cannot be read" in shown
 
 
 class TestWhatIsMeant(Building, AgentsWorld):
@@ -109,14 +81,10 @@ class TestWhatIsMeant(Building, AgentsWorld):
         for line, wanted in (
             ("@journal", "Mira's journal"),
             ("@people", "Mira knows"),
-            ("@pin", "pinned for Mira"),
             ("@pin = Tom owes me six pence.", "Mira's pinned block"),
             ("@pin/remove = 1", "No longer pinned"),
-            ("@notes", "1 note in"),
             ("@note /well", "The cup lies in it."),
-            ("@memories 1", "Mira's memories 1-1"),
             ("@compaction", "has not been compacted"),
-            ("@memory-status", "Mira's memory"),
             ("@agent/pause", "Mira is paused"),
             ("@sleep/here", "sleep"),
             ("@wake", "wakes"),
@@ -133,10 +101,8 @@ class TestWhatIsMeant(Building, AgentsWorld):
     def test_a_switch_that_there_is_not_is_refused_by_every_command(self):
         self.account.permissions.add("Developer")
         self.char1.permissions.add("Developer")
-        for line in ("@pin/delete mira", "@journal/undo mira", "@agent/pause/delete mira"):
-            assert "do not go together" in self.type(line), line
+        assert "do not go together" in self.type("@agent/pause/delete mira")
         assert self.mira.pk
-        assert not self.mira.db.paused
         refused = 0
         for command in (*CharacterCmdSet(), *AccountCmdSet()):
             if isinstance(command, PlayerCommand) or command.key.startswith("__"):
@@ -145,7 +111,6 @@ class TestWhatIsMeant(Building, AgentsWorld):
             assert "has no switch /nonsense" in shown or "not available" in shown, shown
             refused += "has no switch" in shown
         assert refused > 60
-        assert "Made Ada" in self.type("@agent/crea Ada = You are Ada.")
 
 
 class TestPlayersAreKeptOut(AgentsWorld):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -10,9 +11,15 @@ import yaml
 from evennia.utils.ansi import strip_ansi
 
 from commands.things import find_detail
+from keepsake.agent.runtime import Runtime
+from keepsake.agent.surroundings import identity_of
+from keepsake.archive.privacy import confidant
 from keepsake.errors import ConfigError
-from tests.world.built_world import forget, shipped_world
-from tests.world.village_world import Village
+from keepsake.ports import FixedClock
+from tests.world.agents_world import AgentsWorld
+from tests.world.built_world import BuiltWorld, forget, shipped_world
+from typeclasses.agents import Agent
+from world.almanac import almanac
 from world.build import open_world
 from world.deed.progress import progress, records, standing
 from world.source import find
@@ -23,22 +30,73 @@ PLAYS: dict[str, list[str]] = yaml.safe_load(
 ATLAS, DEEDS = shipped_world()
 
 
-class DeedsVillage(Village):
-    """Tom may build, and Ada is there to help him."""
+class DeedsVillage(BuiltWorld, AgentsWorld):
+    """Nobody thinks unasked, and time stands still; Tom may build, and Ada is there to help him."""
 
     def setUp(self) -> None:
         super().setUp()
+        self.set_thinking(idle_interval=1e9)
+        self.char2.location = None
+        self.reading: dict[Any, list[str]] = {self.char1: self.hears(self.char1)}
+        self.put(self.char1, "kettle")
         self.account.is_superuser = False
         self.char1.permissions.add("Builder")
         self.account.permissions.add("Builder")
         self.heard = self.reading[self.char1]
-        self.ada = self.another_player("Ada")
+        self.ada = self.guest(2, "Ada")
+        self.reading[self.ada] = self.hears(self.ada)
+
+    def start_services(self) -> Runtime:
+        new = super().start_services()
+        new.clock = self.time = FixedClock(datetime(2026, 5, 4, 12).astimezone())
+        return new
+
+    def make_mira(self) -> Agent:
+        return self.agent("mira")
+
+    def agent(self, person: str) -> Agent:
+        """The villager of that id."""
+        agent = find("agent", person)
+        assert isinstance(agent, Agent)
+        return agent
+
+    def put(self, who: Any, place: str) -> None:
+        who.move_to(find("room", place), quiet=True)
+
+    def type(self, line: str, who: Any = None) -> str:
+        """What a player reads who types a line."""
+        player = who or self.char1
+        self.reading[player].clear()
+        player.execute_cmd(line)
+        return strip_ansi("\n".join(self.reading[player]))
+
+    def play(self, line: str, ada: Any = None) -> str:
+        """Play ``place: command``, ``Ada place: command`` or ``clock: night``."""
+        where, command = line.split(": ", 1)
+        if where == "clock":
+            return self.pass_to(command)
+        who = ada if where.startswith("Ada ") else self.char1
+        self.reading[who].clear()
+        self.put(who, where.removeprefix("Ada "))
+        came = strip_ansi("\n".join(self.reading[who]))
+        return came + self.type(command, who)
+
+    def pass_to(self, until: str) -> str:
+        """Move the clock on, until a word of the almanac holds or by so many hours."""
+        if until.startswith("+"):
+            self.time.time += timedelta(hours=float(until))
+        while not until.startswith("+") and until not in almanac(self.time.time).states:
+            self.time.time += timedelta(minutes=30)
+        return ""
+
+    def memories(self, person: str) -> list[Any]:
+        """What stands in the window of an agent."""
+        mind = self.agent(person).mind
+        assert mind is not None
+        return list(mind.memory.context().window)
 
     def play_all(self, name: str) -> str:
         return "".join(self.play(line, self.ada) for line in PLAYS[name])
-
-    def give_the_cup_back(self) -> str:
-        return self.play_all("twelfth_cup.given_back")
 
 
 class TestEveryEnd(DeedsVillage):
@@ -46,8 +104,10 @@ class TestEveryEnd(DeedsVillage):
 
     def check(self, deed_id: str) -> None:
         for name in [name for name in PLAYS if name.partition(".")[0] == deed_id]:
-            read, deed, end = self.play_all(name), DEEDS[deed_id], name.partition(".")[2]
+            deed, end = DEEDS[deed_id], name.partition(".")[2]
             then = deed.steps[end]
+            before = {target: told(thing_of(target)) for target in then.change}
+            read = self.play_all(name)
             assert then.you.split("{")[0][:60] in read
             assert progress(self.char1)[deed.id]["end"] == end
             self.check_what_came_of_it(then, name)
@@ -56,8 +116,7 @@ class TestEveryEnd(DeedsVillage):
             for begun in progress(self.char1):
                 assert "Taken back" in self.type(f"@deed/reset {begun}")
             assert (progress(self.char1), records()) == ({}, {})
-            for target in then.change:
-                assert told(thing_of(target)) == told_in_the_files(target)
+            assert before == {target: told(thing_of(target)) for target in then.change}
             for thing, home in deed.homes.items():
                 assert find("thing", thing).location == find(*home.split(":"))
 
@@ -83,7 +142,6 @@ class TestEveryEnd(DeedsVillage):
         ends = {f"{d.id}.{s.id}" for d in DEEDS.values() for s in d.steps.values() if s.end}
         assert set(PLAYS) == ends
         assert len(DEEDS) >= 12
-        assert len([name for name in PLAYS if "Ada" in str(PLAYS[name])]) >= 3
 
 
 def _test_of(name: str) -> Any:
@@ -104,51 +162,31 @@ def told(obj: Any) -> str:
     return " ".join(str(text) for text in (*texts, *(obj.db.examples or ())) if text)
 
 
-def told_in_the_files(target: str) -> str:
-    if place := ATLAS.places.get(target):
-        return " ".join((place.desc, *place.details.values()))
-    person = ATLAS.people[target]
-    return " ".join((person.look, person.whole_profile, *person.examples))
-
-
 class TestTheCup(DeedsVillage):
     """Its consequences, one by one."""
 
     FORM = "auto"
 
-    def test_the_hook_is_bare_no_more_and_mira_knows_who_brought_it(self):
-        shown = self.give_the_cup_back()
+    def test_all_see_it_nobody_can_do_it_again_and_a_restart_changes_none_of_it(self):
+        own = [m for m in self.memories("mira") if m.kind == "act" and m.to == "Tom"]
+        assert [m.text.startswith("say Come in, Tom,") for m in own] == [True], "to a newcomer"
+        self.put(self.ada, "kettle")
+        self.reading[self.ada].clear()
+        shown = self.play_all("twelfth_cup.given_back")
         assert shown.index("You give a blue cup to Mira") < shown.index("Mira turns the cup")
-        room = self.type("look")
-        assert "bare" not in room
-        assert "twelve cups hang" in room
+        assert "twelve cups hang" in self.type("look")
         assert "never lent" in find_detail(self.char1.location, "hooks")
+        assert "Tom brings back Mira's blue cup" in "\n".join(self.reading[self.ada])
         line = next(m for m in self.memories("mira") if m.importance == 9)
         assert (line.source, line.event) == ("Tom", "kindness")
-        assert self.mind.diary.importance_of(line) == 9
         assert "hangs on its hook again, thanks to Tom" in self.mira.db.profile
         self.mind.acquaintances.settle()
         known = self.mind.acquaintances.book.loaded(line.source_id)
         assert any("blue cup" in each.text for each in known.lines)
-
-    def test_others_see_it_and_cannot_do_it_again(self):
-        self.put(self.ada, "kettle")
-        self.put(self.agent("joss"), "kettle")
-        self.reading[self.ada].clear()
-        self.give_the_cup_back()
-        assert "Tom brings back Mira's blue cup" in "\n".join(self.reading[self.ada])
-        (kept,) = [m for m in self.memories("joss") if m.event == "deed" and "cup" in m.text]
-        assert kept.text.startswith("Tom brings back Mira's blue cup")
-        assert (kept.source, kept.importance) == ("Tom", 7)
-        shown = self.type("deeds", self.ada)
-        assert "The Twelfth Cup, by Tom" in shown
-        assert "Eleven cups" not in shown
+        assert "The Twelfth Cup, by Tom" in self.type("deeds", self.ada)
         find("thing", "blue_cup").move_to(self.ada, quiet=True)
         self.type("give cup to mira", self.ada)
         assert "twelfth_cup" not in progress(self.ada)
-
-    def test_after_a_restart_all_of_it_is_as_it_was(self):
-        self.give_the_cup_back()
         number = self.char1.id
         self.stop_services()
         forget()
@@ -161,7 +199,7 @@ class TestTheCup(DeedsVillage):
         assert any("brought back" in m.text for m in self.memories("mira"))
 
     def test_forget_me_takes_the_deed_and_the_name_and_leaves_the_cup(self):
-        self.give_the_cup_back()
+        self.play_all("twelfth_cup.given_back")
         self.type("forget me")
         self.type("forget me Tom")
         self.settle(lambda: any("You are forgotten" in text for text in self.heard))
@@ -178,35 +216,15 @@ class TestTheCup(DeedsVillage):
         assert "by somebody" in self.type("deeds", self.ada)
 
 
-class TestNewcomers(DeedsVillage):
-    """The first ten minutes."""
-
-    def test_mira_asks_once_and_keeps_what_she_asked_as_her_own_words(self):
-        heard = "\n".join(self.heard)
-        assert 0 < heard.index("Come in, Tom,") < heard.index("Oswin's shop is")
-        assert "ask Bram, up in the orchard" in heard
-        own = [m for m in self.memories("mira") if m.kind == "act" and m.to == "Tom"]
-        assert [m.text.startswith("say Come in, Tom,") for m in own] == [True]
-        assert "Mira asks two things" in self.type("deeds")
-        self.put(self.char1, "quay")
-        assert "Come in" not in self.play("kettle: look")
-
-
 class TestBuilders(DeedsVillage):
     """What builders see and do; the files are those of the world."""
 
     def test_they_see_who_did_what_and_take_back_one_players_part_alone(self):
         self.play_all("rosemary.to_mira")
-        self.give_the_cup_back()
-        shown = self.type("@deed")
-        assert f"{len(DEEDS)} deeds" in shown
-        assert "given_back" in shown
-        one = self.type("@deed twelfth_cup")
-        assert "owned_up: give, after wren_asked (an end)" in one
-        assert "Tom: found and given_back; ended in given_back" in one
-        assert 'There is no deed "cup"' in self.type("@deed cup")
-        assert 'There is no player "Hodge"' in self.type("@deed/reset twelfth_cup = Hodge")
-        assert "can be done again." in self.type("@deed/reset rosemary = ada")
+        self.play_all("twelfth_cup.given_back")
+        assert "given_back" in self.type("@deed")
+        assert "Tom: found and given_back; ended" in self.type("@deed twelfth_cup")
+        self.type("@deed/reset rosemary = ada")
         assert progress(self.char1)["rosemary"]["end"]
         assert "for Tom" in self.type("@deed/reset rosemary = tom")
         assert "rosemary" not in progress(self.char1)
@@ -216,24 +234,46 @@ class TestBuilders(DeedsVillage):
         assert find("thing", "blue_cup").location == find("room", "boathouse")
 
     def test_the_files_are_read_again_and_a_mistake_changes_nothing(self):
-        quay, honey = find("room", "quay"), find("thing", "honey_jar")
+        quay, loft = find("room", "quay"), find("room", "loft")
         quay.db.desc = "Changed by a builder."
-        honey.delete()
-        loft = find("room", "loft")
         loft.db.desc, loft.db.built = "Of before.", {"desc": "Of before."}
+        find("thing", "honey_jar").delete()
         wrong = ConfigError(Path("deeds/apples.yaml"), 7, "steps: Field required")
         with mock.patch("commands.builders.read_deeds", side_effect=wrong):
-            assert "apples.yaml, line 7: steps" in self.asked("@world/reload", "did not work")
+            self.type("@world/reload")
+            self.settle(lambda: any("apples.yaml, line 7: steps" in each for each in self.heard))
         assert find("thing", "honey_jar") is None
-        told = self.asked("@world/reload", "Read again")
-        assert "made: thing:honey_jar" in told
-        assert "changed: room:loft desc" in told
-        assert "room:quay desc" in told.partition("kept as it is")[2]
+        self.type("@world/reload")
+        self.settle(lambda: any("Read again" in each for each in self.heard))
+        assert find("thing", "honey_jar")
         assert loft.db.desc == ATLAS.places["loft"].desc
         assert quay.db.desc == "Changed by a builder."
 
-    def asked(self, line: str, wanted: str) -> str:
-        self.heard.clear()
-        self.char1.execute_cmd(line)
-        self.settle(lambda: any(wanted in text for text in self.heard))
-        return strip_ansi("\n".join(self.heard))
+
+class TestAnswers(DeedsVillage):
+    """Whoever a step is told to has answered with it; the model has nothing to add."""
+
+    FORM = "auto"
+
+    def prompts_of(self, name: str) -> list[str]:
+        return [prompt for prompt in self.fake.prompts() if prompt.endswith(f"{name}:")]
+
+    def test_what_the_deed_has_answered_no_model_answers(self):
+        self.pass_time(30)
+        self.said = ["Never heard of any."] * 9
+        self.play("orchard: look")
+        self.pass_time(30)
+        before = len(self.prompts_of("Bram"))
+        self.type("talk bram Are there any apples?")
+        self.pass_time(30)
+        assert "fills a basket" in strip_ansi("\n".join(self.heard))
+        assert len(self.prompts_of("Bram")) == before
+        self.type("talk bram Do you like it here?")
+        self.pass_time(30)
+        assert len(self.prompts_of("Bram")) > before
+
+    def test_what_it_says_to_a_whisper_it_remembers_as_whispered(self):
+        self.play("ferry_stage: whisper joss = That is a cork vest, is it not?")
+        own = [m for m in self.memories("joss") if m.kind == "act" and m.to == "Tom"]
+        assert [m.text.split(",")[0] for m in own] == ["whisper Tom = Every crossing"]
+        assert confidant(own[0]) == identity_of(self.char1)

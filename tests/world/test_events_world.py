@@ -9,11 +9,12 @@ from typing import Any
 import jsonschema
 
 from keepsake.agent import agent_log, runtime
+from keepsake.books.commitments import Commitment, CommitmentKind
 from keepsake.contrib.evennia.minds import close_all
 from keepsake.events.files import events
 from keepsake.events.log import EventLog, Subscribers
 from keepsake.events.prompts import prompt_text
-from keepsake.events.types import KINDS, World
+from keepsake.events.types import KINDS, OPERATIONS, World
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.types import CompactReason
 from keepsake.models.gateway import Gateway
@@ -99,26 +100,6 @@ class ThoughtsTest(EventsWorld):
         assert prompt in self.fake.prompts()
         assert thought["sections"]["who it is"] > 0
         assert thought["prompt_tokens"] > 0
-
-    def test_what_comes_to_nothing_is_told_too(self):
-        gate = self.hold()
-        self.char1.execute_cmd("talk mira Good evening.")
-        self.clock.advance(5)
-        self.settle(lambda: bool(self.fake.prompts()))
-        self.mind.thinker.break_off()
-        gate.set()
-        self.settle()
-        (thought,) = self.logged("thought")
-        assert (thought["outcome"], thought["command"]) == ("dropped", None)
-
-        def broken(*_args, **_kwargs):
-            raise RuntimeError("a broken world")
-
-        self.mind.actor.do = broken
-        self.mind.thinker.schedule()
-        self.answer()
-        thought = next(each for each in self.logged("thought") if each["outcome"] == "broke off")
-        assert "a broken world" in thought["problem"]
 
     def test_secrets_do_not_enter(self):
         self.said = [f"say connect Tom {_PASSWORD}", "wait"]
@@ -227,3 +208,51 @@ class ServersTest(EventsWorld):
         assert ready["host"] == gone["host"] == self.fake.address
         assert gone["ready"] is False
         assert gone["problem"]
+
+
+class HandsTest(EventsWorld):
+    """Reads what was told of memories since it last asked."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.seen = 0
+
+    def ops(self) -> list[tuple[str, str, str, str]]:
+        """Operation, of what, about whom or with what title, and by whom; what is lived apart."""
+        found = [each for each in self.logged("memory", "Mira") if each["seq"] > self.seen]
+        self.seen = max([self.seen, *(each["seq"] for each in found)])
+        assert {each["op"] for each in found} <= set(OPERATIONS)
+        return [
+            (each["op"], each["of"], each["about"] or each["title"], each["by"])
+            for each in found
+            if each["op"] not in ("append", "repeat", "profile")
+        ]
+
+    def test_what_a_person_changes_in_the_files_is_looked_for_every_few_minutes(self):
+        self.mira.db.paused = True
+        self.char1.execute_cmd("say I work as a miller, Mira.")
+        rule = Commitment(CommitmentKind.RULE, "Tom", "never sell the mill", 2)
+        self.mind.memory.commitments.add(rule)
+        keeper, folder = self.mind.keeper, self.mind.memory.folder
+        keeper.write_note("mill", "It is Tom's.", place="", by="builder")
+        keeper.pinned.add("The mill is Tom's.")
+        self.mind.diary.write("Tom works at the mill.")
+        self.mind.acquaintances.settle()
+        self.mind.look()
+        self.ops()
+        (note,) = folder.glob("notes/*.md")
+        (day,) = folder.glob("journal/*.md")
+        (tom,) = folder.glob("people/Tom-*.md")
+        for path in (note, day, tom, folder / "pinned.md", folder / "noticed.md"):
+            path.write_text(path.read_text().replace("mill", "forge"))
+        self.mind.look()
+        told = self.ops()
+        assert sorted(told) == [
+            ("edit", "journal", day.name, "hand"),
+            ("edit", "note", note.name, "hand"),
+            ("edit", "person", tom.name, "hand"),
+            ("edit", "pins", "pinned.md", "hand"),
+            ("edit", "promises", "noticed.md", "hand"),
+        ]
+        self.mind.look()
+        assert self.ops() == []

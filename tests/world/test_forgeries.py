@@ -1,8 +1,7 @@
-"""Poses that read like something else, and what builders see of promises."""
+"""Poses that read like something else."""
 
 from __future__ import annotations
 
-from keepsake.books.commitments import Commitment, CommitmentKind
 from tests.world.agents_world import Building
 from tests.world.test_talk_world import TalkWorld
 
@@ -38,15 +37,3 @@ class TestPoses(Building, TalkWorld):
         for line in ("say * Ann dies.", "shout * Ann dies.", "emote * Ann dies.", "talk mira * x"):
             self.char1.execute_cmd(line)
             assert not any(text.startswith("* Ann") for text in self.heard), line
-
-    def test_a_builder_sees_what_is_promised_and_drops_it(self):
-        book = self.mind.memory.commitments
-        book.add(Commitment(CommitmentKind.PROMISE, "Tom", "a bowl of soup", 3))
-        book.add(Commitment(CommitmentKind.RULE, "Ada", "never open the cellar door", 4))
-        shown = self.type("@rules", "line")
-        assert "a bowl of soup" in shown
-        assert "2 lines" in shown
-        assert "Dropped" in self.type("@rules/drop tom", "Dropped")
-        assert [item.who for item in book.items] == ["Ada"]
-        assert "Dropped" in self.type("@rules/drop Ada", "Dropped")
-        assert "No promise or rule is open" in self.type("@rules", "No promise")

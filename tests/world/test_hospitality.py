@@ -19,41 +19,6 @@ class Inn(AgentsWorld):
         return len(self.fake.calls("/api/generate"))
 
 
-class TestTurns(Inn):
-    """Who is answered, and when."""
-
-    def test_who_leaves_before_it_is_sent_is_not_answered_nor_told_so(self):
-        others = [self.another_agent(name) for name in ("Bram", "Joss")]
-        gate, heard = self.hold(), self.hears(self.char1)
-        for other in others:  # both places of the server are taken
-            self.char1.execute_cmd(f"talk {other.key} hello")
-        self.clock.advance(1.0)
-        self.settle(lambda: self.calls() == 2)
-        self.char1.execute_cmd("talk Mira hello")
-        self.clock.advance(1.0)
-        self.settle()
-        assert self.mind.thinker.turn is not None
-        self.char1.move_to(self.quay)
-        gate.set()
-        self.settle(lambda: not self.thinking())
-        assert self.mind.thinker.log.outcomes == {"dropped": 1}
-        assert not any("far away" in line for line in heard)
-        assert self.calls() == 2
-
-    def test_a_player_need_not_wait_for_what_the_agent_thinks_of_itself(self):
-        self.set_thinking(idle_interval=270)
-        gate = self.hold()
-        self.mind.thinker.schedule()
-        self.clock.pump([10_000] * 3)
-        self.settle(lambda: self.calls() == 1)
-        self.char1.execute_cmd("talk Mira hello")
-        self.said = ["go north", "say Hello, Tom."]
-        gate.set()
-        self.pass_time(3)
-        assert self.mira.location == self.room1, "what it was about to do is not done any more"
-        assert self.mind.thinker.log.outcomes["dropped"] == 1
-
-
 class TestFromAfar(Inn):
     """What reaches an agent from another room, or is meant for somebody else."""
 

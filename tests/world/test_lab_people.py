@@ -3,8 +3,6 @@
 import pytest
 
 from game.simulation.living import atlas_for
-from game.simulation.visits import visits
-from keepsake.lab.simulations.plan import HOUR
 from keepsake.names import check_agent_name
 from world.atlas import read_atlas
 
@@ -32,9 +30,3 @@ def test_a_hundred_agents_have_names_that_nobody_mixes_up(atlas, seed):
         assert check_agent_name(person.name, taken) == person.name
         taken.append(person.name)
         assert person.home in atlas.places
-
-
-def test_the_visits_of_an_hour_are_the_same_however_much_is_planned():
-    whole = visits(7, 4, 5, 0.0, 48 * HOUR)
-    by_hour = [visits(7, 4, 5, hour * HOUR, (hour + 1) * HOUR) for hour in range(48)]
-    assert [visit for hour in by_hour for visit in hour] == whole

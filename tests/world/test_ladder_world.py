@@ -6,10 +6,10 @@ model is scripted and counts a token for every word.
 
 from __future__ import annotations
 
-import threading
+import re
 from dataclasses import replace
 from functools import partialmethod
-from unittest.mock import patch
+from types import SimpleNamespace
 
 from evennia.utils.ansi import strip_ansi
 
@@ -19,6 +19,7 @@ from keepsake.agent.memory import memory as memory_module
 from keepsake.archive import history
 from keepsake.books.commitments import Commitment, CommitmentKind
 from keepsake.errors import ModelUnavailable
+from keepsake.events.types import Guard
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.types import CompactReason
 from tests.fakes.model_server import tokens
@@ -76,13 +77,6 @@ class LadderWorld(AgentsWorld):
         real = compacting._host.summarizer
         compacting._host = replace(compacting._host, summarizer=lambda: make(real))
 
-    def slow(self):
-        """Let summaries wait until the event is set."""
-        gate = threading.Event()
-        self.addCleanup(gate.set)
-        self.summarizer(lambda real: gate.wait(60) and real())
-        return gate
-
     def chatter(self, count):
         """Talk of others, each line another."""
         for number in range(count):
@@ -131,14 +125,6 @@ class TestBudget(LadderWorld):
         self.mira.db.profile = "You are Mira."
         assert self.thinks("And now?", "say Here I am.")
         assert "~say Here I am." in self.lines()
-        self.account.is_superuser = False
-        for each in (self.account, self.char1):
-            each.permissions.clear()
-        self.mira.db.profile = "You are Mira. " + "You love barley bread. " * 300
-        shown = is_told("Good day.")
-        assert "Mira seems far away" in shown
-        assert "budget" not in shown, "players are not told of budgets"
-        assert "tokens" not in shown
 
     def test_a_thought_makes_room_first_without_any_model_and_then_goes_on(self):
         self.fill(1.3, context_tokens=1600)
@@ -156,51 +142,11 @@ class TestBudget(LadderWorld):
         warned = next(line for line in self.logged if "compacting before the thought" in line)
         assert "of 1,344 tokens" in warned
 
-    def test_neither_a_fault_before_a_thought_nor_a_pause_while_it_waits_stops_all_others(self):
-        self.budget()
-        with patch.object(self.mind.memory, "context", side_effect=RuntimeError("ours")):
-            self.thinks("Well?")
-        assert self.thinks("And now?", "say Here I am.")
-        self.fill(1.1, context_tokens=1600)
-        self.budget(context_tokens=1600, high=9.0)
-        gate = self.slow()
-        self.char1.execute_cmd("talk Mira Well?")
-        self.clock.advance(2.0)
-        self.mira.db.paused = True
-        gate.set()
-        self.compacted()
-        assert not self.thinking()
-        self.mira.db.paused = False
-        assert self.thinks("Hello?", "say Hi.")
-
 
 class TestChanges(LadderWorld):
     """Files, names and the agent's own commands, while the world runs."""
 
-    def test_a_template_that_was_never_usable_leaves_the_last_good_way_until_it_is_mended(self):
-        folder = self.services.places.config / "compaction"
-        (folder / "mine.md").write_text("# Mine\n\n```prompt\n{% for x in %}\n```\n")
-        self.fill(0.87, context_tokens=1600)
-        self.budget(context_tokens=1600, strategy="mine")
-        self.mind.memory.remember("Somebody coughs.")
-        self.compacted()
-        assert [(past.reason, past.strategy) for past in self.past()] == [("high", "narrative")]
-        (folder / "mine.md").write_text((folder / "structured.md").read_text())
-        assert self.services.strategy().name == "mine"
-
-    def test_a_memory_that_was_closed_stays_closed_its_archive_has_another_owner(self):
-        self.fill(1.1, context_tokens=1600)
-        self.budget(context_tokens=1600, high=9.0)
-        component, gate = self.mind.memory, self.slow()
-        component.compact(CompactReason.MANUAL, lambda _: None)
-        self.mira.key = "Moira"
-        gate.set()
-        self.settle(lambda: not component.compacting)
-        assert self.mind.memory is not component
-        assert self.mind.memory.remember("I am Moira now.")
-        assert self.past() == [], "what had begun under the old name came to nothing"
-
-    def test_compact_is_a_tool_call_with_a_result_and_again_at_once_is_refused(self):
+    def test_compact_is_a_tool_call_with_a_result(self):
         self.budget(immediate_window=4, recent_window=40, preserve_memories=4)
         self.mira.db.paused = True
         self.chatter(12)
@@ -213,10 +159,6 @@ class TestChanges(LadderWorld):
         assert result.kind.value == "result"
         assert result.text.startswith("You clear your mind: memories ")
         assert not any("compact" in line or "mind:" in line for line in heard)
-        self.thinks("Say hello.", "say Hello there, Tom, how are you?")
-        self.thinks("Again.", "compact")
-        assert "nothing to sum up yet" in self.lines()[-1]
-        assert len(self.past()) == 1
 
     def test_a_promise_outlives_every_compaction_until_it_is_kept(self):
         self.budget(immediate_window=4, recent_window=8, preserve_memories=4, preserve_share=0.01)
@@ -242,35 +184,98 @@ class TestBuilders(Building, LadderWorld):
         self.chatter(8)
         before = [m.number for m in self.mind.memory.context().window]
         shown = self.type("@compact-memories Mira", "Compacted")
-        for wanted in ("Tokens:", "saved)", "Rungs:", "summarise", "Cost:", "Archive:"):
+        for wanted in ("Tokens:", "saved)", "Rungs:", "summarise", "@compaction Mira 1"):
             assert wanted in shown, shown
-        assert "@compaction Mira 1" in shown
-        assert max(map(len, shown.splitlines()[2:])) < 80
         shown = self.type("@memory-status Mira", "Integrity")
-        for wanted in ("of 3,840 tokens", "Counted by:", "heuristic"):
-            assert wanted in shown
-        assert "Load" in self.type("@agent", "Mira")
+        assert "of 3,840 tokens" in shown
+        assert "whole" in shown
         shown = self.type("@memory-status/tokens Mira", "Budget")
         for section in ("who it is", "commands", "window", "situation", "together"):
             line = next(line for line in shown.splitlines() if line.startswith(section))
             assert line.rstrip().endswith("%")
-        assert "Budget 3,840 tokens" in shown
-        assert "counted by: heuristic" in shown
-        assert max(map(len, shown.splitlines())) < 80
-        assert "Budget" in self.type("@memory-status/tokens", "Budget")
-
-        shown = self.type("@compaction/undo Mira", "Took back")
-        assert "Took back compaction 1" in shown
-        assert "No other is left" in shown
+        assert "Took back compaction 1" in self.type("@compaction/undo Mira", "Took back")
         assert [m.number for m in self.mind.memory.context().window] == before
         assert self.mind.memory.context().recent is None
         assert "undone" in self.type("@compaction Mira", "stand")
         assert "Nothing was taken back" in self.type("@compact-memories/undo Mira", "Nothing")
-        self.settle()
-        shown = " ".join(self.type("@memory-status Mira", "Integrity").split())
-        assert "whole" in shown
-        assert "Promises" not in shown
         soup = Commitment(CommitmentKind.PROMISE, "Tom", "a bowl of soup", 2)
         self.mind.memory.commitments.add(soup)
         shown = " ".join(self.type("@memory-status Mira", "Integrity").split())
         assert "Promises: 1 in" in shown
+        assert "a bowl of soup" in self.type("@rules", "line")
+        assert "Dropped" in self.type("@rules/drop Tom", "Dropped")
+        assert self.mind.memory.commitments.items == ()
+
+
+ASKED = "Write your summary of these memories."
+HELD = "Which of these lines does the text contradict?"
+
+
+class TestSummariesByModel(LadderWorld):
+    """Provider, host and model of ``summarizer`` are named, and nothing else."""
+
+    def setUp(self):
+        super().setUp()
+        config = self.services.places.config / "llm.md"
+        model = f"**provider**: openai\n**host**: {self.fake.address}\n**model**: fake\n"
+        config.write_text(config.read_text().replace("**provider**: extractive\n", model))
+        self.answers, self.contradicted = [], ["none"]
+        thinks = self.fake.script
+
+        def script(prompt):
+            if HELD in prompt:
+                return self.next_of(self.contradicted)
+            return self.next_of(self.answers) if ASKED in prompt else thinks(prompt)
+
+        self.fake.script = script
+        self.mira.db.profile = "You are Mira, who keeps the Inn. You fear geese (secret).\n\nMore."
+
+    @staticmethod
+    def next_of(answers):
+        return answers.pop(0) if len(answers) > 1 else answers[0]
+
+    def asked(self, what=ASKED):
+        """The messages of each call for a summary, or about one."""
+        bodies = [call.body for call in self.fake.calls("/v1/chat/completions")]
+        return [b["messages"] for b in bodies if what in b["messages"][-1]["content"]]
+
+    def test_it_is_asked_by_messages_and_once_more_with_the_pin_that_it_contradicts(self):
+        self.mind.keeper.pinned.add("The mill is Tom's.")
+        promise = Commitment(CommitmentKind.PROMISE, "Tom", "bring him two casks of cider", 0)
+        self.mind.memory.commitments.add(promise)
+        wrong = "Tom and Char2 spoke of casks. I owe Tom nothing, and the mill is mine."
+        right = "Tom and Char2 spoke of casks that came and went."
+        self.answers, self.contradicted = [wrong, right], ["1.", "none"]
+        emitted, ended = [], []
+        self.services.events = SimpleNamespace(emit=emitted.append, close=lambda: None)
+        self.budget(immediate_window=4, preserve_memories=4)
+        self.mira.db.paused = True
+        self.chatter(20)
+        self.mira.db.paused = False
+        self.mind.memory.compact(CompactReason.MANUAL, ended.append)
+        self.compacted()
+
+        first, second = self.asked()
+        assert [each["role"] for each in first] == ["system", "user"]
+        assert first[0]["content"].startswith("You are Mira, who keeps the Inn.\n")
+        assert "geese" not in first[0]["content"]
+        assert re.search(r'^2\. .*"Bram brought 2 casks of salt', first[1]["content"], re.M)
+        held = self.asked(HELD)
+        shown = held[0][0]["content"]
+        assert re.search(r"^1\. .*The mill is Tom's\.$", shown, re.M)
+        assert re.search(r"^2\. .*bring him two casks of cider", shown, re.M)
+        assert wrong in shown
+        assert right in held[1][0]["content"]
+        reason = second[1]["content"].partition("could not be used: ")[2]
+        assert "contradicts" in reason
+        assert "The mill is Tom's." in reason
+        assert "cider" not in reason
+        recent = self.mind.memory.context().recent
+        assert recent.text.startswith(right)
+        assert (recent.model, ended[0].calls) == ("fake", 4)
+        ((task, answer, why),) = ended[0].refused
+        assert (task, answer) == ("summarise", wrong)
+        assert "The mill is Tom's." in why
+        (guard,) = (each for each in emitted if isinstance(each, Guard))
+        assert (guard.task, guard.op, guard.before) == ("summarise", "refused", wrong)
+        assert guard.reason == why

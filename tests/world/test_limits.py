@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from autobahn.twisted.websocket import WebSocketServerFactory
-from evennia.server.portal.wire_formats.evennia_v1 import EvenniaV1Format
 from evennia.utils.create import create_account
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +14,7 @@ from twisted.internet.testing import StringTransport
 
 from game.server import limits
 from game.server.limits import LOGIN_SECONDS, LONGEST_LINE, LONGEST_MESSAGE, Allowance, Buckets
-from game.server.portal_lines import STOPPED, BoundedSocket, PromptTelnet
+from game.server.portal_lines import BoundedSocket, PromptTelnet
 from game.server.telnet_session import WrappingSession
 from typeclasses.accounts import Account
 
@@ -148,20 +147,6 @@ def test_a_handshake_without_an_end_is_hung_up_on_and_not_kept(socket):
     socket.dataReceived(b"x")
     assert socket.transport.disconnected
     assert len(socket.data) <= LONGEST_MESSAGE
-
-
-@pytest.mark.parametrize(("stops", "code"), [(True, STOPPED), (False, None)])
-def test_a_browser_is_told_whether_the_world_stops_or_it_alone_has_to_go(
-    socket, sessions, monkeypatch, stops, code
-):
-    closed = []
-    monkeypatch.setattr(socket, "sendClose", lambda code=None, reason=None: closed.append(code))
-    if stops:
-        sessions._disconnect_all = True  # Evennia's own mark of it
-    socket.wire_format = EvenniaV1Format()
-    socket.onMessage(b'["websocket_close", [], {}]', False)
-    assert [each if each == STOPPED else None for each in closed] == [code]
-    assert bool(sessions.left) is not stops
 
 
 # -- the Server's end

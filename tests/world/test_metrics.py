@@ -61,33 +61,23 @@ class MetricsWorld(AgentsWorld):
         raise AssertionError(f"no {name} {labels} in\n{text}")
 
 
-class CountedTest(MetricsWorld):
-    def test_a_thought_and_its_memories_are_counted(self):
-        self.said = ["say The leek soup.", "wait"]
-        self.char1.execute_cmd("talk mira Good evening.")
+class WatchedTest(MetricsWorld):
+    def test_a_thought_and_its_memories_are_counted_and_streamed_with_words_and_reason(self):
+        self.said = ["say The leek soup. | Tom is hungry", "wait"]
+        self.char1.execute_cmd("talk mira Good evening. connect Tom c67jHL8p")
         self.pass_time(20)
         assert self.value("thoughts_total", outcome="acted") >= 1
         assert self.value("prompt_tokens_total") > 0
         assert self.value("thought_latency_seconds_count", priority="player") >= 1
-        assert self.value("agents", state="idle") == 1
+        assert self.value("agents", state="idle") == self.value("up") == 1
         assert self.value("memories") == self.mind.memory.memory.status().total
-        assert self.value("up") == 1
         assert "Tom" not in self.watching.metrics.text().decode()
-
-
-class StreamedTest(MetricsWorld):
-    def test_a_memory_has_its_words_and_an_act_its_reason(self):
-        self.said = ["say The leek soup. | Tom is hungry", "wait"]
-        self.char1.execute_cmd("talk mira Good evening. connect Tom c67jHL8p")
-        self.pass_time(20)
         records = self.shown()
         heard = next(each for each in records if "Good evening" in each.get("text", ""))
         assert (heard["source"], heard["place"], heard["kind"]) == ("Tom", "The Inn", "memory")
         assert "c67jHL8p" not in heard["text"]
         act = next(each for each in records if each.get("of") == "act")
         assert (act["text"], act["reason"]) == ("say The leek soup.", "Tom is hungry")
-        thought = next(each for each in records if each["kind"] == "thought")
-        assert len(thought["prompt"]) == 32
         assert [each["seq"] for each in records] == list(range(1, len(records) + 1))
 
 

@@ -12,8 +12,6 @@ from keepsake.contrib.evennia.creation import create_agent
 from keepsake.contrib.evennia.minds import mind_by_number, open_minds, unopened
 from tests.world.agents_world import AgentsWorld
 
-RULE = "Never open the eel trap."
-
 
 class TestOpenedInTurn(AgentsWorld):
     """Mira is with Tom in the inn; Ada, Bram and Zoe are where nobody plays."""
@@ -58,18 +56,3 @@ class TestOpenedInTurn(AgentsWorld):
         self.clock.advance(20_000)
         self.settle()
         assert any("You are Zoe." in prompt for prompt in self.fake.prompts())
-
-    def test_whoever_comes_before_all_are_open_is_told_of_their_absence_once_they_are(self):
-        self.account.permissions.add("Player")
-        self.account.unpuppet_object(self.session)
-        eve = self.guest(31, "Eve")
-        eve.location = self.cellar
-        eve.execute_cmd("say Tom owes me six pence.")
-        self.settle()
-        self.restart()
-        heard = self.hears(self.char1)
-        self.account.puppet_object(self.session, self.char1)
-        while unopened():
-            self.posted.get(timeout=60)()
-        self.clock.advance(1)
-        self.settle(lambda: any("six pence" in each for each in heard))

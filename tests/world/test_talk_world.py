@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from evennia.utils import create
+
 from keepsake.archive.records import MemoryKind
 from tests.fakes.model_server import Reply
 from tests.world.test_hospitality import Inn
+from typeclasses.objects import Object
 
 PERSONA = "You are Mira Fenn, keeper of the Kettle. You are warm and quick."
 CHAT_TEMPLATE = "{{ range .Messages }}{{ .Role }}: {{ .Content }}{{ end }}"
@@ -172,3 +175,49 @@ class TestModelGone(TalkWorld):
         self.mind.thinker.model_is_back()
         self.pass_time(8)
         assert self.acts() == ["say I am now, Tom."]
+
+
+class DeedsWorld(TalkWorld):
+    """The inn has a door to the yard."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.char2.location = None
+        for each in (*self.room1.exits, *self.room2.exits, self.obj1, self.obj2):
+            each.delete()
+        self.room2.key = "The Yard"
+        self.way("door", self.room1, self.room2)
+        self.way("inn", self.room2, self.room1)
+
+    def holds(self, name: str) -> Any:
+        return create.create_object(Object, key=name, location=self.mira)
+
+
+class TestDeeds(DeedsWorld):
+    def test_what_can_be_done_is_in_the_prompt_and_it_goes_where_it_is_asked_to(self):
+        self.holds("blue cup")
+        (sent,) = self.asks("Good evening.", "Good evening, Tom.")
+        offered = sent[-1]["content"].partition("[You can: ")[2].partition("]")[0]
+        assert "give <thing> to <name> (blue cup; to Tom)" in offered
+        assert "go <exit> (door)" in offered
+        assert "follow <name> (Tom)" in offered
+        assert "get <thing>" not in offered, "nothing lies there"
+        assert "recall <words>" in sent[0]["content"]
+        self.asks("Go through the door.", "After you, then.\n> go door")
+        assert self.mira.location is self.room2
+
+
+class TestFollowing(DeedsWorld):
+    def test_it_goes_after_whoever_it_follows_until_it_stays(self):
+        self.asks("Come with me!", "With pleasure.\n> follow Tom")
+        self.char1.execute_cmd("door")
+        assert self.mira.location is self.char1.location is self.room2
+        self.asks("Wait here, please.", "As you like.\n> stay")
+        self.char1.execute_cmd("inn")
+        assert (self.char1.location, self.mira.location) == (self.room1, self.room2)
+        self.char1.execute_cmd("door")
+        self.asks("Come with me!", "With pleasure.\n> follow Tom")
+        self.room2.exits[0].locks.add("traverse:not holds() and perm(Developer)")
+        self.room2.exits[0].at_traverse(self.char1, self.room1)
+        assert self.mira.location is self.room2, "where it may not go it loses him"
+        assert self.mind.actor.leader is None

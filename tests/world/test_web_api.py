@@ -17,7 +17,6 @@ from tests.world.test_recall_world import CHATTER, FACTS, RecallWorld
 from tests.world.web_world import API, WebWorld
 
 SMALL = "**immediate_window**: 4\n**recent_window**: 4\n**min_saving_tokens**: 0\n"
-HOSTILE = '<script>alert(1)</script> <img src=x onerror="alert(2)"> |rred|n \x1b[31m'
 READING = (
     *("", "/prompt", "/tiers", "/memories", "/recall?q=key", "/compactions", "/series", "/why"),
 )
@@ -52,14 +51,7 @@ class TestAccess(WebWorld):
         (status, body, _), *_ = strangers
         assert status == 403
         assert b"Mira" not in body
-
-    def test_nor_does_a_staff_account_that_was_closed(self):
-        closed = self.account_named("Carl", "Admin", is_staff=True, is_active=False)
-        assert not may_watch(closed)
-        assert not may_act(closed)
-
-    def test_nothing_is_looked_up_for_them(self):
-        self.stop_services()  # with them it would be 503
+        self.stop_services()  # with them it would be 503: nothing is looked up
         assert self.client_of().get(f"{API}/agents").status_code == 403
 
     def test_builders_and_those_above_them_may_do_all(self):
@@ -69,6 +61,12 @@ class TestAccess(WebWorld):
         assert not may_act(self.account_named("Hal", "Helper"))
         assert not may_act(None)
         assert not may_watch(None)
+        closed = self.account_named("Carl", "Admin", is_staff=True, is_active=False)
+        assert not may_watch(closed)
+        assert not may_act(closed)
+        self.get("/agents")
+        self.builder.permissions.remove("Builder")
+        assert self.web.get(f"{API}/agents").status_code == 403
 
     def test_staff_may_look_and_not_act(self):
         staff = self.account_named("Stan", "Player", is_staff=True)
@@ -78,11 +76,6 @@ class TestAccess(WebWorld):
             assert "builders" in self.post(self.of_mira(deed), 403)["error"]
         assert not self.mira.db.paused
         assert not self.mira.db.asleep
-
-    def test_who_is_demoted_may_look_no_more(self):
-        self.get("/agents")
-        self.builder.permissions.remove("Builder")
-        assert self.web.get(f"{API}/agents").status_code == 403
 
     def test_what_does_something_needs_the_token(self):
         self.web = self.client_of(self.builder, tokens=True)
@@ -133,21 +126,14 @@ class TestLooking(WebWorld):
         found = self.get("/agents")
         assert [each["name"] for each in found["agents"]] == ["Ada", "Mira"]
         mira = found["agents"][1]
-        assert mira["id"] == self.mira.id
-        assert (mira["state"], mira["place"]) == ("idle", "The Inn")
+        assert (mira["id"], mira["state"], mira["place"]) == (self.mira.id, "idle", "The Inn")
         assert mira["last_act"] == "say Good evening, Tom."
-        assert mira["last_act_at"] <= found["now"]
-        assert mira["ended"] == 1
-        assert mira["failed"] == 0
+        assert (mira["ended"], mira["failed"], mira["waiting"]) == (1, 0, None)
         assert 0 < mira["used"] <= mira["budget"]
         assert mira["memories"] == self.mind.memory.memory.status().total
         assert mira["next_due"] == 129
-        assert mira["waiting"] is None
         assert mira["problem"] == found["log_problem"] == ""
-        assert self.get(f"/agents/{ada.id}")["last_act_at"] is None
         assert self.get(self.of_mira()) == mira
-
-    def test_what_is_wrong_is_told(self):
         self.fake.always("/api/generate", Reply(status=500))
         self.char1.execute_cmd("talk Mira Good evening.")
         self.pass_time(30)
@@ -170,14 +156,9 @@ class TestLooking(WebWorld):
         assert "\n".join(each["text"] for each in found["sent"]).strip() == sent.strip()
         assert "who it is" in {each["name"] for each in found["sent"]} & {*found["sections"]}
 
-    def sums_up(self, count: int) -> None:
-        """Mira lives through so much, with a window of four memories."""
-        (self.services.places.config / "memory_compaction.md").write_text(SMALL)
-        assert self.get(self.of_mira("/compactions")) == []
-        self.lives_through(count)
-
     def test_every_memory_is_in_one_tier_and_was_folded_once(self):
-        self.sums_up(40)
+        (self.services.places.config / "memory_compaction.md").write_text(SMALL)
+        self.lives_through(40)
         tiers = self.get(self.of_mira("/tiers"))
         total = self.mind.memory.memory.status().total
         assert (tiers["first"], tiers["total"]) == (1, total)
@@ -195,28 +176,10 @@ class TestLooking(WebWorld):
         assert all(first <= last for first, last in folded)
         for (_, last), (first, _) in pairwise(folded):
             assert first == last + 1  # each memory once
-        for earlier, later in pairwise(made):
-            assert later["number"] == earlier["number"] + 1
-            assert later["before"]["recent"] == earlier["after"]["recent"]
         assert made[-1]["after"]["longterm"]["text"]
         assert made[-1]["undone"] is None
-        assert tiers["compaction"] == made[-1]["number"] > 6
-        paged: list[dict] = []  # down to the first
-        older = {}
-        while page := self.get(self.of_mira("/compactions"), limit=3, **older):
-            paged += page
-            older = {"before": page[-1]["number"]}
-        assert paged == whole
-
-    def test_memories_page_by_page(self):
-        self.lives_through(250)
-        newest = self.get(self.of_mira("/memories"))
-        assert [each["number"] for each in newest] == list(range(52, 252))
-        page = self.get(self.of_mira("/memories"), first=10, last=250)
-        assert [each["number"] for each in page] == list(range(10, 210))
-        assert page[0]["text"] == 'Tom says, "Barrel 9 holds 63 herrings."'
-        assert (page[0]["place"], page[0]["source"]) == ("The Inn", "Tom")
-        assert self.get(self.of_mira("/memories"), first=9000) == []
+        page = self.get(self.of_mira("/compactions"), limit=3, before=whole[2]["number"])
+        assert page == whole[3:6]
 
     def test_why_it_did_what_it_did(self):
         assert "not done anything" in self.get(self.of_mira("/why"), 404)["error"]
@@ -228,11 +191,7 @@ class TestLooking(WebWorld):
         assert (why["trigger"], why["thought"]["source"]) == ("addressed", "Tom")
         assert why["cause"]["text"] == 'Tom says to you, "Good evening."'
         assert why["act"]["kind"] == "act"
-        assert why["window"][1] >= why["cause"]["number"]
-        assert why["thought"]["model"] == "fake"
-        assert sum(why["thought"]["sections"].values()) > 0
         assert why["missing"] == []
-        assert "one act" in self.get(self.of_mira("/why"), 404, n=2)["error"]
         assert why["thought"]["outcome"] == "acted"
 
     def test_the_schema_is_valid_and_the_one_in_the_docs(self):
@@ -241,16 +200,10 @@ class TestLooking(WebWorld):
         kept = (REPOSITORY / "docs" / "openapi.json").read_text(encoding="utf-8")
         assert json.loads(kept) == told, "python -m keepsake.web.schema > docs/openapi.json"
 
-    def test_a_world_without_an_index_says_so(self):
-        assert "agents' log" in self.get(self.of_mira("/recall"), 503, q="key")["error"]
-
     def test_what_cannot_be_used_is_refused_with_the_cure(self):
         for path, cure in (
             ("/memories?first=0", "first: Input should be greater than or equal to 1"),
-            ("/memories?first=²", "first: Input should be a valid integer"),
             (f"/memories?first={'9' * 5000}", "first: Unable to parse"),
-            ("/memories?first=5&last=4", "at least first"),
-            ("/recall?q=%20", "q: String should have at least 1 character"),
             (f"/recall?q={'x' * 1001}", "q: String should have at most 1000 characters"),
             ("/book?of=diary", "'journal', 'people', 'notes'"),
             ("/series?hours=1&" + "&".join(f"a{n}=1" for n in range(1500)), "Give less"),
@@ -260,7 +213,7 @@ class TestLooking(WebWorld):
             assert cure in error, path
             assert len(error) < 300
 
-    def test_who_is_no_agent_is_not_found(self):
+    def test_who_is_no_agent_is_not_found_and_a_world_that_is_stopping_says_so(self):
         for number in (self.char1.id, 99_999, 10**30):
             for rest in READING:
                 answer = self.web.get(f"{API}/agents/{number}{rest}")
@@ -268,23 +221,11 @@ class TestLooking(WebWorld):
             for rest in DOING:
                 self.post(f"/agents/{number}{rest}", 404)
         assert "openapi.json" in self.get("/nothing", 404)["error"]
-
-    def test_a_world_that_is_stopping_says_so(self):
         self.stop_services()
         for rest in READING:
             answer = self.web.get(f"{API}{self.of_mira(rest)}")
             assert answer.status_code == 503, rest
             assert "agents are not running" in answer.json()["error"]
-        assert self.web.get(f"{API}/agents").status_code == 503
-
-    def test_an_archive_that_cannot_be_read_is_told(self):
-        self.lives_through(3)
-        (segment,) = (self.mind.memory.folder / "archive").glob("*.jsonl")
-        segment.unlink()
-        segment.mkdir()  # not even root can read that as a file
-        for rest in ("/memories", "/compactions"):
-            assert "cannot be read" in self.get(self.of_mira(rest), 503)["error"]
-        assert self.get(self.of_mira("/tiers"))["total"] == 4
 
 
 class TestRecall(WebWorld, RecallWorld):
@@ -319,12 +260,6 @@ class TestDoing(WebWorld):
         assert not self.mira.db.asleep
         assert not self.mira.db.paused
 
-    def test_a_stranger_learns_nothing_by_what_they_send(self):
-        self.web = self.client_of(tokens=True)
-        for kind, size in (("text/plain", 3_000_000), ("multipart/form-data", 10)):
-            sent = self.web.post(f"{API}{self.of_mira('/sleep')}", "x" * size, content_type=kind)
-            assert "staff" in self.answer("post", self.of_mira("/sleep"), sent, 403)["error"]
-
 
 class TestSite(WebWorld):
     """What all pages of the site share."""
@@ -338,9 +273,6 @@ class TestSite(WebWorld):
         login = self.client_of().get("/auth/login/")
         assert "default-src 'self'" in login["Content-Security-Policy"]
         assert "no-store" in login["Cache-Control"]
-        # Evennia's own pages load from elsewhere, and the web client speaks to another port.
-        for page in ("/auth/register", "/webclient/"):
-            assert "default-src" not in self.client_of().get(page)["Content-Security-Policy"]
 
     def test_no_session_is_kept_of_a_stranger(self):
         before = Session.objects.count()

@@ -96,13 +96,6 @@ class TestWhy(WhyWorld):
         found = {each["by"]: each for each in self.logged("recall")}
         assert {"talk", "agent", "builder"} <= set(found)
         assert found["agent"]["question"] == "the brass key"
-        assert found["agent"]["found"] > 0
-        assert found["agent"]["best"] > 0
-        assert "Who was it?" in found["talk"]["question"]
-        self.mind.keeper.recaller._found = lambda *_, **__: None  # none comes in time
-        self.asks("Where is Edwin?", "say Who?")
-        (missed, *_) = [each for each in self.logged("recall") if not each["searched"]]
-        assert (missed["by"], missed["found"], missed["best"]) == ("talk", 0, 0.0)
 
     def test_which_act_and_what_set_it_off(self):
         for line, cure in (
@@ -126,8 +119,7 @@ class TestWhy(WhyWorld):
         assert "say Two." in self.why()
         assert "say One." in self.why("@why Mira 2")
         assert "Mira's last act but 1" in self.why("@why 2")
-        everything = [self.why(f"@why/all Mira {n}") for n in range(1, 6)]
-        assert any("refused: " in each and "destroy" in each for each in everything)
+        assert any("refused: " in self.why(f"@why/all Mira {n}") for n in range(1, 6))
         # An act of which the log does not know yet comes first.
         self.mind.memory.memory.append("say Three.", MemoryKind.ACT, reason="cut off")
         shown = self.why()

@@ -53,22 +53,18 @@ def world(
         yield made
 
 
-def log_in(page: Page, world: WatchedWorld) -> None:
-    """Log the admin in, from where a stranger is sent to; ends at all agents."""
+@pytest.fixture(scope="module")
+def signed_in(browser: Browser, world: WatchedWorld) -> dict:
+    """What a browser keeps once the admin has logged in, through the page that a stranger gets."""
+    context = browser.new_context(base_url=world.address)
+    context.set_default_timeout(PATIENCE)
+    page = context.new_page()
     page.goto("/agents/")
     page.get_by_role("link", name="Log in").click()
     page.get_by_label("Name").fill("admin")
     page.get_by_label("Password").fill(world.password)
     page.get_by_role("button", name="Log in").click()
     expect(page).to_have_url(f"{world.address}/agents/")
-
-
-@pytest.fixture(scope="module")
-def signed_in(browser: Browser, world: WatchedWorld) -> dict:
-    """What a browser keeps once the admin has logged in, through the page that a stranger gets."""
-    context = browser.new_context(base_url=world.address)
-    context.set_default_timeout(PATIENCE)
-    log_in(context.new_page(), world)
     kept = context.storage_state()
     context.close()
     return kept

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, Route, expect
+from playwright.sync_api import Browser, Page, Route
 
-from keepsake.events.types import OPERATIONS
 from keepsake.paths import REPOSITORY
 
 _STATIC = REPOSITORY / "keepsake" / "web" / "static" / "keepsake"
@@ -17,8 +14,8 @@ _SITE = "http://keepsake.test/"
 
 
 @pytest.fixture
-def page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
-    """An empty page that can import the modules, in UTC or the time zone that a test asks for."""
+def page(browser: Browser) -> Iterator[Page]:
+    """An empty page that can import the modules."""
 
     def serve(route: Route) -> None:
         path = route.request.url.removeprefix(_SITE)
@@ -27,7 +24,7 @@ def page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
         else:
             route.fulfill(body="<!DOCTYPE html><title>empty</title>", content_type="text/html")
 
-    opened = browser.new_page(timezone_id=getattr(request, "param", "UTC"))
+    opened = browser.new_page()
     opened.route(f"{_SITE}**", serve)
     opened.goto(_SITE)
     yield opened
@@ -60,24 +57,6 @@ def test_the_stream_holds_five_hundred_rows_and_no_more(page: Page) -> None:
     assert "row 2501" in first
 
 
-def test_a_difference_holds_both_texts(page: Page) -> None:
-    changed, nothing, far = page.evaluate(
-        """async () => {
-          const { wordDiff } = await import("/watch/compactions.js");
-          const far = wordDiff("a ".repeat(4000), "b ".repeat(4000));
-          const changed = wordDiff("Mira sells soup in the inn", "Mira sells bread in the inn");
-          return [changed, wordDiff("", ""), far];
-        }"""
-    )
-    gone, new = ["gone", "soup "], ["new", "bread "]
-    assert changed == [["same", "Mira sells "], gone, new, ["same", "in the inn"]]
-    assert nothing == []
-    assert far is None
-
-
-# -- what happens, in words
-
-
 def test_a_thought_stands_before_its_own_act_whichever_comes_first(page: Page) -> None:
     shown = page.evaluate(
         """async () => {
@@ -108,23 +87,6 @@ def test_a_thought_stands_before_its_own_act_whichever_comes_first(page: Page) -
     assert shown == [told] * 3
 
 
-def test_whatever_is_done_to_a_memory_is_told_in_words(page: Page) -> None:
-    told = page.evaluate(
-        """async (names) => {
-          const { describe } = await import("/watch/event_words.js");
-          const numbers = { n: 5, size: 89, times: 1 };
-          const facts = { ...numbers, of: "work", about: "Tom" };
-          return names.map((op) => describe("memory", { op, ...facts }).what);
-        }""",
-        list(OPERATIONS),
-    )
-    assert [words for words in told if re.match("(its )?memory: ", words)] == []
-    assert len(set(told)) == len(told)
-
-
-# -- how an agent is
-
-
 def test_who_needs_a_look_is_told_by_what_is_so_now(page: Page) -> None:
     told = page.evaluate(
         """async () => {
@@ -145,59 +107,3 @@ def test_who_needs_a_look_is_told_by_what_is_so_now(page: Page) -> None:
         [],
         ["gone"],
     ]
-
-
-# -- charts
-
-_POINT = {
-    "thoughts": 0,
-    "failed": 0,
-    "no_answer": 0,
-    "prompt_tokens": None,
-    "completion_tokens": None,
-    "budget": None,
-    "cached": None,
-    "latency": None,
-    "latency_p95": None,
-    "memories": None,
-    "recalled": None,
-    "compactions": 0,
-}
-
-
-def _charts(page: Page, points: list[dict], width: int) -> None:
-    """Draw those slices, one every 24 minutes, on a page of that width."""
-    made = [
-        {**_POINT, "at": f"2026-01-01T{i * 24 // 60:02}:{i * 24 % 60:02}:00+00:00", **point}
-        for i, point in enumerate(points)
-    ]
-    page.set_viewport_size({"width": width, "height": 800})
-    answer = json.dumps({"points": made, "complete": True})
-    page.route("**/agents/api/**", lambda route: route.fulfill(body=answer))
-    page.add_script_tag(url=f"{_SITE}vendor/uPlot.iife.min.js")
-    page.evaluate(
-        """async () => {
-          const { Charts } = await import("/watch/charts.js");
-          const sheet = document.createElement("link");  // without it the words are larger
-          Object.assign(sheet, { rel: "stylesheet", href: "/dashboard.css" });
-          await new Promise((done) => { sheet.onload = done; document.head.append(sheet); });
-          document.body.innerHTML = "<div></div>";
-          await new Charts(document.querySelector("div"), 1).load();
-        }"""
-    )
-
-
-def _chart(page: Page, title: str) -> Locator:
-    return page.locator("figure", has=page.locator("b", has_text=title))
-
-
-def test_a_chart_is_drawn_and_one_of_nothing_says_so(page: Page) -> None:
-    _charts(page, [{"memories": 52 + i // 2} for i in range(59)], 1280)
-    chart = _chart(page, "Memories")
-    chart.locator("canvas").hover()
-    assert "memories" in chart.locator(".u-legend").inner_text()
-    chart.locator("summary").click()
-    expect(chart.locator(".numbers tbody tr")).to_have_count(59)
-    for title in ("Tokens", "Latency", "Recall", "Thoughts"):
-        assert _chart(page, title).locator("canvas").count() == 0
-        assert "nothing in this time" in _chart(page, title).inner_text()

@@ -9,10 +9,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import pytest
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
-from tests.slow.browser.conftest import log_in
 from tests.slow.browser.watched import FACT, HOSTILE, WatchedWorld
 from tests.slow.e2e.players import PASSWORD
 
@@ -84,29 +82,14 @@ def test_a_player_walks_by_clicks_and_sees_the_map(stranger: BrowserContext) -> 
     line.fill("help")
     line.press("Enter")
     expect(page.locator("#story")).to_contain_text("whisper")
-    assert page.evaluate(
-        "Math.max(...[story, document.body].map(e => e.scrollWidth)) <= innerWidth"
-    )
     line.press("ArrowUp")
     expect(line).to_have_value("help")
-
-
-def test_logging_out_elsewhere_ends_the_looking(
-    stranger: BrowserContext, world: WatchedWorld
-) -> None:
-    page, elsewhere = stranger.new_page(), stranger.new_page()
-    log_in(page, world)  # a session of its own: the others' goes on
-    expect(page.locator("#agents tr").first).to_be_visible()
-    elsewhere.goto("/agents/")
-    elsewhere.get_by_role("button", name="Log out").click()
-    expect(page.locator("#trouble-here")).to_contain_text("Log in")
-    expect(page.locator("#live")).to_have_text("You may not look here any more. Log in again.")
 
 
 # -- all agents
 
 
-def test_all_agents_stand_in_the_table_and_can_be_filtered(page: Page) -> None:
+def test_all_agents_stand_in_the_table_and_the_keyboard_finds_one(page: Page) -> None:
     page.goto("/agents/")
     rows = page.locator("#agents tr")
     expect(rows).to_have_count(7)
@@ -118,25 +101,25 @@ def test_all_agents_stand_in_the_table_and_can_be_filtered(page: Page) -> None:
     page.get_by_label("Filter the agents").fill("nobody is called so")
     expect(rows).to_have_count(0)
     expect(page.locator("#none")).to_contain_text("No agent fits")
-
-
-def test_the_keyboard_walks_the_rows_and_opens_one(page: Page) -> None:
-    page.goto("/agents/")
+    page.get_by_label("Filter the agents").fill("")
     page.get_by_role("columnheader", name="Agent").get_by_role("button").click()
-    expect(page.locator("#agents tr").first).to_contain_text("Bram")
-    for key in ("j", "j", "j", "k"):
+    expect(rows.first).to_contain_text("Bram")
+    for key in ("j", "j", "Enter"):
         page.keyboard.press(key)
-    expect(page.locator("#agents tr:focus")).to_contain_text("Joss")
-    page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Joss")).to_be_visible()
-    expect(page.locator("#state .badge")).to_be_visible()  # its keys are bound by then
-    page.keyboard.press("?")
-    expect(page.get_by_role("dialog")).to_contain_text("next row")
-    page.keyboard.press("Escape")
-    page.keyboard.press("3")
-    expect(page.locator("#panel-memory")).to_be_visible()
-    page.keyboard.press("u")
-    expect(page.get_by_role("heading", name="Agents", exact=True)).to_be_visible()
+
+
+def test_every_section_of_an_agent_and_the_map_of_the_world_are_shown(page: Page) -> None:
+    open_mira(page)
+    for section in SECTIONS:
+        page.locator("#sections").get_by_role("link", name=section.capitalize()).click()
+        shown = page.locator(f"#panel-{section}").locator("[data-row], form, canvas")
+        expect(shown.first).to_be_visible()
+    page.goto("/agents/")
+    page.get_by_role("link", name="World").click()
+    inn = page.locator("#rooms li", has=page.locator("b", has_text=re.compile("^The Kettle$")))
+    expect(inn).to_contain_text("Tamsin")
+    expect(inn.get_by_role("link", name="Mira")).to_be_visible()
 
 
 # -- live
@@ -175,9 +158,6 @@ def test_an_agents_stream_can_be_paused_and_filtered(page: Page, world: WatchedW
     page.keyboard.press("p")
     heard = rows.filter(has_text=f'Tamsin says, "{line}"')
     expect(heard).to_be_visible()
-    page.get_by_label("memories").uncheck()
-    expect(heard).to_be_hidden()
-    page.get_by_label("memories").check()
     page.get_by_label("Filter the stream").fill("no such words anywhere")
     expect(heard).to_be_hidden()
 
@@ -204,30 +184,18 @@ def test_what_players_write_stays_words(page: Page) -> None:
     assert page.title() == "Mira: memory"
 
 
-def test_the_timeline_is_to_scale_and_opens_what_is_under_a_summary(page: Page) -> None:
+def test_the_timeline_opens_what_is_under_a_summary(page: Page) -> None:
     open_mira(page, "memory")
     tiers = page.locator(".tier")
     expect(tiers).to_have_count(3)
-    found = api(page, "tiers")
-    sizes = [each["last"] - each["first"] + 1 for each in (found["longterm"], found["recent"])]
-    wide, short = (tiers.nth(i).bounding_box()["width"] for i in (0, 1))
-    assert wide / short == pytest.approx(sizes[0] / sizes[1], rel=0.15)
     tiers.first.focus()
     page.keyboard.press("Enter")
     expect(page.locator(".memory", has_text=FACT)).to_be_visible()
     expect(tiers.first).to_have_attribute("aria-current", "true")
-    expect(page.locator('#sections [aria-current="page"]')).to_have_text("Memory")
-    expect(page.locator(".ends time")).to_have_count(2)
-    for _ in range(2):  # the second time the address does not change
-        page.get_by_label("Go to memory").fill("3")
-        page.keyboard.press("Enter")
-        expect(page.locator(".memory.marked")).to_have_id("memory-3")
-        expect(page.locator("#memory-3")).to_be_focused()
-        page.locator(".legend").get_by_role("button", name="window").click()
-        expect(page.locator("#memory-3")).to_have_count(0)
-    page.set_viewport_size({"width": 360, "height": 740})
-    widths = tiers.evaluate_all("all => all.map((each) => each.getBoundingClientRect().width)")
-    assert min(widths) >= 44
+    page.get_by_label("Go to memory").fill("3")
+    page.keyboard.press("Enter")
+    expect(page.locator(".memory.marked")).to_have_id("memory-3")
+    expect(page.locator("#memory-3")).to_be_focused()
 
 
 def test_the_prompt_stands_there_by_section(page: Page) -> None:
@@ -238,7 +206,6 @@ def test_the_prompt_stands_there_by_section(page: Page) -> None:
     expect(window.locator("pre")).to_be_hidden()
     window.locator("summary").click()
     expect(window.locator("pre")).to_contain_text("Tamsin says")
-    assert page.locator(".stack .part").count() == sections.count()
     expect(page.locator("#panel-prompt")).to_contain_text("The raw answer")
     page.get_by_label("as it was sent").check()
     stretches = page.locator(".sent > li")
@@ -255,12 +222,6 @@ def test_recall_by_hand_shows_scores_and_leads_to_the_memory(page: Page) -> None
     best = page.locator(".hits li").first
     expect(best).to_contain_text(FACT)
     expect(best.locator("small")).to_contain_text("edwin")
-    summaries = page.locator(".hits").get_by_role("link", name=re.compile("summary"))
-    expect(summaries.first).to_have_attribute("href", re.compile(r"^#memory/\d+-\d+$"))
-    covered = str(summaries.first.get_attribute("href")).removeprefix("#memory/")
-    summaries.first.click()
-    expect(page.locator(f"#memory-{covered.split('-')[0]}")).to_be_focused()
-    page.go_back()
     page.locator(".hits").get_by_role("link", name="memory 2", exact=True).click()
     expect(page.locator("#memory-2")).to_be_focused()
 
@@ -275,15 +236,6 @@ def test_a_compaction_shows_what_changed(page: Page) -> None:
     expect(newest.locator(".memory")).to_have_count(last - first + 1)
 
 
-def test_the_world_shows_who_is_where(page: Page) -> None:
-    page.goto("/agents/")
-    page.get_by_role("link", name="World").click()
-    inn = page.locator("#rooms li", has=page.locator("b", has_text=re.compile("^The Kettle$")))
-    expect(inn).to_contain_text("Tamsin")
-    inn.get_by_role("link", name="Mira").click()
-    expect(page.get_by_role("heading", name="Mira")).to_be_visible()
-
-
 def test_a_search_finds_the_newest_words_and_leads_to_the_memory(
     page: Page, world: WatchedWorld
 ) -> None:
@@ -293,9 +245,6 @@ def test_a_search_finds_the_newest_words_and_leads_to_the_memory(
     page.get_by_label("Words").fill(line)
     page.keyboard.press("Enter")
     expect(page.locator("#hits li").first).to_contain_text("Mira")
-    for width in WIDTHS:
-        page.set_viewport_size({"width": width, "height": 740})
-        assert _overhang(page) <= 0, width
     page.locator("#hits a").first.click()
     expect(page.locator(".memory.marked")).to_contain_text(line)
 
@@ -312,9 +261,6 @@ def test_why_leads_from_an_act_down_to_the_raw_memories(page: Page, world: Watch
     expect(chain).to_contain_text("Because, it said: somebody asked")
     expect(chain).to_contain_text("Long-term summary of memories 1–")
     expect(chain).to_contain_text("comma answered after")
-    page.get_by_role("link", name="the act before it").first.click()
-    expect(page).to_have_url(re.compile("#why/2$"))
-    expect(page.locator(".turns").first).to_contain_text("its last act but 1")
 
 
 # -- buttons
@@ -325,38 +271,10 @@ def test_buttons_act_and_say_what_came_of_it(page: Page) -> None:
     page.locator("#acts").get_by_role("button", name="Pause").click()
     expect(page.locator("#state .badge")).to_have_text("paused")
     expect(page.locator("#outcome")).to_contain_text("Mira")
-    number = page.locator("body").get_attribute("data-agent")
-    assert page.request.get(f"/agents/api/agents/{number}").json()["state"] == "paused"
-    resume = page.locator("#acts").get_by_role("button", name="Resume")
-    expect(resume).to_be_focused()
-    resume.click()
+    page.locator("#acts").get_by_role("button", name="Resume").click()
     expect(page.locator("#state .badge")).not_to_have_text("paused")
     page.locator("#acts").get_by_role("button", name="Compact").click()
     expect(page.locator("#outcome")).to_contain_text(re.compile("ompact"))
-
-
-# -- how it looks
-
-
-WIDTHS = (1280, 800, 360)
-
-
-def test_nothing_scrolls_sideways_and_fingers_find_what_they_want(page: Page) -> None:
-    page.goto("/agents/")
-    expect(page.locator("#agents tr")).to_have_count(7)
-    for width in WIDTHS:
-        page.set_viewport_size({"width": width, "height": 740})
-        assert _overhang(page) <= 0, width
-        assert _small(page) == [], width
-    open_mira(page)
-    for section in SECTIONS:
-        page.locator("#sections").get_by_role("link", name=section.capitalize()).click()
-        panel = page.locator(f"#panel-{section}")
-        expect(panel.locator("[data-row], form").first).to_be_visible()
-        for width in WIDTHS:
-            page.set_viewport_size({"width": width, "height": 740})
-            assert _overhang(page) <= 0, (section, width)
-            assert _small(page) == [], (section, width)
 
 
 def test_builders_pin_note_and_undo_from_the_page(page: Page) -> None:
@@ -389,22 +307,6 @@ def test_builders_pin_note_and_undo_from_the_page(page: Page) -> None:
     undo.click()
     expect(page.locator("#outcome")).to_contain_text("Took back compaction")
     expect(page.locator(".compactions li").first).to_contain_text("taken back")
-
-
-def _overhang(page: Page) -> int:
-    return page.evaluate("document.documentElement.scrollWidth - innerWidth")
-
-
-def _small(page: Page) -> list[str]:
-    """What can be pressed and is less than 24 pixels high or wide, but for links within a text."""
-    return page.evaluate(
-        """() => [...document.querySelectorAll(
-            "main button, main select, main summary, main .number, #agents a, #sections a")]
-          .filter((each) => each.offsetParent)
-          .map((each) => [each.textContent, each.getBoundingClientRect()])
-          .filter(([, { width, height }]) => width < 23.9 || height < 23.9)
-          .map(([words, { width, height }]) => `${words} ${width} x ${height}`)"""
-    )
 
 
 # -- last, for it takes an agent, and then the world, away

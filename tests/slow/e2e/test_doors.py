@@ -219,12 +219,3 @@ def test_game_clients_are_told_what_they_take(copy):
         assert 0 < time.time() - int(facts[b"UPTIME"]) < 3600
     finally:
         line.close()
-
-
-def test_a_screen_reader_hears_no_drawing(copy):
-    player = Player.new(copy, "Mats")
-    player.see("help start")
-    player.type("option screenreader = on", "SCREENREADER was changed")
-    told = player.type("map", "The Gorse Path: north, then north")
-    assert not re.search(r"[\[\]|^]|--|==", told)
-    player.leave()

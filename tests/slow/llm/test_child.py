@@ -6,7 +6,6 @@ import os
 import signal
 import socket
 from collections.abc import Iterator
-from dataclasses import replace
 
 import psutil
 import pytest
@@ -75,13 +74,3 @@ def test_a_port_in_use_is_named_with_its_cure(own: IdleChild, home: Places):
         assert not own.watch()
         assert f"Port {home.ports.model}" in str(own.problem)
         assert "KEEPSAKE_PORT_BASE" in str(own.problem)
-
-
-def test_a_pid_file_is_locked_and_that_of_a_stranger_not_believed(own: IdleChild, home: Places):
-    own.pid_file.write_text(f"{os.getpid()}\n")
-    assert own.pid is None
-    own.stop()
-    own.pid_file.write_text("nonsense")
-    assert own.pid is None
-    other = replace(home, home=home.home / "other")
-    assert IdleChild(other).pid_file != own.pid_file, "places do not share a child"

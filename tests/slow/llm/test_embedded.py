@@ -105,24 +105,6 @@ def test_a_killed_child_comes_back_with_another_file(embedded: Embedded, home: P
         own.stop()
 
 
-def test_a_file_is_found_once_it_has_come_and_one_that_is_none_says_why(home: Places):
-    own = Embedded(home)
-    own.first_retry = 60.0
-    own.use("mine.gguf")
-    assert not own.watch()
-    assert own.pid is None
-    assert "mine.gguf" in str(own.problem)
-    home.models.mkdir(parents=True)
-    (home.models / SHIPPED_FILE).write_bytes(b"no weights at all")
-    own.use("")
-    own._next_start = 0.0
-    own.watch()
-    until(lambda: own.pid is None)
-    own.watch()
-    assert "could not load the model" in own.log_file.read_text()
-    own.stop()
-
-
 # -- GGUF files and the shipped weights
 
 
