@@ -85,25 +85,3 @@ def test_a_thought_stands_before_its_own_act_whichever_comes_first(page: Page) -
     )
     told = ["recalls: Who?", "thinks (heard): go south", "> go south", "The Quay", "A gull"]
     assert shown == [told] * 3
-
-
-def test_who_needs_a_look_is_told_by_what_is_so_now(page: Page) -> None:
-    told = page.evaluate(
-        """async () => {
-          const { trouble } = await import("/watch/agent_state.js");
-          const calm = { state: "idle", problem: "", waiting: null, recent_failed: 0,
-            recent_ended: 20, failed: 500, ended: 900 };
-          return [calm, { ...calm, recent_failed: 10 }, { ...calm, recent_failed: 11 },
-            { ...calm, recent_failed: 2, recent_ended: 2 }, { ...calm, waiting: 31 },
-            { ...calm, state: "going home to sleep" }, { ...calm, state: "gone" }].map(trouble);
-        }"""
-    )
-    assert told == [
-        [],
-        [],
-        ["11 of its last 20 thoughts came to nothing"],
-        [],
-        ["waits for 31 s"],
-        [],
-        ["gone"],
-    ]

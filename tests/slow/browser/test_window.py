@@ -62,30 +62,6 @@ def test_a_stranger_and_a_player_learn_nothing(
     expect(page.get_by_role("link", name="look into the agents")).to_be_visible()
 
 
-def test_a_player_walks_by_clicks_and_sees_the_map(stranger: BrowserContext) -> None:
-    page = stranger.new_page()
-    page.set_viewport_size({"width": 390, "height": 844})
-    page.goto("/webclient/")
-    expect(page.locator("#story")).to_contain_text("to leave.")
-    line, ways = page.get_by_label("What you do"), page.get_by_role("navigation", name="Ways out")
-    line.fill("create Femke willow-harbour-lantern")
-    line.press("Enter")
-    expect(page.locator("#map")).to_be_hidden()
-    ways.get_by_role("button", name="map").click()
-    expect(page.locator("#map")).to_contain_text("[o]")
-    inn = page.locator("#map").inner_text()
-    ways.get_by_title("The Quay").click()
-    expect(ways.get_by_title("The Salt Pans")).to_be_visible()
-    expect(page.locator("#map")).not_to_have_text(inn)
-    page.locator("#story").get_by_role("link", name="north").last.click()
-    expect(ways.get_by_title("Pump Square")).to_be_visible()
-    line.fill("help")
-    line.press("Enter")
-    expect(page.locator("#story")).to_contain_text("whisper")
-    line.press("ArrowUp")
-    expect(line).to_have_value("help")
-
-
 # -- all agents
 
 
@@ -325,7 +301,7 @@ def test_after_a_reload_of_the_world_the_page_goes_on(page: Page, world: Watched
     expect(rows.filter(has_text=f'Tamsin says, "{before}"')).to_have_count(1)
 
 
-def test_a_player_is_back_where_they_were_after_a_restart_of_the_world(
+def test_a_player_walks_by_clicks_and_is_back_there_after_a_restart_of_the_world(
     stranger: BrowserContext, world: WatchedWorld
 ) -> None:
     page = stranger.new_page()
@@ -335,6 +311,14 @@ def test_a_player_is_back_where_they_were_after_a_restart_of_the_world(
     line, ways = page.get_by_label("What you do"), page.get_by_role("navigation", name="Ways out")
     line.fill("create Griet willow-harbour-lantern")
     line.press("Enter")
+    ways.get_by_role("button", name="map").click()
+    expect(page.locator("#map")).to_contain_text("[o]")
+    inn = page.locator("#map").inner_text()
+    ways.get_by_title("The Quay").click()
+    expect(ways.get_by_title("The Salt Pans")).to_be_visible()
+    expect(page.locator("#map")).not_to_have_text(inn)
+    page.locator("#story").get_by_role("link", name="north").last.click()
+    expect(ways.get_by_title("Pump Square")).to_be_visible()
     ways.get_by_title("The Quay").click()
     expect(ways.get_by_title("The Salt Pans")).to_be_visible()
     assert world.copy.keepsake("stop").returncode == 0
