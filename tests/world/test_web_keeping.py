@@ -7,9 +7,7 @@ from typing import Any
 from keepsake.archive.history import compactions
 from keepsake.archive.records import Tier
 from keepsake.contrib.evennia.audit import AUDIT, newest
-from keepsake.events.files import events
 from tests.world.web_world import WebWorld
-from typeclasses.agents import Agent
 
 WRITING = {
     "/undo": {},
@@ -121,11 +119,6 @@ class TestChanging(WebWorld):
 class TestWindow(WebWorld):
     """Item by item, as the page has it, in a world that can be reloaded."""
 
-    def talks(self, *answers: str) -> None:
-        self.said = [*answers, "wait"]
-        self.char1.execute_cmd("talk Mira Good evening.")
-        self.pass_time(4)
-
     def about(self) -> tuple[str, bool, bool, bool]:
         row = self.get(self.of_mira())
         return row["state"], row["paused"], row["asleep"], row["going_home"]
@@ -147,23 +140,3 @@ class TestWindow(WebWorld):
         assert self.said_of("wake").startswith("not: Mira is awake")
         assert self.said_of("resume") == "Mira thinks again"
         assert self.about() == ("idle", False, False, False)
-
-    def acts_of(self, agent: Agent) -> list[str]:
-        """What it did, by the numbers in the log."""
-        assert self.log.flush(10)
-        found = [each for each in events(self.log.folder) if each.get("agent_id") == agent.id]
-        acts = [each["command"] for each in found if each["kind"] == "thought"]
-        return [each for each in acts if each != "wait"]
-
-    def test_whoever_has_the_name_next_gets_nothing_of_its_past_and_gives_it_nothing(self):
-        self.talks("say Good evening, Tom.")
-        self.mira.key = "Mirabel"
-        self.settle()
-        oswin = self.another_agent("Oswin")
-        oswin.key = "Mira"
-        self.settle()
-        self.talks("say I am another.")
-        assert self.acts_of(oswin) == ["say I am another."]
-        assert self.acts_of(self.mira) == ["say Good evening, Tom."]
-        for each, said in ((self.mira, "say Good evening, Tom."), (oswin, "say I am another.")):
-            assert self.get(f"/agents/{each.id}/why", n=1)["command"] == said

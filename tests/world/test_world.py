@@ -7,12 +7,16 @@ import shutil
 
 import pytest
 from evennia.objects.models import ObjectDB
+from evennia.utils.ansi import strip_ansi
+from evennia.utils.create import create_object
 from evennia.utils.test_resources import EvenniaTest, EvenniaTestCase
 
+from game.simulation.living import atlas_for
 from keepsake.errors import ConfigError
 from keepsake.names import check_agent_name
 from tests.world.built_world import BuiltWorld, forget, shipped_world
 from typeclasses.agents import Agent
+from typeclasses.characters import Character
 from world.atlas import FOLDER, OPPOSITE, read_atlas
 from world.build import at_initial_setup, build_world, find
 from world.deed.files import read_deeds
@@ -80,8 +84,6 @@ class TestBuilding(EvenniaTestCase):
     def test_everything_is_made_once_and_evennias_first_room_becomes_the_start(self):
         forget()
         ObjectDB.objects.filter(id__in=(1, 2)).delete()
-        from evennia.utils.create import create_object  # noqa: PLC0415
-
         limbo = create_object("typeclasses.rooms.Room", key="Limbo")
         create_object("typeclasses.rooms.Room", key="Another").delete()  # 3 is the next number
         ObjectDB.objects.filter(id=limbo.id).update(id=2)
@@ -115,3 +117,44 @@ class TestBuilt(BuiltWorld, EvenniaTest):
             assert agent.db.examples == list(person.examples)
         assert find("thing", "red_glass").db.loved_by == ["Joss", "Wren"]
         assert not find("thing", "candle_end").db.loved_by
+
+    def test_a_room_reads_in_order_and_coming_and_going_is_told(self):
+        kettle = find("room", "kettle")
+        tom = create_object(Character, key="Tom", location=kettle)
+        lines = strip_ansi(kettle.return_appearance(tom)).splitlines()
+        assert lines[0] == "The Kettle"
+        assert lines[1].startswith("The only inn in Withy Hythe")
+        assert lines[3].startswith("Exits: north to Pump Square, south to The Quay, west to")
+        assert lines[4] == "Here: Mira."
+        heard: list[str] = []
+        mira, nell = find("agent", "mira"), find("agent", "nell")
+        nell.move_to(find("room", "square"), quiet=True)
+        for agent in (mira, nell):
+            agent.msg = lambda text=None, **kwargs: heard.append(strip_ansi(text[0]))
+        tom.execute_cmd("north")
+        tom.move_to(find("room", "quay"))
+        assert heard == [
+            "Tom goes north to Pump Square.",
+            "Tom arrives from The Kettle.",
+            "Tom is gone.",
+        ]
+
+
+def test_the_shipped_agents_come_first_and_nobody_owns_what_is_nowhere():
+    shipped = list(ATLAS.people)
+    assert list(atlas_for(ATLAS, 3, 7).people) == shipped[:3]
+    assert list(atlas_for(ATLAS, len(shipped) + 2, 7).people)[: len(shipped)] == shipped
+    small = atlas_for(ATLAS, 1, 7)
+    kept = set(small.people) | set(small.places)
+    assert all(thing.at in kept for thing in small.things.values())
+
+
+@pytest.mark.parametrize("seed", [1, 7])
+def test_a_hundred_agents_have_names_that_nobody_mixes_up(seed):
+    people = atlas_for(ATLAS, 100, seed).people
+    assert len(people) == 100
+    taken = []
+    for person in people.values():
+        assert check_agent_name(person.name, taken) == person.name
+        taken.append(person.name)
+        assert person.home in ATLAS.places
