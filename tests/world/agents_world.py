@@ -264,7 +264,9 @@ class AgentsWorld(PeopleWorld):
     def guest(self, number: int, name: str) -> Any:
         """One more player in the inn, with an account and a session of that number."""
         account = create.create_account(name, "", "long-password-12", typeclass=Account)
-        made = self.character(name, account)
+        made = create.create_object(Character, key=name, location=self.room1, home=self.room1)
+        made.locks.add(f"puppet:pid({account.id})")
+        account.characters.add(made)
         dummy, handler = ServerSession(), evennia.SESSION_HANDLER
         dummy.init_session("telnet", ("localhost", "testmode"), handler)
         dummy.sessid = number
@@ -273,13 +275,6 @@ class AgentsWorld(PeopleWorld):
         handler.login(session, account, testmode=True)
         self.addCleanup(handler.pop, number, None)
         account.puppet_object(session, made)
-        return made
-
-    def character(self, name: str, account: Account) -> Character:
-        """One more character of an account, in the inn."""
-        made = create.create_object(Character, key=name, location=self.room1, home=self.room1)
-        made.locks.add(f"puppet:pid({account.id})")
-        account.characters.add(made)
         return made
 
     def room(self, name: str) -> Room:

@@ -146,16 +146,6 @@ class MemoriesTest(EventsWorld):
         undone = self.logged("memory")[-1]
         assert (undone["op"], undone["n"], undone["problem"]) == ("undo", 1, "")
 
-        def broken(_reason):
-            raise RuntimeError("no summary today")
-
-        self.mind.memory.memory.compact = broken
-        self.mind.memory.compact(CompactReason.MANUAL, lambda _: None)
-        self.let_compact()
-        failed = self.logged("compaction")[-1]
-        assert failed["outcome"] == "failed"
-        assert "no summary today" in failed["problem"]
-
 
 class NightsTest(EventsWorld):
     def told(self):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from keepsake.archive.records import MemoryKind
 from keepsake.contrib.evennia.commands.why import told
 from keepsake.events.types import Thought
 from keepsake.events.why import PromptSource, SummaryBasis, Why
@@ -120,13 +119,6 @@ class TestWhy(WhyWorld):
         assert "say One." in self.why("@why Mira 2")
         assert "Mira's last act but 1" in self.why("@why 2")
         assert any("refused: " in self.why(f"@why/all Mira {n}") for n in range(1, 6))
-        # An act of which the log does not know yet comes first.
-        self.mind.memory.memory.append("say Three.", MemoryKind.ACT, reason="cut off")
-        shown = self.why()
-        assert "say Three." in shown
-        assert f"(memory {archive.last_number}" in shown
-        assert "does not hold this act" in shown
-        assert "say Two." in self.why("@why Mira 2")
         for holder in (self.char1, self.char1.account):
             holder.permissions.clear()
             holder.permissions.add("Player")

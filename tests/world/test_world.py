@@ -147,14 +147,3 @@ def test_the_shipped_agents_come_first_and_nobody_owns_what_is_nowhere():
     small = atlas_for(ATLAS, 1, 7)
     kept = set(small.people) | set(small.places)
     assert all(thing.at in kept for thing in small.things.values())
-
-
-@pytest.mark.parametrize("seed", [1, 7])
-def test_a_hundred_agents_have_names_that_nobody_mixes_up(seed):
-    people = atlas_for(ATLAS, 100, seed).people
-    assert len(people) == 100
-    taken = []
-    for person in people.values():
-        assert check_agent_name(person.name, taken) == person.name
-        taken.append(person.name)
-        assert person.home in ATLAS.places
