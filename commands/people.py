@@ -10,10 +10,10 @@ import evennia
 from evennia.utils.utils import iter_to_str, time_format
 
 from commands.base import PlayerCommand
-from keepsake.agent.runtime import runtime
+from keepsake.agent.runtime import now
 from keepsake.contrib.evennia.wording import counted
 from typeclasses.agents import Agent
-from world.almanac import almanac_now
+from world.almanac import almanac
 from world.deed.files import WorldDeed
 from world.deed.progress import all_deeds, days_of, is_done, is_over, progress, records
 
@@ -77,8 +77,10 @@ class CmdTime(PlayerCommand):
 
     def act(self) -> None:
         """Say what the almanac says."""
-        now = almanac_now(runtime().clock)
-        self.msg(now.sky if self.cmdstring in ("weather", "tide") else f"{now.clock} {now.sky}")
+        today = almanac(now().astimezone())
+        self.msg(
+            today.sky if self.cmdstring in ("weather", "tide") else f"{today.clock} {today.sky}"
+        )
 
 
 class CmdDeeds(PlayerCommand):

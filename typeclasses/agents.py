@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from keepsake.agent.runtime import runtime
+from keepsake.agent.runtime import now
 from keepsake.contrib.evennia.agents import AgentMixin
 from typeclasses.characters import Character
 from world import days
-from world.almanac import almanac_now
+from world.almanac import almanac
 
 
 class Agent(AgentMixin, Character):
@@ -22,4 +22,4 @@ class Agent(AgentMixin, Character):
     def at_minute(self) -> None:
         """Go on with its day."""
         super().at_minute()
-        days.live_on(self, almanac_now(runtime().clock))
+        days.live_on(self, almanac(now().astimezone()))

@@ -8,13 +8,12 @@ from typing import Any
 from evennia.objects.objects import DefaultRoom
 from evennia.utils.utils import iter_to_str
 
-from keepsake.agent.runtime import running, runtime
+from keepsake.agent.runtime import now
 from keepsake.agent.surroundings import identity_of
 from keepsake.contrib.evennia.characters import call_hosts, hosts_of
-from keepsake.ports import SystemClock
 from typeclasses.clients import SHORT, link, linked
 from typeclasses.objects import ObjectParent
-from world.almanac import almanac_now
+from world.almanac import almanac
 
 EXIT_ORDER = {name: place for place, name in enumerate(SHORT)}
 
@@ -45,17 +44,17 @@ class Room(ObjectParent, DefaultRoom):
 
     def get_display_desc(self, looker: Any, **kwargs: Any) -> str:
         """The description, what is seen at such times as this, and the sky."""
-        now = almanac_now(runtime().clock if running() else SystemClock())
+        seen_at = almanac(now().astimezone())
         looks = self.attributes.get("looks") or {}
         seen = [
             super().get_display_desc(looker, **kwargs),
             *(
                 str(text)
                 for words, text in looks.items()
-                if now.states.issuperset(word.strip() for word in str(words).split(","))
+                if seen_at.states.issuperset(word.strip() for word in str(words).split(","))
             ),
         ]
-        return " ".join([*seen, now.sky] if self.attributes.get("outdoors") else seen)
+        return " ".join([*seen, seen_at.sky] if self.attributes.get("outdoors") else seen)
 
     def get_display_exits(self, looker: Any, **kwargs: Any) -> str:
         """The ways out, as in ``Exits: north to Pump Square and up to The Guest Loft``."""

@@ -11,8 +11,6 @@ from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 from random import Random
 
-from keepsake.ports import Clock
-
 PARTS = ("night", "morning", "afternoon", "evening")
 """Parts of the day."""
 SEASONS = ("spring", "summer", "autumn", "winter")
@@ -129,11 +127,6 @@ def almanac(moment: datetime) -> Almanac:
         weather=_weather(moment.date(), moment.hour // _BLOCK_HOURS),
         market=moment.weekday() == MARKET_WEEKDAY,
     )
-
-
-def almanac_now(clock: Clock) -> Almanac:
-    """What this moment is like, in the machine's time zone, in which agents sleep as well."""
-    return almanac(clock.now().astimezone())
 
 
 def part_of(hour: int) -> str:

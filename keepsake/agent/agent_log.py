@@ -156,6 +156,15 @@ FAILED = ("refused", "no answer", "too large", "broke off")
 REFUSED_IN_A_ROW = 3
 """Refused answers that mean that something is wrong: one wrong command is everyday life."""
 
+_CURES = {
+    "who it is": "Shorten its profile: @agent/profile {name}",
+    "pinned": "Unpin something: @pin/remove {name} = <number>",
+    "noticed": "Take lines out of noticed.md in its folder",
+    "situation": "Shorten the description of the room",
+    "window": "Look at @compaction {name} and agents.log for why nothing was summarised",
+}
+_ANY_CURE = "Raise context_tokens in memory_compaction.md, if the model can look at more"
+
 
 @dataclass(slots=True)
 class Sent:
@@ -222,6 +231,25 @@ class ThoughtLog:
         cost = f"{tokens}, {event.cached_tokens} cached, {event.latency:.2f} s"
         cost = cost if event.model else "no answer"
         log(f"[Thinker] {self.name}: {event.trigger} -> {told} ({cost})")
+
+    def too_large(self, costs: Costs, problem: CompactionError | None) -> str:
+        """Tell the log that a prompt is too large and why; once, until one fits again.
+
+        Returns:
+            The same for builders; empty if they know.
+        """
+        largest = max(costs.sections, key=lambda section: section.tokens)
+        if largest.name == self.heaviest:
+            return ""
+        self.heaviest = largest.name
+        cure = _CURES.get(largest.name, _ANY_CURE).format(name=self.name)
+        needs = f"Its prompt needs {costs.used:,} tokens and may have {costs.budget:,}"
+        line = (
+            f"{self.name} cannot think. {problem or needs}. The largest part of it is "
+            f"{largest.name!r} with {largest.tokens:,} tokens. {cure}"
+        )
+        warn(f"[Thinker] {line}")
+        return line
 
     def guard(self, impulse: Impulse, op: str, before: str, reason: str) -> None:
         """Tell the logs that an answer was not spoken as it was written."""

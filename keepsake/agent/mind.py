@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Executor
+from dataclasses import dataclass
 from functools import partial
 
 from keepsake.agent.acting import Actor
 from keepsake.agent.agent_log import ThoughtLog
+from keepsake.agent.memory.acquaintances import Acquaintances
+from keepsake.agent.memory.diary import Diary
+from keepsake.agent.memory.keeper import MemoryTools
+from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.remembering import Remembering
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.sleep.night import Nights
@@ -36,7 +42,7 @@ def make_mind(life: Life, runtime: Runtime) -> Mind:
         life=life,
         mind=remembering,
         actor=actor,
-        log=thoughts,
+        thoughts=thoughts,
         gateway=runtime.gateway,
         post=runtime.post,
         profile=runtime.chat_profile,
@@ -56,46 +62,44 @@ def make_mind(life: Life, runtime: Runtime) -> Mind:
     )
     nights = Nights(memory, night_tasks(remembering, runtime), runtime)
     sleeper = Sleeper(memory, thinker, nights, runtime)
-    mind = Mind(remembering, actor, thinker, sleeper, runtime.workers)
+    mind = Mind(
+        memory,
+        remembering.diary,
+        remembering.acquaintances,
+        remembering.keeper,
+        actor,
+        thinker,
+        sleeper,
+        look=remembering.look,
+        workers=runtime.workers,
+    )
     return mind
 
 
+@dataclass
 class Mind:
-    """The components of one agent.
+    """The components of one agent."""
 
-    Attributes:
-        memory: What it experienced.
-        diary: Its journal.
-        acquaintances: Whom it knows.
-        keeper: Its notes and pins, and its recall.
-        actor: Its hands and its voice.
-        thinker: What decides when it thinks, and does it.
-        sleeper: What puts it to bed, and wakes it.
-        look: Sees what a person has changed in the agent's files; blocks, never raises.
-        begun: Whether they are at work; before that they can do nothing but wait, or be closed.
-        closed: Whether they have ended.
-    """
-
-    def __init__(
-        self,
-        remembering: Remembering,
-        actor: Actor,
-        thinker: Thinker,
-        sleeper: Sleeper,
-        workers: Executor,
-    ) -> None:
-        self.memory, self.diary = remembering.memory, remembering.diary
-        self.acquaintances, self.keeper = remembering.acquaintances, remembering.keeper
-        self.actor, self.thinker, self.sleeper = actor, thinker, sleeper
-        self.look, self._workers = remembering.look, workers
-        self.begun = self.closed = False
+    memory: MemoryComponent  # what it experienced
+    diary: Diary
+    acquaintances: Acquaintances  # whom it knows
+    keeper: MemoryTools  # its notes and pins, and its recall
+    actor: Actor  # its hands and its voice
+    thinker: Thinker
+    sleeper: Sleeper
+    # sees what a person has changed in the agent's files; blocks, never raises
+    look: Callable[[], None]
+    workers: Executor  # runs what blocks
+    # whether they are at work; before that they can do nothing but wait, or be closed
+    begun: bool = False
+    closed: bool = False
 
     def begin(self) -> None:
         """Open what it remembers, unless that is done, and go on from there."""
         self.begun = True
         self.memory.open()
         # In a thread, so that no thought waits for files; what people change from then on is seen.
-        self._workers.submit(self.look)
+        self.workers.submit(self.look)
         self.acquaintances.catch_up()
         self.sleeper.start()
 

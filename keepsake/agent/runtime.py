@@ -71,17 +71,6 @@ type Changed = Callable[[Health], None]
 
 
 @dataclass
-class Fixed[T]:
-    """Settings that no file changes."""
-
-    current: T
-
-
-type Followed[T] = ConfigFile[T] | Fixed[T]
-"""Settings as they are now."""
-
-
-@dataclass
 class Runtime:
     """What all agents run on. The settings are read again when their file changes."""
 
@@ -122,7 +111,7 @@ class Runtime:
         self._strategies = Strategies(*folders, report, rest=self.rest)
         self._strategy, self._problem = NARRATIVE, ""
 
-    def _followed[S: FileSettings](self, name: str, settings: type[S]) -> Followed[S]:
+    def _followed[S: FileSettings](self, name: str, settings: type[S]) -> ConfigFile[S]:
         """A configuration file that is read again when it changes."""
         path = self.places.config / name
         return ConfigFile(path, settings.load, settings(), report, rest=self.rest)

@@ -114,17 +114,17 @@ def relate(
 # -- who may hear what
 
 
-def is_whispered(agent: Body, turn: TurnContext, private: PrivateWords) -> bool:
-    """Whether an answer is whispered: to a whisper, or as others have come in since."""
+def secrecy(agent: Body, turn: TurnContext, private: PrivateWords) -> tuple[bool, bool]:
+    """Whether an answer is whispered, and whether whispered words may be in its prompt.
+
+    It is whispered to a whisper, and where others have come in since something was confided.
+    Whatever answers a prompt with whispered words may hold them.
+    """
+    confided = turn.whispered or private.shared_with(turn.audience)
     if turn.whispered or not turn.partner:
-        return turn.whispered
+        return turn.whispered, confided
     came_in = not turn.audience.issuperset(map(identity_of, people_near(agent)))
-    return came_in and private.shared_with(turn.audience)
-
-
-def is_confided(turn: TurnContext, private: PrivateWords) -> bool:
-    """Whether whispered words may be in the prompt, and so in whatever answers it."""
-    return turn.whispered or private.shared_with(turn.audience)
+    return came_in and confided, confided
 
 
 def choices(
@@ -136,7 +136,8 @@ def choices(
     its memory compacted.
     """
     without = set[str]() if compacts else {COMPACT}
-    if is_confided(turn, private):
+    _, confided = secrecy(agent, turn, private)
+    if confided:
         without |= WRITES | ({"promise"} if turn.whispered else set())
     verbs = tuple(verb for verb in VERBS if verb.name not in without)
     return verbs, options_of(agent, stays=hosts_guests(agent) if turn.partner else None)

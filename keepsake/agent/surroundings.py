@@ -104,6 +104,13 @@ def show_people(agent: Body, text: str) -> None:
     show(agent, text, "thinking", hidden_from=agents)
 
 
+def show_absent(agent: Body, impulse: Impulse) -> None:
+    """Anyone who waits for an answer is told that none will come, if they are still here."""
+    here = [person.key for person in people_near(agent)]
+    if impulse.priority == "player" and impulse.source in here:
+        show_people(agent, f"{agent.key} seems far away, and does not answer.")
+
+
 def hosts_guests(agent: Body) -> bool:
     """Whether players are in the place that the agent keeps, be it there or not."""
     if not agent.db.keeps or agent.home is None:
@@ -163,13 +170,11 @@ def event_of(agent: Any, speaker: Any, line: str, facts: Mapping[str, Any]) -> I
         meant, aside = EventKind.HEARD, True
     elif names(line, agent.key):
         meant = EventKind.ADDRESSED if kind in _CALLED else EventKind.NAMED
-    elif kind in _CALLED and (others := people_near(agent)) == [speaker]:
+    elif (others := people_near(agent)) == [speaker] and kind in _CALLED:
         meant = EventKind.ADDRESSED  # two alone in a room: all that one says is for the other
     else:
-        meant = EventKind.HEARD
-        if kind in _CALLED:
-            words = words_of(line)
-            aside = any(names(words, each.key) for each in others if each is not speaker)
+        meant, said = EventKind.HEARD, words_of(line) or line
+        aside = any(names(said, each.key) for each in others if each is not speaker)
     return Impulse(meant, player, speaker.key, source_id=identity_of(speaker), aside=aside)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from twisted.internet.defer import Deferred
 
-from keepsake.agent.agent_log import ThoughtLog, log
+from keepsake.agent.agent_log import ThoughtLog
 from keepsake.agent.attention import (
     DIRECT,
     IDLE,
@@ -24,7 +24,7 @@ from keepsake.agent.attention import (
     ThinkingConfig,
 )
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.runtime import Alarm, Followed
+from keepsake.agent.runtime import Alarm
 from keepsake.agent.surroundings import (
     Body,
     Life,
@@ -32,11 +32,13 @@ from keepsake.agent.surroundings import (
     identity_of,
     people_near,
     place_of,
+    show_absent,
     show_people,
     talkativeness,
 )
-from keepsake.agent.turn import Turn, show_absent
+from keepsake.agent.turn import Turn
 from keepsake.archive.records import Memory, MemoryKind
+from keepsake.markdown_config import ConfigFile
 from keepsake.ports import Clock
 from keepsake.prompt.sections import Rendered
 
@@ -78,7 +80,7 @@ class Thinker:
         memory: MemoryComponent,
         thoughts: ThoughtLog,
         *,
-        settings: Followed[ThinkingConfig],
+        settings: ConfigFile[ThinkingConfig],
         timer: Any,
         random: Random,
         clock: Clock,
@@ -222,40 +224,33 @@ class Thinker:
         attention.begin(impulse)
         may_think, state = impulse.priority == "player" or not self._drowsy(), self.state
         if may_think and state is AgentState.IDLE and agent.location is not None:
-            self.turn, self._since = self._begun(impulse=impulse, agent=agent), now
-            Deferred.fromCoroutine(self._think(self.turn))
+            self.turn = turn = self._begun(impulse=impulse, agent=agent)
+            self._since = now
+            if impulse.priority == "player" and (pause := attention.config.pause_notice):
+                self._pause.set(pause, show_people, agent, f"{agent.key} pauses, thinking.")
+            Deferred.fromCoroutine(turn.run()).addCallback(lambda _: self._over(turn))
             return
         # Paused, asleep, nowhere, or its memory cannot be written: the moment passes.
         if state is AgentState.TROUBLED:
             show_absent(agent, impulse)
-        self._over(spoke=False)
+        self._over(None)
 
     def break_off(self) -> None:
         """Let go of the thought under way; an answer that still comes is dropped."""
-        if (turn := self.turn) is not None:
-            turn.drop()
-            self._over(spoke=False)
+        if self.turn is not None:
+            self.turn.drop()
+            self._over(self.turn)
 
-    async def _think(self, turn: Turn) -> None:
-        """Think, now that the moment has come."""
-        pause, priority = self._attention.config.pause_notice, turn.impulse.priority
-        if priority == "player" and pause:
-            told = f"{turn.agent.key} pauses, thinking."
-            self._pause.set(pause, show_people, turn.agent, told)
-        try:
-            await turn.run()
-        except Exception as error:  # whatever breaks: the agent must be able to think again
-            log(f"[Error] {turn.agent.key}: The thought broke off: {error!r}")
-            turn.end("broke off", repr(error))
-        if self.turn is turn:  # else it was broken off
+    def _over(self, turn: Turn | None) -> None:
+        """A thought has ended, or a moment for one has passed."""
+        if turn is not self.turn:  # it was broken off
+            return
+        if turn is not None and not turn.dropped:
             self._missed.pop(turn.impulse.key, None)
             if turn.unanswered:
                 self._missed[turn.impulse.key] = turn.impulse
-            self._over(spoke=turn.spoke)
-
-    def _over(self, *, spoke: bool) -> None:
-        """A thought has ended, or a moment for one has passed."""
         self._pause.cancel()
         self.turn = None
+        spoke = turn is not None and turn.spoke and not turn.dropped
         self._attention.ended(self._timer.seconds(), spoke=spoke)
         self.schedule()

@@ -15,7 +15,7 @@ from functools import partial
 from twisted.internet.defer import Deferred, DeferredQueue
 
 from keepsake.agent.acting import LOOKUPS, SPEECH, Act, Actor
-from keepsake.agent.agent_log import DROPPED, Sent, ThoughtLog, warn
+from keepsake.agent.agent_log import DROPPED, Sent, ThoughtLog, log
 from keepsake.agent.attention import Impulse
 from keepsake.agent.memory.related import SearchResult
 from keepsake.agent.memory.remembering import Remembering
@@ -26,10 +26,9 @@ from keepsake.agent.scene import (
     TurnContext,
     choices,
     context_of,
-    is_confided,
-    is_whispered,
     relate,
     scene_of,
+    secrecy,
     words_by_rule,
 )
 from keepsake.agent.surroundings import (
@@ -38,7 +37,7 @@ from keepsake.agent.surroundings import (
     people_near,
     place_of,
     players_near,
-    show_people,
+    show_absent,
 )
 from keepsake.archive.records import COURTESY, Memory, MemoryKind
 from keepsake.errors import KeepsakeError, ModelError, ModelUnavailable
@@ -59,14 +58,6 @@ from keepsake.tasks.task import TRIES
 MOST_LOOKUPS = 3
 """How often what a look-up brought may come back in the same turn."""
 _PRIORITIES = {"player": Priority.PLAYER, "event": Priority.EVENT, "idle": Priority.IDLE}
-_CURES = {
-    "who it is": "Shorten its profile: @agent/profile {name}",
-    "pinned": "Unpin something: @pin/remove {name} = <number>",
-    "noticed": "Take lines out of noticed.md in its folder",
-    "situation": "Shorten the description of the room",
-    "window": "Look at @compaction {name} and agents.log for why nothing was summarised",
-}
-_ANY_CURE = "Raise context_tokens in memory_compaction.md, if the model can look at more"
 
 
 class TurnDropped(Exception):
@@ -82,7 +73,7 @@ class Turn:
     life: Life
     mind: Remembering  # what it remembers
     actor: Actor  # its hands and its voice
-    log: ThoughtLog
+    thoughts: ThoughtLog
     gateway: Gateway  # the way to the models
     post: Post  # runs a function on the reactor thread
     profile: Callable[[], ModelProfile]  # how its model is asked
@@ -117,12 +108,15 @@ class Turn:
     fault: str = ""  # why words were refused, or all that was tried; empty if none was
 
     async def run(self) -> None:
-        """Answer somebody, or act of one's own accord; what a look-up brings comes back."""
+        """Answer somebody, or act of one's own accord; what a look-up brings comes back.
+
+        Whatever breaks is logged: the agent must be able to think again.
+        """
         with suppress(KeepsakeError):  # there is no model to ask, which is told when it is asked
             profile = self.profile()
             self.by_rules = profile.form == DIALOGUE and profile.is_stopgap
-        self.context = context_of(self.agent, self.impulse, self.mind.memory)
         try:
+            self.context = context_of(self.agent, self.impulse, self.mind.memory)
             for _ in range(0 if self.by_rules else 1 + MOST_LOOKUPS):
                 if self.context.answered:  # with what was said before it, in one answer
                     raise TurnDropped
@@ -135,6 +129,9 @@ class Turn:
         except TurnDropped:
             if not self.dropped:
                 self.end(DROPPED)
+        except Exception as error:
+            log(f"[Error] {self.agent.key}: The thought broke off: {error!r}")
+            self.end("broke off", repr(error))
 
     def drop(self) -> None:
         """Break it off: an answer that still comes is dropped."""
@@ -168,7 +165,7 @@ class Turn:
             raise TurnDropped
         self.impulse = wanted
         words = words_by_rule(self.agent, context, self.found, memory)
-        whispered = is_whispered(self.agent, context, memory.private)
+        whispered, _ = secrecy(self.agent, context, memory.private)
         act = self.actor.speak(
             self.agent, words, context.partner, whispered=whispered, event=COURTESY
         )
@@ -259,7 +256,7 @@ class Turn:
         if costs.used > budget:  # a server would cut it where nobody chose
             self.too_large = costs
             return None
-        self.log.heaviest = ""
+        self.thoughts.heaviest = ""
         self.mind.keeper.thought_over()
         post, inbox = self.post, self.inbox
         request = replace(
@@ -267,15 +264,15 @@ class Turn:
             on_text=lambda piece: post(lambda: inbox.put(piece)),
         )
         wait = (now - self.queued).total_seconds() if self.queued is not None else 0.0
-        self.sent = self.log.sent = Sent(
+        self.sent = self.thoughts.sent = Sent(
             *(now, wanted, prompt.rendered, request, costs, max(wait, 0.0), basis)
         )
         return request
 
     async def _end_answer(self, answer: Generation, talk: Talk) -> None:
         """What was still missing its end, an answer that came in one piece, and tool calls."""
-        self.log.answered += 1
-        self.log.spent(answer.prompt_tokens + answer.completion_tokens)
+        self.thoughts.answered += 1
+        self.thoughts.spent(answer.prompt_tokens + answer.completion_tokens)
         if self.sent is not None:
             self.sent.answer = answer
             self.tokens.heard(self.sent.costs.used, answer.prompt_tokens)
@@ -288,10 +285,10 @@ class Turn:
             self.fault = self.fault or self.acts[-1].refusal
         if not self.parts:
             self.fault = self.fault or EMPTY
-            self.log.guard(self.impulse, "refused", answer.text, self.fault)
+            self.thoughts.guard(self.impulse, "refused", answer.text, self.fault)
         elif reader.altered:
             why = "labels and marks are not spoken"
-            self.log.guard(self.impulse, "altered", "\n".join(reader.altered), why)
+            self.thoughts.guard(self.impulse, "altered", "\n".join(reader.altered), why)
 
     async def _do(self, part: AnswerPart, talk: Talk) -> None:
         """Say it, play it or do it, by the rules that bind a player, unless a guard refuses it."""
@@ -300,7 +297,7 @@ class Turn:
         self.parts += 1
         self.pause.cancel()
         agent, context = self.agent, self.context
-        whispered = is_whispered(agent, context, self.mind.memory.private)
+        whispered, _ = secrecy(agent, context, self.mind.memory.private)
         if part.kind is PartKind.DEED:
             act = self._deed(part)
         elif part.kind is PartKind.EMOTE:
@@ -310,7 +307,7 @@ class Turn:
                 act = self.actor.do(agent, gesture, seen=context.seen)
         elif fault := talk.fault(part.text):
             op = "dropped" if self.acts else "refused"
-            self.log.guard(self.impulse, op, part.text, fault)
+            self.thoughts.guard(self.impulse, op, part.text, fault)
             self.fault = fault
             return
         else:
@@ -322,7 +319,7 @@ class Turn:
             )
         self.acts.append(act)
         if act.command is None:
-            self.log.guard(self.impulse, "dropped", part.text, act.refusal)
+            self.thoughts.guard(self.impulse, "dropped", part.text, act.refusal)
             return
         self.did = True
         self.spoke = self.spoke or act.command.verb in SPEECH
@@ -332,7 +329,8 @@ class Turn:
     def _deed(self, part: AnswerPart) -> Act:
         """Do what a line with ``>`` says."""
         agent, context, memory = self.agent, self.context, self.mind.memory
-        compacts, confided = self.compaction().on_agent, is_confided(context, memory.private)
+        _, confided = secrecy(agent, context, memory.private)
+        compacts = self.compaction().on_agent
         offered = choices(agent, context, memory.private, compacts=compacts)
         command = read_deed(part.text, *offered)
         if isinstance(command, Command):
@@ -351,7 +349,9 @@ class Turn:
         if self.by_rules:
             return
         if self.too_large:
-            self._tell_too_large(self.too_large)
+            if line := self.thoughts.too_large(self.too_large, self.mind.memory.no_room):
+                told = line.replace("|", "||")
+                self.agent.tell_builders(f"|r[{self.agent.key}]|n {told}")
             self.end("too large")
         elif isinstance(error, ModelError):
             self.unanswered = self.impulse.priority == "player"
@@ -359,21 +359,6 @@ class Turn:
         else:
             raise TurnDropped
         show_absent(self.agent, self.impulse)
-
-    def _tell_too_large(self, costs: Costs) -> None:
-        """Tell builders and the log that nothing helps; once, until a prompt fits again."""
-        heaviest, agent = max(costs.sections, key=lambda section: section.tokens), self.agent
-        if heaviest.name == self.log.heaviest:
-            return
-        self.log.heaviest = heaviest.name
-        cure = _CURES.get(heaviest.name, _ANY_CURE).format(name=agent.key)
-        needs = f"Its prompt needs {costs.used:,} tokens and may have {costs.budget:,}"
-        line = (
-            f"{agent.key} cannot think. {self.mind.memory.no_room or needs}. The largest "
-            f"part of it is {heaviest.name!r} with {heaviest.tokens:,} tokens. {cure}"
-        )
-        warn(f"[Thinker] {line}")
-        agent.tell_builders(f"|r[{agent.key}]|n {line.replace('|', '||')}")
 
     # -- for builders and for the log
 
@@ -405,7 +390,7 @@ class Turn:
         memories = [memory for _, memory in done if memory]
         spent = (now - sent.time).total_seconds() if sent else 0.0
         event = Thought(
-            agent=self.log.name,
+            agent=self.thoughts.name,
             trigger=impulse.kind,
             priority=impulse.priority,
             outcome=outcome,
@@ -433,11 +418,4 @@ class Turn:
             memories=memories,
             **(sent.basis if sent else {}),
         )
-        self.log.ended(event, refusals, now)
-
-
-def show_absent(agent: Body, impulse: Impulse) -> None:
-    """Anyone who waits for an answer is told that none will come, if they are still here."""
-    here = [person.key for person in people_near(agent)]
-    if impulse.priority == "player" and impulse.source in here:
-        show_people(agent, f"{agent.key} seems far away, and does not answer.")
+        self.thoughts.ended(event, refusals, now)

@@ -40,13 +40,13 @@ def main() -> None:
 
 def _figures() -> list[Figure]:  # noqa: C901 - a world of its own
     """Live the life, and ask."""
-    from keepsake.agent import runtime  # noqa: PLC0415 - with the world
     from keepsake.agent.memory.related import RecallConfig  # noqa: PLC0415
     from keepsake.agent.surroundings import identity_of  # noqa: PLC0415
     from keepsake.archive.records import MemoryKind  # noqa: PLC0415
     from keepsake.models.minilm import MiniLMEmbedder  # noqa: PLC0415
     from keepsake.ports import FixedClock  # noqa: PLC0415
     from keepsake.recall.service import CHILD, IndexService  # noqa: PLC0415
+    from tests.world.agents_world import FixedConfig  # noqa: PLC0415
     from tests.world.test_talk_world import TalkWorld  # noqa: PLC0415
 
     told = yaml.safe_load(LIFE.read_text(encoding="utf-8"))
@@ -59,7 +59,7 @@ def _figures() -> list[Figure]:  # noqa: C901 - a world of its own
             new.indexes = IndexService(new.places, CHILD, embedder, lambda _: None)
             new.indexes.start()
             new.embedder = embedder
-            new.recall = runtime.Fixed(RecallConfig(patience=30.0))
+            new.recall = FixedConfig(RecallConfig(patience=30.0))
             new.clock = FixedClock(BEGAN)
             return new
 

@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -308,4 +308,8 @@ class Building:
         return strip_ansi("\n".join(self.heard))
 
 
-FixedConfig = runtime.Fixed
+@dataclass
+class FixedConfig:
+    """Settings that no file changes."""
+
+    current: Any

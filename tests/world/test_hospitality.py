@@ -42,6 +42,22 @@ class TestFromAfar(Inn):
         assert self.calls() == before
         assert 'Bram says to Tom, "Good evening."' in self.lines()
 
+    def test_what_is_meant_for_one_of_three_sets_off_one_thought(self):
+        bram, joss = (self.another_agent(name) for name in ("Bram", "Joss"))
+        self.pass_time(20)
+        for line in (
+            "talk Bram Is the ferry late?",
+            "whisper Bram = Is it?",
+            "say Bram, is it?",
+            "pose waves to Bram.",
+        ):
+            before, thoughts = self.calls(), dict(bram.mind.thinker.log.outcomes)
+            self.char1.execute_cmd(line)
+            self.pass_time(20)
+            assert self.calls() == before + 1, line
+            assert bram.mind.thinker.log.outcomes != thoughts
+        assert any("Is the ferry late" in line for line in self.lines(joss)), "all heard it"
+
 
 class TestGreetings(Inn):
     """One greeting at an arrival, at most."""

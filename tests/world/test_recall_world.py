@@ -10,11 +10,10 @@ from typing import ClassVar
 
 from evennia.utils.ansi import strip_ansi
 
-from keepsake.agent import runtime
 from keepsake.agent.memory.related import RecallConfig
 from keepsake.models.minilm import MiniLMEmbedder
 from keepsake.recall.service import NONE, IndexService
-from tests.world.agents_world import AgentsWorld, Building
+from tests.world.agents_world import AgentsWorld, Building, FixedConfig
 
 FACTS = (
     "My brother Edwin mends nets in Ostrey.",
@@ -34,7 +33,7 @@ class RecallWorld(AgentsWorld):
     def start_services(self):
         new = super().start_services()
         config = RecallConfig(chroma=self.chroma)
-        new.recall = runtime.Fixed(config)
+        new.recall = FixedConfig(config)
         new.indexes = IndexService(new.places, self.chroma, MiniLMEmbedder(), lambda _: None)
         new.indexes.start()
         (new.places.config / "memory_compaction.md").write_text(

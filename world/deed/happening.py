@@ -8,14 +8,13 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from keepsake.agent.agent_log import logged
-from keepsake.agent.runtime import running, runtime
+from keepsake.agent.runtime import now
 from keepsake.agent.surroundings import identity_of, people_near, place_of, players_near
 from keepsake.archive.privacy import WHISPER
 from keepsake.archive.records import POSE, MemoryKind
 from keepsake.contrib.evennia.minds import mind_of
 from keepsake.language.heard import DEED
-from keepsake.ports import SystemClock
-from world.almanac import Almanac, almanac_now
+from world.almanac import Almanac, almanac
 from world.deed.effects import EFFECTS, Taken, carried, make, tell
 from world.deed.files import DeedStep, WorldDeed
 from world.deed.progress import (
@@ -54,7 +53,7 @@ class DeedScene:
         self.place = id_of(self.player.location)
         near = people_near(self.player)
         self.people = {id_of(p): p for p in near if p.is_agent and not p.is_asleep}
-        self.others = [each for each in players_near(self.player) if not each.is_agent]
+        self.others = [each for each in near if each.has_account and not each.is_agent]
 
 
 def happened(player: Any, said: str = "", *, to: Any = None, how: str = "say") -> None:
@@ -75,8 +74,7 @@ def happened(player: Any, said: str = "", *, to: Any = None, how: str = "say") -
     if not player.has_account or player.location is None:
         return
     with logged(f"{player.key}: A deed broke off"):
-        clock = runtime().clock if running() else SystemClock()
-        scene = DeedScene(player, said, to, how, almanac_now(clock))
+        scene = DeedScene(player, said, to, how, almanac(now().astimezone()))
         mine, world = progress(player), records()
         for deed in all_deeds():
             if not is_over(deed, mine.get(deed.id, {}), world.get(deed.id, {})):
