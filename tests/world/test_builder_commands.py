@@ -127,7 +127,7 @@ class TestPlayersAreKeptOut(AgentsWorld):
             "@agent/prompt Mira",
             "@agent/delete Mira",
             "@rules/drop Tom",
-            "memory-status",
+            *("memory-status", "agent/recall Mira = x", "recall x", "notes"),
         ):
             heard.clear()
             self.char1.execute_cmd(line)

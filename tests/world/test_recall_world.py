@@ -8,8 +8,6 @@ from __future__ import annotations
 import threading
 from typing import ClassVar
 
-from evennia.utils.ansi import strip_ansi
-
 from keepsake.agent.memory.related import RecallConfig
 from keepsake.models.minilm import MiniLMEmbedder
 from keepsake.recall.service import NONE, IndexService
@@ -130,36 +128,9 @@ class TestTools(RecallWorld):
 
 
 class TestPrivacy(RecallWorld):
-    """Players and other agents see nothing of it, by any command."""
+    """Other agents see nothing of it by any command, and players: test_builder_commands."""
 
-    def test_players_cannot_ask(self):
-        self.account.is_superuser = False
-        self.account.permissions.clear()
-        self.says(*FACTS, *CHATTER)
-        self.mind.keeper.notes.write("secret", "xyzzy in the cellar", now=_now(self))
-        self.mind.keeper.pinned.add("xyzzy again")
-        heard = self.hears(self.char1)
-        for line in (
-            "@recall Mira = xyzzy",
-            "recall xyzzy",
-            "@memories Mira",
-            "agent/recall Mira = xyzzy",
-            "@note Mira/secret = mine",
-            "@pin Mira",
-            "notes",
-            "page 1-9",
-            "forget secret",
-            "examine Mira",
-        ):
-            self.char1.execute_cmd(line)
-            self.settle()
-        shown = strip_ansi("\n".join(heard))
-        assert "xyzzy in" not in shown
-        assert "xyzzy again" not in shown
-        assert "Edwin" not in shown
-        assert self.mind.keeper.notes.find("secret").text == "xyzzy in the cellar"
-
-    def test_other_agents_cannot_either(self):
+    def test_other_agents_see_nothing_of_it(self):
         bram = self.another_agent("Bram")
         self.mind.keeper.notes.write("secret", "xyzzy", now=_now(self))
         for line in ("@notes Mira", "notes", "recall xyzzy", "@recall Mira = xyzzy"):

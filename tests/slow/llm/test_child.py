@@ -30,17 +30,6 @@ def started(own: IdleChild) -> int:
     return own.pid
 
 
-def test_a_killed_child_is_started_again(own: IdleChild):
-    first = started(own)
-    os.kill(first, signal.SIGKILL)
-    until(lambda: own.pid is None)
-    assert not own.watch()
-    assert "ended with status -9" in str(own.problem)
-    assert started(own) != first
-    assert own.problem is None
-    assert own.log_file.with_suffix(".log.1").exists(), "the last words of the one before"
-
-
 def test_another_supervisor_adopts_the_child_replaces_and_ends_it(own: IdleChild, home: Places):
     pid = started(own)
     after_reload = IdleChild(home)
