@@ -110,10 +110,10 @@ class Mind:
         if agent.db.paused:
             return False, f"{agent.key} is paused already"
         agent.db.paused = True
+        told = f"{agent.key} is paused: it perceives and remembers, but does not think"
         if self.sleeper.asleep:
-            return True, f"{agent.key} is paused: it sleeps on, and will not think once it wakes"
-        rest = ", and goes home to sleep all the same" if self.sleeper.going_home else ""
-        return True, f"{agent.key} is paused: it perceives and remembers, but does not think{rest}"
+            return True, f"{told}; it sleeps on"
+        return True, f"{told}, and goes home to sleep" if self.sleeper.going_home else told
 
     def resume(self, agent: Body) -> Tended:
         """Let it think again."""
@@ -123,8 +123,6 @@ class Mind:
         self.thinker.schedule()
         if self.sleeper.asleep:
             return True, f"{agent.key} is not paused any more; to think again it wakes first"
-        if self.sleeper.going_home:
-            return True, f"{agent.key} thinks again, of those who turn to it on its way to bed"
         return True, f"{agent.key} thinks again"
 
     def put_to_bed(self, agent: Body, who: str, *, here: bool) -> Tended:
@@ -132,8 +130,6 @@ class Mind:
         sleeper, why = self.sleeper, f"{who} said so"
         if sleeper.asleep:
             return False, f"{agent.key} is asleep already"
-        if sleeper.going_home and not here:
-            return False, f"{agent.key} is on its way home to sleep already"
         sleeper.fall_asleep(why) if here else sleeper.go_to_bed(why)
         if sleeper.asleep:
             return True, f"{agent.key} sleeps"

@@ -133,7 +133,7 @@ class Thinker:
 
         Returns:
             Both, once recall has answered. It fails with a KeepsakeError where the memory or a
-            template cannot be read.
+            template cannot be read, or no model can be asked.
         """
         impulse, said = IDLE, None
         if partner is not None:

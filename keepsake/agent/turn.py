@@ -44,7 +44,7 @@ from keepsake.errors import KeepsakeError, ModelError, ModelUnavailable
 from keepsake.events.types import Thought
 from keepsake.memory.config import CompactionConfig
 from keepsake.models.gateway import Gateway
-from keepsake.models.profiles import CHAT, DIALOGUE, SCRIPT, SHIPPED, ModelProfile
+from keepsake.models.profiles import DIALOGUE, SCRIPT, ModelProfile
 from keepsake.models.queue import Outcome, Priority, Ticket
 from keepsake.ports import Clock, Generation, GenerationRequest
 from keepsake.prompt.sections import Costs, Rendered, costs_of
@@ -366,10 +366,7 @@ class Turn:
         """The prompt of the turn, were ``said`` what had just come, and its most tokens."""
         turn = context_of(self.agent, self.impulse, self.mind.memory)
         turn = replace(turn, words=words) if said is not None else turn
-        try:
-            profile = self.profile()
-        except KeepsakeError:  # no model can be asked: that is told when one is
-            profile = SHIPPED[PROFILE].suited(CHAT)
+        profile = self.profile()
         if profile.form == SCRIPT:
             budget = min(self.compaction().budget, profile.prompt_tokens)
             profile = replace(profile, prompt_tokens=budget)

@@ -9,7 +9,7 @@ from typing import Any
 
 from keepsake.agent.agent_log import logged
 from keepsake.agent.runtime import now
-from keepsake.agent.surroundings import identity_of, people_near, place_of, players_near
+from keepsake.agent.surroundings import identity_of, people_near, place_of
 from keepsake.archive.privacy import WHISPER
 from keepsake.archive.records import POSE, MemoryKind
 from keepsake.contrib.evennia.minds import mind_of
@@ -68,8 +68,9 @@ def happened(player: Any, said: str = "", *, to: Any = None, how: str = "say") -
         how: ``say``, ``whisper`` or ``pose``.
     """
     if player.is_agent:
-        for each in players_near(player):
-            happened(each)
+        for each in people_near(player):
+            if each.has_account:
+                happened(each)
         return
     if not player.has_account or player.location is None:
         return
