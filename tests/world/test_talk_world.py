@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest.mock import patch
 
 from evennia.utils import create
 
 from keepsake.archive.records import MemoryKind
+from keepsake.models.profiles import ModelProfile
 from tests.fakes.model_server import Reply
 from tests.world.agents_world import Building
 from tests.world.test_hospitality import Inn
@@ -256,3 +258,21 @@ class TestPoses(Building, TalkWorld):
         for line in ("say * Ann dies.", "shout * Ann dies.", "emote * Ann dies.", "talk mira * x"):
             self.char1.execute_cmd(line)
             assert not any(text.startswith("* Ann") for text in self.heard), line
+
+
+class TestRules(TalkWorld):
+    """The shipped 270M model is asked nothing: rules answer in its place."""
+
+    FORM = "dialogue"
+
+    def test_rules_answer_whispers_in_whispers_and_do_nothing_of_their_own_accord(self):
+        with patch.object(ModelProfile, "is_stopgap", True):
+            self.char1.execute_cmd("talk Mira I mend nets.")
+            self.pass_time(4)
+            self.char1.execute_cmd("whisper Mira = What do I mend?")
+            self.pass_time(4)
+        said, whispered = self.acts()
+        assert said.startswith("say ")
+        assert whispered.startswith("whisper Tom = ")
+        assert self.mind.thinker.log.outcomes == {"acted": 2}
+        assert not self.fake.prompts()
