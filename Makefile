@@ -32,7 +32,7 @@ help:  ## what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 24
 
 run: $(STAMP)  ## start the world in the background
-	@$(BIN)/keepsake start
+	@$(BIN)/keepsake start $(if $(MODEL),--model $(MODEL))
 
 stop: $(STAMP)  ## end it, the model server too
 	@$(BIN)/keepsake stop

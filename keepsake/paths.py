@@ -100,6 +100,7 @@ class Places:
     portal_pid = _Path("home", "portal.pid")  # of Evennia's Portal, which holds the connections
     server_pid = _Path("home", "server.pid")  # of Evennia's Server, which runs the world
     model_pid = _Path("home", "model.pid")  # of the embedded model server
+    fetch_pid = _Path("home", "fetch.pid")  # of what fetches a model
     vectors_pid = _Path("home", "vectors.pid")  # of Chroma's server
     index = _Path("home", "index")  # the recall index: one folder an agent, and Chroma's own
     agents_log = _Path("logs", "agents.log")  # what the agents think, do and remember

@@ -9,6 +9,9 @@ from hypothesis import HealthCheck, settings
 
 from tests.empty_tables import empty_tables
 
+# Nor is anybody's own model asked: no Ollama answers here.
+os.environ |= {"OLLAMA_HOST": "127.0.0.1:9", "KEEPSAKE_MODEL": "none"}
+os.environ.pop("KEEPSAKE_OPENAI_HOST", None)
 os.environ.pop("KEEPSAKE_DATABASE_URL", None)  # no test goes to a world's own database
 
 # Tests kill processes; the power stays on. Before keepsake.json_lines is imported, which keeps

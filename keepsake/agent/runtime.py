@@ -12,7 +12,6 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property, partial
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -32,6 +31,7 @@ from keepsake.events.types import Events, Health, World
 from keepsake.markdown_config import ConfigFile, FileSettings
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.strategy import NARRATIVE, Strategies, Strategy
+from keepsake.models.detection import Detection
 from keepsake.models.embedders import (
     CachedEmbedder,
     EmbedderProfile,
@@ -320,10 +320,9 @@ def start(
     )
     open_log(places.logs / "agents.log", FaultHandler(events))
     events.emit(World(op="starts"))
-    profiles, embedder = (
-        Profiles(config / "llm.md", report, rest=REST),
-        _embedder(config / "llm.md"),
-    )
+    profiles = Profiles(config / "llm.md", report, rest=REST)
+    profiles.found = Detection(places.models, config / "models.md").find()
+    embedder = _embedder(profiles)
     if gateway is None:
         asked = Gateway(profiles, places, post, changed=events.emit)
     else:
@@ -357,10 +356,10 @@ def stop(*, reload: bool) -> None:
         ending.close(reload=reload)
 
 
-def _embedder(path: Path) -> CachedEmbedder:
+def _embedder(profiles: Profiles) -> CachedEmbedder:
     """What ``llm.md`` names; the shipped one if that cannot be used."""
     try:
-        return CachedEmbedder(make_embedder(load_embedder(path)))
+        return CachedEmbedder(make_embedder(load_embedder(profiles.path, profiles.found)))
     except ConfigError as problem:
         report(problem)
         return CachedEmbedder(make_embedder(EmbedderProfile()))

@@ -17,6 +17,7 @@ from keepsake.cli import logs as event_logs
 from keepsake.cli import world as worlds
 from keepsake.cli.output import err, out, print_json, steps
 from keepsake.errors import KeepsakeError
+from keepsake.models import fetching
 from keepsake.paths import places
 
 app = typer.Typer(
@@ -62,14 +63,24 @@ def start(
         bool,
         typer.Option("--foreground", help="Run until the world ends; exit code 1 if it died."),
     ] = False,
+    model: Annotated[
+        str,
+        typer.Option(
+            envvar="KEEPSAKE_MODEL",
+            help="The model to fetch where none is found that talks: a name of models.md, or none.",
+        ),
+    ] = "",
 ) -> None:
     """Start the world in the background and wait until a login works."""
     here = places()
+    fetches = models.before_start(here, model)
     if foreground:
         signal.signal(signal.SIGTERM, signal.default_int_handler)
     with steps() as step:
         lines = worlds.start(here, step)
     out.print("Keepsake already runs." if lines is None else "Keepsake runs.")
+    if fetches:
+        fetching.begin(here, model)
     here = processes.actual(here)
     host = "localhost" if here.listen in ("127.0.0.1", "0.0.0.0") else here.listen
     web = f"{'https' if here.certificate else 'http'}://{host}:{here.ports.web}"
@@ -80,7 +91,6 @@ def start(
         "dashboard": f"{web}/agents/ (as admin)",
         "admin": f"{worlds.ADMIN}, password in {here.admin_password}",
         "newcomers": "type: create <name> <password>",
-        "models": "keepsake model list: some talk better than the shipped one",
     }
     for what, where in told.items():
         if where:
@@ -121,6 +131,8 @@ def status(as_json: AsJson = False) -> None:
         print_json(found)
     else:
         out.print(worlds.status_table(found))
+        if found["model"]:
+            out.print(found["model"], markup=False)
         works = "A login works." if found["ready"] else "No login works. Start with `make run`."
         out.print(works)
     raise typer.Exit(0 if found["ready"] else 1)

@@ -33,9 +33,10 @@ from keepsake.memory.config import FOLDER, CompactionConfig
 from keepsake.memory.strategy import load_strategy
 from keepsake.models import profiles as model_profiles
 from keepsake.models.catalogue import load_catalogue
+from keepsake.models.detection import detected_profiles
 from keepsake.models.embedded import Embedded, require_gguf
 from keepsake.models.embedders import EmbedderProfile, embedder, load_embedder
-from keepsake.models.profiles import EMBEDDED, EXTRACTIVE, Profiles
+from keepsake.models.profiles import EMBEDDED, EXTRACTIVE
 from keepsake.models.servers import address_of, build
 from keepsake.paths import Places
 from keepsake.recall.chroma import Chroma
@@ -233,7 +234,10 @@ def files(here: Places, wrong: Wrong) -> str:
 def servers(here: Places, wrong: Wrong) -> str:
     """Each model server that a profile names answers and has its model."""
     embedded, told = Embedded(here), dict[tuple[str, str, str], str]()
-    for profile in Profiles(here.config / "llm.md").current.values():
+    profiles = detected_profiles(here)
+    if profiles.detects:
+        told["auto", "", ""] = f"auto is {profiles.found.line}"
+    for profile in profiles.current.values():
         address = address_of(profile, embedded, os.environ)
         server = (profile.provider, address, profile.model)
         if profile.provider == EXTRACTIVE or server in told:
@@ -263,7 +267,8 @@ def _runs(here: Places, component: Component) -> bool:
 
 def embedding(here: Places, wrong: Wrong) -> str:
     """Texts can be embedded; the question costs one short embedding."""
-    profile = load_embedder(here.config / "llm.md") if here.config.exists() else None
+    path = here.config / "llm.md"
+    profile = load_embedder(path, detected_profiles(here).found) if path.exists() else None
     with closing(embedder(profile or EmbedderProfile())) as asked:
         dimension = len(asked.embed(["Is anybody there?"])[0])
         return f"{asked.model_name} answers with {dimension} dimensions"

@@ -14,12 +14,13 @@ from keepsake.cli import processes
 from keepsake.cli.output import out, plain_table
 from keepsake.errors import ConfigError, KeepsakeError, ModelMissing
 from keepsake.markdown_config import with_settings
-from keepsake.models import catalogue
+from keepsake.models import catalogue, fetching
 from keepsake.models.catalogue import SHIPPED, CatalogueModel
-from keepsake.models.profiles import EMBEDDED, ModelProfile, Profiles, load
+from keepsake.models.detection import detected_profiles
+from keepsake.models.profiles import AGENT, AUTO, EMBEDDED, STOPGAP, ModelProfile, load
 from keepsake.paths import Places, places
 
-AGENT = "agent"
+NO_MODEL = "none"
 app = typer.Typer(no_args_is_help=True, help="Fetch a better model, and give it to the agents.")
 
 Name = Annotated[str, typer.Argument(help="A name that `keepsake model list` shows.")]
@@ -29,16 +30,18 @@ Name = Annotated[str, typer.Argument(help="A name that `keepsake model list` sho
 def show() -> None:
     """List the models that can be fetched, and say which are there already."""
     here = places()
-    profile = Profiles(_file(here, "llm.md")).get(AGENT)
-    headings = ("name", "size", "licence", "memory", "talk", "")
+    profiles = detected_profiles(here, _file(here, "llm.md"))
+    profile = profiles.get(AGENT)
+    headings = ("name", "size", "licence", "memory", "")
     table = plain_table(headings, right=("size",), no_wrap=True)
     models = _catalogue(here).values()
     for model in models:
-        row = (model.name, _size(model), model.licence, model.memory, model.talk)
+        row = (model.name, _size(model), model.licence, model.memory)
         table.add_row(*map(escape, (*row, _state(model, here, profile))))
     out.print(table)
     for model in models:
-        out.print(f"[dim]{escape(model.name)}: {escape(model.about)}[/dim]")
+        about = f"{model.name}: {model.about} (talk: {model.talk})"
+        out.print(f"[dim]{escape(about)}[/dim]")
     if profile.provider != EMBEDDED:
         named = escape(f"{profile.provider} {profile.model}".rstrip())
         out.print(f"The agents use {named}, as llm.md says.")
@@ -65,26 +68,24 @@ def get(name: Name) -> None:
 
 @app.command("use")
 def use(name: Name) -> None:
-    """Have a fetched model play the agents; a running world changes to it at once."""
+    """Have a fetched model play the agents, or `auto`, the best that is found; at once."""
     here = places()
     processes.prepare(here)
-    model = catalogue.named(_catalogue(here), name)
-    if not model.is_there(here.models):
-        raise ModelMissing(
-            f"{model.name} has not been fetched", f"First: keepsake model get {model.name}"
-        )
-    path = here.config / "llm.md"
-    settings = {
-        "provider": EMBEDDED,
-        "model_file": "" if model.name == SHIPPED else Path(model.file).name,
-        "form": "",
-    }
+    path, settings = here.config / "llm.md", {"provider": AUTO, "model_file": "", "form": ""}
+    if name != AUTO:
+        model = catalogue.named(_catalogue(here), name)
+        if not model.is_there(here.models):
+            raise ModelMissing(
+                f"{model.name} has not been fetched", f"First: keepsake model get {model.name}"
+            )
+        file = "" if model.name == SHIPPED else Path(model.file).name
+        settings |= {"provider": EMBEDDED, "model_file": file}
 
     def make(text: str | None) -> str:
         return _checked(path, with_settings(text or "", AGENT, settings))
 
     vault_files.change(path, make)
-    out.print(f"The agents use {model.name} now, by the section {AGENT} of {escape(str(path))}.")
+    out.print(f"The agents use {name} now, by the section {AGENT} of {escape(str(path))}.")
 
 
 def _checked(path: Path, text: str) -> str:
@@ -122,3 +123,29 @@ def _state(model: CatalogueModel, here: Places, profile: ModelProfile) -> str:
 
 def _size(model: CatalogueModel) -> str:
     return f"{model.size / 1e6:,.0f} MB"
+
+
+def before_start(here: Places, model: str) -> bool:
+    """Say which model the agents have, and whether one that talks is to be fetched.
+
+    Args:
+        here: The copy.
+        model: What the command line says: a name of ``models.md``, ``none``, or nothing.
+    """
+    processes.prepare(here)
+    profiles = detected_profiles(here)
+    if not profiles.detects:
+        return False
+    out.print(f"The agents' model: {profiles.found.line}", markup=False, soft_wrap=True)
+    if model == NO_MODEL or profiles.found != STOPGAP:
+        return False
+    for source, chosen in fetching.chosen(here.config / "models.md", model).items():
+        what = f"{chosen.name} ({_size(chosen)}, {chosen.licence}) is fetched from the {source}"
+        out.print(
+            f"{what} in the background, and the agents change over when it is whole. "
+            "`make run MODEL=none` fetches nothing.",
+            markup=False,
+            soft_wrap=True,
+        )
+        return True
+    return False

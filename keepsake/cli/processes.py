@@ -122,6 +122,7 @@ class Component(StrEnum):
     SERVER = "server"
     MODEL = "model"
     VECTORS = "vectors"
+    FETCH = "fetch"
 
 
 HALVES = frozenset({Component.PORTAL, Component.SERVER})

@@ -21,6 +21,7 @@ from keepsake.cli.logs import tail
 from keepsake.cli.output import plain_table
 from keepsake.cli.processes import Component
 from keepsake.errors import KeepsakeError, refusing
+from keepsake.models import fetching
 from keepsake.paths import DATABASE_URL, REPOSITORY, Certificate, Places
 
 LAUNCHER = "game.server.launch"
@@ -285,6 +286,7 @@ def status(here: Places) -> dict[str, Any]:
         ready = bool(processes.ask(here, "ready", seconds=3)["ready"])
     return {
         "ready": ready,
+        "model": fetching.told(here, runs=Component.FETCH in found),
         "home": str(here.home),
         "vault": str(here.vault),
         "listen": here.listen,
@@ -302,6 +304,8 @@ def status_table(looked: dict[str, Any]) -> Table:
     """The processes of :func:`status` as a table."""
     table = plain_table(("process", "state", "pid", "up for", "ports"))
     for name, each in looked["processes"].items():
+        if each is None and name == Component.FETCH:
+            continue  # as a rule
         if each is None:
             table.add_row(name, "[dim]not running[/dim]")
             continue

@@ -11,6 +11,7 @@ from keepsake.lab.memories.plain import first_within
 from keepsake.lab.trial import NOT_KNOWN, TrialQuestion
 from keepsake.language.perception import words
 from keepsake.memory.protocol import RecalledLine
+from keepsake.models.detection import detected_profiles
 from keepsake.models.embedded import Embedded
 from keepsake.models.model import Model
 from keepsake.models.openai import OpenAIModel
@@ -25,7 +26,6 @@ from keepsake.models.profiles import (
     OPENAI,
     SCRIPTED,
     ModelProfile,
-    Profiles,
     model_name,
 )
 from keepsake.models.servers import build
@@ -142,7 +142,7 @@ def answering_model(here: Places, name: str, seed: int = 0) -> AnsweringModel:
     Raises:
         KeepsakeError: There is no such profile, it is no model, or its server does not answer.
     """
-    profiles = Profiles(here.config / "llm.md")
+    profiles = detected_profiles(here)
     try:
         profile = profiles.get(name)
     except ConfigError as error:  # of the command line, not of a line of the file
@@ -188,7 +188,7 @@ def check_servers(here: Places) -> None:
     Raises:
         KeepsakeError: One does not answer, or the profiles cannot be used.
     """
-    profiles = Profiles(here.config / "llm.md")
+    profiles = detected_profiles(here)
     for profile in map(profiles.get, _ASKED):
         if profile.provider in (OLLAMA, OPENAI):
             what = f"Nobody would answer as {profile.name!r} of llm.md"

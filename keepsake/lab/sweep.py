@@ -28,8 +28,8 @@ from keepsake.lab.plan import FILE, SweepPlan, TrialCell
 from keepsake.lab.probes import LIMIT
 from keepsake.lab.trial import Trial
 from keepsake.memory.protocol import code_of
+from keepsake.models.detection import detected_profiles
 from keepsake.models.minilm import MiniLMEmbedder
-from keepsake.models.profiles import Profiles
 from keepsake.paths import REPOSITORY, Places
 from keepsake.ports import Embedder
 
@@ -165,7 +165,7 @@ def pinned_down(cell: TrialCell, here: Places) -> TrialCell:
 
     So another model, or a changed memory, makes it another cell.
     """
-    profiles = Profiles(here.config / "llm.md")
+    profiles = detected_profiles(here)
     found = {}
     for name in sorted({cell.profile, cell.judge, cell.writer} - {""}):
         with suppress(ConfigError):  # one that there is not is refused where it is opened

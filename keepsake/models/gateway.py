@@ -20,6 +20,7 @@ from keepsake.errors import (
 )
 from keepsake.events.types import Health
 from keepsake.models.catalogue import form_of
+from keepsake.models.detection import Detection
 from keepsake.models.embedded import Embedded
 from keepsake.models.model import Model
 from keepsake.models.profiles import (
@@ -89,6 +90,10 @@ class Gateway:
         self._models: dict[str, tuple[Model, ModelServer]] = {}
         self._closed: ModelError | None = None
         self._stopping = threading.Event()
+        self._detection = Detection(
+            places.models, profiles.path.with_name("models.md"), environ, clock
+        )
+        self._detect_at = 0.0
 
     def start(self) -> None:
         """Start the embedded model if a profile uses it, and look after all servers.
@@ -96,6 +101,7 @@ class Gateway:
         Returns at once. A server that does not answer is reported, never fatal.
         """
         self._owner = threading.get_ident()
+        self._detect()
         for profile in self.profiles.current.values():
             try:
                 if profile.provider != EXTRACTIVE:
@@ -287,11 +293,20 @@ class Gateway:
             if self._stopping.wait(WATCH_SECONDS):
                 return
 
+    def _detect(self) -> None:
+        """Find the model of ``provider: auto``; blocks."""
+        self._detect_at = time.monotonic() + UNWELL_SECONDS
+        if self.profiles.detects and (found := self._detection.find()) != self.profiles.found:
+            self.profiles.found = found
+            log.info("[Model] The agents' model is %s", found.line)
+
     def look(self, *, due: bool = False) -> None:
         """Ask every server, one after another, or those whose moment has come; blocks.
 
         The embedded model's process is started, restarted or ended, as the profiles want it.
         """
+        if not due or time.monotonic() >= self._detect_at:
+            self._detect()
         wanted, was_ready = self.profiles.embedded, False
         if wanted is not None:
             was_ready = self.embedded.ready()

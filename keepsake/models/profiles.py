@@ -20,9 +20,10 @@ from keepsake.tasks.task import Question
 
 EMBEDDED, OLLAMA, OPENAI, EXTRACTIVE = "embedded", "ollama", "openai", "extractive"
 SCRIPTED = "scripted"
-PROVIDERS = (EMBEDDED, OLLAMA, OPENAI, EXTRACTIVE, SCRIPTED)
-"""Who can answer; ``extractive`` is no model at all: summaries by selection. ``scripted`` is none
-either: agents that follow rules, see :mod:`keepsake.models.scripted`."""
+PROVIDERS = ("auto", EMBEDDED, OLLAMA, OPENAI, EXTRACTIVE, SCRIPTED)
+"""Who can answer. ``auto`` is the best model that can be found
+(:mod:`keepsake.models.detection`), ``extractive`` no model at all: summaries by selection, and
+``scripted`` none either: agents that follow rules (:mod:`keepsake.models.scripted`)."""
 LLAMA_CPP, VLLM, OTHER = "llama.cpp", "vllm", "other"
 """What a server behind the provider ``openai`` is; it is asked."""
 AUTO, DIALOGUE, SCRIPT, CHAT = "auto", "dialogue", "script", "chat"
@@ -38,9 +39,45 @@ EMBEDDER = "embedder"
 """The section that names what embeds texts: no model that writes."""
 LARGEST_PROMPT = 8000
 """Tokens of a prompt that no ``prompt_tokens`` of a profile allows more of."""
+AGENT = "agent"
+"""The profile that plays the agents."""
 CHAT_ANSWER, LINE_ANSWER = 400, 60
 """Tokens of an answer, unless a profile says how many: in a chat, and of a model that goes on with
 a text."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundModel:
+    """The model that ``provider: auto`` stands for."""
+
+    provider: str  # ``ollama``, ``openai`` or ``embedded``
+    why: str  # how it was found, for people
+    host: str = ""  # the server's address
+    model: str = ""  # its name there
+    model_file: str = ""  # the GGUF file in the home's ``models``; empty for the shipped model
+    embedder: str = ""  # the server's best embedding model for many languages
+    writes: bool = True  # whether it follows instructions, as summaries need it
+
+    @property
+    def line(self) -> str:
+        """``qwen3:8b (an Ollama answers at http://127.0.0.1:11434)``, for people."""
+        return f"{self.model or self.model_file or SHIPPED_FILE} ({self.why})"
+
+    def fills(self, profile: ModelProfile) -> ModelProfile:
+        """The profile with this model; one that only talks writes no summaries."""
+        if not self.writes and profile.name != AGENT:
+            return replace(profile, provider=EXTRACTIVE)
+        return replace(
+            profile,
+            provider=self.provider,
+            host=self.host,
+            model=self.model,
+            model_file=self.model_file,
+        )
+
+
+STOPGAP = FoundModel(EMBEDDED, "the shipped model, as no other was found", writes=False)
+"""What is there where nothing else is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +163,7 @@ class ModelProfile:
 
 
 SHIPPED: Mapping[str, ModelProfile] = {
-    "agent": ModelProfile("agent", max_tokens=0, repeat_penalty=1.05),
+    AGENT: ModelProfile(AGENT, max_tokens=0, repeat_penalty=1.05),
     "summarizer": ModelProfile("summarizer", time_limit=120.0, repeat_penalty=1.15),
 }
 """What counts until a good ``llm.md`` has been read, and where it says nothing."""
@@ -139,6 +176,9 @@ _KEYS = {"host", *(each.name for each in _PLAIN)}
 
 class Profiles(ConfigFile[Mapping[str, ModelProfile]]):
     """The profiles of ``llm.md`` as the file stands now.
+
+    Attributes:
+        found: The model that stands for ``provider: auto``; may be set from any thread.
 
     Args:
         path: The file.
@@ -154,6 +194,21 @@ class Profiles(ConfigFile[Mapping[str, ModelProfile]]):
         rest: float = 0.0,
     ) -> None:
         super().__init__(path, load, SHIPPED, on_problem, rest=rest)
+        self.found = STOPGAP
+        self._filled: tuple[object, FoundModel, Mapping[str, ModelProfile]] | None = None
+
+    @property
+    def current(self) -> Mapping[str, ModelProfile]:
+        """The profiles as the file is now, ``auto`` filled with the model that was found."""
+        written, found, known = super().current, self.found, self._filled
+        if known is None or known[0] is not written or known[1] != found:
+            self._filled = known = (written, found, _filled(written, found))
+        return known[2]
+
+    @property
+    def detects(self) -> bool:
+        """Whether a profile has ``provider: auto``."""
+        return any(each.provider == AUTO for each in super().current.values())
 
     def get(self, name: str) -> ModelProfile:
         """The profile of that name.
@@ -214,6 +269,16 @@ def _sharing(path: Path, embedded: Sequence[ModelProfile]) -> dict[str, ModelPro
     return {each.name: replace(each, model_file=file, context_tokens=context) for each in embedded}
 
 
+def _filled(written: Mapping[str, ModelProfile], found: FoundModel) -> Mapping[str, ModelProfile]:
+    """The profiles with that model in place of ``auto``; there is one embedded server."""
+    own = next((e for e in written.values() if e.provider == EMBEDDED and e.model_file), None)
+    if own is not None and found.provider == EMBEDDED:
+        found = replace(found, model_file=own.model_file)
+    return {
+        name: found.fills(each) if each.provider == AUTO else each for name, each in written.items()
+    }
+
+
 def model_name(profile: ModelProfile) -> str:
     """The name of a profile's model, for people."""
     if profile.provider == EMBEDDED:
@@ -234,6 +299,13 @@ def _profile(section: ConfigSection) -> ModelProfile:
             "model_file",
             f"provider {profile.provider} loads no file",
             "Write **provider**: embedded, or take model_file out",
+        )
+    if profile.provider == AUTO and (profile.model or profile.host):
+        key = "model" if profile.model else "host"
+        raise section.refuse(
+            key,
+            "provider auto finds the model by itself",
+            f"Write **provider**: ollama or openai, or take {key} out",
         )
     require_server(section, profile.provider, profile.model, profile.host)
     return profile

@@ -114,6 +114,8 @@ class Overview(Shape):
     now: datetime
     agents: tuple[AgentRow, ...]
     servers: tuple[ServerRow, ...]
+    model: str = ""
+    """The model that ``provider: auto`` stands for, and how it was found; empty without that."""
     log_problem: str
     """Why the event log cannot be written; empty if it can."""
 

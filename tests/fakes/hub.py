@@ -17,6 +17,7 @@ class FakeHub:
         commit: The newest revision.
         digest: What it says of the file's SHA-256; None for no more than a plain ETag.
         failing: The status of every download, 0 for the file itself.
+        gate: Nothing of a download is sent before it is set; None for none.
         ranges: The ``Range`` of each download that came in, None without one.
     """
 
@@ -25,6 +26,7 @@ class FakeHub:
         self.commit = COMMIT
         self.digest: str | None = hashlib.sha256(data).hexdigest()
         self.failing = 0
+        self.gate: threading.Event | None = None
         self.ranges: list[str | None] = []
         self.agents: list[str] = []
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
@@ -95,6 +97,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def _send(self) -> None:
+        if self.hub.gate is not None:
+            self.hub.gate.wait(60)
         data, asked = self.hub.data, self.headers.get("Range")
         start = int(asked.removeprefix("bytes=").partition("-")[0]) if asked else 0
         self.send_response(206 if asked else 200)

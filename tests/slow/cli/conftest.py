@@ -43,6 +43,10 @@ class Copy:
         )
 
 
+NO_OLLAMA = "127.0.0.1:9"
+"""Where none answers, whatever this machine has."""
+
+
 def make_copy(folder: Path, **environ: str) -> Copy:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
     return Copy(
@@ -51,6 +55,8 @@ def make_copy(folder: Path, **environ: str) -> Copy:
             "KEEPSAKE_HOME": str(folder / "home"),
             "KEEPSAKE_VAULT": str(folder / "vault"),
             "KEEPSAKE_PORT_BASE": str(free_base()),
+            "KEEPSAKE_MODEL": "none",  # no test fetches a gigabyte
+            "OLLAMA_HOST": NO_OLLAMA,
             **environ,
         }
     )

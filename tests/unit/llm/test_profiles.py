@@ -57,7 +57,7 @@ def test_a_profile_is_read_and_requests_take_it(file: Path):
 @pytest.mark.parametrize(
     ("wrong", "line", "reason"),
     [
-        ("**provider**: ollam", 3, "none of embedded"),
+        ("**provider**: ollam", 3, "none of auto"),
         ("**temperature**: hot", 3, "not a number"),
         ("**max_tokens**: 0", 3, "not between 1"),
         ("**in_flight**: 65", 3, "not between 1"),
@@ -125,7 +125,10 @@ def test_what_is_missing_or_doubled_is_named(tmp_path: Path, file: Path):
     none = Profiles(tmp_path / "none.md")
     assert none.get("agent").provider == "embedded", "which serves without a file"
     shipped = load(REPOSITORY / "vault" / "config" / "llm.md")
-    assert (shipped["agent"].provider, shipped["summarizer"].provider) == ("embedded", "extractive")
+    assert (shipped["agent"].provider, shipped["summarizer"].provider) == ("auto", "auto")
+    shipped_model = Profiles(REPOSITORY / "vault" / "config" / "llm.md")
+    assert shipped_model.get("agent").is_stopgap
+    assert shipped_model.get("summarizer").provider == "extractive"
     assert none.problem is not None
     with pytest.raises(ConfigError, match="no profile 'poet'"):
         Profiles(file).get("poet")

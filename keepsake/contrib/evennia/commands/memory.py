@@ -153,7 +153,8 @@ class CmdLlmStatus(BuilderCommand):
     Usage:
       @llm-status
 
-    For each model server it shows
+    It shows which model `provider: auto` of llm.md stands for, and of each
+    model server
       - the profiles of vault/config/llm.md that use it, and their models
       - what kind of server it is
       - the form of its prompts (chat, dialogue or script), and their size
@@ -173,6 +174,8 @@ class CmdLlmStatus(BuilderCommand):
         gateway = runtime().gateway
         if problem := gateway.profiles.problem:
             self.caller.msg(f"|rllm.md is not in use:|n {plain(str(problem))}")
+        if gateway.profiles.detects:
+            self.caller.msg(f"The agents' model: {plain(gateway.profiles.found.line)}")
         text = "\n\n".join(_server(status) for status in gateway.statuses())
         self.caller.msg(text or "No profile in llm.md uses a model.")
         counts = sum((mind.thinker.log.guarded for mind in open_minds()), Counter[str]())

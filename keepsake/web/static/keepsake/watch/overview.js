@@ -111,6 +111,7 @@ function verdict(bad) {
 }
 
 function drawServers() {
+  fill(byId("model"), overview.model ? `The agents' model: ${overview.model}` : "");
   fill(byId("servers"), overview.servers.map((server) => {
     const good = !silent([server]).length;
     const waits = Object.entries(server.waiting).filter(([, n]) => n).map(([name, n]) => `${n} ${name}`);

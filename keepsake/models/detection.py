@@ -1,0 +1,209 @@
+"""Which model ``provider: auto`` stands for: the best that can be found on this machine.
+
+In this order: a server that the environment names, an Ollama on this machine, a GGUF file in the
+home's folder ``models``, the shipped model. The section ``detection`` of ``models.md`` says which
+of several models is the best. Example::
+
+    found = Detection(places.models, places.config / "models.md").find()
+    print(found.line)  # qwen3:8b (an Ollama answers at http://127.0.0.1:11434)
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psutil
+
+from keepsake.errors import ConfigError
+from keepsake.markdown_config import parse
+from keepsake.models.catalogue import DETECTION_SECTION, form_of
+from keepsake.models.embedded import MAGIC
+from keepsake.models.ollama import ollama_host
+from keepsake.models.openai import api_key
+from keepsake.models.profiles import (
+    EMBEDDED,
+    OLLAMA,
+    OPENAI,
+    SHIPPED_FILE,
+    STOPGAP,
+    FoundModel,
+    Profiles,
+)
+from keepsake.paths import Places
+
+OPENAI_HOST, OPENAI_MODEL = "KEEPSAKE_OPENAI_HOST", "KEEPSAKE_OPENAI_MODEL"
+LOOK_SECONDS = 1.5
+"""How long a server may take to list its models."""
+KEEP_SECONDS = 60.0
+"""How long a server that was found may stay away until the next best model takes its place."""
+MEMORY_SHARE = 0.7
+"""The share of this machine's memory that a model may have; a larger one would not run here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Families:
+    """Patterns of model names, from ``models.md``; ``*`` stands for any letters."""
+
+    best: tuple[str, ...] = ("*",)  # families that chat, the best first
+    last: tuple[str, ...] = ()  # taken only where there is no other: models for code
+    never: tuple[str, ...] = ()  # models that do not chat
+    embedders: tuple[str, ...] = ()  # embedding models for many languages, the best first
+
+    @classmethod
+    def load(cls, path: Path) -> Families:
+        """The section ``detection`` of a file; the defaults where it cannot be read."""
+        try:
+            for section in parse(path) if path.exists() else ():
+                if section.name.lower() == DETECTION_SECTION:
+                    written = section.only(("best", "last", "never", "embedders")).entries
+                    lists = {key: value.value.lower() for key, value in written.items()}
+                    return cls(**{k: tuple(v.replace(",", " ").split()) for k, v in lists.items()})
+        except ConfigError:
+            pass  # the catalogue's own reading tells of it
+        return cls()
+
+    def rank(self, name: str, size: int) -> tuple[bool, int, int, int] | None:
+        """How good a model is, to be compared with others; None for one that does not chat.
+
+        Larger ones are better, then better families: of two sizes within a factor of two the
+        family decides.
+        """
+        if _place(name, self.never) is not None:
+            return None
+        family = _place(name, self.best)
+        family = len(self.best) if family is None else family
+        return _place(name, self.last) is None, size.bit_length(), -family, size
+
+
+def _place(name: str, patterns: Sequence[str]) -> int | None:
+    last = name.lower().rpartition("/")[2]
+    return next((at for at, each in enumerate(patterns) if fnmatch(last, each)), None)
+
+
+class Detection:
+    """Finds the model, and goes on finding it.
+
+    Args:
+        models: The home's folder of GGUF files.
+        config: ``models.md``.
+        environ: The environment, for ``OLLAMA_HOST``, ``KEEPSAKE_OPENAI_HOST``,
+            ``KEEPSAKE_OPENAI_MODEL`` and the API key.
+        clock: Monotonic seconds.
+    """
+
+    def __init__(
+        self,
+        models: Path,
+        config: Path,
+        environ: Mapping[str, str] = os.environ,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._models, self._config, self._environ, self._clock = models, config, environ, clock
+        self._found: FoundModel | None = None
+        self._answered = 0.0
+
+    def find(self) -> FoundModel:
+        """The best model now; blocks for seconds at most.
+
+        A server that was found and is away for a moment is not given up for a worse model.
+        """
+        families = Families.load(self._config)
+        found = self._of_a_server(families)
+        if found is not None:
+            self._answered = self._clock()
+        elif (
+            (before := self._found) is not None
+            and before.host
+            and self._clock() - self._answered < KEEP_SECONDS
+        ):
+            return before
+        found = found or self._of_a_file(families)
+        with suppress(ConfigError):  # of what suits the small ones the file tells
+            if self._config.exists() and form_of(self._config, found.model or found.model_file):
+                found = replace(found, writes=False)
+        self._found = found
+        return found
+
+    def _of_a_server(self, families: Families) -> FoundModel | None:
+        if host := self._environ.get(OPENAI_HOST, "").strip().rstrip("/"):
+            host = host if "//" in host else f"http://{host}"
+            model = self._environ.get(OPENAI_MODEL, "").strip()
+            key = api_key(self._environ)
+            headers = {"Authorization": f"Bearer {key}"} if key else {}
+            listed = [] if model else _listed(f"{host}/v1/models", "data", headers)
+            names = {str(each.get("id")): 0 for each in listed if each.get("id")}
+            if chosen := model or _best(names, families):
+                return FoundModel(OPENAI, f"{OPENAI_HOST} names {host}", host, chosen)
+        named = self._environ.get("OLLAMA_HOST", "").strip()
+        host = ollama_host("", self._environ)
+        listed = _listed(f"{host}/api/tags", "models")
+        # What is larger than this machine's memory does not run here.
+        most = _memory() if not named or "//127.0.0.1" in host or "//localhost" in host else None
+        sizes = {
+            str(each.get("name")): int(each.get("size") or 0)
+            for each in listed
+            if each.get("name") and (most is None or int(each.get("size") or 0) <= most)
+        }
+        if not (chosen := _best(sizes, families)):
+            return None
+        why = f"OLLAMA_HOST names {host}" if named else f"an Ollama answers at {host}"
+        why += f"; best of its {len(sizes)} models" if len(sizes) > 1 else ""
+        places = ((_place(name, families.embedders), name) for name in sizes)
+        embedders = [(at, name) for at, name in places if at is not None]
+        return FoundModel(OLLAMA, why, host, chosen, embedder=min(embedders, default=(0, ""))[1])
+
+    def _of_a_file(self, families: Families) -> FoundModel:
+        most, files = _memory(), dict[str, int]()
+        for path in self._models.glob("*.gguf"):
+            try:
+                with path.open("rb") as file:
+                    whole = file.read(len(MAGIC)) == MAGIC
+                size = path.stat().st_size
+            except OSError:
+                continue
+            if whole and size <= most and path.name != SHIPPED_FILE:
+                files[path.name] = size
+        if chosen := _best(files, families):
+            why = f"the best file in {self._models}"
+            return FoundModel(EMBEDDED, why, model_file=chosen)
+        return STOPGAP
+
+
+def detected_profiles(here: Places, path: Path | None = None) -> Profiles:
+    """The profiles of a copy's ``llm.md``, or of another file, with the model that is there now.
+
+    Blocks while servers are asked.
+    """
+    profiles = Profiles(path or here.config / "llm.md")
+    if profiles.detects:
+        profiles.found = Detection(here.models, profiles.path.with_name("models.md")).find()
+    return profiles
+
+
+def _memory() -> int:
+    """Bytes that a model may have on this machine."""
+    return int(psutil.virtual_memory().total * MEMORY_SHARE)
+
+
+def _best(sizes: Mapping[str, int], families: Families) -> str:
+    """The best of some models by name and size; empty for none."""
+    ranked = ((families.rank(name, size), name) for name, size in sizes.items())
+    return max(((rank, name) for rank, name in ranked if rank is not None), default=(0, ""))[1]
+
+
+def _listed(url: str, field: str, headers: Mapping[str, str] = {}) -> list[Mapping[str, Any]]:
+    """What a server lists; nothing where none answers, or something else does."""
+    try:
+        said = httpx.get(url, timeout=LOOK_SECONDS, headers=headers, trust_env=False).json()
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError, UnicodeError, RecursionError):
+        return []
+    rows = said.get(field) if isinstance(said, dict) else ()
+    return [each for each in rows if isinstance(each, dict)] if isinstance(rows, list) else []

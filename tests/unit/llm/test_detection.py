@@ -1,0 +1,139 @@
+"""Which model ``provider: auto`` stands for, by what servers and files are there."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from keepsake.models import detection
+from keepsake.models.detection import Detection, Families
+from keepsake.models.embedders import load_embedder
+from keepsake.models.profiles import SHIPPED_FILE, STOPGAP, Profiles
+from keepsake.paths import REPOSITORY, Places
+from tests.fakes.model_server import FakeModelServer, Reply
+from tests.unit.llm.conftest import Owner, running, until
+
+SHIPPED = REPOSITORY / "vault" / "config"
+NOBODY = {"OLLAMA_HOST": "127.0.0.1:9"}
+GIB = 1 << 30
+
+
+@pytest.fixture
+def models(tmp_path: Path) -> Path:
+    (tmp_path / "models").mkdir()
+    return tmp_path / "models"
+
+
+def gguf(models: Path, name: str, size: int = 4096, magic: bytes = b"GGUF") -> None:
+    with (models / name).open("wb") as file:
+        file.write(magic)
+        file.truncate(size)  # without a block on the disk
+
+
+def tags(fake: FakeModelServer, **sizes: int) -> None:
+    rows = [{"name": name.replace("__", ":"), "size": size} for name, size in sizes.items()]
+    fake.always("/api/tags", Reply(raw=json.dumps({"models": rows}).encode()))
+
+
+def find(models: Path, environ: dict[str, str]) -> detection.FoundModel:
+    return Detection(models, SHIPPED / "models.md", environ).find()
+
+
+def test_of_several_the_largest_that_chats_and_fits_is_taken(fake, models, monkeypatch):
+    monkeypatch.setattr(detection, "_memory", lambda: 8 * GIB)
+    tags(fake, gemma3__4b=3 * GIB, qwen3__4b=3 * GIB, llama3__text=5 * GIB, mixtral=26 * GIB)
+    found = find(models, {"OLLAMA_HOST": fake.address})
+    assert (found.provider, found.model, found.host) == ("ollama", "qwen3:4b", fake.address)
+    assert "OLLAMA_HOST names" in found.why
+    tags(fake, qwen3__4b=3 * GIB, qwen2_coder=6 * GIB, llama3__8b=5 * GIB)
+    assert find(models, {"OLLAMA_HOST": fake.address}).model == "llama3:8b"
+    tags(fake, **{"bge-m3": GIB, "nomic-embed-text": GIB})
+    assert find(models, {"OLLAMA_HOST": fake.address}) == STOPGAP, "none of them chats"
+
+
+def test_a_server_that_the_environment_names_comes_first(fake, models):
+    gguf(models, "qwen3-4b.gguf")
+    environ = NOBODY | {"KEEPSAKE_OPENAI_HOST": fake.address}
+    found = find(models, environ)
+    assert (found.provider, found.model) == ("openai", "fake"), "what it lists"
+    found = find(models, environ | {"KEEPSAKE_OPENAI_MODEL": "mine"})
+    assert (found.model, found.host) == ("mine", fake.address)
+    assert find(models, NOBODY | {"KEEPSAKE_OPENAI_HOST": "127.0.0.1:9"}).provider == "embedded"
+
+
+def test_files_come_next_and_the_shipped_model_last(models):
+    assert find(models, NOBODY) == STOPGAP
+    gguf(models, SHIPPED_FILE)
+    gguf(models, "broken.gguf", magic=b"GGU?")
+    assert find(models, NOBODY) == STOPGAP
+    gguf(models, "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf")
+    found = find(models, NOBODY)
+    assert found.model_file.startswith("qwen2.5-coder-1.5b")
+    assert not found.writes, "it talks in a dialogue, and does not follow instructions"
+    gguf(models, "qwen3-4b-q4_k_m.gguf")
+    assert find(models, NOBODY).model_file == "qwen3-4b-q4_k_m.gguf"
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"[]", b'{"models": 3}', b'{"models": [3, {}]}', b"[" * 9999]
+)
+def test_what_is_no_list_of_models_is_none(fake, models, body):
+    fake.always("/api/tags", Reply(raw=body))
+    fake.always("/v1/models", Reply(raw=body))
+    environ = {"OLLAMA_HOST": fake.address, "KEEPSAKE_OPENAI_HOST": fake.address}
+    assert find(models, environ) == STOPGAP
+
+
+def test_a_server_that_is_away_for_a_moment_is_kept(models):
+    now = [100.0]
+    with FakeModelServer(models=["qwen3:8b"]) as fake:
+        environ = {"OLLAMA_HOST": fake.address}
+        looking = Detection(models, SHIPPED / "models.md", environ, lambda: now[0])
+        assert looking.find().model == "qwen3:8b"
+    now[0] += detection.KEEP_SECONDS - 1
+    assert looking.find().model == "qwen3:8b"
+    now[0] += 2
+    assert looking.find() == STOPGAP
+
+
+def test_a_file_without_the_section_ranks_by_size(tmp_path, models):
+    gguf(models, "a.gguf", 4096)
+    gguf(models, "b.gguf", 1 << 20)
+    assert Detection(models, tmp_path / "none.md", NOBODY).find().model_file == "b.gguf"
+    (tmp_path / "models.md").write_text("## detection\n**bets**: x\n")
+    assert Families.load(tmp_path / "models.md") == Families()
+
+
+def test_auto_fills_the_profiles_and_only_what_follows_instructions_writes(tmp_path, models, fake):
+    profiles = Profiles(SHIPPED / "llm.md")
+    assert profiles.get("agent").is_stopgap
+    assert profiles.get("summarizer").provider == "extractive"
+    tags(fake, qwen3__8b=5, **{"all-minilm": 1, "bge-m3": 1})
+    profiles.found = find(models, {"OLLAMA_HOST": fake.address})
+    assert [profiles.get(name).model for name in ("agent", "summarizer")] == ["qwen3:8b"] * 2
+    embedder = load_embedder(SHIPPED / "llm.md", profiles.found)
+    assert (embedder.provider, embedder.model, embedder.host) == ("ollama", "bge-m3", fake.address)
+    path = tmp_path / "llm.md"
+    path.write_text(
+        "## agent\n**provider**: auto\n"
+        "## summarizer\n**provider**: embedded\n**model_file**: x.gguf\n"
+    )
+    own = Profiles(path)
+    assert own.get("agent").model_file == "x.gguf", "there is one embedded server"
+
+
+def test_a_model_that_comes_later_answers_without_a_restart(home: Places, owner: Owner, fake):
+    shutil.copy(SHIPPED / "models.md", home.config / "models.md")
+    (home.config / "llm.md").write_text(
+        "## agent\n**provider**: auto\n## summarizer\n**provider**: extractive\n"
+    )
+    fake.models = []
+    with running(home, owner, {"OLLAMA_HOST": fake.address}) as gateway:
+        assert gateway.profiles.get("agent").is_stopgap
+        fake.models = ["qwen3:8b"]
+        until(lambda: gateway.profiles.get("agent").model == "qwen3:8b")
+        statuses = owner.call(gateway.statuses)
+        assert [each.provider for each in statuses] == ["ollama"]
