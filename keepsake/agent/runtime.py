@@ -39,7 +39,7 @@ from keepsake.models.embedders import (
 )
 from keepsake.models.embedders import embedder as make_embedder
 from keepsake.models.gateway import Gateway
-from keepsake.models.profiles import CHAT, EXTRACTIVE, ModelProfile, Profiles
+from keepsake.models.profiles import CHAT, DIALOGUE, EXTRACTIVE, ModelProfile, Profiles
 from keepsake.models.queue import Priority
 from keepsake.paths import REPOSITORY, Places
 from keepsake.ports import (
@@ -52,6 +52,7 @@ from keepsake.ports import (
 )
 from keepsake.prompt.tokens import Heuristic
 from keepsake.recall.service import IndexService
+from keepsake.tasks.talk import LAST_LINES
 from keepsake.tasks.task import Ask, Question
 from keepsake.tasks.task_prompts import TaskPrompts
 
@@ -92,6 +93,7 @@ class Runtime:
     embedder: Embedder | None = None  # None for recall by words alone
     # the most tokens of a prompt of the agents' chat model; 0 while they have none
     chat_tokens: int = 0
+    shown_lines: int = 0  # the newest memories that a dialogue shows; 0 for the whole window
     rest: float = 0.0  # seconds in which a file of settings or a template is not looked at again
 
     def __post_init__(self) -> None:
@@ -174,6 +176,7 @@ class Runtime:
         """
         profile = self.gateway.profile(PROFILE)
         self.chat_tokens = profile.prompt_tokens if profile.form == CHAT else 0
+        self.shown_lines = LAST_LINES if profile.form == DIALOGUE else 0
         return profile
 
     @property

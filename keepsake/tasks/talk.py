@@ -123,8 +123,9 @@ def ever_less(scene: TalkScene, names: Sequence[str]) -> Iterator[TalkScene]:
 
 TALK_PARTS, ACT_PARTS = ("system", "turn", "dialogue", "transcript"), ("turn",)
 CHAT, SCRIPT = "chat", "script"
-LAST_LINES = 14
-"""Lines of the talk that a dialogue shows."""
+LAST_LINES = 16
+"""Lines of the talk that a dialogue shows at least. It grows to twice as many and is then cut to
+these, so that most prompts begin as the one before did, and a server finds that in its cache."""
 
 _MARKS = Marks(sorted(TALK_VARIABLES - {"cursor"}), anywhere=("name", "partner"))
 _FEWER = (
@@ -235,7 +236,8 @@ class Talk:
                 lines = self._lines(self.prompts, "transcript", values)
             else:
                 every = (dialogue_line(memory, scene.name) for memory in scene.window)
-                talk = [*filter(None, every)][-LAST_LINES:]
+                talk = [*filter(None, every)]
+                talk = talk[max(len(talk) // LAST_LINES - 1, 0) * LAST_LINES :]
                 lines = self._lines(self.prompts, "dialogue", values, talk=talk)
             if self._tokens(lines) <= target.prompt_tokens:
                 break

@@ -269,7 +269,7 @@ class MemoryTools:
         if self._services.chat_tokens:
             # The prompt of a chat shows the memories that summaries were made of, no old summary.
             config = replace(config, summaries=0)
-        return related.related(found, self._memory.context(), config)
+        return related.related(found, self._memory.shown(), config)
 
 
 def _compacted(outcome: Compacted | None) -> str:

@@ -193,6 +193,11 @@ class MemoryComponent:
         """What is in the prompt now; see :attr:`memory` for errors."""
         return self.memory.context()
 
+    def shown(self) -> MemoryContext:
+        """What the prompt of the agents' model shows of it: recall finds what is before that."""
+        context, lines = self.context(), self._services.shown_lines
+        return replace(context, window=context.window[-lines:]) if lines else context
+
     def lately(self) -> Sequence[Memory]:
         """The newest :data:`LATELY` memories, however many of them are summed up; blocks."""
         archive = self.memory.archive

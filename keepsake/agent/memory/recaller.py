@@ -191,7 +191,7 @@ class Recaller:
     def window_starts_at(self) -> int | None:
         """Number of the oldest memory that the prompt shows; None if there is none."""
         try:
-            window = self._memory.context().window
+            window = self._memory.shown().window
         except KeepsakeError:  # the archive is not open yet; the memory itself says so
             return None
         return window[0].number if window else None

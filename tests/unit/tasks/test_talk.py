@@ -12,7 +12,7 @@ from keepsake.paths import REPOSITORY
 from keepsake.prompt.script import day_and_time
 from keepsake.prompt.tokens import estimate_tokens
 from keepsake.tasks.prompt_file import load_prompts
-from keepsake.tasks.talk import TALK_VARIABLES, Talk, TalkPrompt, TalkScene
+from keepsake.tasks.talk import LAST_LINES, TALK_VARIABLES, Talk, TalkPrompt, TalkScene
 from keepsake.tasks.task_prompts import TaskPrompts
 from tests.sentences import table
 
@@ -169,15 +169,24 @@ def test_a_model_that_continues_text_gets_a_dialogue():
     lines = prompt.question.text.splitlines()
     assert not prompt.question.messages
     assert lines[0] == "You are Mira Fenn, keeper of the Kettle."
-    assert lines[-4:] == [
-        "Jonas: The tide took two of my planks.",
-        "Mira: Then it owes you two planks, Jonas.",
-        "Anneke: I told my father. He hugged me.",
-        "Mira:",
-    ]
+    assert lines[-2:] == ["Anneke: I told my father. He hugged me.", "Mira:"]
+    at = lines.index("Mira: Then it owes you two planks, Jonas.")
+    assert lines[at - 1] == "Jonas: The tide took two of my planks."
+    assert lines[at + 1].startswith("(Thursday"), "what changes comes after the talk of before"
     assert prompt.question.stop == ("\n",)
     assert "whalebone" in prompt.question.text
     assert "Tom: Hello." in lines
+
+
+def test_a_dialogue_grows_and_is_cut_so_that_most_begin_as_the_one_before():
+    starts = []
+    for count in range(1, 3 * LAST_LINES):
+        window = tuple(heard(n, f'Tom says to you, "Line {n}."', "Tom") for n in range(1, count))
+        text = talk(replace(SCENE, window=window)).prompt(Target(form="dialogue")).question.text
+        shown = [line for line in text.splitlines() if line.startswith("Tom: Line")]
+        assert min(count - 1, LAST_LINES) <= len(shown) < 2 * LAST_LINES
+        starts += shown[:1]
+    assert len(set(starts)) == 2
 
 
 def test_a_script_has_every_section_in_its_order():
