@@ -48,6 +48,7 @@ def make_mind(life: Life, runtime: Runtime) -> Mind:
         profile=runtime.chat_profile,
         talk_of=lambda scene: Talk(scene, prompts.of("talk"), prompts.of("act"), tokens.each),
         tokens=tokens,
+        embedder=runtime.embedder,
         clock=clock,
         compaction=lambda: runtime.compaction.current,
     )

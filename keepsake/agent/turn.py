@@ -46,7 +46,7 @@ from keepsake.memory.config import CompactionConfig
 from keepsake.models.gateway import Gateway
 from keepsake.models.profiles import DIALOGUE, SCRIPT, ModelProfile
 from keepsake.models.queue import Outcome, Priority, Ticket
-from keepsake.ports import Clock, Generation, GenerationRequest
+from keepsake.ports import Clock, Embedder, Generation, GenerationRequest
 from keepsake.prompt.sections import Costs, Rendered, costs_of
 from keepsake.prompt.tokens import Heuristic
 from keepsake.prompt.verbs import Command
@@ -79,6 +79,7 @@ class Turn:
     profile: Callable[[], ModelProfile]  # how its model is asked
     talk_of: Callable[[TalkScene], Talk]  # a task of a scene, with the templates
     tokens: Heuristic
+    embedder: Embedder | None  # chooses among the answers of a small model
     clock: Clock
     compaction: Callable[[], CompactionConfig]
     # the impulse as it is when its turn has come; None if its cause is gone
@@ -259,9 +260,11 @@ class Turn:
         self.thoughts.heaviest = ""
         self.mind.keeper.thought_over()
         post, inbox = self.post, self.inbox
+        small = profile.form == DIALOGUE and self.embedder is not None
         request = replace(
             profile.request_for(prompt.question, cache_key=f"agent-{self.life.number}"),
             on_text=lambda piece: post(lambda: inbox.put(piece)),
+            choose=self.talk.chooser(self.embedder) if small and self.embedder else None,
         )
         wait = (now - self.queued).total_seconds() if self.queued is not None else 0.0
         self.sent = self.thoughts.sent = Sent(

@@ -39,6 +39,11 @@ _OWNERS = {"vllm": VLLM, "llamacpp": LLAMA_CPP, "library": OLLAMA}
 """What a server is, by the owner that its list of models names."""
 _CONTEXTS = ("max_model_len", "context_length", "context_window", "max_context_length")
 """What servers call a model's context in their list: vLLM, OpenRouter, Groq, LM Studio."""
+CANDIDATES = 3
+"""Answers of which one is chosen, where somebody chooses: written at once, they take little longer
+than one."""
+_VARIED = {"temperature": 0.8, "min_p": 0.1}
+"""How candidates are sampled, so that they differ."""
 _DRY = {
     "dry_multiplier": 0.8,
     "dry_base": 1.75,
@@ -148,6 +153,7 @@ class OpenAIModel(ServerModel):
         }
         body = {key: it for key, it in body.items() if it is not None and key not in refused}
         path = "/v1/chat/completions" if chat else "/v1/completions"
+        candidates: dict[int, str] = {}
         for number, each in enumerate(self._http.stream(path, body)):
             choices = each.get("choices")
             if not number and not isinstance(choices, list):
@@ -169,7 +175,15 @@ class OpenAIModel(ServerModel):
             sent.completion_tokens = int(usage.get("completion_tokens") or sent.completion_tokens)
             sent.evaluation_seconds = timings.get("prompt_ms", 0) / 1000 or sent.evaluation_seconds
             sent.model = each.get("model") or sent.model
-            yield (message.get("content") if chat else choice.get("text")) or ""
+            text = (message.get("content") if chat else choice.get("text")) or ""
+            if "n" in body:
+                at = int(choice.get("index") or 0)
+                candidates[at] = candidates.get(at, "") + text
+            else:
+                yield text
+        if request.choose is not None and candidates:
+            texts = [candidates[at] for at in sorted(candidates)]
+            yield texts[request.choose(texts)]
 
 
 def _extras(request: GenerationRequest, kind: str) -> dict[str, Any]:
@@ -177,7 +191,9 @@ def _extras(request: GenerationRequest, kind: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if kind == LLAMA_CPP:
         found |= {"cache_prompt": True, "repeat_penalty": request.repeat_penalty}
-        if not request.messages and request.repeat_penalty > 1:
+        if request.choose is not None and not request.messages:
+            found |= {"n": CANDIDATES, **_VARIED}
+        elif not request.messages and request.repeat_penalty > 1:
             found |= _DRY
         if request.json_schema is not None:  # which it also takes for a text to continue
             found["json_schema"] = dict(request.json_schema)

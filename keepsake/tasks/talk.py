@@ -13,12 +13,13 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from keepsake.archive.records import Memory
-from keepsake.language.heard import spoken
+from keepsake.errors import KeepsakeError
+from keepsake.language.heard import heard, spoken
 from keepsake.language.perception import for_prompt
-from keepsake.ports import ChatMessage, TargetModel, Tool
+from keepsake.ports import ChatMessage, Embedder, TargetModel, Tool
 from keepsake.prompt.script import cursor, script
 from keepsake.prompt.sections import FRAME, Marks, PromptLine, Rendered
-from keepsake.tasks.answer import AnswerReader, fault_of
+from keepsake.tasks.answer import AnswerReader, fault_of, most_fitting
 from keepsake.tasks.conversation import (
     ASSISTANT,
     SYSTEM,
@@ -172,6 +173,26 @@ class Talk:
         made = self._chat(target, refused) if target.form == CHAT else self._text(target, refused)
         self._instructions, self._spoken = made.instructions, _last_said(self.scene.window)
         return made
+
+    def chooser(self, embedder: Embedder) -> Callable[[Sequence[str]], int] | None:
+        """Chooses among answers to the partner's last words; None where nobody has said anything.
+
+        ``embedder``: Turns texts into vectors; what it raises leaves the first answer.
+        """
+        window = self.scene.window
+        own = [said.words for each in window if (said := spoken(each)) is not None]
+        told = (heard(each) for each in reversed(window))
+        words = self.scene.words or next((said.words for said in told if said is not None), "")
+        if not words:
+            return None
+
+        def choose(answers: Sequence[str]) -> int:
+            try:
+                return most_fitting(answers, words, own[-LAST_LINES:], embedder)
+            except KeepsakeError:
+                return 0
+
+        return choose
 
     def fault(self, words: str) -> str:
         """Why a spoken line of the answer is refused; empty if it is not."""

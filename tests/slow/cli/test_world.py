@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from itertools import islice
 from pathlib import Path
 
 import psutil
@@ -187,7 +188,7 @@ def test_a_start_in_the_foreground_ends_with_an_error_when_a_half_dies(world):
     command = [sys.executable, "-m", "keepsake", "start", "--foreground"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(command, cwd=REPOSITORY, env=world.environ, text=True, **pipes) as it:
-        assert "already runs" in it.stdout.readline() + it.stdout.readline()
+        assert "already runs" in "".join(islice(it.stdout, 3))
         os.kill(pids(world)[Component.PORTAL], signal.SIGKILL)
         _, told = it.communicate()
     assert it.returncode == 1
@@ -200,7 +201,7 @@ def test_a_start_in_the_foreground_stays_over_a_reload_and_a_sigterm_ends_the_wo
     with subprocess.Popen(
         command, cwd=REPOSITORY, env=world.environ, text=True, stdout=subprocess.PIPE
     ) as it:
-        until(lambda: "  models " in it.stdout.readline())
+        until(lambda: "  newcomers " in it.stdout.readline())
         line = connection_screen("127.0.0.1", world.here.ports.telnet, PATIENCE)
         before = pids(world)
         reloaded = world.keepsake("reload")
