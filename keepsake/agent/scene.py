@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from random import Random
@@ -184,6 +184,7 @@ def scene_of(
         recent=recent.text if recent else "",
         recent_span=f"{recent.first} to {recent.last}" if recent else "",
         recalled=_recalled(related, found, memory.name),
+        told=tuple(_told(related, memory.name)),
         experiences=tuple(line_of(hit.document) for hit in experiences),
         notes=related.notes,
         called_back=tuple(keeper.remembered),
@@ -270,6 +271,15 @@ def _recalled(
         told.update(near)
         lines.append((n, excerpt([around[m] for m in near] or [memory_of(hit.document, name)])))
     return tuple(lines)
+
+
+def _told(related: Related, name: str) -> Iterator[str]:
+    """What others said of what was found, in plain words for a small model."""
+    for hit in related.hits:
+        if hit.document.kind is DocumentKind.MEMORY and hit.document.speaker != name:
+            said = heard(memory_of(hit.document, name))
+            if said is not None:
+                yield f'{said.who} said, "{said.words}"'
 
 
 def words_by_rule(

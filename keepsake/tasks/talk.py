@@ -60,6 +60,8 @@ class TalkScene:
     people: tuple[str, ...] = ()  # what it knows of those who are there
     # memories that bear on now, each with its number, the best first
     recalled: tuple[tuple[int, str], ...] = ()
+    # what others said before that bears on now, the best first: ``Tom said, "Hello."``
+    told: tuple[str, ...] = ()
     experiences: tuple[str, ...] = ()  # earlier summaries that bear on now
     notes: tuple[str, ...] = ()
     journal: tuple[str, ...] = ()
@@ -133,7 +135,7 @@ _FEWER = (
     *("experiences", "recalled", "called_back", "notes", "journal"),
     *("things", "people", "description"),
 )
-_FEWER_IN_TEXT = (*_FEWER, "examples", "context")
+_FEWER_IN_TEXT = (*_FEWER, "told", "examples", "context")
 """What a turn is shown less of where it may not be so long, in this order, the last first."""
 
 

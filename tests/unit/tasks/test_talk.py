@@ -165,7 +165,8 @@ def test_what_others_say_cannot_pass_for_another_part_of_the_prompt():
 
 
 def test_a_model_that_continues_text_gets_a_dialogue():
-    prompt = talk().prompt(Target(form="dialogue"))
+    told = ('Anneke said, "I carve whalebone."',)
+    prompt = talk(replace(SCENE, told=told)).prompt(Target(form="dialogue"))
     lines = prompt.question.text.splitlines()
     assert not prompt.question.messages
     assert lines[0] == "You are Mira Fenn, keeper of the Kettle."
