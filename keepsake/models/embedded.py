@@ -198,7 +198,8 @@ def _parameters(settings: argparse.Namespace, params: Any) -> Any:
 
     Reading a prompt gains from every core. Writing does not: its threads meet some
     hundred times a token and spin until all are there, so when anything else wants
-    a core, two threads write a tenth as fast as one and burn ten times the time.
+    a core, two threads of a small model write a tenth as fast as one and burn ten
+    times the time. A large one writes twice as fast with two.
     """
     params.model.path = str(settings.model)
     params.model_alias = {settings.model.stem}
@@ -211,7 +212,8 @@ def _parameters(settings: argparse.Namespace, params: Any) -> Any:
     params.swa_full = True  # means nothing to other models
     params.cache_ram_mib = CACHE_MIB
     cores = os.cpu_count() or 1
-    params.cpuparams.n_threads = max(1, min(4, cores // 2))
+    large = settings.model.stat().st_size >= LARGE_BYTES  # reckons longer than it waits for threads
+    params.cpuparams.n_threads = max(1, min(4, cores if large else cores // 2))
     params.cpuparams_batch.n_threads = max(1, min(4, cores))
     params.cpuparams.poll = params.cpuparams_batch.poll = 0
     params.n_threads_http = SLOTS + 4

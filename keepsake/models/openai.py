@@ -42,16 +42,6 @@ _CONTEXTS = ("max_model_len", "context_length", "context_window", "max_context_l
 CANDIDATES = 3
 """Answers of which one is chosen, where somebody chooses: written at once, they take little longer
 than one."""
-_VARIED = {"temperature": 0.8, "min_p": 0.1}
-"""How candidates are sampled, so that they differ."""
-_DRY = {
-    "dry_multiplier": 0.8,
-    "dry_base": 1.75,
-    "dry_allowed_length": 3,
-    "dry_penalty_last_n": 8192,
-}
-"""Keeps whole runs of words from coming again in a text that a model continues: a small one falls
-into one sentence without it. Runs of up to three words are free; the whole prompt counts."""
 
 
 def api_key(environ: Mapping[str, str] = os.environ) -> str | None:
@@ -191,10 +181,10 @@ def _extras(request: GenerationRequest, kind: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if kind == LLAMA_CPP:
         found |= {"cache_prompt": True, "repeat_penalty": request.repeat_penalty}
-        if request.choose is not None and not request.messages:
-            found |= {"n": CANDIDATES, **_VARIED}
-        elif not request.messages and request.repeat_penalty > 1:
-            found |= _DRY
+        if not request.messages:
+            found |= {"min_p": 0.1}
+            if request.choose is not None:
+                found |= {"n": CANDIDATES, "temperature": 0.8}
         if request.json_schema is not None:  # which it also takes for a text to continue
             found["json_schema"] = dict(request.json_schema)
     elif kind == VLLM:

@@ -19,7 +19,7 @@ from keepsake.language.perception import for_prompt
 from keepsake.ports import ChatMessage, Embedder, TargetModel, Tool
 from keepsake.prompt.script import cursor, script
 from keepsake.prompt.sections import FRAME, Marks, PromptLine, Rendered
-from keepsake.tasks.answer import AnswerReader, fault_of, most_fitting
+from keepsake.tasks.answer import SHORT, AnswerReader, fault_of, most_fitting
 from keepsake.tasks.conversation import (
     ASSISTANT,
     SYSTEM,
@@ -125,7 +125,7 @@ def ever_less(scene: TalkScene, names: Sequence[str]) -> Iterator[TalkScene]:
 
 
 TALK_PARTS, ACT_PARTS = ("system", "turn", "dialogue", "transcript"), ("turn",)
-CHAT, SCRIPT = "chat", "script"
+CHAT, DIALOGUE, SCRIPT = "chat", "dialogue", "script"
 LAST_LINES = 16
 """Lines of the talk that a dialogue shows at least. It grows to twice as many and is then cut to
 these, so that most prompts begin as the one before did, and a server finds that in its cache."""
@@ -160,6 +160,8 @@ class Talk:
     answer: AnswerReader = field(init=False)
     _instructions: str = ""  # the part of its prompt that says how to answer
     _spoken: list[str] = field(default_factory=list)  # what was said last, and of this answer
+    # what a small model may not say again, as it falls into its own sentences
+    _said_before: list[str] = field(default_factory=list)
 
     def prompt(self, target: TargetModel, refused: str = "") -> TalkPrompt:
         """The prompt for a model.
@@ -174,6 +176,7 @@ class Talk:
         self.answer = AnswerReader(self.scene.name, script=target.form == SCRIPT)
         made = self._chat(target, refused) if target.form == CHAT else self._text(target, refused)
         self._instructions, self._spoken = made.instructions, _last_said(self.scene.window)
+        self._said_before = self._own_lines() if target.form == DIALOGUE else []
         return made
 
     def chooser(self, embedder: Embedder) -> Callable[[Sequence[str]], int] | None:
@@ -182,7 +185,7 @@ class Talk:
         ``embedder``: Turns texts into vectors; what it raises leaves the first answer.
         """
         window = self.scene.window
-        own = [said.words for each in window if (said := spoken(each)) is not None]
+        own = self._own_lines()
         told = (heard(each) for each in reversed(window))
         words = self.scene.words or next((said.words for said in told if said is not None), "")
         if not words:
@@ -190,7 +193,7 @@ class Talk:
 
         def choose(answers: Sequence[str]) -> int:
             try:
-                return most_fitting(answers, words, own[-LAST_LINES:], embedder)
+                return most_fitting(answers, words, own, embedder)
             except KeepsakeError:
                 return 0
 
@@ -199,9 +202,15 @@ class Talk:
     def fault(self, words: str) -> str:
         """Why a spoken line of the answer is refused; empty if it is not."""
         instructions, own = self._instructions, self._spoken
+        if words in self._said_before and len(words) > SHORT:
+            own = [words]
         if not (found := fault_of(words, instructions=instructions, own_lines=own)):
             self._spoken.append(words)
         return found
+
+    def _own_lines(self) -> list[str]:
+        found = (spoken(each) for each in self.scene.window)
+        return [own.words for own in found if own is not None][-LAST_LINES:]
 
     def _chat(self, target: TargetModel, refused: str) -> TalkPrompt:
         head = self._lines(self.prompts, "system", self.scene.variables())
