@@ -126,6 +126,8 @@ def ever_less(scene: TalkScene, names: Sequence[str]) -> Iterator[TalkScene]:
 
 TALK_PARTS, ACT_PARTS = ("system", "turn", "dialogue", "transcript"), ("turn",)
 CHAT, DIALOGUE, SCRIPT = "chat", "dialogue", "script"
+DIALOGUE_TEMPERATURE = 0.6
+"""Colder, a small model falls into one sentence; warmer, it loses its thread."""
 LAST_LINES = 16
 """Lines of the talk that a dialogue shows at least. It grows to twice as many and is then cut to
 these, so that most prompts begin as the one before did, and a server finds that in its cache."""
@@ -271,10 +273,13 @@ class Talk:
                 talk = [*filter(None, every)]
                 talk = talk[max(len(talk) // LAST_LINES - 1, 0) * LAST_LINES :]
                 lines = self._lines(self.prompts, "dialogue", values, talk=talk)
+                examples = "\n".join((scene.persona, *values["examples"]))  # not to be recited
             if self._tokens(lines) <= target.prompt_tokens:
                 break
         text = "\n".join(line.text for line in lines)
-        return TalkPrompt(Question(text=text, stop=("\n",)), Rendered(text, tuple(lines)), examples)
+        warmth = DIALOGUE_TEMPERATURE if target.form == DIALOGUE else None
+        question = Question(text=text, stop=("\n",), temperature=warmth)
+        return TalkPrompt(question, Rendered(text, tuple(lines)), examples)
 
     def _tokens(self, lines: Sequence[PromptLine]) -> int:
         return sum(self.count([line.text for line in lines]))

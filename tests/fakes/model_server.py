@@ -46,6 +46,7 @@ class Reply:
         calls: The calls of tools in the answer: names and arguments.
         thought: What the model thought, which the server keeps apart; then no words come.
         extra: Laid over the fields of the answer, or of its last piece.
+        beside: Further answers that OpenAI's protocol sends beside it, piece by piece in turn.
     """
 
     text: str | None = None
@@ -60,6 +61,7 @@ class Reply:
     calls: Sequence[tuple[str, Any]] = ()
     thought: str = ""
     extra: dict[str, Any] = field(default_factory=dict)
+    beside: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -249,6 +251,11 @@ class FakeModelServer:
 
         pieces = [piece(reasoning_content=reply.thought)] if reply.thought else []
         pieces += map(piece, words)
+        for at, text in enumerate(reply.beside, start=1):
+            for number, word in enumerate(text.split(" ")):
+                other = piece(f" {word}")
+                other["choices"][0]["index"] = at
+                pieces.insert(min(number * (at + 1), len(pieces)), other)
         for index, (name, given) in enumerate(reply.calls):  # the arguments in two halves
             half = len(given) // 2
             for own in ({"name": name, "arguments": given[:half]}, {"arguments": given[half:]}):

@@ -125,21 +125,20 @@ def test_what_ollama_is_asked(fake: FakeModelServer):
 
 PLAIN = {"prompt", "max_tokens", "temperature", "model", "stream", "stream_options"}
 FULL = GenerationRequest("x", json_schema=SCHEMA, repeat_penalty=1.2)
-LLAMA = {"json_schema": SCHEMA, "repeat_penalty": 1.2, "dry_multiplier": 0.8, "cache_prompt": True}
-DRY = {"dry_base", "dry_allowed_length", "dry_penalty_last_n"}
+LLAMA = {"json_schema": SCHEMA, "repeat_penalty": 1.2, "min_p": 0.1, "cache_prompt": True}
 FORMAT = {"type": "json_schema", "json_schema": {"name": "answer", "schema": SCHEMA}}
 
 
 @pytest.mark.parametrize(
-    ("server", "more", "besides", "off"),
+    ("server", "more", "off"),
     [
-        (LLAMA_CPP, LLAMA, DRY, {"dry_multiplier", *DRY}),
-        (VLLM, {"response_format": FORMAT, "repetition_penalty": 1.2}, (), set()),
-        ("", {"response_format": FORMAT}, (), set()),
+        (LLAMA_CPP, LLAMA, {"min_p"}),
+        (VLLM, {"response_format": FORMAT, "repetition_penalty": 1.2}, set()),
+        ("", {"response_format": FORMAT}, set()),
     ],
 )
 def test_a_server_that_says_what_it_is_gets_all_it_takes_and_no_more(
-    fake: FakeModelServer, server: str, more: Any, besides: Any, off: set[str]
+    fake: FakeModelServer, server: str, more: Any, off: set[str]
 ):
     fake.kind, fake.template = server, TEMPLATE
     with asking(fake.address) as model:
@@ -148,13 +147,24 @@ def test_a_server_that_says_what_it_is_gets_all_it_takes_and_no_more(
         model.generate(replace(FULL, prompt="", messages=MESSAGES))
     body = fake.calls("/v1/completions")[-1].body
     assert body | more == body
-    assert body.keys() == PLAIN | more.keys() | set(besides)
+    assert body.keys() == PLAIN | more.keys()
     chat = fake.calls("/v1/chat/completions")[-1].body
     assert chat.keys() - body.keys() == {"messages"} | (
         {"chat_template_kwargs"} if server else set()
     )
     assert body.keys() - chat.keys() == {"prompt"} | off
     assert chat.get("chat_template_kwargs", {}) in ({}, {"enable_thinking": False})
+
+
+def test_of_several_answers_the_chosen_one_comes(fake: FakeModelServer):
+    fake.always("/v1/completions", Reply("Hm.", beside=("Good day to you.", "No.")))
+    heard: list[str] = []
+    with asking(fake.address, kind=LLAMA_CPP) as model:
+        choose = lambda texts: [*map(str.strip, texts)].index("Good day to you.")  # noqa: E731
+        request = replace(RAW, choose=choose, on_text=heard.append)
+        assert model.generate(request).text.strip() == "Good day to you."
+    assert len(heard) == 1
+    assert fake.calls("/v1/completions")[-1].body["n"] == 3
 
 
 def test_the_key_is_sent_and_llama_cpps_own_figures_are_heard(fake: FakeModelServer):

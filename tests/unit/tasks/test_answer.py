@@ -1,10 +1,12 @@
 """How an answer is read: speech, gestures and deeds, whole or while it is being written."""
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keepsake.tasks.answer import AnswerPart, AnswerReader, PartKind, fault_of
+from keepsake.tasks.answer import AnswerPart, AnswerReader, PartKind, fault_of, most_fitting
 
 SPEECH, EMOTE, DEED = PartKind.SPEECH, PartKind.EMOTE, PartKind.DEED
 
@@ -142,3 +144,33 @@ def test_which_answers_are_refused_and_why(words, own, told):
     found = fault_of(words, instructions=INSTRUCTIONS, own_lines=own.split("|"))
     assert told in found
     assert bool(told) == bool(found)
+
+
+# -- of several answers of a small model
+
+
+class ByLetters:
+    """Embeds a text as how often it has each letter, of length 1."""
+
+    model_name = "letters"
+
+    def embed(self, texts):
+        counts = [[text.lower().count(chr(97 + n)) for n in range(26)] for text in texts]
+        return [[each / (math.hypot(*row) or 1.0) for each in row] for row in counts]
+
+    def close(self):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("answers", "own", "best"),
+    [
+        (["I bake leeks.", "Was it your oven?"], [], 1),
+        (["Was it your oven?", "I bake leeks."], ["Was it your oven?"], 1),
+        (["Was it your oven?", "Is it your oven?", "I bake."], ["Was it your oven? "], 2),
+        (["", " "], [], 0),
+        (["", "Yes."], ["Was it your oven?"], 1),
+    ],
+)
+def test_the_answer_that_fits_and_is_new_is_chosen(answers, own, best):
+    assert most_fitting(answers, "My oven was too hot.", own, ByLetters()) == best
