@@ -260,11 +260,11 @@ class Turn:
         self.thoughts.heaviest = ""
         self.mind.keeper.thought_over()
         post, inbox = self.post, self.inbox
-        again = profile.form == DIALOGUE and self.attempt > 1
+        small = profile.form == DIALOGUE
         request = replace(
             profile.request_for(prompt.question, cache_key=f"agent-{self.life.number}"),
             on_text=lambda piece: post(lambda: inbox.put(piece)),
-            choose=self.talk.chooser(self.embedder) if again and self.embedder else None,
+            choose=self.talk.chooser(self.embedder) if small and self.embedder else None,
         )
         wait = (now - self.queued).total_seconds() if self.queued is not None else 0.0
         self.sent = self.thoughts.sent = Sent(

@@ -184,7 +184,7 @@ def _extras(request: GenerationRequest, kind: str) -> dict[str, Any]:
         if not request.messages:
             found |= {"min_p": 0.1}
             if request.choose is not None:
-                found |= {"n": CANDIDATES, "temperature": 0.8}
+                found |= {"n": CANDIDATES}
         if request.json_schema is not None:  # which it also takes for a text to continue
             found["json_schema"] = dict(request.json_schema)
     elif kind == VLLM:

@@ -126,8 +126,8 @@ def ever_less(scene: TalkScene, names: Sequence[str]) -> Iterator[TalkScene]:
 
 TALK_PARTS, ACT_PARTS = ("system", "turn", "dialogue", "transcript"), ("turn",)
 CHAT, DIALOGUE, SCRIPT = "chat", "dialogue", "script"
-DIALOGUE_TEMPERATURE = 0.6
-"""Colder, a small model falls into one sentence; warmer, it loses its thread."""
+DIALOGUE_TEMPERATURE = 0.8
+"""Colder, the answers among which one is chosen would be alike."""
 LAST_LINES = 16
 """Lines of the talk that a dialogue shows at least. It grows to twice as many and is then cut to
 these, so that most prompts begin as the one before did, and a server finds that in its cache."""
