@@ -40,7 +40,10 @@ def _answers(
 ) -> Iterator[tuple[Mapping[str, Any], str]]:
     """The questions of a talk, and what is said to each."""
     conversation.ingest([
-        ConversationTurn(str(number), who, f"2026-05-01 18:{number:02}", words, "The Kettle")
+        ConversationTurn(
+            id=str(number), speaker=who, time=f"2026-05-01 18:{number:02}", text=words,
+            place="The Kettle",
+        )
         for number, (who, words) in enumerate(talk["said"], 1)
     ])  # fmt: skip
     persona = [FallbackLine(each) for each in open_lines(talk["persona"])]

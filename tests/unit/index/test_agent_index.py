@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from unittest.mock import Mock
 
 import pytest
 
 from keepsake.archive.forgetting import ForgottenPerson, forget
 from keepsake.archive.records import Memory, MemoryKind, Summary, Tier
-from keepsake.errors import BadAnswer, IndexUnavailable
-from keepsake.ports import SystemClock
+from keepsake.errors import IndexUnavailable
 from keepsake.recall.agent_index import COLLECTION, AgentIndex
 from keepsake.recall.chroma import Chroma
 from keepsake.recall.documents import DocumentKind
-from keepsake.recall.search import MemorySearch
 from keepsake.recall.words import WordIndex
 from tests.unit.index.conftest import (
     DAWN,
@@ -30,8 +26,6 @@ from tests.unit.index.conftest import (
     follow,
     inside,
 )
-
-LINE = {"type": "memory", "t": "2026-05-01T06:00:00Z", "kind": "perception"}
 
 
 def collection_of(index: AgentIndex, chroma: Chroma):
@@ -52,28 +46,6 @@ def test_what_was_just_said_is_found_by_words_and_its_vector_follows(
     assert by_meaning(index, "My brother sails on the Ostrey", 1) == ["memory:10"]
     follow(index)
     assert len(embedder.texts) == 1, "what is done is not done again"
-
-
-@pytest.mark.parametrize(
-    ("line", "embedded"),
-    [
-        (('Tom says to you, "Where is my cup?"', "Tom"), "Where is my cup?"),
-        (('Tom whispers to Ann, "He said "no", I fear."', "Tom"), 'He said "no", I fear.'),
-        (("say Where is my cup?", ""), "Where is my cup?"),
-        (("emote looks for a cup.", ""), "mira looks for a cup."),
-        (("mira looks for a cup.", "mira"), "mira looks for a cup."),
-        # Only the game says who speaks: this is a gesture of Tom's.
-        (('Ann says, "Here it is."', "Tom"), 'Ann says, "Here it is."'),
-    ],
-)
-def test_of_speech_the_bare_words_are_embedded(
-    index: AgentIndex, life: Life, embedder: BagOfWords, line: tuple[str, str], embedded: str
-):
-    text, source = line
-    kind = MemoryKind.PERCEPTION if source else MemoryKind.ACT
-    life.archive.append_memory(Memory(1, DAWN, kind, text, "The Mill", source))
-    follow(index)
-    assert embedder.texts[-1] == embedded
 
 
 def test_summaries_follow_edits_and_are_taken_back(index: AgentIndex, life: Life, chroma: Chroma):
@@ -137,27 +109,6 @@ def test_a_restart_embeds_nothing_again_and_sees_what_went_meanwhile(
     assert by_words(again, "flax") == []
     assert by_words(again, "flour") == ["summary:1"]
     assert again.status().by_meaning
-
-
-def test_strange_lines_in_an_archive_hold_nothing_up(index: AgentIndex, life: Life):
-    lines = [
-        {**LINE, "n": 1, "text": "Ann says, “My kite \ud83d flew.”"},
-        {**LINE, "n": 2, "text": "\0 a zero"},
-        {**LINE, "n": 3, "text": "A time without its zone.", "t": "2026-05-01T06:03:00"},
-        [1],
-        {"type": "memory", "n": "four", "t": 5},
-        {"type": "edit", "tier": "recent", "text": "x", "t": "never"},
-        {**LINE, "n": 4, "text": "The end.", "place": "x" * 10_000, "huge": 10**30},
-    ]
-    written = [*map(json.dumps, lines), "no json", "[" * 100_000]
-    (life.archive.folder / "0000000001.jsonl").write_text("\n".join([*written, *written, ""]))
-    follow(index)
-    assert index.problem is None
-    assert by_words(index, "kite")[0] == "memory:1"
-    assert by_words(index, "end")[0] == "memory:4"
-    recall = MemorySearch(index.words, index.vectors, BagOfWords(), names=list, clock=SystemClock())
-    (best,) = recall.search("a time without its zone, yesterday", limit=1) or ()
-    assert best.document.first == 3
 
 
 # -- when something is lost
@@ -255,56 +206,6 @@ def test_lost_vectors_are_made_anew_and_words_serve_meanwhile(
     follow(index)
     vector = embedder.embed(["sack"])[0]
     assert len(index.query(vector, 50)) >= 20
-    assert index.problem is None
-
-
-def test_another_model_is_noticed_and_named(
-    life: Life, chroma: Chroma, reopen: Opener, said: list[str]
-):
-    index = reopen()
-    life.live_days(200)
-    follow(index)
-    index.close()
-    other = BagOfWords("new", 64)
-    again = reopen(other)
-    recall = MemorySearch(
-        again.words,
-        again.vectors,
-        other,
-        names=list,
-        clock=SystemClock(),
-        complain=lambda problem: said.append(str(problem)),
-    )
-
-    def found() -> tuple[str, tuple[str, ...]]:
-        (best,) = recall.search("Which sack was 77?", limit=1) or ()
-        return best.document.key, best.reasons
-
-    again.refresh()
-    seen = [found()]
-    again.embed(lambda: seen.append(found()) if again.status().waiting else None)
-    assert {key for key, _ in seen} == {"memory:77"}, "words serve meanwhile"
-    assert not any("meaning" in reason for _, reasons in seen for reason in reasons)
-    assert sum("The vectors are being made" in line for line in said) == 1, "told once"
-    assert any("they were made with bag, and new is in use now" in line for line in said)
-    assert any(reason.startswith("meaning") for reason in found()[1]), "now both are asked"
-    names = [each.metadata["agent"] for each in inside(chroma).list_collections()]
-    assert names.count("mira") == len({*names} & {"mira"}), "the former vectors are deleted"
-
-
-def test_an_embedder_that_fails_is_told_once_and_words_go_on(
-    index: AgentIndex, life: Life, embedder: BagOfWords, said: list[str], monkeypatch
-):
-    life.live_days(10)
-    with monkeypatch.context() as patched:
-        patched.setattr(embedder, "embed", Mock(side_effect=BadAnswer("no vectors today")))
-        follow(index)
-        follow(index)
-    assert by_words(index, "sack")
-    assert isinstance(index.problem, BadAnswer)
-    assert sum("no vectors today" in line for line in said) == 1
-    follow(index)
-    assert len(by_meaning(index, "sack", 50)) == 10
     assert index.problem is None
 
 

@@ -36,17 +36,6 @@ def test_locomo_is_read_as_it_is_published():
     assert all(q.time == first.memories[-1].time for q in first.questions)
 
 
-def test_realtalk_is_read_with_the_time_of_each_turn():
-    (chat,) = read_trials(FOLDER / "realtalk.json")
-    assert len(chat.memories) == 18
-    assert chat.memories[1].time == datetime(2023, 12, 31, 16, 5, 20, tzinfo=UTC)
-    assert text_of(chat, 10).endswith("[shares a wedding cake on the floor of a lift]")
-    kinds = [question.kind for question in chat.questions]
-    assert kinds == ["multi-hop", "multi-hop", "temporal", "temporal", "commonsense"]
-    assert chat.questions[3].evidence == {15}
-    assert chat.questions[4].evidence == {3, 17, 18}
-
-
 def test_longmemeval_is_read_in_the_order_of_its_dates():
     trials = read_trials(FOLDER / "longmemeval.json")
     assert [t.name for t in trials] == ["m1", "m2", "m3", "m4", "m5_abs"]
@@ -61,15 +50,6 @@ def test_longmemeval_is_read_in_the_order_of_its_dates():
     assert trials[3].questions[0].answers == ("14",)
     unknown = trials[4].questions[0]
     assert (unknown.kind, unknown.answerable, unknown.evidence) == ("abstention", False, set())
-
-
-def test_our_own_format_has_answers_and_questions_without_one():
-    (trial,) = read_trials(FOLDER / "turns.json")
-    known, unknown = trial.questions
-    assert known.answers == ("Biscuit", "she is called Biscuit")
-    assert known.evidence == {3}
-    assert trial.memories[2].place == "the inn"
-    assert not unknown.answerable
 
 
 def spoilt(name, spoil, tmp_path):

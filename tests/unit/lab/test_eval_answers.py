@@ -92,23 +92,6 @@ def test_answers_are_graded_by_category_with_intervals(environ, tmp_path, server
     assert first.endswith("Question: What did Nadia buy for making bowls?")
 
 
-@pytest.mark.parametrize(
-    ("profile", "told"),
-    [
-        ("nobody", "There is no profile 'nobody'"),
-        ("agent", "is no model"),
-        ("answers", "does not answer"),
-    ],
-)
-def test_a_profile_that_cannot_answer_is_refused(environ, server, profile, told):
-    server.models = ["another"]
-    ran = keepsake(
-        environ, "eval", "answers", LOCOMO, "--memory", "full-context", "--profile", profile
-    )
-    assert ran.returncode == 1
-    assert told in ran.stderr
-
-
 def test_recall_through_memories_stands_side_by_side(environ):
     name = "tests.unit.lab.test_eval_answers:Echo"
     names = ["--memory", "full-context", "--memory", name]

@@ -2,7 +2,6 @@
 
 from contextlib import closing
 from dataclasses import replace
-from datetime import timedelta
 
 import pytest
 
@@ -39,15 +38,6 @@ def test_what_cannot_be_lived_is_refused_with_the_cure(changed, names):
     assert names in refused.value.cure
 
 
-def test_moments_are_counted_in_real_hours_over_a_change_of_clocks():
-    plan = replace(PLAN, start="2026-03-29T00:30", zone="Europe/Berlin")
-    moments = [plan.moment(hour * 3600.0) for hour in range(4)]
-    assert [f"{each:%H:%M %z}" for each in moments] == [
-        *("00:30 +0100", "01:30 +0100", "03:30 +0200", "04:30 +0200"),
-    ]
-    assert moments[3].timestamp() - moments[0].timestamp() == timedelta(hours=3).total_seconds()
-
-
 def test_a_plan_and_how_far_it_has_come_are_read_as_they_were_written(places):
     assert free_name(places, 7) == "seed-7"
     lab = lab_of(places, "seed-7")
@@ -60,15 +50,6 @@ def test_a_plan_and_how_far_it_has_come_are_read_as_they_were_written(places):
     with pytest.raises(KeepsakeError, match="There are: seed-7"):
         lab_of(places, "death").plan()
     assert free_name(places, 7) == "seed-7-2"
-
-
-@pytest.mark.parametrize("text", ["{", "[]", '{"name": "life", "colour": "red"}'])
-def test_a_spoilt_plan_is_named(places, text):
-    lab = lab_of(places, "life")
-    lab.folder.mkdir(parents=True)
-    (lab.folder / "simulation.json").write_text(text)
-    with pytest.raises(KeepsakeError, match=r"simulation\.json"):
-        lab.plan()
 
 
 def test_a_run_that_was_killed_has_come_as_far_as_its_last_memory(places):

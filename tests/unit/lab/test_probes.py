@@ -1,18 +1,15 @@
 """Probes: what is planted can be asked for, and grading tells who knows it from who does not."""
 
 import json
-from typing import ClassVar
 
 import pytest
 from typer.testing import CliRunner
 
 from keepsake.archive.privacy import is_private
 from keepsake.cli.app import app
-from keepsake.errors import KeepsakeError
-from keepsake.lab.evaluating import IN_CONTEXT, IN_REACH, Evaluation, Living, evaluated
+from keepsake.lab.evaluating import Living
 from keepsake.lab.memories.plain import FullContext
 from keepsake.lab.probes import KEPT, id_of, probe_trials
-from keepsake.lab.report import over_time, results_of
 from keepsake.lab.trial import matches
 from keepsake.memory.protocol import RecalledLine, Surroundings
 from keepsake.ports import FixedClock
@@ -61,42 +58,6 @@ def test_a_whisper_is_recalled_for_the_two_of_it_and_kept_from_others():
             assert asking.question.audience == {id_of(asking.question.asker)}
 
 
-class Slips(FullContext):
-    """Gives what somebody's first memory may give."""
-
-    gives: ClassVar = {}
-
-    def context(self, budget):
-        return self.gives.get("context", [])
-
-    def recall(self, question, limit):
-        return self.gives.get("recall", [])
-
-
-@pytest.mark.parametrize(
-    ("gives", "said"),
-    [
-        ({"context": "one text"}, "context() is to give a list of lines"),
-        ({"context": ["word " * 9_000]}, "tokens at most, not"),
-        ({"recall": ["a line"]}, "recall() is to give a list of RecalledLine"),
-        ({"recall": [RecalledLine("a line")] * 6}, "5 lines at most, not 6"),
-    ],
-)
-def test_what_is_not_what_a_memory_gives_becomes_no_figure(gives, said, monkeypatch):
-    monkeypatch.setattr(Slips, "gives", gives)
-    with pytest.raises(KeepsakeError) as refused:
-        asked_of(Slips, 5)
-    assert said in str(refused.value)
-
-
-def test_windows_forget_and_curves_say_when():
-    rows = evaluated([BUSY], Evaluation(memory="sliding-window"))
-    found = results_of("probes", {"window": rows})
-    known = over_time(found.arms[0], BUSY.load, IN_CONTEXT)
-    assert {hours: each.mean for hours, each in known.items()} == {1.0: 1.0, 24.0: 0.0, 168.0: 0.0}
-    assert found.timed == [IN_CONTEXT, IN_REACH]  # nobody spoke
-
-
 def test_the_command_shows_curves_and_writes_each_question(tmp_path):
     told = tmp_path / "probes.json"
     line = ["eval", "probes", "--memory", "sliding-window", "--load", "30", "--kinds"]
@@ -106,17 +67,3 @@ def test_the_command_shows_curves_and_writes_each_question(tmp_path):
     assert "overheard" in result.output
     (cell,) = json.loads(told.read_text())["cells"]
     assert {row["load"] for row in cell["rows"]} == {30}
-
-
-@pytest.mark.parametrize(
-    ("option", "value", "cure"),
-    [
-        ("--memory", "photographic", "sliding-window"),
-        ("--load", "many", "20,100"),
-        ("--set", "x", "key=value"),
-    ],
-)
-def test_what_cannot_be_says_what_can(option, value, cure):
-    result = CliRunner().invoke(app, ["eval", "probes", "--load", "10", option, value])
-    assert isinstance(result.exception, KeepsakeError)
-    assert cure in str(result.exception)

@@ -40,20 +40,6 @@ def test_time_jumps_to_what_is_next_and_stands_still_meanwhile(timeline):
     assert timeline.now() == START + timedelta(hours=2)
 
 
-def test_model_calls_run_beside_each_other_and_are_told_in_the_order_of_asking(timeline):
-    models, told, together = timeline.models(), [], threading.Barrier(3, timeout=20)
-
-    def call(number):
-        together.wait()  # passes only when all three are under way
-        time.sleep(0.02 * (3 - number))
-        return number
-
-    for number in range(3):
-        models.submit(call, number).add_done_callback(lambda done: told.append(done.result()))
-    timeline.settle()
-    assert told == [0, 1, 2]
-
-
 def test_who_asks_a_model_lets_the_others_on_and_comes_back_with_its_answer(timeline):
     order, workers, models = [], timeline.workers(), timeline.models()
 
@@ -75,15 +61,3 @@ def test_who_asks_a_model_lets_the_others_on_and_comes_back_with_its_answer(time
     timeline.settle()
     assert order == ["asks", "another", "has its answer"]
     assert timeline.timer.seconds() == 0
-
-
-def test_what_breaks_is_told_and_the_others_go_on(timeline, broken):
-    seen = []
-    timeline.post(lambda: 1 / 0)
-    timeline.timer.callLater(1, [].index, 1)
-    timeline.timer.callLater(2, seen.append, "goes on")
-    failed = timeline.workers().submit(lambda: {}["nothing"])
-    timeline.run_until(5)
-    assert [type(error) for error in broken] == [ZeroDivisionError, ValueError]
-    assert isinstance(failed.exception(), KeyError)
-    assert seen == ["goes on"]

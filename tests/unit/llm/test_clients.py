@@ -23,8 +23,8 @@ from keepsake.errors import (
     ModelUnavailable,
 )
 from keepsake.models import model as models
-from keepsake.models.ollama import OllamaModel, ollama_host
-from keepsake.models.openai import OpenAIModel, api_key
+from keepsake.models.ollama import OllamaModel
+from keepsake.models.openai import OpenAIModel
 from keepsake.models.profiles import CHAT, DIALOGUE, LLAMA_CPP, OTHER, VLLM, ModelProfile
 from keepsake.models.thoughts import AnswerText
 from keepsake.ports import ChatMessage, GenerationRequest, Tool, ToolCall
@@ -167,18 +167,6 @@ def test_of_several_answers_the_chosen_one_comes(fake: FakeModelServer):
     assert fake.calls("/v1/completions")[-1].body["n"] == 3
 
 
-def test_the_key_is_sent_and_llama_cpps_own_figures_are_heard(fake: FakeModelServer):
-    usage = {"prompt_tokens": 100, "completion_tokens": 2}
-    timings = {"cache_n": 90, "prompt_n": 10}
-    fake.always("/v1/completions", Reply(text=" hi", extra={"usage": usage, "timings": timings}))
-    with asking(f"{fake.address}/v1", model="", kind=LLAMA_CPP, key="sesame") as model:
-        answer = model.generate(RAW)
-    call = fake.calls("/v1/completions")[0]
-    assert call.headers["Authorization"] == "Bearer sesame"
-    assert "model" not in call.body
-    assert (answer.prompt_tokens, answer.cached_tokens, answer.completion_tokens) == (100, 90, 2)
-
-
 def test_tools_are_offered_and_called(provider: str, model: Model, fake: FakeModelServer):
     given = {"what": "the cap"} if provider == "ollama" else '{"what": "the cap"}'
     fake.always(CHAT_PATHS[provider], Reply(text="", calls=[("give", given), ("give", given)]))
@@ -193,33 +181,6 @@ def test_tools_are_offered_and_called(provider: str, model: Model, fake: FakeMod
         fake.always(CHAT_PATHS[provider], Reply(text="", calls=[("give", wrong)]))
         with pytest.raises(BadAnswer, match="cannot be read"):
             model.generate(replace(TALK, tools=(GIVE,)))
-
-
-def test_a_server_that_does_not_stream_is_heard_whole(fake: FakeModelServer):
-    message = b'{"choices": [{"message": {"content": "I am Mira."}, "finish_reason": "stop"}]}'
-    fake.plan("/v1/chat/completions", Reply(raw=message))
-    heard, request = heard_by(TALK)
-    with asking(fake.address) as model:
-        assert model.generate(request).text == "I am Mira."
-    assert heard == ["I am Mira."]
-
-
-def test_a_server_that_refuses_an_option_is_asked_without_it(fake: FakeModelServer):
-    fake.refuse = lambda body: (
-        "unknown field stream_options"
-        if "stream_options" in body
-        else "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
-        if "max_tokens" in body
-        else "'temperature' does not support 0.7 with this model."
-        if "temperature" in body
-        else ""
-    )
-    with asking(fake.address) as model:
-        for _ in range(2):
-            assert model.generate(GenerationRequest("", messages=MESSAGES)).text
-    asked = [each.body.keys() for each in fake.calls("/v1/chat/completions")]
-    assert asked[-2:] == [{"model", "messages", "max_completion_tokens", "stream"}] * 2
-    assert len(asked) == 5, "it is remembered"
 
 
 # -- thoughts
@@ -306,33 +267,6 @@ def test_a_server_is_asked_what_its_model_was_made_for(
         assert len(fake.calls()) == asked + 1, "it is asked once"
 
 
-def test_nonsense_about_a_server_hurts_nobody(provider: str, model: Model, fake: FakeModelServer):
-    nonsense = Reply(raw=b'{"capabilities": [1], "model_info": "x", "data": "x", "models": [1]}')
-    for path in ("/props", "/api/show", "/v1/models"):
-        fake.always(path, nonsense)
-    assert model.check() == "ready"
-    fake.always("/v1/models", Reply(status=404))
-    fake.always("/api/tags", nonsense)
-    if provider == "openai":
-        assert model.check() == "ready", "it need not list its models"
-    else:
-        with pytest.raises((BadAnswer, ModelMissing)):
-            model.check()
-
-
-@pytest.mark.parametrize(
-    ("host", "variable", "address"),
-    [
-        ("", "", "http://127.0.0.1:11434"),
-        ("", "0.0.0.0", "http://127.0.0.1:11434"),
-        ("", "box:12000", "http://box:12000"),
-        ("http://mine:1", "box:12000", "http://mine:1"),
-    ],
-)
-def test_where_ollama_is(host: str, variable: str, address: str):
-    assert ollama_host(host, {"OLLAMA_HOST": variable}) == address
-
-
 # -- servers that misbehave
 
 
@@ -417,12 +351,6 @@ def test_the_key_is_in_no_error_though_the_server_quotes_it(
         assert "sesame" not in repr(model.server)
 
 
-def test_the_key_comes_from_the_environment_alone():
-    assert api_key({}) is None
-    assert api_key({"OPENAI_API_KEY": "b"}) == "b"
-    assert api_key({"OPENAI_API_KEY": "b", "KEEPSAKE_OPENAI_API_KEY": "a"}) == "a"
-
-
 # -- what is asked again
 
 
@@ -453,14 +381,6 @@ def test_what_may_pass_is_asked_once_more(
             model.generate(request)
 
 
-def test_all_attempts_together_have_the_time_of_one(fake: FakeModelServer):
-    fake.plan("/v1/completions", Reply(status=500))
-    fake.always("/v1/completions", Reply(delay=300))
-    with asking(fake.address, time_limit=0.6) as model, pytest.raises(ModelTimeout):
-        model.generate(RAW)
-    assert len(fake.calls("/v1/completions")) == 2
-
-
 def test_an_answer_that_breaks_off_is_asked_again_before_its_first_piece_alone(
     provider: str, model: Model, fake: FakeModelServer
 ):
@@ -474,14 +394,3 @@ def test_an_answer_that_breaks_off_is_asked_again_before_its_first_piece_alone(
     fake.plan(path, Reply(text="I am", cut=0))
     assert model.generate(request).text == "".join(heard[2:])
     assert len(fake.calls(path)) == 3
-
-
-def test_a_call_waits_until_the_process_is_ready(fake: FakeModelServer):
-    def not_ready() -> None:
-        raise ModelUnavailable("It is loading")
-
-    model = OpenAIModel(ModelProfile("agent"), fake.address, ready=not_ready)
-    with pytest.raises(ModelUnavailable, match="loading"):
-        model.generate(RAW)
-    model.close()
-    assert not fake.calls()

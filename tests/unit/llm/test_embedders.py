@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from keepsake.errors import BadAnswer, ModelFailed, ModelUnavailable
+from keepsake.errors import BadAnswer, ModelUnavailable
 from keepsake.models.embedders import (
-    WHOLE_BATCH,
     CachedEmbedder,
     EmbedderProfile,
     ServerEmbedder,
@@ -49,25 +48,6 @@ def test_like_meanings_lie_near_and_any_text_has_a_vector_of_length_one(minilm: 
     assert {len(vector) for vector in vectors} == {DIMENSION}
     assert all(math.isclose(likeness(v, v), 1.0, abs_tol=1e-5) for v in vectors)
     assert minilm.embed([]) == []
-
-
-def test_a_batch_gives_what_each_text_gives_alone_and_in_order(minilm: MiniLMEmbedder):
-    texts = [f"Boat {n} " + "brought salt from Ostrey " * (n % 7) for n in range(70)]
-    with ThreadPoolExecutor(4) as pool:
-        together = pool.submit(minilm.embed, texts)
-        alone = list(pool.map(lambda at: minilm.embed([texts[at]])[0], (0, 6, 33, 69)))
-    for at, one in zip((0, 6, 33, 69), alone, strict=True):
-        assert likeness(one, together.result()[at]) > 0.99
-
-
-def test_what_breaks_and_what_is_closed_has_a_name(monkeypatch: pytest.MonkeyPatch):
-    embedder = MiniLMEmbedder()
-    monkeypatch.setattr(embedder, "_run", lambda _: 1 / 0)
-    with pytest.raises(ModelFailed, match="ZeroDivisionError"):
-        embedder.embed(["x"])
-    embedder.close()
-    with pytest.raises(ModelUnavailable, match="closed"):
-        embedder.embed(["x"])
 
 
 # -- what llm.md names
@@ -145,14 +125,3 @@ def test_ten_who_hear_one_sentence_have_it_embedded_once():
         cached.embed(["x"])
     counted.fails = False
     assert list(cached.embed(["x"])[0]) == [1.0], "a question that failed is asked again"
-
-
-def test_an_index_that_is_made_anew_pushes_nothing_out_and_what_was_asked_longest_ago_goes_first():
-    counted = Counted()
-    cached = CachedEmbedder(counted, most=2)
-    for text in ("a", "b", "a", "c", "a", "b"):
-        cached.embed([text])
-    assert len(cached.embed([CUP, *map(str, range(WHOLE_BATCH))])) == WHOLE_BATCH + 1
-    cached.embed(["a", "b"])
-    assert [each for each in counted.calls if len(each) == 1] == [["a"], ["b"], ["c"], ["b"]]
-    assert len(counted.calls) == 5

@@ -11,7 +11,6 @@ import pytest
 
 from keepsake.errors import ConfigError, ModelMissing, ModelUnavailable
 from keepsake.models import gateway as gateways
-from keepsake.models.embedded import Embedded
 from keepsake.models.gateway import Gateway
 from keepsake.models.profiles import ModelProfile
 from keepsake.models.queue import Outcome, Priority
@@ -195,19 +194,6 @@ def test_a_changed_profile_is_learnt_anew_before_its_first_call(
         assert seen[0].form == "script"
 
 
-def test_models_md_names_the_form_of_a_family(home: Places, owner: Owner, fake: FakeModelServer):
-    fake.template, fake.models = "{{ .System }} {{ .Prompt }}", ["qwen2.5-coder:0.5b"]
-    (home.config / "models.md").write_text("## forms\n**dialogue**: tiny, qwen2.5-coder*0.5b*\n")
-    configure(home, fake.address, model="qwen2.5-coder:0.5b")
-    with running(home, owner) as gateway:
-        gateway.generate("agent", GenerationRequest("x"))
-        assert gateway.profile("agent").form == "dialogue"
-        path = home.config / "llm.md"
-        path.write_text(path.read_text().replace("## agent", "## agent\n**form**: chat"))
-        gateway.generate("agent", GenerationRequest("x"))
-    assert [len(fake.calls(path)) for path in ("/api/generate", "/api/chat")] == [1, 1]
-
-
 def test_a_server_that_is_absent_is_reported_and_found_when_it_comes(home: Places, owner: Owner):
     port = free_port()
     configure(home, f"http://127.0.0.1:{port}")
@@ -218,17 +204,6 @@ def test_a_server_that_is_absent_is_reported_and_found_when_it_comes(home: Place
         with FakeModelServer(port):
             until(lambda: ollama_status(gateway, owner).health == READY)
             assert gateway.generate("agent", GenerationRequest("x")).text
-
-
-def test_an_address_that_is_none_is_named_and_not_fatal(home: Places, owner: Owner):
-    (home.config / "llm.md").write_text(
-        "## agent\n**provider**: ollama\n**model**: fake\n## summarizer\n**provider**: extractive\n"
-    )
-    with (
-        running(home, owner, {"OLLAMA_HOST": "http://here:or:there"}) as gateway,
-        pytest.raises(ModelUnavailable, match="OLLAMA_HOST"),
-    ):
-        gateway.generate("agent", GenerationRequest("x"))
 
 
 def test_shutdown_answers_everybody_at_once(home: Places, owner: Owner, fake: FakeModelServer):
@@ -244,24 +219,3 @@ def test_shutdown_answers_everybody_at_once(home: Places, owner: Owner, fake: Fa
         assert isinstance(outcomes[0], ModelUnavailable)
         with pytest.raises(ModelUnavailable):
             gateway.generate("agent", GenerationRequest("late"))
-
-
-def test_the_embedded_model_answers_through_the_gateway(embedded: Embedded, owner: Owner):
-    home = embedded._places
-    (home.config / "llm.md").write_text(
-        "## agent\n**time_limit**: 300\n## summarizer\n**provider**: extractive\n"
-    )
-    with running(home, owner, embedded=embedded) as gateway:
-        prompt = 'Tom says, "Good morning, Mira!"\n~Mira> say Good morning, Tom!\n~Mira> say'
-        answer, again = (
-            gateway.generate("agent", lambda profile: profile.request(prompt, stop=("\n",)))
-            for _ in range(2)
-        )
-        assert answer.text.strip()
-        assert "\n" not in answer.text
-        assert again.cached_tokens >= again.prompt_tokens - 2
-        until(lambda: owner.call(gateway.statuses)[0].health == READY)
-        (status,) = owner.call(gateway.statuses)
-        assert status.provider == "embedded"
-        assert status.figures.cached_share > 0.3
-    assert embedded.pid is not None, "a reload must not end the model"

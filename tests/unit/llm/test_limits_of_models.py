@@ -8,17 +8,15 @@ from itertools import pairwise
 
 import pytest
 
-from keepsake.errors import ModelTimeout, PromptTooLong
-from keepsake.models import gateway as gateways
+from keepsake.errors import PromptTooLong
 from keepsake.models.capabilities import alternating
 from keepsake.models.gateway import Gateway
 from keepsake.models.http import ServerWords, from_status
 from keepsake.models.profiles import ModelProfile
-from keepsake.models.queue import Outcome, Priority
 from keepsake.paths import Places
-from keepsake.ports import ChatMessage, Generation, GenerationRequest, Tool
+from keepsake.ports import ChatMessage, GenerationRequest
 from tests.fakes.model_server import FakeModelServer, Reply
-from tests.unit.llm.conftest import Owner, running, until
+from tests.unit.llm.conftest import Owner, running
 
 CHAT = "/v1/chat/completions"
 MESSAGES = (
@@ -125,50 +123,6 @@ def test_roles_that_a_template_refuses_are_folded_and_that_is_remembered(
     assert [each.role for each in alternating(said, 2)] == ["user", "assistant", "user"]
 
 
-def test_a_model_that_takes_no_tools_after_all_is_asked_without(
-    home: Places, owner: Owner, fake: FakeModelServer
-):
-    fake.refuse = lambda body: "tool choice requires a parser" if "tools" in body else ""
-    tool = Tool("give", "Give", {"type": "object"})
-    offered: list[bool] = []
-
-    def build(profile: ModelProfile) -> GenerationRequest:
-        offered.append(profile.takes_tools)
-        return profile.request("Hello", messages=MESSAGES, tools=(tool,))
-
-    with world(home, owner, fake, "**tools**: yes") as it:
-        assert it.gateway.generate("agent", build).text
-    assert offered == [True, False]
-    assert ["tools" in each.body for each in fake.calls(CHAT)] == [True, False]
-
-
-def test_a_slow_server_gets_a_short_tail(home: Places, owner: Owner, fake: FakeModelServer):
-    fake.kind, fake.template, fake.context = "llama.cpp", "{{ messages }}", 8192
-    fake.speed = 300
-    with world(home, owner, fake, "**evaluate_seconds**: 3") as it:
-        it.gateway.generate("agent", it.long)
-        it.gateway.generate("agent", it.long)
-        assert [each.tail_tokens for each in it.profiles] == [0, 900]
-        fake.speed = 10
-        for _ in range(30):
-            it.gateway.generate("agent", it.long)
-        assert it.profiles[-1].tail_tokens == 256
-        fake.speed = 100_000
-        for _ in range(30):
-            it.gateway.generate("agent", it.long)
-        assert it.profiles[-1].tail_tokens == 0, "it reads a whole prompt in that time"
-
-
-def test_a_prompt_that_was_not_read_in_time_is_shorter_the_next_time(
-    home: Places, owner: Owner, fake: FakeModelServer
-):
-    fake.plan(CHAT, Reply(delay=30))
-    with world(home, owner, fake, "**time_limit**: 1.5") as it:
-        with pytest.raises(ModelTimeout):
-            it.gateway.generate("agent", it.long)
-        until(lambda: owner.call(lambda: it.gateway.profile("agent")).prompt_tokens < 5000)
-
-
 # -- servers that are busy
 
 
@@ -193,21 +147,3 @@ def test_a_busy_server_is_waited_for(
         assert min(pauses) >= 0.2
     else:
         assert pauses[-1] >= 2.0, "they grow"
-
-
-def test_it_is_told_when_a_server_that_missed_a_call_answers_again(
-    home: Places, owner: Owner, fake: FakeModelServer, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(gateways, "WATCH_SECONDS", 0.05)
-    with world(home, owner, fake) as it:
-        until(lambda: owner.call(it.gateway.statuses)[0].health == "ready")
-        told: list[int] = []
-        it.gateway.on_ready = lambda: told.append(1)
-        fake.plan(CHAT, *[Reply(status=500, text="out of memory")] * 2)
-        came: list[Outcome] = []
-        owner.call(lambda: it.gateway.submit("agent", Priority.EVENT, "mira", it.long, came.append))
-        until(lambda: came)
-        assert not isinstance(came[0], Generation)
-        until(lambda: told)
-        assert it.gateway.generate("agent", it.long).text
-        assert len(told) == 1

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keepsake.errors import ModelFailed, ModelUnavailable
+from keepsake.errors import ModelFailed
 from keepsake.models.profiles import ModelProfile
 from keepsake.models.queue import ModelQueue, Outcome, Priority, Ticket
 from keepsake.models.scripted import ScriptedModel
@@ -172,17 +172,3 @@ def test_faults_are_logged_and_stall_nothing(desk: Desk, caplog: pytest.LogCaptu
     assert "given up" not in desk.outcomes
     for said in ("could not be built", "could not be used", "ZeroDivisionError"):
         assert said in caplog.text
-
-
-def test_closing_answers_all_and_those_who_come(desk: Desk):
-    desk.ask("running")
-    desk.ask("waiting")
-    desk.settle()
-    desk.queue.close(ModelUnavailable("it ends"))
-    desk.ask("late")
-    desk.settle()
-    for name in ("running", "waiting", "late"):
-        assert isinstance(desk.outcomes[name], ModelUnavailable)
-    desk.end("running")
-    assert isinstance(desk.outcomes["running"], ModelUnavailable), "it is answered once"
-    assert desk.hand.started == ["running"]

@@ -2,7 +2,6 @@
 
 import pytest
 
-from keepsake.errors import ModelRejected
 from keepsake.models.profiles import ModelProfile
 from keepsake.models.scripted import ScriptedModel
 from keepsake.ports import GenerationRequest
@@ -67,21 +66,3 @@ def test_whoever_speaks_to_it_is_answered_by_name():
     assert {each.verb for each in found} == {"say"}
     assert all("Tom" in each.argument for each in found)
     assert len({each.argument for each in found}) > 5
-
-
-def test_a_run_that_is_repeated_has_the_same_answers_and_other_seeds_others():
-    model, other = ScriptedModel(ModelProfile("agent")), ScriptedModel(ModelProfile("agent"))
-    window = 'Tom says to you, "Where is the ferry?"'
-    requests = [GenerationRequest(prompt(window), seed=seed, cache_key="a") for seed in range(9)]
-    requests += [GenerationRequest(prompt("It is quiet."), cache_key="a")] * 30
-    first = [model.generate(each).text for each in requests]
-    assert first == [other.generate(each).text for each in requests]
-    assert len({*first[:9]}) > 3
-    assert len({*first[9:]}) > 5, "a prompt that comes again need not have the same answer"
-
-
-def test_what_is_no_thought_is_refused_with_the_cure():
-    with pytest.raises(ModelRejected, match="extractive"):
-        ScriptedModel(ModelProfile("agent")).generate(
-            GenerationRequest("Summarise this:\n- a lot\nSummary:")
-        )

@@ -1,15 +1,12 @@
 """The shipped memories hold to what any memory must; and the kit finds one that does not."""
 
-from dataclasses import replace
-
 import pytest
 
-from keepsake.lab.memories.conformance import BEGAN, MemoryConformance, WordHashes, check, life
+from keepsake.lab.memories.conformance import MemoryConformance, check
 from keepsake.lab.memories.generative_agents import GenerativeAgents
 from keepsake.lab.memories.keepsake import KeepsakeMemory
 from keepsake.lab.memories.plain import FullContext, Rag
-from keepsake.memory.protocol import RecalledLine, Surroundings
-from keepsake.ports import FixedClock
+from keepsake.memory.protocol import RecalledLine
 
 
 class TestFullContext(MemoryConformance):
@@ -55,20 +52,3 @@ class _Overfull(FullContext):
 )
 def test_a_memory_that_does_not_conform_is_told_so(wrong, told):
     assert any(told in line for line in check(wrong))
-
-
-@pytest.mark.parametrize("embedder", [WordHashes(), None], ids=["meaning", "words"])
-def test_plain_retrieval_finds_a_line_of_long_ago(tmp_path, embedder):
-    given = Surroundings(
-        agent="Mira",
-        folder=tmp_path,
-        clock=FixedClock(BEGAN),
-        embedder=embedder,
-        settings={"window": "3"},
-    )
-    memory, text = Rag(given), 'Cleo says, "My dog Pepper sleeps under the bakery stairs."'
-    for each in life(50):
-        memory.perceive(replace(each, text=text) if each.number == 20 else each)
-    best = memory.recall("Where does Cleo's dog Pepper sleeps under the stairs?", 3)[0]
-    assert best.numbers == (20,)
-    assert len(memory.context(3840)) == 3

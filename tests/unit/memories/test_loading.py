@@ -5,7 +5,7 @@ import pytest
 from keepsake.cli import memories as evaluating
 from keepsake.errors import KeepsakeError
 from keepsake.lab.plan import PROBES, TrialSource
-from keepsake.memory.protocol import code_of, maker
+from keepsake.memory.protocol import maker
 
 WHOLE = """
 class Whole:
@@ -49,15 +49,6 @@ def test_what_is_no_memory_is_named_before_anything_is_lived(module):
             maker(name)
         assert told in str(refused.value)
     assert maker(f"{misnamed}:Whole")
-
-
-def test_a_changed_memory_has_another_code_and_ours_has_none(module, tmp_path):
-    name = f"{module('changing_memory', WHOLE)}:Whole"
-    before = code_of(name)
-    assert before == code_of(name) != ""
-    (tmp_path / "changing_memory.py").write_text(WHOLE.replace("{}", "{'lines': 1}"))
-    assert code_of(name) not in ("", before)
-    assert code_of("rag") == code_of("nowhere_to_be_found:Memory") == ""
 
 
 def test_one_that_breaks_off_keeps_no_other_from_its_figures(module, capsys):

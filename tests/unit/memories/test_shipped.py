@@ -1,12 +1,10 @@
 """The shipped memories as a library: ours, plain RAG, and the generative agents' paper."""
 
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.errors import KeepsakeError
 from keepsake.lab.conversation import Conversation, moment
 from keepsake.lab.measures import DEPTHS
 from keepsake.lab.memories.conformance import BEGAN, WordHashes, life
@@ -30,20 +28,6 @@ def made(maker, folder, lived=(), **more):
     for each in lived:
         memory.perceive(each)
     return memory
-
-
-@pytest.mark.parametrize(
-    ("maker", "settings", "told"),
-    [
-        (KeepsakeMemory, {"immediat_window": "4"}, "Did you mean immediate_window"),
-        (KeepsakeMemory, {"strategy": "nothing"}, "there is no template 'nothing'"),
-        (Rag, {"windows": "3"}, "Did you mean window"),
-    ],
-)
-def test_wrong_settings_are_refused_in_words(tmp_path, maker, settings, told):
-    with pytest.raises(KeepsakeError, match=told) as problem:
-        made(maker, tmp_path, settings=settings)
-    assert "line 1" not in str(problem.value)
 
 
 # -- ours
@@ -98,21 +82,6 @@ def test_it_finds_a_line_of_long_ago_and_shows_the_newest(tmp_path, embedder):
 
 
 # -- the score of the generative agents' paper, and its reflections
-
-
-def test_recency_alone_puts_first_what_was_lived_or_recalled_last(tmp_path):
-    def stream(lived=(), **settings):
-        more = {"embedder": WordHashes(), "settings": {"importance": "0", **settings}}
-        return made(GenerativeAgents, tmp_path, lived, clock=clock, **more)
-
-    clock, plain = FixedClock(BEGAN + timedelta(hours=100)), 'Ada says, "The bench is brown."'
-    hours = [(n, BEGAN + timedelta(hours=n)) for n in range(1, 4)]
-    lived = [Memory(n, at, MemoryKind.PERCEPTION, f"{plain} {n}", source="Ada") for n, at in hours]
-    near = stream(lived, recency="0")
-    assert [each.numbers[0] for each in near.recall(f"{plain} 1", 1)] == [1]
-    near.close()
-    recent = stream(relevance="0").recall("bench", 3)
-    assert [each.numbers[0] for each in recent] == [1, 3, 2]
 
 
 def answers(prompt):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-import pytest
-
 from world.almanac import Hours, almanac
 
 START = datetime(2026, 5, 4, 8, 0, tzinfo=UTC)
@@ -27,9 +25,3 @@ def test_hours_go_over_midnight_and_end_before_their_last_moment():
     assert not any(moment in evening for moment in outside)
     assert START in Hours.parse("8-12")
     assert START.replace(hour=23) in Hours.parse("20-24")
-
-
-@pytest.mark.parametrize("wrong", ["9", "9-25", "nine-ten", "9-12:61", ""])
-def test_hours_that_are_none_are_refused_with_the_form_they_want(wrong):
-    with pytest.raises(ValueError, match=r"such as 9"):
-        Hours.parse(wrong)

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections import deque
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keepsake.books.commitments import LIMIT, Commitment, CommitmentKind, Commitments
-from keepsake.books.store import Owner
+from keepsake.books.commitments import Commitment, CommitmentKind, Commitments
 from keepsake.errors import NoteRefused
-from keepsake.prompt.tokens import most_tokens
 
-NOON = datetime(2026, 11, 12, 12, 0, tzinfo=UTC)
 EARLIER = """\
 # What was noticed
 
@@ -65,35 +60,6 @@ def test_a_file_of_before_opens_and_what_people_wrote_stays(book):
     assert book.lines[0] == "Tom told you: Never open the eel trap. (memory 17)"
     book.path.write_text(text + "- rule from Ruan: Mind the step.\n")
     assert book.lines[1] == "Ruan told you: Mind the step."
-
-
-def test_the_list_has_an_end_and_says_so(book):
-    many = [promise(f"thing {number} of the many that were asked for", 1) for number in range(99)]
-    with pytest.raises(NoteRefused, match="full"):
-        deque(map(book.add, many), maxlen=0)
-    assert sum(most_tokens(line) for line in book.lines) <= LIMIT
-    with pytest.raises(NoteRefused, match="already"):
-        book.add(promise("THING 0 of the many that were asked for"))
-    with pytest.raises(NoteRefused, match="at most"):
-        book.add(promise("x" * 161))
-    with pytest.raises(NoteRefused, match="no words"):
-        book.add(promise(" - "))
-
-
-def test_the_event_log_is_told_what_is_promised_and_closed(tmp_path):
-    told = []
-    book = Commitments(tmp_path / "noticed.md", Owner("Mira", emit=told.append))
-    book.add(Commitment(CommitmentKind.PROMISE, "Tom", "bring the cup", 4))
-    book.close(lambda _: True, by="agent")
-    book.path.write_text("- rule from Tom: Never sell the mill. (memory 3)\n")
-    assert len(book.lines) == 1
-    book.close(lambda item: item.who == "Tom")
-    assert [(each.op, each.of, each.by, each.n) for each in told] == [
-        ("noticed", "promise", "agent", 4),
-        ("closed", "promise", "agent", 4),
-        ("edit", "promises", "hand", 0),
-        ("closed", "rule", "builder", 3),
-    ]
 
 
 _TEXT = st.text(max_size=60)

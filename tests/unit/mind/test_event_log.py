@@ -1,7 +1,6 @@
 """The event log: what is handed to it is in its files, whatever the disk and its readers do."""
 
 import errno
-import gzip
 import json
 import os
 import threading
@@ -11,10 +10,10 @@ import pytest
 
 from keepsake.archive.forgetting import ForgottenPerson, Traces, mask
 from keepsake.events import files as event_files
-from keepsake.events.files import Filter, events, files_of, follow, last, newest_first
-from keepsake.events.log import EventLog, Subscribers
+from keepsake.events.files import events, files_of
+from keepsake.events.log import EventLog
 from keepsake.events.prompts import hash_of, prompt_text, prompts_of
-from keepsake.events.types import MemoryChange, Thought, World
+from keepsake.events.types import MemoryChange, Thought
 from keepsake.ports import FixedClock
 
 BEGAN = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
@@ -107,25 +106,6 @@ def test_files_end_with_their_size_and_their_day(tmp_path, logs):
         list(events(tmp_path))
 
 
-def test_a_compression_that_was_killed_is_done_again(tmp_path, logs):
-    log = logs(tmp_path, clock=FixedClock(BEGAN), file_bytes=1_000)
-    for n in range(1, 21):
-        log.emit(remembered(n))
-    log.close()
-    packed = files_of(tmp_path, "events")[0].path
-    plain = packed.with_suffix("")
-    plain.write_bytes(gzip.decompress(packed.read_bytes()))
-    (tmp_path / f"{plain.name}.part").write_bytes(packed.read_bytes()[:50])
-    packed.unlink()
-    again = logs(tmp_path, clock=FixedClock(BEGAN), file_bytes=1_000)
-    again.emit(remembered(21))
-    assert again.flush()
-    assert packed.exists()
-    assert not plain.exists()
-    assert not list(tmp_path.glob("*.part"))
-    assert [each["seq"] for each in events(tmp_path)] == list(range(1, 22))
-
-
 # -- a disk that refuses
 
 
@@ -210,41 +190,3 @@ def test_words_that_are_forgotten_are_masked_and_all_else_is_still_read(tmp_path
 
 
 # -- reading
-
-
-def test_a_follower_misses_nothing_while_files_rotate(tmp_path, logs):
-    log, found = logs(tmp_path, file_bytes=2_000), []
-
-    def read():
-        for record in follow(tmp_path, 0, poll=0.001):
-            found.append(record["seq"])
-            if record["kind"] == "world":
-                return
-
-    reader = threading.Thread(target=read, daemon=True)
-    reader.start()
-    for n in range(1, 401):
-        log.emit(remembered(n))
-        if n % 10 == 0:
-            log.flush()
-    log.emit(World(op="stops"))
-    reader.join(120)
-    assert found == list(range(1, 402))
-    assert len(files_of(tmp_path, "events")) > 10
-
-
-@pytest.mark.parametrize("file_bytes", [2_000, 16_000_000])
-def test_from_its_end_no_more_is_read_than_is_asked_for(tmp_path, logs, file_bytes):
-    subscribers = Subscribers()
-    subscribers.agent_ids |= {"Mira": 70, "Öswin": 7}
-    log = logs(tmp_path, file_bytes=file_bytes, subscribers=subscribers)
-    for n in range(1, 2_001):
-        log.emit(remembered(n, "Mira" if n % 10 else "Öswin"))
-    assert log.flush(60)
-    assert [each["n"] for each in newest_first(tmp_path)] == list(range(2_000, 0, -1))
-    theirs = [each["n"] for each in newest_first(tmp_path, kind="memory", agent_id=7)]
-    assert theirs == list(range(2_000, 0, -10))
-    assert [each["n"] for each in last(tmp_path, 2, Filter(["öswin"], ["memory"]))] == [1990, 2000]
-    few = list(newest_first(tmp_path, most=1_000))
-    assert 3 <= len(few) <= 10
-    assert few[0]["n"] == 2_000

@@ -74,26 +74,6 @@ def test_planted_facts_are_kept_where_random_lines_lose_them(seed):
     assert sum(detail in picked for detail in details) < len(details) / 2
 
 
-def test_a_summary_stays_as_it_is_when_it_is_summarised_again():
-    first = summarize([fact for fact, _ in FACTS], tokens=900)
-    assert first.count("4 May") == 1
-    for _ in range(3):
-        assert summarize([], (first,), tokens=900, tier=Tier.LONGTERM) == first
-
-
-def test_other_languages_are_chosen_from_too():
-    german = [
-        'Tom says to you, "Meine Schwester Agnes hat 14 Bienenstöcke in Brindle."',
-        *['Tom says to you, "Guten Morgen, wie geht es dir heute?"'] * 9,
-    ]
-    assert "Agnes hat 14 Bienenstöcke" in summarize(german, tokens=40)
-    japanese = [
-        'Tom says to you, "妹のアグネスはブリンドルに住んでいます。蜂を飼っています。"',
-        *['Tom says to you, "おはようございます。"'] * 9,
-    ]
-    assert "アグネス" in summarize(japanese, tokens=40)
-
-
 def test_what_matters_stays_and_nobody_fills_a_summary_with_their_own():
     news = [f'Joss says, "Ship {n} of Harl{n} brought {n} casks of wine{n}."' for n in range(60)]
     jar = 'Ada says to you, "Keep the jar."'

@@ -10,10 +10,7 @@ from keepsake.archive.records import POSE, SCENE, Memory
 from keepsake.books.journal import importance
 from keepsake.books.person_page import line_of
 from keepsake.language.heard import GIVE
-from keepsake.memory.summarizer import ExtractiveSummarizer
-from keepsake.memory.types import CompactReason
 from tests.unit.mind.journals import did, result, seen, told
-from tests.unit.mind.lives import WIDE, Life, fill, talk
 
 SHORT, LONG = (
     "I see.",
@@ -54,19 +51,3 @@ def test_a_played_gift_weighs_and_says_no_more_than_any_pose():
     given = replace(pose, number=2, event=GIVE)
     assert line_of(given)
     assert not pose.is_repeated_by(given)
-
-
-def test_plain_words_that_matter_outlive_many_compactions(tmp_path):
-    life = Life(tmp_path / "Mira", replace(WIDE, longterm_tokens=200))
-    life.more = {"importance": lambda memory: 8 if memory.number == 5 else 2}
-    life.summarizer = ExtractiveSummarizer()
-    memory = life.open()
-    talk(memory, 4)
-    memory.append('Tom says to you, "The cup is yours, keep it."', source="Tom")
-    for _ in range(3):
-        fill(memory, 0.88)
-        assert memory.compact(CompactReason.HIGH).number
-    context = memory.context()
-    memory.close()
-    kept = " ".join(each.text for each in (context.longterm, context.recent) if each)
-    assert "The cup is yours" in kept

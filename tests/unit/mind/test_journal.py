@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from keepsake.books.entries import (
-    LONGEST,
     EntryOrigin,
     Judge,
-    line,
     local_day,
     standing,
 )
 from keepsake.books.journal import Journal
 from keepsake.books.store import Owner
-from keepsake.errors import NoteRefused
 from tests.unit.mind.journals import NOON, days_ago, write
 from tests.unit.mind.lives import WordTokens
 
@@ -57,17 +53,6 @@ def test_what_is_written_can_be_read_again_and_is_written_once_a_day(journal: Jo
     assert len(journal.entries()) == 3
     file_of(journal).unlink()
     assert len(journal.entries()) == 1
-
-
-def test_length_and_importance_have_bounds(journal: Journal):
-    for text in ("", "---", "\u200b\u202e", "[]<>**"):
-        with pytest.raises(NoteRefused, match="no words"):
-            write(journal, text)
-    with pytest.raises(NoteRefused, match=f"at most {LONGEST}"):
-        write(journal, "word " * LONGEST)
-    assert len(write(journal, "w" * LONGEST, -3).text) == LONGEST
-    write(journal, "Two.", 99)
-    assert [entry.importance for entry in again(journal).entries()] == [1, 10]
 
 
 # -- people at the files
@@ -140,15 +125,6 @@ def test_a_broken_entry_is_named_and_left_alone(journal: Journal, log: list[str]
 
 def lines(journal: Journal, budget: int = 500) -> tuple[str, ...]:
     return standing(journal.known, budget, NOON, WordTokens())
-
-
-def test_a_line_says_when_how_much_and_what_it_rests_on(journal: Journal):
-    entry = write(journal, "Tom gave me a cup.", 8, memories=(120,))
-    assert line(entry, NOON) == "[21 Nov, importance 8] Tom gave me a cup. (memory 120)"
-    many = replace(entry, id="20251017-1", memories=(1, 2, 3, 4, 5), origin=EntryOrigin.INFERRED)
-    assert line(many, NOON) == (
-        "[17 Oct 2025, importance 8, my own thought] Tom gave me a cup. (memories 3, 4, 5)"
-    )
 
 
 def test_what_mattered_most_stands_there_oldest_first_within_the_budget(journal: Journal):

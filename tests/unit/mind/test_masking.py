@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.memory import masking
 from keepsake.memory.masking import STEP, mask
 from keepsake.prompt.script import LISTED, script
 from keepsake.prompt.script import RECALLED as RECALLED_OPENING
@@ -161,22 +160,6 @@ def test_commands_speech_order_and_kinds_stay_and_nothing_grows(window, data):
         assert replace(memory, text="", reason="") == replace(before, text="", reason="")
         if memory.kind is ACT or ('"' in before.text and memory.kind is SEEN):
             assert memory.text == before.text
-
-
-@given(windows(), st.data())
-def test_what_matters_stays_and_of_nobody_too_much(window, data):
-    through, matters = data.draw(_marks(window)), data.draw(_judges(window))
-    shown = {m.number: m for m in mask(window, through, matters)}
-    without = {m.number: m for m in mask(window, through)}
-    for source in {m.source for m in window}:
-        mine = [m for m in window if m.source == source]
-        whole = [m for m in mine if shown.get(m.number) == m]
-        masked = [m for m in whole if without.get(m.number) != m]
-        assert all(matters(m) for m in masked)
-        # So many lines, and so many private reasons.
-        assert len(masked) <= 2 * masking.MOST_UNSHORTENED
-        if sum(map(matters, mine)) <= masking.MOST_UNSHORTENED:
-            assert all(m in whole for m in mine if matters(m))
 
 
 @given(windows(), st.data())

@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keepsake.books import files as vault_files
-from keepsake.books.people import PeopleBook, Telling, known_of, lines
+from keepsake.books.people import PeopleBook, Telling, known_of
 from keepsake.books.person_page import PageLine, PersonPage, parse_page, worked_in, written
-from keepsake.errors import NoteRefused
 from tests.unit.mind.acquaintances import (
     ADA,
     RUAN,
@@ -48,15 +47,6 @@ def test_a_page_has_the_persons_own_sentences_and_gifts(tmp_path):
     assert (there(book, TOM).meetings, ada.meetings) == (3, 3)
     again = PeopleBook(tmp_path)
     assert [again.page(key) for key in (TOM, ADA)] == [there(book, TOM), ada]
-
-
-def test_the_newest_stay_and_the_same_words_count_once(tmp_path):
-    days = Days()
-    for number in range(100):
-        days.says("Tom", TOM, f"It is day {number % 45}.")
-    book = taken(tmp_path, days)
-    newest = [*range(15, 45), *range(10)]
-    assert said(book, TOM) == [f"It is day {number}." for number in newest]
 
 
 def test_a_renamed_person_stays_the_same_and_namesakes_are_two(tmp_path):
@@ -124,25 +114,9 @@ def test_killed_at_any_write_nothing_is_lost_or_doubled(tmp_path, monkeypatch):
 
 # -- in a prompt
 
-BOTH = ((TOM, "Thomas"), (ADA, "Ada"))
-
 
 def telling(days: Days, **more) -> Telling:
     return Telling(days.now + timedelta(days=1), WordTokens(), **more)
-
-
-def test_one_line_says_when_they_met_what_is_thought_and_what_they_said(tmp_path):
-    days = eventful()
-    book = taken(tmp_path, days)
-    tom = replace(there(book, TOM), portrait="A miller who became a baker.")
-    line = known_of("Thomas", tom, 300, telling(days))
-    assert line.startswith(
-        "Thomas (you knew them as Tom), met 1 November: A miller who became a baker; last said: "
-    )
-    assert "'I've left the mill. I'm a baker now.' (4 November)" in line
-    assert line.index("baker now") < line.index("lighthouse"), "the oldest first"
-    ada = there(book, ADA)
-    assert known_of("Ada", ada, 300, telling(days, before=1)) == "Ada, met 1 November"
 
 
 def test_what_was_confided_comes_first_and_only_for_those_who_may_hear_it(tmp_path):
@@ -161,37 +135,11 @@ def test_what_was_confided_comes_first_and_only_for_those_who_may_hear_it(tmp_pa
     assert "loaf 7" in shown
 
 
-@pytest.mark.parametrize("budget", range(0, 120, 10))
-def test_the_budget_holds(tmp_path, budget):
-    days = eventful()
-    how = telling(days)
-    found = lines(BOTH, taken(tmp_path, days), budget, how)
-    assert sum(map(how.tokens.of, found)) <= budget
-
-
 # -- a page as a file
 
 
 def parsed(text: str) -> PersonPage:
     return parse_page(Path("Tom.md"), text, START)
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("", "front matter"),
-        ("# Tom\n", "front matter"),
-        ("---\nkey: [\n---\n", "cannot be read"),
-        ("---\nnames: Tom\n---\n", "key and names"),
-        ("---\nkey: a\nnames: Tom\nmeetings: often\n---\n", "cannot be read"),
-    ],
-)
-def test_a_page_that_cannot_be_read_says_why_and_how_to_mend_it(text, why):
-    with pytest.raises(NoteRefused, match=why) as refused:
-        parsed(text)
-    assert "Mend" in refused.value.cure
-    page = parsed("---\nkey: tom-1\nnames: Tom\n---\n\nA smith.\n")
-    assert (page.name, page.remarks, page.lines) == ("Tom", ("A smith.",), ())
 
 
 _WORDS = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=80)

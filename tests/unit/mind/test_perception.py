@@ -8,7 +8,6 @@ from keepsake.language.perception import (
     fit_name,
     for_prompt,
     perceive,
-    quoted,
 )
 from tests.sentences import table
 
@@ -61,10 +60,3 @@ def test_no_text_forges_a_cursor_or_a_token(text):
 def test_a_name_holds_no_mark_of_a_file(text, name):
     assert fit_name(text) == name
     assert fit_name(name) == name
-
-
-@given(st.text("ab'\"’“- .", max_size=60), st.integers(4, 50))
-def test_words_in_quotes_do_not_end_them(text, limit):
-    inside = quoted(text, limit)[1:-1]
-    assert len(inside) <= limit
-    assert not re.search(r"(?<!\w)['’‘\"]|['’‘\"](?!\w)", inside)

@@ -21,19 +21,6 @@ def window(*sayings, who="Tom"):
     ]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "I owe the smith six pence.",
-        "Tom seems sad about the mill, be kind to him.",
-        "The brass cup is under the third stone.",
-    ],
-)
-def test_what_is_its_own_stays_as_it_is(text):
-    around = window("The mill burnt down last night.", "Good day, Mira!")
-    assert attribute_quote(text, around, "Mira") == text
-
-
 @pytest.mark.parametrize("text", table("said by Tom"))
 def test_what_somebody_said_is_kept_as_theirs_in_their_words(text):
     around = window("Oh dear. The mill burnt down last night. Imagine!")

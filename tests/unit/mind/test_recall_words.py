@@ -64,32 +64,3 @@ def test_words_and_documents_never_disagree(steps):
     for word in ("cup", "bell", "net"):
         near = {n for n in held if any(held.get(m) == word for m in (n - 1, n, n + 1))}
         assert set(keys(index, word)) == {f"memory:{n}" for n in near}
-
-
-def test_a_common_word_is_left_out_beside_a_rarer_one(monkeypatch):
-    monkeypatch.setattr("keepsake.recall.words._MOST_ROWS", 4)
-    index = WordIndex()
-    index.add([memory(10 * n, "The mill.") for n in range(1, 8)])
-    index.add([memory(100, "A cup."), memory(200, "The cup from the mill.")])
-    assert sorted(keys(index, "mill", "cup")) == ["memory:100", "memory:200"]
-    assert len(keys(index, "mill")) == 8
-    assert len(keys(index, "mill", "bell")) == 8, "a word that nothing holds leaves room"
-
-
-def test_a_search_for_a_kind_leaves_out_what_the_window_shows():
-    index = WordIndex()
-    note = Document("note:cup", DocumentKind.NOTE, "It is blue.", BEGIN, title="The cup")
-    summary = Document("summary:2", DocumentKind.SUMMARY, "A cup was sold.", BEGIN, 1, 4)
-    index.add([*(memory(10 * n, "The cup.") for n in range(1, 5)), note, summary])
-    assert keys(index, "cup", kind=DocumentKind.NOTE) == ["note:cup"]
-    assert keys(index, "cup", kind=DocumentKind.SUMMARY) == ["summary:2"]
-    assert set(keys(index, "cup", kind=DocumentKind.MEMORY, before=30)) == {
-        "memory:10",
-        "memory:20",
-    }
-    assert len(keys(index, "cup", before=30)) == 4
-    there = index.get(["note:cup", "summary:2", "note:gone"])
-    assert {key: each._replace(stemmed="") for key, each in there.items()} == {
-        "note:cup": note,
-        "summary:2": summary,
-    }

@@ -9,8 +9,6 @@ import pytest
 from keepsake.agent.memory.related import (
     RecallConfig,
     SearchResult,
-    paged,
-    question,
     related,
     result,
 )
@@ -79,25 +77,3 @@ def test_found_text_cannot_forge_the_script():
     for line in (*lines.notes, *lines.experiences, result(found, "x")):
         assert "\n" not in line
     assert "~Mira>" not in lines.experiences[0] + lines.notes[0]
-
-
-def test_the_question_is_what_was_just_said_and_where():
-    window = (
-        memory(1, 'Tom says, "Long ago."'),
-        memory(2, "say Yes?", MemoryKind.ACT),
-        memory(3, 'Tom says to you, "My cup is gone."'),
-        memory(4, "You see a room.", MemoryKind.RESULT),
-        memory(5, "Bram comes in.", source="Bram"),
-    )
-    asked = question(MemoryContext(None, None, window), "The Inn", ["Tom", "Bram"])
-    assert asked == "Tom: My cup is gone.\nBram comes in.\nThe Inn"
-    assert question(EMPTY, "The Inn", ["Tom"]) == "The Inn\nTom"
-
-
-def test_memories_called_back_are_bounded_as_the_file_says():
-    config = RecallConfig(remembered=5, remembered_tokens=200)
-    lines = paged((memory(n, f"{n} {'word ' * 100}") for n in range(1, 100)), config)
-    assert 1 < len(lines) < 5
-    assert sum(map(estimate_tokens, lines)) <= 200
-    assert len(paged((memory(n, "x") for n in range(1, 100)), config)) == 5
-    assert "you did: say hi" in paged([memory(1, "say hi", MemoryKind.ACT)], config)[0]

@@ -23,8 +23,6 @@ from keepsake.markdown_config import (
     merged,
     one_of,
     parse,
-    settings_of,
-    with_settings,
 )
 from keepsake.memory.config import FOLDER, CompactionConfig
 from keepsake.paths import REPOSITORY
@@ -136,30 +134,6 @@ def test_what_a_field_does_not_take_is_refused(tmp_path: Path, line: str, said: 
         Sample.load(write(tmp_path / "a.md", line))
 
 
-def test_settings_are_written_where_they_stand_and_all_else_stays():
-    text = "# A\r\n\r\n## agent\r\n\r\n**provider**: ollama\r\n_who_\r\n**seed**: 1\r\n## b\r\n"
-    found = with_settings(text, "agent", {"provider": "embedded", "seed": "", "a": "1", "no": ""})
-    assert found == (
-        "# A\r\n\r\n## agent\r\n\r\n**a**: 1\r\n\r\n**provider**: embedded\r\n_who_\r\n"
-        "**seed**:\r\n## b\r\n"
-    )
-    fenced = "```\n## agent\n**provider**: x\n```\n"
-    assert with_settings(fenced, "agent", {"a": "1"}) == f"{fenced}\n## agent\n\n**a**: 1\n"
-    assert with_settings("## x\n**a**: 1\n", "", {"a": "2"}) == "## x\n**a**: 2\n"
-    assert with_settings("x\n", "", {"a": "2"}) == "x\n\n**a**: 2\n"
-
-
-def test_a_missing_file_and_one_that_is_not_utf8(tmp_path: Path):
-    with pytest.raises(ConfigError, match="cannot be read"):
-        parse(tmp_path / "none.md")
-    (tmp_path / "latin.md").write_bytes("# A\n\nGrüße\n".encode("latin-1"))
-    with pytest.raises(ConfigError, match="line 3: is not UTF-8"):
-        parse(tmp_path / "latin.md")
-    path = tmp_path / "windows.md"
-    path.write_bytes(b"\xef\xbb\xbf**x**: 5\r\n**y**: 6\r\n")
-    assert [merged(path).text(key) for key in "xy"] == ["5", "6"]
-
-
 def size(path: Path) -> int:
     return Sample.load(path).size
 
@@ -214,14 +188,6 @@ def refused(file: Path, *settings: str) -> ConfigError:
         load(file, *settings)
     assert caught.value.path == file
     return caught.value
-
-
-def test_the_shipped_settings_of_compaction_are_each_explained():
-    path = REPOSITORY / "vault" / "config" / "memory_compaction.md"
-    written, text = merged(path).entries, path.read_text(encoding="utf-8")
-    assert set(written) == {each.name for each in settings_of(CompactionConfig)}
-    for name in written:
-        assert re.search(rf"^\*\*{name}\*\*: .+\n_[^_]", text, re.MULTILINE), f"{name} unexplained"
 
 
 @pytest.mark.parametrize(("settings", "line", "reason", "cure"), table("refused compaction"))

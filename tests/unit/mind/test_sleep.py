@@ -10,15 +10,14 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from keepsake.agent.sleep.night import NAME, Figures, NightAsk, NightTask, Step
-from keepsake.agent.sleep.tiredness import SleepConfig, Tiredness, is_loud, tired, wakes_at
-from keepsake.errors import ModelTimeout, NoteRefused
+from keepsake.agent.sleep.night import Figures, NightAsk, NightTask, Step
+from keepsake.agent.sleep.tiredness import SleepConfig, is_loud, wakes_at
+from keepsake.errors import NoteRefused
 from tests.sentences import table
-from tests.unit.mind.sleepers import Bedroom, Killed, NoMemory, Script, says
+from tests.unit.mind.sleepers import Bedroom, NoMemory, Script, says
 
 NIGHT = datetime(2026, 11, 21, 23, 0, tzinfo=UTC)
 ALL = list(Step)
-HOUR = 3600.0
 
 
 def asking(step: Step, times: int) -> NightTask:
@@ -58,45 +57,6 @@ def test_all_is_done_in_order_and_the_rest_of_a_broken_night_in_the_next(tmp_pat
     assert [each.step for each in again.sleep(NIGHT + timedelta(hours=30))] == ALL
 
 
-@pytest.mark.parametrize("written", ["", "[]", "{", '{"began": 1, "done": 2, "calls": 3}', "\x00"])
-def test_whatever_is_in_the_file_it_can_be_slept(tmp_path: Path, written: str):
-    (tmp_path / NAME).write_text(written)
-    bedroom = Bedroom(NoMemory(tmp_path), tasks())
-    assert [each.step for each in bedroom.sleep(NIGHT)] == ALL
-
-
-@pytest.mark.parametrize(
-    ("error", "said"),
-    [
-        (ModelTimeout("no answer within 60 s", "Raise time_limit"), "no answer within 60 s"),
-        (NoteRefused("the file is broken", "Mend it"), "Mend it"),
-        (ZeroDivisionError("division by zero"), "a fault (ZeroDivisionError"),
-    ],
-)
-def test_a_step_that_fails_is_told_and_the_next_is_done(
-    tmp_path: Path, error: Exception, said: str
-):
-    def fails(_: NightAsk) -> Figures:
-        raise error
-
-    bedroom = Bedroom(NoMemory(tmp_path), tasks(reflect=fails), Script())
-    assert [said in each.problem for each in bedroom.sleep(NIGHT)] == [False, True, False, False]
-
-
-def test_a_night_that_breaks_off_is_told_and_goes_on_in_the_next_sleep(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-):
-    def dies(_: NightAsk) -> Figures:
-        raise Killed("out of memory")
-
-    caplog.set_level("INFO", "keepsake.agents")
-    bedroom = Bedroom(NoMemory(tmp_path), tasks(reflect=dies))
-    assert [each.step for each in bedroom.sleep(NIGHT)] == ALL[:1]
-    assert "[Error] Mira: The night broke off: Killed('out of memory')" in caplog.messages
-    bedroom.nights._tasks = tasks()
-    assert [each.step for each in bedroom.sleep(NIGHT)] == ALL[1:]
-
-
 def test_the_sleeps_of_one_night_share_its_calls_and_that_is_no_fault(tmp_path: Path):
     script = Script()
     wanted = tasks(consolidate=asking(Step.CONSOLIDATE, 2), profiles=asking(Step.PROFILES, 9))
@@ -123,23 +83,6 @@ def in_berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[ZoneInfo]:
     yield ZoneInfo("Europe/Berlin")
     monkeypatch.undo()
     time.tzset()
-
-
-@pytest.mark.parametrize(
-    ("config", "tiredness", "why"),
-    [
-        (SleepConfig(awake_tokens=1000), Tiredness(15.9 * HOUR, 999), ""),
-        (SleepConfig(), Tiredness(16 * HOUR, 0), "16 hours awake"),
-        (SleepConfig(awake_tokens=1000), Tiredness(0, 1000), "1,000 tokens of thinking"),
-        (SleepConfig(sleep=False), Tiredness(1000 * HOUR, 10**9), ""),
-        (SleepConfig(awake_tokens=0), Tiredness(0, 10**9), ""),
-        (SleepConfig(awake_hours=0.5), Tiredness(0.5 * HOUR), "30 minutes awake"),
-    ],
-)
-def test_hours_and_tokens_tire_and_nothing_else_does(
-    config: SleepConfig, tiredness: Tiredness, why: str
-):
-    assert tired(config, tiredness) == why
 
 
 @pytest.mark.parametrize(

@@ -54,16 +54,3 @@ def test_a_file_that_cannot_be_used_is_refused_with_its_line_and_cure(
     assert (error.path, error.line) == (path, line)
     assert reason in error.reason
     assert cure in error.cure
-
-
-def test_the_spare_stands_in_for_a_file_that_is_missing_or_never_was_good(tmp_path):
-    folder = tmp_path / "compaction"
-    problems: list[ConfigError] = []
-    strategies = Strategies(folder, SHIPPED, problems.append)
-    assert strategies.get("structured").prompts.path == SHIPPED / "structured.md"
-    write(folder, "narrative", "nonsense")
-    assert strategies.get("narrative").prompts.path == SHIPPED / "narrative.md"
-    assert [problem.path.name for problem in problems] == ["structured.md", "narrative.md"]
-    write(folder, "own", "nonsense")
-    with pytest.raises(ConfigError, match="wanted"):
-        Strategies(folder).get("own")

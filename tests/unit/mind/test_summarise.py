@@ -8,8 +8,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 import yaml
-from hypothesis import given
-from hypothesis import strategies as st
 
 from keepsake.archive.records import Memory, MemoryKind, Tier
 from keepsake.memory.strategy import NARRATIVE
@@ -90,15 +88,6 @@ def test_a_chat_model_is_shown_the_memories_numbered_and_dated():
     assert question.text == ""
 
 
-def test_a_base_model_continues_the_seeds_text():
-    _, (question,) = written([GOOD], form="dialogue")
-    assert question.messages == ()
-    assert question.text.startswith("# Memories:\n12. [4 May")
-    end = "# Summary (first-person perspective, I/me/my, no meta-commentary):\n>"
-    assert question.text.endswith(end)
-    assert question.stop == ("\n#", "\n\n", "\n>")
-
-
 def test_after_two_refusals_the_summary_is_made_without_a_model():
     draft, asked = written(["..."])
     assert len(asked) == draft.cost.calls == len(draft.refusals) == 2
@@ -177,27 +166,3 @@ def test_bad_summaries_are_refused():
     print(f"bad summaries refused: {len(DATA['bad']) - len(taken)} of {len(DATA['bad'])}", taken)
     assert kinds == {"empty": 10, "recited": 10, "another": 10, "names": 10}
     assert len(taken) / len(DATA["bad"]) <= 0.1
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("Anneke, Jonas, Lotte. " + "I fed Jonas the soup again. " * 3, "repeats itself: 'I fed"),
-        (
-            "Anneke and Jonas and Lotte " + "spoke of ships, soup and rosemary " * 80,
-            "words at most",
-        ),
-        ("Anneke told me of Tollen.", "it leaves out Jonas, Lotte"),
-        ("Nell, Bram and Oswin came.", "do not hold Bram, Nell, Oswin"),
-        ("## Facts\n" + "- x y" * 9, "these headings are missing: Open matters"),
-    ],
-)
-def test_the_reason_tells_the_model_what_to_do(text, reason):
-    headings = ["Facts", "Open matters"] if text.startswith("#") else []
-    assert reason in refusal({"life": "en", "headings": headings, "text": text})
-
-
-@given(st.text(max_size=300))
-def test_no_answer_breaks_the_check(text):
-    refusal({"life": "ja", "text": text})
-    refusal({"life": "en", "text": text, "headings": ["Facts"]})

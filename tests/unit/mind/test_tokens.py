@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from keepsake.prompt.sections import Costs, PromptSection, chart
 from keepsake.prompt.tokens import CORRECTED, HEURISTIC, Heuristic
 
 SAID = 'Tom says to you, "My boots are full of rain, and the ferry was late again."'
@@ -44,16 +43,3 @@ def test_the_figures_of_a_server_correct_the_estimate_within_limits():
     for _ in range(50):
         heuristic.heard(2000, 1)  # as of a server that tells only what was not cached
     assert heuristic.factor >= 0.9 * before, "its figure lowers ours by a tenth at most"
-
-
-def test_bars_stand_under_each_other_with_sum_marks_and_source():
-    found = Costs((PromptSection("profile", 300), PromptSection("window", 600)), 1000, HEURISTIC)
-    assert chart(found, {"low": 0.5, "high": 0.8}, 10) == [
-        "profile   ███           300   30%",
-        "window    ██████        600   60%",
-        "together  █████████     900   90%",
-        "Marks: low 50%, high 80%.",
-        "Budget 1,000 tokens, 100 free; counted by: heuristic.",
-    ]
-    over = Costs((PromptSection("window", 1100),), 1000, HEURISTIC)
-    assert "100 too many" in chart(over)[-1]

@@ -6,12 +6,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from keepsake.archive.records import COURTESY, HEARSAY, SCENE, MemoryKind
-from keepsake.errors import KeepsakeError
+from keepsake.archive.records import MemoryKind
 from keepsake.events.log import EventLog, Subscribers
 from keepsake.events.types import Thought
 from keepsake.events.why import why_did
-from keepsake.language.heard import DEED
 from keepsake.memory.summarizer import ExtractiveSummarizer
 from keepsake.memory.types import CompactReason
 from tests.unit.mind.lives import SMALL, Life
@@ -103,39 +101,3 @@ def test_a_summary_is_shown_as_it_was_at_the_time_of_the_act(life):
     life.loses_its_log()
     found = [why_did(life.logs, life.archive, "Mira", 7, n) for n in (1, 2, 3)]
     assert [[each.text for each in one.summaries] for one in found] == shown, "without the log"
-
-
-def test_without_the_log_the_archive_tells_what_it_knows(life):
-    life.memory.append('Ada says, "The brass key is under the well."', source="Ada")
-    life.hears_songs(9)
-    life.acts("say One.", "before the compaction")
-    life.memory.compact(CompactReason.MANUAL)
-    life.acts("say The brass key is lost.", "grief")
-    life.loses_its_log()
-    life.begins_a_log()
-    last = life.why()
-    assert (last.command, last.reason, last.seq) == ("say The brass key is lost.", "grief", 0)
-    assert (last.trigger, last.thought, last.recalled) == ("", None, ())
-    assert last.summaries[0].compaction == 1
-    assert last.under[0].memory.number == 1
-    assert "does not hold this act" in last.missing[0]
-    older = life.why(2)
-    assert (older.command, older.summaries, older.under) == ("say One.", (), ())
-    with pytest.raises(KeepsakeError, match="2 acts of Mira are known"):
-        life.why(3)
-    life.acts("say Three.")
-    assert [life.why(n).command for n in (1, 2, 3)] == [
-        "say Three.",
-        "say The brass key is lost.",
-        "say One.",
-    ]
-    assert "does not hold this act" in life.why(2).missing[0]
-
-
-@pytest.mark.parametrize("event", [SCENE, HEARSAY, DEED, COURTESY])
-def test_an_act_by_rule_is_called_one_and_no_gap_in_the_log(life, event):
-    life.acts("say One.")
-    life.memory.append("pose mends a net.", MemoryKind.ACT, event=event)
-    (said,) = life.why().missing
-    assert "by rule" in said
-    assert life.why(2).missing == ()

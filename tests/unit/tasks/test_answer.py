@@ -77,15 +77,6 @@ def test_the_command_of_a_script_is_read_into_the_same_parts(text, part):
     assert read(text, script=True) == [part]
 
 
-def test_a_private_reason_goes_with_words_and_gestures():
-    reader = AnswerReader("Mira", script=True)
-    assert reader.feed("say Hello! | he looks sad\n") == [
-        AnswerPart(SPEECH, "Hello!", "he looks sad")
-    ]
-    chat = AnswerReader("Mira")
-    assert chat.feed("> emote nods | tired\n") == [AnswerPart(EMOTE, "nods", "tired")]
-
-
 def test_the_first_sentence_is_there_before_the_rest():
     reader = AnswerReader("Mira")
     assert [part.text for part in reader.feed("Sit by the fire, Anneke. The so")] == [
@@ -95,12 +86,6 @@ def test_the_first_sentence_is_there_before_the_rest():
     assert [part.text for part in reader.end()] == ["The soup is hot. And the bread is"]
     for text in ('"Good. Sit', "*Good. Sit", "> Good. Sit", "Good evening, Mr. Smith and all"):
         assert AnswerReader("Mira").feed(text) == [], "it may be no speech, or go on"
-
-
-def test_a_line_too_long_for_the_game_is_spoken_in_two():
-    parts = read("word " * 400 + "\n")
-    assert [kind for kind, _ in parts] == [SPEECH, SPEECH]
-    assert " ".join(text for _, text in parts) == ("word " * 400).strip()
 
 
 @given(st.sampled_from([text for text, _ in READ.values()]), st.integers(1, 7))

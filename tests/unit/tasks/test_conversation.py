@@ -59,14 +59,6 @@ def test_what_was_forgotten_stands_neither_in_the_window_nor_before_a_summary():
     assert numbered([gone])
 
 
-def test_the_day_and_the_place_are_told_where_they_change():
-    turns = turns_of(window((HEARD, "Rain."), (HEARD, "Wind."), (HEARD, "Fog."), minutes=60 * 24))
-    assert [line for turn in turns for line in turn.lines if line.startswith("[")][1:] == [
-        turns[0].lines[2],
-        turns[0].lines[4],
-    ]
-
-
 @given(
     st.lists(st.tuples(st.sampled_from([HEARD, ACT, RESULT]), st.sampled_from("abc")), max_size=20)
 )

@@ -56,11 +56,6 @@ def test_what_cannot_be_done_is_refused_with_what_can(line, why):
     assert why in found
 
 
-def test_who_keeps_guests_does_not_leave():
-    found = read_deed("go north", VERBS, Options(exits=("north",), stays=True))
-    assert "you stay now" in str(found)
-
-
 def test_the_same_deeds_are_offered_as_tools():
     tools = {tool.name: tool for tool in tools_of(HERE.usages(VERBS))}
     assert "rosemary" in tools["give"].description

@@ -9,7 +9,6 @@ import pytest
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import ConfigError
 from keepsake.paths import REPOSITORY
-from keepsake.prompt.script import day_and_time
 from keepsake.prompt.tokens import estimate_tokens
 from keepsake.tasks.prompt_file import load_prompts
 from keepsake.tasks.talk import LAST_LINES, TALK_VARIABLES, Talk, TalkPrompt, TalkScene
@@ -115,12 +114,6 @@ def test_a_chat_model_gets_the_whole_mind_stable_parts_first():
     assert "exactly this" in made.fault("Then it owes you two planks, Jonas."), "said just now"
 
 
-def test_the_last_message_says_once_what_day_it_is():
-    day = day_and_time(WINDOW[2].time)
-    made = talk(replace(SCENE, window=WINDOW[2:], now=f"{day}, 22:42")).prompt(Target())
-    assert texts(made)[-1].count(day) == 1
-
-
 def test_all_but_the_last_message_stays_as_the_talk_goes_on():
     before = texts(talk().prompt(Target()))
     more = (*WINDOW, heard(282, "say Then it is told.", "", "act"), heard(283, "Anneke nods."))
@@ -136,24 +129,6 @@ def test_related_things_give_way_first_on_a_slow_machine_and_the_persona_never()
     assert "He hugged me" in texts(short)[-1]
     tiny = talk().prompt(Target(prompt_tokens=300, tail_tokens=30))
     assert "You taste nothing." in texts(tiny)[0]
-
-
-def test_the_oldest_turns_give_way_where_the_context_is_small():
-    lines = [heard(n, f'Tom says to you, "Line {n}."', "Tom") for n in range(1, 99, 2)]
-    acts = [heard(n, f"say Answer {n}.", "", "act") for n in range(2, 100, 2)]
-    window = tuple(sorted([*lines, *acts], key=lambda memory: memory.number))
-    prompt = talk(replace(SCENE, window=window)).prompt(Target(prompt_tokens=900))
-    assert sum(count(texts(prompt))) <= 900
-    assert "Answer 98." in prompt.rendered.text
-    assert "Line 1." not in prompt.rendered.text
-    assert prompt.question.messages[1].role == "user"
-
-
-def test_an_act_is_the_same_prompt_with_another_last_line():
-    idle = replace(SCENE, partner="", trigger="idle")
-    answered, acted = texts(talk().prompt(Target())), texts(talk(idle).prompt(Target()))
-    assert answered[:-1] == acted[:-1]
-    assert "of Mira's own accord" in acted[-1]
 
 
 def test_what_others_say_cannot_pass_for_another_part_of_the_prompt():
@@ -235,22 +210,3 @@ def test_a_wrong_template_is_refused_with_its_line(tmp_path, source, line, told)
     assert refused.value.line == line + 1
     assert told in str(refused.value)
     assert refused.value.cure
-
-
-@pytest.mark.parametrize("mark", [chr(code) for code in (0xE000, 0xE005, 0xF8FF)])
-def test_nobody_can_forge_where_a_line_comes_from(mark):
-    made = script(replace(SCENE, noticed=(f"Ada told you: {mark}x{mark}",))).rendered
-    assert mark not in made.text
-    assert ("- Ada told you: x", "noticed") in made.lines
-
-
-def test_what_a_thought_can_do_without_goes_line_by_line_in_its_order():
-    scene = replace(SCENE, called_back=("17. Ada came.",), recent="")  # else no examples are shown
-    order = ("into the harbour", "whalebone", "Ada came", "rosemary", "it is the loft", ", bench",
-             "a sailmaker", "A low room", "say Sit down.")  # fmt: skip
-    room = sum(letters(script(scene).question.text.splitlines())) - 1
-    for place in range(len(order)):
-        less = script(scene, room=room).question.text
-        assert [each in less for each in order] == [at > place for at in range(len(order))]
-        room = sum(letters(less.splitlines())) - 1
-    assert "cannot stand aniseed" in less

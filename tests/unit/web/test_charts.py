@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from keepsake.events.types import Compaction, MemoryChange, Recall, Thought
+from keepsake.events.types import MemoryChange, Thought
 from keepsake.web import charts
 from keepsake.web.shapes import Point
 
@@ -62,43 +62,7 @@ def test_thoughts_are_counted_where_they_ended(tmp_path: Path) -> None:
     assert found[0].latency is found[0].cached is found[0].budget is None
 
 
-def test_memories_go_back_from_the_newest_number(tmp_path: Path) -> None:
-    append = {"op": "append"}
-    found, _ = points(
-        tmp_path,
-        event(MemoryChange.kind, 40, n=6, **append),
-        event(MemoryChange.kind, 20, n=7, **append),
-        event(MemoryChange.kind, 20, n=8, **append),
-        event(MemoryChange.kind, 10, n=8, op="repeat"),
-        total=8,
-    )
-    numbers = [each.memories for each in found]
-    assert numbers == [5] * 19 + [6] * 20 + [8] * 21
-    assert points(tmp_path, total=0)[0][0].memories is None
-
-
-def test_searches_and_compactions(tmp_path: Path) -> None:
-    found, _ = points(
-        tmp_path,
-        event(Recall.kind, 5, by="thought", searched=True, found=3),
-        event(Recall.kind, 5, by="agent", searched=True, found=0),
-        event(Recall.kind, 5, by="builder", searched=True, found=3),
-        event(Recall.kind, 5, by="thought", searched=False, found=0),
-        event(Compaction.kind, 5, number=4),
-        event(Compaction.kind, 5, number=0),
-    )
-    five = found[54]
-    assert (five.recalled, five.compactions) == (0.5, 1)
-
-
 def test_a_line_that_somebody_has_edited_hides_no_other(tmp_path: Path) -> None:
     odd = [thought(3, sections=[1]), thought(3, latency="soon"), event(MemoryChange.kind, 3)]
     found, _ = points(tmp_path, *odd, {**thought(3), "t": "yesterday"}, thought(3))
     assert sum(each.thoughts for each in found) == 1
-
-
-def test_a_log_whose_beginning_was_removed_is_not_complete(tmp_path: Path) -> None:
-    assert points(tmp_path, thought(9), first=7)[1] is False
-    day = tmp_path / f"events-{(NOW - timedelta(days=2)).date()}-0000000003.jsonl"
-    day.write_text("")
-    assert points(tmp_path, thought(9), first=7)[1] is True

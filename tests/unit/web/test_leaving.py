@@ -18,7 +18,6 @@ with warnings.catch_warnings():  # Evennia's proxy is built on what Twisted will
 
     from game.web.portal import (
         AWAY,
-        ClientFactory,
         DisconnectingClient,
     )
 
@@ -70,18 +69,6 @@ def test_whoever_stays_gets_the_whole_answer():
     assert server.disconnecting
 
 
-def test_a_server_that_is_not_there_is_told_to_whoever_is():
-    stays, goes = asked(), asked()
-    channel = stays.channel
-    goes.connectionLost(Failure(ConnectionDone()))
-    for request in (stays, goes):
-        factory = ClientFactory(b"GET", b"/", b"HTTP/1.1", {}, b"", request)
-        factory.clientConnectionFailed(None, None)
-    answer = channel.transport.written.getvalue()
-    assert b" 502 " in answer.splitlines()[0]
-    assert answer.endswith(AWAY.encode())
-
-
 def told(address: bytes, came: bytes, *, method: bytes = b"GET") -> tuple[Request, bytes]:
     """What a browser is told when of the Server no more comes than that."""
     request = asked()
@@ -110,40 +97,9 @@ def test_a_server_that_goes_before_it_has_answered_has_not_answered(came, method
     assert request.finished
 
 
-@pytest.mark.parametrize("came", BEGINNINGS)
-def test_a_person_is_told_in_words(came):
-    request, answer = told(b"/agents/", came)
-    assert request.code == 502
-    assert b"text/plain" in answer
-    assert answer.endswith(AWAY.encode())
-
-
 @pytest.mark.parametrize("body", [b"", b"abc"])
 def test_an_answer_that_breaks_off_is_not_taken_for_a_whole_one(body):
     request, answer = told(b"/agents/api/agents", ANSWER + body)
     assert answer.endswith(body)
     assert not request.finished  # a connection that is kept would have the browser wait for ever
     assert request.channel.transport.aborted
-
-
-def test_an_answer_without_a_body_lacks_nothing():
-    request, answer = told(b"/agents/api/agents", ANSWER, method=b"HEAD")
-    assert (request.code, bool(request.finished)) == (200, True)
-    unchanged = b"HTTP/1.0 304 Not Modified\r\nContent-Length: 4\r\n\r\n"
-    request, answer = told(b"/static/keepsake/icon.svg", unchanged)
-    assert (request.code, bool(request.finished)) == (304, True)
-    request, answer = told(b"/", b"HTTP/1.0 200 OK\r\n\r\nab")  # its end is all that tells
-    assert request.finished
-    assert answer.endswith(b"ab")
-
-
-def test_a_body_that_came_in_pieces_is_passed_on_with_its_length():
-    headers = {b"transfer-encoding": b"chunked", b"host": b"here"}
-    client = ClientFactory(b"POST", b"/", b"HTTP/1.1", headers, b"x" * 30, asked()).buildProtocol(
-        None
-    )
-    server = StringTransport()
-    client.makeConnection(server)
-    sent = server.value()
-    assert b"content-length: 30\r\n" in sent
-    assert b"transfer-encoding" not in sent

@@ -88,18 +88,6 @@ def world() -> World:
     return World()
 
 
-def test_events_come_as_they_stand_in_the_log_and_of_the_agent_that_is_asked_for(world):
-    everything, seven = world.open(), world.open(agent=7)
-    world.emit(1, agent_id=8)
-    world.emit(2)
-    assert everything.events() == [("error", n, {"seq": n}) for n in (1, 2, 3)]
-    assert seven.numbers() == [2, 3]
-    assert everything.responseHeaders.getRawHeaders(b"content-type")[0].startswith(
-        b"text/event-stream"
-    )
-    assert world.open(last=2).numbers() == [2, 3]
-
-
 def test_a_browser_that_comes_again_misses_nothing(world):
     browser = world.open()
     world.emit(2)
@@ -118,17 +106,6 @@ def test_one_that_was_away_too_long_is_told_of_the_gap(world):
     assert [number for _, number, _ in rest] == list(range(101, 301))
 
 
-def test_one_that_takes_no_more_is_sent_the_rest_when_it_does_and_keeps_nobody(world):
-    lazy, other = world.open(), world.open()
-    lazy.producer.pauseProducing()
-    world.emit(150)
-    assert other.numbers() == list(range(1, 151))
-    assert lazy.numbers() == []
-    lazy.producer.resumeProducing()
-    world.clock.pump([0, 0])
-    assert lazy.numbers() == list(range(1, 151))
-
-
 @pytest.mark.parametrize("query", [{}, {"agent": 7}, {"agent": 999}, {"agent": "x"}])
 @pytest.mark.parametrize("cookie", [b"", b"sessionid=tom", b"sessionid=ada; x=\x80\xff"])
 def test_a_stranger_learns_nothing(world, query, cookie):
@@ -137,15 +114,6 @@ def test_a_stranger_learns_nothing(world, query, cookie):
     assert (answer.responseCode, answer.finished) == (403, 1)
     assert json.loads(b"".join(answer.written)) == {"error": FORBIDDEN}
     assert world.live.streams == []
-
-
-def test_there_is_an_end_to_how_many_may_watch(world):
-    browsers = [world.open() for _ in range(3)]
-    refused = world.open()
-    assert refused.responseCode == 503
-    assert b"Close one" in b"".join(refused.written)
-    browsers[0].processingFailed(ConnectionError("it goes"))
-    assert world.open().responseCode is None
 
 
 @pytest.mark.parametrize("answer", [False, RuntimeError("the database is away")])
@@ -160,13 +128,3 @@ def test_whoever_may_no_longer_watch_is_shown_no_more(world, answer):
     world.emit(1)
     assert browser.events() == []
     assert world.open().responseCode == 403
-
-
-def test_when_the_world_stops_all_are_let_go(world):
-    browser = world.open()
-    world.live.close()
-    assert browser.finished
-    assert world.clock.getDelayedCalls() == []
-    world.open()
-    world.emit(1)
-    assert world.live.streams
