@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -89,28 +87,6 @@ def test_notes_that_are_new_changed_or_gone(index: AgentIndex, life: Life):
     assert by_words(index, "barley") == by_meaning(index, "barley") == []
 
 
-def test_a_restart_embeds_nothing_again_and_sees_what_went_meanwhile(
-    life: Life, reopen: Opener, embedder: BagOfWords, said: list[str]
-):
-    index = reopen()
-    life.notes.write("Garden", "I planted flax.", now=DAWN)
-    life.live_days(100)
-    life.compact(1, 60, "Sacks.")
-    life.edit("Sacks of flour.")
-    follow(index)
-    index.close()
-    said.clear()
-    embedder.texts.clear()
-    (path,) = life.notes.folder.glob("*.md")
-    path.unlink()
-    again = reopen()
-    follow(again)
-    assert embedder.texts == said == []
-    assert by_words(again, "flax") == []
-    assert by_words(again, "flour") == ["summary:1"]
-    assert again.status().by_meaning
-
-
 # -- when something is lost
 
 
@@ -154,35 +130,6 @@ def test_a_crash_between_two_writes_heals(
         again.close()
         shutil.rmtree(tmp_path / "index")
     assert step >= 4
-
-
-@pytest.mark.parametrize("damage", ["garbage", "half", "other version"])
-def test_damaged_words_are_made_anew_with_words_in_the_log(
-    life: Life, said: list[str], tmp_path: Path, reopen: Opener, damage: str
-):
-    index = reopen()
-    life.live_days(300)
-    follow(index)
-    index.close()
-    said.clear()
-    path = tmp_path / "index" / "mira" / "words.db"
-    match damage:
-        case "garbage":
-            path.write_bytes(b"no database at all" * 500)
-        case "half":
-            with path.open("r+b") as file:
-                file.seek(4096)
-                file.write(b"\xff" * (path.stat().st_size - 4096))
-        case _:
-            with closing(sqlite3.connect(path)) as database, database:
-                database.execute("PRAGMA user_version = 3")
-    again = reopen()
-    for _ in range(2):  # a file may show only when it is searched that it is broken
-        follow(again)
-    assert again.problem is None
-    assert by_words(again, "290")[:1] == ["memory:290"]
-    assert by_meaning(again, "Tom says, “Sack 290.”", 1) == ["memory:290"]
-    assert any("making the index anew" in line for line in said)
 
 
 @pytest.mark.parametrize("lost", ["a row", "the collection"])

@@ -4,9 +4,7 @@ import json
 
 import pytest
 
-from keepsake.lab.memories.plain import Newest
 from keepsake.lab.trial import NOT_KNOWN
-from keepsake.memory.protocol import RecalledLine
 from keepsake.paths import REPOSITORY
 from tests.fakes.model_server import FakeModelServer
 from tests.unit.lab.in_process import keepsake
@@ -90,29 +88,3 @@ def test_answers_are_graded_by_category_with_intervals(environ, tmp_path, server
     first = server.calls("/v1/chat/completions")[0].body["messages"][0]["content"]
     assert "3 March 2023, Nadia: Oskar, you will not believe it" in first
     assert first.endswith("Question: What did Nadia buy for making bowls?")
-
-
-def test_recall_through_memories_stands_side_by_side(environ):
-    name = "tests.unit.lab.test_eval_answers:Echo"
-    names = ["--memory", "full-context", "--memory", name]
-    own = ["--set", f"{name}.first=3"]
-    ran = keepsake(environ, "eval", "recall", LOCOMO, *names, "--json", *own)
-    assert ran.returncode == 0, ran.stderr
-    whole, echo = json.loads(ran.stdout)["cells"]
-    assert "recall@20" not in scores_of(whole), "it only shows a context"
-    assert echo["configuration"]["settings"] == {"first": "3"}
-    ranks = {row["text"]: row["ranks"] for row in echo["rows"]}  # 3 is the first, 4 the second
-    assert ranks["Who laid the cable for Nadia's kiln?"] == [1]
-    assert ranks["Which two jobs has Oskar had?"] == [2, 3]
-    assert ranks["What did Nadia buy for making bowls?"] == []
-
-
-class Echo(Newest):
-    """Recalls always the same memories, from a number on."""
-
-    def __init__(self, given):
-        super().__init__(given, 0)
-        self.first = int(given.settings.get("first", "1"))
-
-    def recall(self, question, limit):
-        return [RecalledLine("x", (n,)) for n in range(self.first, self.first + limit)]

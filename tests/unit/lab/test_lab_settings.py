@@ -2,7 +2,6 @@
 
 import pytest
 
-from keepsake.errors import KeepsakeError
 from keepsake.lab.simulations.plan import SimulationPlan
 from keepsake.lab.simulations.settings import settings_from
 from keepsake.lab.simulations.simulate import create
@@ -35,20 +34,3 @@ def test_settings_of_any_file_are_written_into_the_copy_and_kept(places):
     assert (config / "sleep.md").read_text() == before.replace(
         "**awake_hours**: 16", "**awake_hours**: 12"
     )
-
-
-@pytest.mark.parametrize(
-    ("given", "strategy", "said"),
-    [
-        ("nonsense=1", "", "one of memory_compaction.strategy, .*thinking.idle_interval, "),
-        ("idle_interval", "", "names no setting and its value"),
-        ("drawn=3", "", "names no setting"),
-        ("profile=agent", "", "memory_compaction.profile or sleep.profile"),
-        ("high=2", "", "high=2: high: 2 is no share"),
-        ("high=0.9", "nope", "no template 'nope'.*narrative"),
-    ],
-)
-def test_what_cannot_be_set_is_refused_by_name_and_nothing_is_made(places, given, strategy, said):
-    with pytest.raises(KeepsakeError, match=said):
-        create(places, SimulationPlan("no", settings=settings_from([given], strategy)))
-    assert list((places.home / "lab").glob("*no*")) == []

@@ -115,31 +115,6 @@ def test_an_answer_comes_in_the_owners_thread_or_is_waited_for_in_another(
     assert {status.provider for status in owner.call(gateway.statuses)} == {"ollama"}
 
 
-def test_a_call_that_waits_can_be_given_up_and_is_never_made(
-    gateway: Gateway, owner: Owner, fake: FakeModelServer
-):
-    gate, given_up = threading.Event(), threading.Event()
-    fake.always("/api/generate", Reply(gate=gate))
-
-    def asleep(name: str) -> Generation:
-        return gateway.generate("agent", GenerationRequest(name), Priority.SLEEP, given_up=given_up)
-
-    with ThreadPoolExecutor(2) as pool:
-        first = [
-            ask(gateway, owner),
-            pool.submit(gateway.generate, "agent", GenerationRequest("asleep 1")),
-        ]
-        fake.wait_for_calls("/api/generate", 2)
-        late = pool.submit(asleep, "asleep 2")
-        until(lambda: owner.call(gateway.statuses)[0].waiting[Priority.SLEEP] == 1)
-        given_up.set()
-        assert isinstance(late.exception(60), ModelUnavailable)
-        until(lambda: owner.call(gateway.statuses)[0].waiting[Priority.SLEEP] == 0)
-        gate.set()
-    until(lambda: first[0])
-    assert "asleep 2" not in fake.prompts()
-
-
 def built_for(gateway: Gateway, owner: Owner) -> list[ModelProfile]:
     """Submit a call whose build only keeps the profile that it gets."""
     seen: list[ModelProfile] = []

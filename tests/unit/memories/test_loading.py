@@ -2,9 +2,7 @@
 
 import pytest
 
-from keepsake.cli import memories as evaluating
 from keepsake.errors import KeepsakeError
-from keepsake.lab.plan import PROBES, TrialSource
 from keepsake.memory.protocol import maker
 
 WHOLE = """
@@ -49,17 +47,3 @@ def test_what_is_no_memory_is_named_before_anything_is_lived(module):
             maker(name)
         assert told in str(refused.value)
     assert maker(f"{misnamed}:Whole")
-
-
-def test_one_that_breaks_off_keeps_no_other_from_its_figures(module, capsys):
-    name = module("torn_memory", WHOLE.replace("memory): ...", "memory): raise OSError('torn')"))
-    cells = evaluating.cells_of(
-        TrialSource(PROBES, options=(("loads", (1,)), ("days", 3))),
-        [f"{name}:Whole", "sliding-window"],
-        (),
-    )
-    found = evaluating.rows_of(cells, None)
-    assert [cell.memory for cell in found] == ["sliding-window"]
-    assert "torn_memory.py, line 5" in capsys.readouterr().err.replace("\n", " ")
-    with pytest.raises(KeepsakeError, match="torn"):
-        evaluating.rows_of(cells[:1], None)

@@ -8,15 +8,11 @@ from keepsake.archive.records import Memory, MemoryKind
 from keepsake.lab.conversation import Conversation, moment
 from keepsake.lab.measures import DEPTHS
 from keepsake.lab.memories.conformance import BEGAN, WordHashes, life
-from keepsake.lab.memories.generative_agents import GenerativeAgents
 from keepsake.lab.memories.keepsake import KeepsakeMemory
 from keepsake.lab.memories.plain import Rag
 from keepsake.memory.protocol import Surroundings
 from keepsake.models.minilm import MiniLMEmbedder
-from keepsake.models.openai import OpenAIModel
-from keepsake.models.profiles import ModelProfile
 from keepsake.ports import FixedClock
-from tests.fakes.model_server import FakeModelServer
 from tests.recall_data import read_data
 
 DATA = Path(__file__).parents[2] / "data"
@@ -82,42 +78,3 @@ def test_it_finds_a_line_of_long_ago_and_shows_the_newest(tmp_path, embedder):
 
 
 # -- the score of the generative agents' paper, and its reflections
-
-
-def answers(prompt):
-    if "rate the likely poignancy" in prompt:
-        return " 9" if "kettle" in prompt else " 2"
-    if "most salient high-level questions" in prompt:
-        return " What does Ada care about?\n2. Who lost the kettle?"
-    return (
-        " Ada is attached to her kettle (because of 1, 2)\n"
-        "2. Everybody loses things (because of 3, 99)\n"
-        "3. Nothing that it cites"
-    )
-
-
-def test_a_model_rates_and_reflects_when_enough_has_come_in(tmp_path):
-    with FakeModelServer() as fake:
-        fake.script = answers
-        model = OpenAIModel(ModelProfile("agent", model="fake", time_limit=20), fake.address)
-        more = {"embedder": WordHashes(), "model": model}
-        settings = {"threshold": "50"}
-        stream = made(GenerativeAgents, tmp_path, life(10), settings=settings, **more)
-        stream.rest(asleep=False)
-        assert stream.state()["insights"] == 0
-        for each in life(10, start=11):
-            stream.perceive(each)
-        stream.rest(asleep=True)
-        assert stream.state()["insights"] == 4  # two of each question; one cites nothing
-        assert stream.state()["unreflected"] == 0
-        found = stream.recall("What is Ada attached to?", 24)
-        insight = next(each for each in found if "attached" in each.text)
-        assert len(insight.numbers) == 2
-        assert all(1 <= n <= 20 for n in insight.numbers)
-        stream.close()
-        again = made(GenerativeAgents, tmp_path, **more)
-        assert (again.newest, again.state()["insights"]) == (20, 4)
-        asked = len(fake.calls("/v1/completions"))
-        again.rest(asleep=True)
-        assert len(fake.calls("/v1/completions")) == asked  # what was rated is not rated again
-        model.close()

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from keepsake.agent.attention import (
     DIRECT,
-    JITTER,
     Attention,
     EventKind,
     Impulse,
@@ -46,37 +45,6 @@ def test_a_player_is_answered_soon_and_an_agent_after_the_cooldown(seed):
     assert due(mind, 115.0) == asked
     mind.notice(player(), 103.0)
     assert due(mind, 104.0) == player()
-
-
-events = st.builds(
-    Impulse,
-    st.sampled_from([each for each in EventKind if each is not EventKind.IDLE]),
-    st.booleans(),
-    st.sampled_from(["Ann", "Tom", ""]),
-)
-
-
-@given(
-    st.integers(0, 1000),
-    st.lists(st.tuples(st.floats(0, 400), events | st.none()), min_size=1, max_size=40),
-)
-def test_never_two_thoughts_at_once_and_always_a_next_one(seed, steps):
-    mind, now = attention(seed), 0.0
-    last_done = float("-inf")
-    for wait, event in steps:
-        now += wait
-        if event is not None:
-            mind.notice(event, now)
-        impulse = due(mind, now)
-        if impulse is None:
-            continue
-        if impulse.priority != "player":
-            assert now - last_done >= CONFIG.cooldown * (1 - JITTER) - 1e-6
-        mind.begin(impulse)
-        assert mind.upcoming() is None
-        now += 1.0
-        mind.ended(now, spoke=True)
-        last_done = now
 
 
 _WHO = st.sampled_from(["Ann", "Bo", "Cy", "Tom"])

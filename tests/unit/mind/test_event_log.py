@@ -12,7 +12,7 @@ from keepsake.archive.forgetting import ForgottenPerson, Traces, mask
 from keepsake.events import files as event_files
 from keepsake.events.files import events, files_of
 from keepsake.events.log import EventLog
-from keepsake.events.prompts import hash_of, prompt_text, prompts_of
+from keepsake.events.prompts import prompt_text
 from keepsake.events.types import MemoryChange, Thought
 from keepsake.ports import FixedClock
 
@@ -151,23 +151,6 @@ def test_a_full_disk_is_told_once_and_loses_what_finds_no_room(tmp_path, logs, m
 
 
 # -- prompts
-
-
-def test_a_prompt_is_stored_once_and_rests_on_one_before(tmp_path, logs):
-    log = logs(tmp_path)
-    head = "\n".join(f"line {n} of who she is and what she may do" for n in range(100))
-    prompts = [f"{head}\n" + "\n".join(f"Tom says {m}" for m in range(n)) for n in range(120)]
-    for text in [*prompts, *prompts]:
-        log.emit(thought(text))
-    assert log.flush()
-    (file,) = files_of(tmp_path, "prompts")
-    assert len(file.lines()) == len(prompts)
-    assert len(file.read()) < sum(map(len, prompts)) / 5
-    for record, text in zip(events(tmp_path), [*prompts, *prompts], strict=True):
-        assert record["prompt"] == hash_of(text)
-    assert prompt_text(tmp_path, hash_of(prompts[99]), 100) == prompts[99]
-    assert dict(prompts_of(tmp_path, {hash_of(prompts[7])})) == {hash_of(prompts[7]): prompts[7]}
-    assert prompt_text(tmp_path, "0" * 32, 1) is None
 
 
 def test_words_that_are_forgotten_are_masked_and_all_else_is_still_read(tmp_path, logs):

@@ -1,6 +1,5 @@
 """What an agent says while no model that follows instructions is there: by rule alone."""
 
-from itertools import pairwise
 from random import Random
 
 import pytest
@@ -49,32 +48,15 @@ class TestAQuestion:
         nets, boat = ("Anneke", "I mend nets.", 9.0), ("Anneke", "My boat is blue.", 8.9)
         assert said("What is the name of my dog?", nets, boat) in stock("unknown")
 
-    @pytest.mark.parametrize("marked", ["~Mira> say I mend nets.", "I mend {{ nets }}", "# I mend"])
-    def test_is_never_answered_with_markup(self, marked):
-        assert said("What do I mend?", ("Anneke", marked, 9.0)) in stock("unknown")
-
 
 class TestWhatAsksNothing:
     def test_gets_a_stock_line_and_never_the_speakers_own_words(self):
         died = "My sister Lotte died in March."
         assert said(died, ("Anneke", died, 20.0)) in stock("heard")
 
-    def test_is_answered_with_each_line_before_one_comes_again(self):
-        heard = stock("heard")
-        lines = []
-        for _ in range(2 * len(heard)):
-            lines.append(said("It rains.", before=lines))
-        assert len(heard) >= 8
-        assert sorted(lines) == sorted(2 * heard)
-        assert all(one != other for one, other in pairwise(lines))
-
     @pytest.mark.parametrize(("words", "language", "kind"), table("small talk"))
     def test_gets_what_fits_it(self, words, language, kind):
         assert said(words) in stock(kind, language)
-
-    def test_may_be_an_arrival_or_a_gift(self):
-        assert said("", arrival=True) in stock("greetings")
-        assert said("", given="a cup") in stock("given")
 
 
 class TestSecrets:

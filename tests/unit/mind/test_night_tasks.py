@@ -19,7 +19,6 @@ from keepsake.tasks.night import (
     PEOPLE_VARIABLES,
     REFLECT_VARIABLES,
     JournalTask,
-    ReflectTask,
 )
 from keepsake.tasks.task import AnswerRefused
 from tests.unit.mind.acquaintances import TOM, Days, taken
@@ -66,15 +65,6 @@ def test_a_journal_that_does_not_hold_is_refused(answer, why):
         JournalTask(JOURNAL, "Mira", DAY).read(answer)
 
 
-def test_an_insight_rests_on_two_memories_that_were_shown():
-    task = ReflectTask(REFLECT, "Mira", ("…",), (), frozenset({1, 2}), 3)
-    both = {"text": "Tom grieves.", "memories": [2, 1]}
-    assert task.read(json.dumps({"insights": [both]}))[0].memories == (1, 2)
-    for memories in ([1], [1, 3]):
-        with pytest.raises(AnswerRefused):
-            task.read(json.dumps({"insights": [{**both, "memories": memories}]}))
-
-
 # -- what comes of it
 
 
@@ -85,19 +75,6 @@ def book(tmp_path: Path) -> Journal:
 
 def written(book: Journal, script: Script, memories: list[Memory] = DAY) -> Figures:
     return write_day(book, memories, NightAsk(script, 9), JOURNAL, "Mira", NOON)
-
-
-def test_a_model_writes_the_entries_of_the_day(book):
-    write(book, 'Tom told me: "My sister Lotte died in February."', 5, memories=(1,))
-    assert written(book, Script(lambda _: entries(LOTTE))) == {"written": 1}
-    entry = book.entries()[-1]
-    assert entry.text == LOTTE["text"]
-    assert (entry.importance, entry.judge) == (9, Judge.MODEL)
-    assert entry.memories == (1, 2)
-    assert book.resting_on(1) == entry
-    assert standing(book.known, 500, NOON, WordTokens()) == (line(entry, NOON),)
-    written(book, Script(lambda _: entries(LOTTE)))
-    assert len(book.entries()) == 2, "done again it changes nothing"
 
 
 def test_a_whisper_is_never_shown_nor_little_asked_about(book):
@@ -145,3 +122,16 @@ def test_a_reflection_comes_when_enough_has_gathered_and_rests_on_the_journal(bo
         write(book, f"Tom mended {thing}.", 6, memories=(number,), who=("Tom-1",))
     reflects()
     assert "- Tom mends things." in script.prompts[1], "what it knows is not asked for again"
+
+
+def test_a_model_writes_the_entries_of_the_day(book):
+    write(book, 'Tom told me: "My sister Lotte died in February."', 5, memories=(1,))
+    assert written(book, Script(lambda _: entries(LOTTE))) == {"written": 1}
+    entry = book.entries()[-1]
+    assert entry.text == LOTTE["text"]
+    assert (entry.importance, entry.judge) == (9, Judge.MODEL)
+    assert entry.memories == (1, 2)
+    assert book.resting_on(1) == entry
+    assert standing(book.known, 500, NOON, WordTokens()) == (line(entry, NOON),)
+    written(book, Script(lambda _: entries(LOTTE)))
+    assert len(book.entries()) == 2, "done again it changes nothing"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -198,14 +197,3 @@ def test_what_cannot_be_is_refused_with_its_line_and_cure(
     assert error.line == line
     assert reason in error.reason
     assert cure in error.cure
-
-
-def test_a_budget_under_the_pinned_block_is_refused_and_the_cure_is_enough(compaction: Path):
-    error = refused(compaction, "context_tokens**: 1200")
-    assert error.line == 3
-    assert "a budget of 944 tokens is too small: pinned lines and promises" in error.reason
-    least = re.search(r"Raise context_tokens to ([\d,]+)", error.cure)
-    assert least is not None
-    enough = int(least[1].replace(",", ""))
-    assert load(compaction, f"context_tokens**: {enough}").context_tokens == enough
-    refused(compaction, f"context_tokens**: {enough - 10}")

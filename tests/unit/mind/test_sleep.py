@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 import pytest
 
 from keepsake.agent.sleep.night import Figures, NightAsk, NightTask, Step
-from keepsake.agent.sleep.tiredness import SleepConfig, is_loud, wakes_at
+from keepsake.agent.sleep.tiredness import is_loud
 from keepsake.errors import NoteRefused
 from tests.sentences import table
 from tests.unit.mind.sleepers import Bedroom, NoMemory, Script, says
@@ -73,27 +70,6 @@ def test_the_sleeps_of_one_night_share_its_calls_and_that_is_no_fault(tmp_path: 
 
 
 # -- tired, and awake again
-
-
-@pytest.fixture
-def in_berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[ZoneInfo]:
-    """The machine's clock runs in a zone that has a summer time."""
-    monkeypatch.setenv("TZ", "Europe/Berlin")
-    time.tzset()
-    yield ZoneInfo("Europe/Berlin")
-    monkeypatch.undo()
-    time.tzset()
-
-
-@pytest.mark.parametrize(
-    ("day", "fell", "wakes"), [(20, (22, 0), (5, 0)), (21, (3, 0), (7, 0)), (21, (6, 50), (7, 50))]
-)
-def test_it_sleeps_its_hours_or_until_its_hour_but_an_hour_at_least(
-    in_berlin: ZoneInfo, day: int, fell: tuple[int, int], wakes: tuple[int, int]
-):
-    asleep = datetime(2026, 11, day, *fell, tzinfo=in_berlin)
-    woke = wakes_at(asleep, SleepConfig(sleep_hours=7, wake_hour=7))
-    assert woke == datetime(2026, 11, 21, *wakes, tzinfo=in_berlin)
 
 
 @pytest.mark.parametrize(

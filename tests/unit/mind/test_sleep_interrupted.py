@@ -63,7 +63,6 @@ SAID = (
 
 def model(prompt: str) -> str:
     """An honest model: the same answer to the same question, whatever was asked before."""
-    numbers = [int(each) for each in re.findall(r"^(\d+)\. \[", prompt, re.M)]
     if "since the last entry" in prompt:
         told = re.findall(r'^(\d+)\. .*?says to you, "(.*)"', prompt, re.M)
         entries = [
@@ -79,14 +78,8 @@ def model(prompt: str) -> str:
     return f"{who} talks of nets and of the blue cup."
 
 
-@dataclass(frozen=True)
-class End:
-    """What stands on the disk after a night."""
-
-    entries: tuple[JournalEntry, ...]
-    people: tuple[PersonPage, ...]
-    covered: tuple[int, ...]
-    compactions: int
+type End = tuple[tuple[JournalEntry, ...], tuple[PersonPage, ...], tuple[int, ...], int]
+"""Journal, people, covered memories and compactions after a night."""
 
 
 class World:
@@ -107,38 +100,31 @@ class World:
         for who, key, words in SAID:
             self.clock.advance(60)
             text = f'{who} says to you, "{words}"'
-            self.memory.append(text, place="The Kettle", source=who, source_id=key)
-        cup = "Tom told me: 'I will bring the blue cup tomorrow.'"
-        self._note(self.lived()[2], cup, self.clock.now() - timedelta(days=1))
-        for memory in self.lived():
-            text = memory.text.replace(' says to you, "', " told me: '")[:-1] + "'"
-            self._note(memory, text, self.clock.now())
-
-    def _note(self, memory: Memory, text: str, now: datetime) -> None:
-        self.journal.write(
-            text,
-            importance=importance(memory, "Mira"),
-            origin=EntryOrigin.TOLD,
-            memories=(memory.number,),
-            who=(memory.source_id,),
-            now=now,
-        )
+            memory = self.memory.append(text, place="The Kettle", source=who, source_id=key)
+            self.journal.write(
+                f"{who} told me: '{words}'",
+                importance=importance(memory, "Mira"),
+                origin=EntryOrigin.TOLD,
+                memories=(memory.number,),
+                who=(key,),
+                now=self.clock.now(),
+            )
 
     def lived(self) -> list[Memory]:
         archive = self.memory.archive
         return list(archive.read(1, archive.last_number))
 
     def tasks(self) -> dict[Step, NightTask]:
-        now = self.clock.now()
+        now, journal = self.clock.now(), self.journal
         return {
             Step.CONSOLIDATE: lambda ask: write_day(
-                self.journal, self.lived(), ask, JOURNAL, "Mira", now
+                journal, self.lived(), ask, JOURNAL, "Mira", now
             ),
             Step.REFLECT: lambda ask: reflect(
-                self.journal, ask, CONFIG, REFLECT, "Mira", now, lambda _: True
+                journal, ask, CONFIG, REFLECT, "Mira", now, lambda _: True
             ),
             Step.PROFILES: self._profiles,
-            Step.COMPACT: self._compact,
+            Step.COMPACT: lambda _: {"kept": self.memory.compact(CompactReason.SLEEP).kept},
         }
 
     def _profiles(self, ask: NightAsk) -> Figures:
@@ -146,20 +132,12 @@ class World:
         archive = self.memory.archive
         return write_portraits(self.book, ask, PEOPLE, "Mira", lambda _: True, archive.read)
 
-    def _compact(self, _: NightAsk) -> Figures:
-        if self.memory.next_turn() is None:
-            return {"due": 0}
-        return {"kept": self.memory.compact(CompactReason.SLEEP).kept}
-
     def end(self) -> End:
-        """What stands on the disk; the world is closed."""
+        """What is on the disk; the world is closed."""
         self.memory.close()
-        return End(
-            entries=self.journal.entries(),
-            people=tuple(sorted(self.book.all(), key=lambda each: each.key)),
-            covered=tuple(covered(self.memory.context())),
-            compactions=len(compactions(self.memory.archive)),
-        )
+        people = tuple(sorted(self.book.all(), key=lambda each: each.key))
+        made = len(compactions(self.memory.archive))
+        return self.journal.entries(), people, tuple(covered(self.memory.context())), made
 
 
 @dataclass
@@ -244,14 +222,15 @@ class Bed:
     def __init__(self, evening: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.folder = folder / "Mira"
         shutil.copytree(evening, self.folder)
-        self.clock = ManualClock(NIGHT)
         self._monkeypatch = monkeypatch
 
-    def sleep(self, accident: Accident, *, with_model: bool = True) -> list[str]:
+    def world(self) -> World:
+        return World(self.folder, ManualClock(NIGHT))
+
+    def sleep(self, accident: Accident) -> list[str]:
         """The night as far as it comes; its steps."""
-        world = World(self.folder, self.clock)
-        ask = accident.ask if with_model else None
-        bedroom = Bedroom(NoMemory(self.folder), world.tasks(), ask)
+        world = self.world()
+        bedroom = Bedroom(NoMemory(self.folder), world.tasks(), accident.ask)
         try:
             with waylaid(accident, self._monkeypatch):
                 steps = bedroom.sleep(NIGHT)
@@ -260,45 +239,24 @@ class Bed:
         assert [each.problem for each in steps if each.problem] == []
         return [each.step for each in steps]
 
-    def end(self) -> End:
-        return World(self.folder, self.clock).end()
-
-
-@pytest.fixture(scope="module", params=[True, False], ids=["with a model", "without one"])
-def undisturbed(
-    request: pytest.FixtureRequest, evening: Path, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[bool, End, list[str]]:
-    """With a model or without, what a quiet night leaves, and its places."""
-    accident = Accident()
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        bed = Bed(evening, tmp_path_factory.mktemp("quiet"), monkeypatch)
-        assert bed.sleep(accident, with_model=request.param) == list(Step)
-    return request.param, bed.end(), accident.places
-
-
-def test_the_quiet_night_has_done_it_all(undisturbed: tuple[bool, End, list[str]]):
-    with_model, end, places = undisturbed
-    assert end.compactions == 1
-    assert {each.name for each in end.people} == {"Tom", "Ada"}
-    assert [bool(each.portrait) for each in end.people] == [with_model] * 2
-    assert sum(each.is_insight for each in end.entries) == (1 if with_model else 0)
-    assert places.count("ask") == (4 if with_model else 0)
-    assert len(places) > (20 if with_model else 8)
-
 
 def test_killed_anywhere_the_night_goes_on_as_if_nothing_had_been(
-    undisturbed: tuple[bool, End, list[str]],
-    evening: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    evening: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    with_model, quiet, places = undisturbed
-    # By rules the same books write the same files: a third of its places is enough.
-    for at in range(1, len(places) + 2, 1 if with_model else 3):
+    undisturbed = Accident()
+    bed = Bed(evening, tmp_path / "quiet", monkeypatch)
+    assert bed.sleep(undisturbed) == list(Step)
+    quiet, places = bed.world().end(), undisturbed.places
+    entries, people, _, compacted = quiet
+    assert ([each.name for each in people], compacted) == (["Tom", "Ada"], 1)
+    assert all(each.portrait for each in people)
+    assert sum(each.is_insight for each in entries) == 1
+    assert (places.count("ask"), len(places) > 20) == (4, True)
+    for at in range(1, len(places) + 2):
         writes = places[at - 1 : at] == ["write"]
         for what in ("killed", "torn") if writes else ("killed",):
             bed = Bed(evening, tmp_path / f"{at} {what}", monkeypatch)
-            steps = bed.sleep(Accident(at, what), with_model=with_model)
+            steps = bed.sleep(Accident(at, what))
             assert (len(steps) == len(Step)) == (at > len(places))
-            bed.sleep(Accident(), with_model=with_model)
-            assert bed.end() == quiet, f"{what} at {places[at - 1 : at]}, place {at}"
+            bed.sleep(Accident())
+            assert bed.world().end() == quiet, f"{what} at {places[at - 1 : at]}, place {at}"

@@ -6,7 +6,6 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
-import pytest
 import yaml
 
 from keepsake.archive.records import Memory, MemoryKind, Tier
@@ -108,21 +107,6 @@ def test_more_than_fits_goes_piece_by_piece_each_with_the_summary_so_far():
         assert before in question.messages[1].text
     for question in asked:
         assert sum(len(each.text) for each in question.messages) < 1000 * 5
-
-
-PINS = replace(SOURCE, constraints=("Jonas pays on Friday.", "I promised Anneke a letter."))
-
-
-@pytest.mark.parametrize("answer", ["2", " 2. ", "2, 2"])
-def test_what_contradicts_a_line_is_refused_with_that_line(answer):
-    draft, asked = written([GOOD, answer, GOOD, "none"], PINS)
-    assert (draft.text, draft.cost.calls, len(asked)) == (GOOD, 4, 4)
-    (refused,) = draft.refusals
-    assert (refused.task, refused.answer) == ("summarise", GOOD)
-    assert refused.reason == "it contradicts what still holds: I promised Anneke a letter."
-    assert refused.reason in asked[2].messages[1].text
-    assert "1. Jonas pays on Friday.\n" in asked[1].messages[0].text
-    assert GOOD in asked[1].messages[0].text
 
 
 # -- which answers are taken, in five languages, and which are refused

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keepsake.books import files as vault_files
-from keepsake.books.pins import Pinned
 from keepsake.books.store import Owner, RecordStore
 from keepsake.errors import NoteRefused
 
@@ -96,21 +95,3 @@ def test_each_edit_of_a_person_is_told_once_and_no_write_of_the_game(tmp_path_fa
         told.clear()
         assert store.known(path) == good
         assert bool(store.problems()) == (path.exists() and path.read_text().startswith("#"))
-
-
-def test_who_reads_a_list_does_not_wait_for_who_writes_it(tmp_path, monkeypatch):
-    pinned = Pinned(tmp_path / "pinned.md")
-    pinned.add("one")
-    assert pinned.lines == ("one",)
-    real = vault_files.change
-
-    def slow(path, make):
-        text = real(path, make)
-        pool = ThreadPoolExecutor(1)  # as the reactor does, while the disk takes its time
-        assert pool.submit(lambda: pinned.lines).result(5) == ("one",)
-        pool.shutdown()
-        return text
-
-    monkeypatch.setattr(vault_files, "change", slow)
-    pinned.add("two")
-    assert pinned.lines == ("one", "two")

@@ -6,7 +6,6 @@ import json
 import re
 from types import SimpleNamespace
 
-import pytest
 from django.http.request import HttpHeaders
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -30,7 +29,6 @@ SERVER = ServerStatus(
     in_flight=2,
     figures=Figures(calls=10, failures=3, prompt_tokens=90, cached_tokens=60),
 )
-WHERE = {"provider": "ollama", "host": "http://[secret]@127.0.0.1:11434"}
 
 
 def values() -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
@@ -58,35 +56,6 @@ def values() -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
         for family in text_string_to_metric_families(text)
         for sample in family.samples
     }
-
-
-@pytest.mark.parametrize(
-    ("name", "labels", "wanted"),
-    [
-        ("thoughts_total", {"outcome": "acted"}, 1),
-        ("thoughts_total", {"outcome": "no answer"}, 1),
-        ("thoughts_total", {"outcome": "refused"}, 0),
-        ("prompt_tokens_total", {}, 800),
-        ("cached_tokens_total", {}, 600),
-        ("completion_tokens_total", {}, 20),
-        # No answer has no latency.
-        ("thought_latency_seconds_count", {"priority": "player"}, 1),
-        ("thought_wait_seconds_count", {"priority": "player"}, 2),
-        ("guards_total", {"op": "refused"}, 1),
-        ("compactions_total", {"outcome": "waterfall"}, 1),
-        ("compaction_seconds_sum", {}, 7),
-        ("recalls_total", {"result": "found"}, 1),
-        ("recalls_total", {"result": "not searched"}, 1),
-        ("faults_total", {"level": "warning"}, 1),
-        ("reactor_lag_seconds_count", {}, 1),
-        ("agents", {"state": "asleep"}, 1),
-        ("queue_length", WHERE | {"priority": "idle"}, 4),
-        ("model_server_ready", WHERE, 0),
-        ("model_calls_total", WHERE | {"failed": "yes"}, 3),
-    ],
-)
-def test_what_happens_is_counted_and_what_is_so_now_is_told(name, labels, wanted):
-    assert values()[f"keepsake_{name}", frozenset(labels.items())] == wanted
 
 
 # -- who may ask
