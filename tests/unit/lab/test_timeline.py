@@ -1,6 +1,5 @@
 """Simulated time: the order of things follows from what was asked for, and from nothing else."""
 
-import threading
 import time
 from datetime import UTC, datetime, timedelta
 
@@ -38,26 +37,3 @@ def test_time_jumps_to_what_is_next_and_stands_still_meanwhile(timeline):
     timeline.run_until(7200)
     assert seen == [("worked", timedelta(hours=1)), ("later", timedelta(hours=1, seconds=0.5))]
     assert timeline.now() == START + timedelta(hours=2)
-
-
-def test_who_asks_a_model_lets_the_others_on_and_comes_back_with_its_answer(timeline):
-    order, workers, models = [], timeline.workers(), timeline.models()
-
-    def asks():
-        order.append("asks")
-        with timeline.asking() as asker:
-            answer = threading.Event()
-
-            def answered(_):
-                answer.set()
-                asker.answered()
-
-            timeline.post(lambda: models.submit(time.sleep, 0.05).add_done_callback(answered))
-            answer.wait(20)
-        order.append("has its answer")
-
-    workers.submit(asks)
-    workers.submit(order.append, "another")
-    timeline.settle()
-    assert order == ["asks", "another", "has its answer"]
-    assert timeline.timer.seconds() == 0

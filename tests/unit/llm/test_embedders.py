@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
@@ -14,11 +13,8 @@ from keepsake.models.embedders import (
     CachedEmbedder,
     EmbedderProfile,
     ServerEmbedder,
-    embedder,
-    load_embedder,
 )
 from keepsake.models.minilm import DIMENSION, MiniLMEmbedder
-from keepsake.paths import REPOSITORY
 from tests.fakes.model_server import DIMENSION as FAKE_DIMENSION
 from tests.fakes.model_server import FakeModelServer, Reply, vector
 
@@ -51,19 +47,6 @@ def test_like_meanings_lie_near_and_any_text_has_a_vector_of_length_one(minilm: 
 
 
 # -- what llm.md names
-
-
-def test_the_file_names_it(tmp_path: Path):
-    profile = load_embedder(REPOSITORY / "vault" / "config" / "llm.md")
-    assert profile == EmbedderProfile()
-    assert embedder(profile).model_name == "embedded:all-MiniLM-L6-v2-onnx-int8"
-    path = tmp_path / "llm.md"
-    path.write_text("## embedder\n**provider**: ollama\n**model**: nomic-embed-text\n")
-    made = embedder(load_embedder(path))
-    assert made.model_name == "ollama:nomic-embed-text"
-    made.close()
-    path.write_text("## agent\n**provider**: embedded\n")
-    assert load_embedder(path) == EmbedderProfile()
 
 
 # -- model servers

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from typing import Any
@@ -153,22 +152,3 @@ def test_the_more_urgent_first_and_in_order_within(desk: Desk, asked: str, answe
     waiting = [PRIORITIES[name[0]] for name in asked.split() if name not in desk.hand.started]
     assert desk.queue.waiting() == {each: waiting.count(each) for each in Priority}
     assert desk.run_out() == answered.split()
-
-
-def test_faults_are_logged_and_stall_nothing(desk: Desk, caplog: pytest.LogCaptureFixture):
-    outcomes: list[Outcome] = []
-
-    def broken() -> GenerationRequest:
-        raise KeyError("profile")
-
-    desk.queue.submit(E, "a", ECHO, broken, outcomes.append)
-    desk.queue.submit(E, "a", ECHO, lambda: GenerationRequest("x"), lambda _: 1 / 0)
-    desk.ask("bug", E, "a")
-    desk.ask("given up", E, "a").cancel()
-    with caplog.at_level(logging.ERROR):
-        assert desk.run_out() == ["x", "bug"]
-    assert isinstance(outcomes[0], ModelFailed)
-    assert isinstance(desk.outcomes["bug"], ModelFailed)
-    assert "given up" not in desk.outcomes
-    for said in ("could not be built", "could not be used", "ZeroDivisionError"):
-        assert said in caplog.text

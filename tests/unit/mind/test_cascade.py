@@ -98,16 +98,6 @@ def test_a_failed_call_changes_nothing_and_backs_off(life, memory, tier):
     assert "Thing" in memory.context().recent.text
 
 
-def test_a_manual_one_works_below_the_threshold_unless_nothing_can_leave(memory):
-    live(memory, 4)
-    result = memory.compact(MANUAL)
-    assert result.outcome is Outcome.NOTHING
-    assert "immediate window of 4" in result.detail
-    live(memory, 1)
-    assert memory.next_turn() is None
-    assert memory.compact(MANUAL).covered == (1, 1)
-
-
 def test_files_in_the_vault(life, memory):
     compacted(memory, 8, 3)
     folder = life.folder / "summaries"

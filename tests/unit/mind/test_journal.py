@@ -1,4 +1,4 @@
-"""A journal is a markdown file a day, which people may edit; and how it stands in a prompt."""
+"""A journal is a markdown file a day, which people may edit; what stands in a prompt."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from keepsake.archive.records import SCENE, Memory
 from keepsake.books.entries import (
     EntryOrigin,
     Judge,
     local_day,
     standing,
 )
-from keepsake.books.journal import Journal
+from keepsake.books.journal import Journal, importance
 from keepsake.books.store import Owner
-from tests.unit.mind.journals import NOON, days_ago, write
+from tests.unit.mind.journals import NOON, days_ago, did, result, seen, told, write
 from tests.unit.mind.lives import WordTokens
 
 CUP = 'Tom told me: "I will bring the blue cup back."'
@@ -106,20 +107,6 @@ def test_what_a_person_wrote_stays_word_for_word(journal: Journal, log: list[str
     assert text.splitlines()[broken - 1] == f"## {day}-2"
 
 
-def test_a_broken_entry_is_named_and_left_alone(journal: Journal, log: list[str]):
-    good, bad = write(journal, "Good.", 6), write(journal, "Bad.", 5)
-    path, broken = file_of(journal), "- **importance**: 11"
-    path.write_text(path.read_text().replace("- **importance**: 5, by rules", broken))
-    assert journal.entries() == (good,)
-    assert "importance '11'" in journal.problems[0]
-    assert bad.id in log[-1]
-    write(journal, "Third.")
-    assert broken in path.read_text()
-    path.write_text(path.read_text().replace(broken, f"{broken[:-2]}9"))
-    assert [entry.judge for entry in journal.entries() if entry.id == bad.id] == [Judge.AGENT]
-    assert journal.problems == ()
-
-
 # -- in a prompt
 
 
@@ -157,3 +144,34 @@ def test_an_entry_gives_way_only_to_one_that_may_be_shown(journal: Journal):
     assert "in the well" in shown
     open_ = standing(journal.known, 500, NOON, WordTokens(), lambda each: 9 not in each.memories)
     assert [each.split("] ")[1] for each in open_] == [f"{CUP} (memory 7)"]
+
+
+SHORT, LONG = (
+    "I see.",
+    "My sister sails on Friday, and none of us knows when she will be back again.",
+)
+
+
+@pytest.mark.parametrize(
+    ("memory", "score"),
+    [
+        (seen(1, "Tom arrives from the north.", event="traverse"), 1),
+        (seen(1, "Rain falls.", ""), 1),
+        (result(1, "You see a lamp."), 1),
+        (result(1, "You recall: my brother died."), 1),
+        (did(1, "look"), 1),
+        (seen(1, "Tom waves.", event=SCENE), 1),
+        (seen(1, f'Tom says to Ada, "{SHORT}"'), 2),
+        (did(1, f"say {SHORT}"), 3),
+        (seen(1, "Tom waves.", event="pose"), 3),
+        (told(1, SHORT), 4),
+        (told(1, "你好，我的妹妹去世了。"), 4),
+        (told(1, LONG), 5),
+        (told(1, LONG * 3), 6),
+        (result(1, "You give a honey jar to Tom."), 6),
+        (seen(1, "Tom gives you a blue cup."), 7),
+        (seen(1, "Tom puts the bell back.", event="deed", importance=9), 9),
+    ],
+)
+def test_the_form_of_a_memory_tells(memory: Memory, score: int):
+    assert importance(memory, "Mira") == score

@@ -41,14 +41,7 @@ def texts(window: tuple[Memory, ...]) -> list[str]:
     return [memory.text for memory in window]
 
 
-_CLOCK = (
-    "The great clock. The dial is as wide as a cart wheel and its numbers are of silver, worn "
-    "thin by three hundred years of polish, weather and pigeons. "
-)
 _LOFT = INN.replace("The Kettle", "The Guest Loft", 1)
-
-
-_NO_EXIT = "You tried to go moon: there is no such exit. Exits: up"
 
 
 @pytest.mark.parametrize(
@@ -63,25 +56,10 @@ _NO_EXIT = "You tried to go moon: there is no such exit. Exits: up"
              "look", "The Kettle. Here: Ada. … (memory 10)"],
         ),
         (
-            [("look clock", f"{_CLOCK}It shows noon."),
-             ("look clock", f"{_CLOCK}It has stopped. There is blood on the hands.")],
-            ["look clock", "The great clock. … (memory 2)", "look clock",
-             "The great clock. … (memory 4)"],
-        ),
-        (
             [("recall letter", RECALLED)],
             ["recall letter",
              "You recall: memory 12 [1 May 2026, 18:00, The Kettle] Tom: I hid the letter under "
              "the third step; memories 65-128: I served soup to Ada and … (memory 2)"],
-        ),
-        (
-            [("go moon", _NO_EXIT), ("go moon", _NO_EXIT), ("inventory", "You carry nothing.")],
-            ["go moon", _NO_EXIT, "go moon", _NO_EXIT, "inventory", "You carry nothing."],
-        ),
-        (
-            [("notes", f"You see {'-' * 300}"), ("notes", "Rien. " * 60)],
-            ["notes", f"You see {'-' * 300}", "notes",
-             f"{('Rien. ' * 23).strip()} … (memory 4)"],
         ),
     ],
 )  # fmt: skip

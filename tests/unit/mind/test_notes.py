@@ -59,32 +59,6 @@ def test_files_by_hand_are_notes(book, source, title, text):
     assert book.write(note.title, "More.", now=NOON).text.endswith("] More.")
 
 
-@pytest.mark.parametrize(
-    "bad",
-    [
-        b"---\ntitle: [open\n---\nx",
-        b"---\ntitle: never closed\nx",
-        b"---\n- a\n- b\n---\nx",
-        b"---\ntitle: a\ncreated: soon\n---\nx",
-        b"---\ntitle: a\ncreated: 2026-13-45\n---\nx",
-    ],
-)
-def test_a_malformed_note_is_reported_once_and_left_alone(book, reports, bad):
-    book.write("mill", "needs oil", now=NOON)
-    path = book.folder / "garden.md"
-    path.write_bytes(bad)
-    known = {"note:garden": "an older state"}
-    for _ in range(3):
-        assert [note.title for note in book.all()] == ["mill"]
-    assert len(reports) == len(book.problems) == 1
-    assert "garden.md" in reports[0]
-    assert book.changed_since(known)[1] == [], "what the index knew of it stays"
-    assert book.write("garden", "new", now=NOON).path.name == "garden-2.md"
-    assert path.read_bytes() == bad
-    save(path, "---\ntitle: a\n---\nmended")
-    assert book.problems == []
-
-
 def test_forgetting_moves_aside_and_never_deletes(book):
     for text in ("first", "second"):
         book.write("garden", text, now=NOON)
@@ -109,14 +83,3 @@ def test_any_title_and_text_comes_back(tmp_path, title, text):
     found = book.find(check_title(title))
     assert found == note
     assert book.forget(title).parent == book.folder / "forgotten"
-
-
-def test_an_appended_entry_leaves_a_persons_words_as_they_are(book):
-    path = book.folder / "Tom's debts.md"
-    save(path, "---\ntitle: Debts\nmood:   grim\nupdated: 2026-04-01\n---\n\n* 3 d\n  * 2 d\n")
-    book.write("debts", "And a penny.", now=NOON)
-    text = path.read_text()
-    assert text.startswith("---\ntitle: Debts\n")
-    assert "\nmood: grim\n" in text
-    assert "\n* 3 d\n  * 2 d\n" in text
-    assert book.find("Debts").updated == NOON

@@ -1,7 +1,6 @@
 """Recall itself, over the real word index, exact vectors and a small embedder of words."""
 
 import math
-import threading
 import zlib
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -127,16 +126,3 @@ def test_without_the_embedder_words_go_on_and_it_is_told_once(world):
     world.embedder.down = True
     world.found("nets")
     assert len(world.complaints) == 2
-
-
-def test_an_embedder_that_hangs_does_not_hold_up_the_words(world, monkeypatch):
-    wakes = threading.Event()
-    monkeypatch.setattr(world.embedder, "embed", lambda _: wakes.wait(60) and [])
-    try:
-        for _ in range(2):
-            hits = world.recall.search("Who mends nets?", limit=1, seconds=0.05)
-            assert [hit.document.key for hit in hits] == ["memory:3"]
-    finally:
-        wakes.set()
-    (told,) = world.complaints
-    assert "did not answer in time" in told

@@ -72,22 +72,3 @@ def test_roles_alternate_and_a_longer_window_begins_with_the_shorter(lines):
             assert turns[: len(before) - 1] == before[:-1], "all but the turn that goes on"
             last, longer = ("\n".join(each.lines) for each in (before[-1], turns[len(before) - 1]))
             assert longer.startswith(last)
-
-
-def test_an_answer_stands_behind_what_it_answers_whatever_came_meanwhile():
-    said = window(
-        (HEARD, 'Tom says to you, "Where is the cup?"'),
-        (HEARD, 'Tom says to you, "And the ladle?"'),
-        (ACT, "say On its hook."),
-        (ACT, "emote points."),
-        (ACT, "say In the pot."),
-    )
-    life = [*said[:2], *(replace(each, answers=1) for each in said[2:4]), said[4]]
-    lines = [line for turn in turns_of(life) for line in turn.lines if not line.startswith("[")]
-    assert lines == [
-        'Tom says to you, "Where is the cup?"',
-        "On its hook.",
-        "*points.*",
-        'Tom says to you, "And the ladle?"',
-        "In the pot.",
-    ]

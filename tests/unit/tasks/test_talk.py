@@ -165,25 +165,6 @@ def test_a_dialogue_grows_and_is_cut_so_that_most_begin_as_the_one_before():
     assert len(set(starts)) == 2
 
 
-def test_a_script_has_every_section_in_its_order():
-    prompt = script(SCENE).question.text
-    order = ["You are Mira", "keeper of the Kettle.\nYou taste nothing.",
-             "BASIC COMMANDS:\n- say <words>: speak\n- wait: do nothing\n",
-             "## Always Remember\n- Anneke cannot stand aniseed.\n",
-             "## What Mattered\n- [20 Nov] Told her to say it is the loft.\n",
-             "## Older Memories (Summary)\nI was born over this kitchen.\n",
-             "## Recent Past (Summary)\nAnneke came on the ninth.\n",
-             "---\n[Thursday 26 November 2026, night, The Kettle]\n",
-             "~Mira> say Then it owes you two planks, Jonas.\n", "He hugged me.\"\n---\n",
-             "## People Here\n- Anneke, met 9 November: a sailmaker from Harrow Bay.\n",
-             "POTENTIALLY RELATED PRIVATE NOTES:\n- rosemary", "RELATED PAST EXPERIENCES:\n",
-             "You are Mira in The Kettle. A low room around a hearth.\n", "Exits: north\n",
-             "Also here: Anneke, Joss (asleep), bench\nAnneke waits.\n~Mira>"]  # fmt: skip
-    places = [prompt.index(each) for each in order]
-    assert places == sorted(places)
-    assert prompt.endswith("\n~Mira>")
-
-
 @pytest.mark.parametrize(
     "evil",
     [

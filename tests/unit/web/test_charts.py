@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from keepsake.events.types import MemoryChange, Thought
+from keepsake.events.types import Thought
 from keepsake.web import charts
 from keepsake.web.shapes import Point
 
@@ -60,9 +60,3 @@ def test_thoughts_are_counted_where_they_ended(tmp_path: Path) -> None:
     assert (half.completion_tokens, half.cached, half.budget) == (7.0, 0.5, 4000)
     assert (half.latency, half.latency_p95) == (4.0, 4.0)
     assert found[0].latency is found[0].cached is found[0].budget is None
-
-
-def test_a_line_that_somebody_has_edited_hides_no_other(tmp_path: Path) -> None:
-    odd = [thought(3, sections=[1]), thought(3, latency="soon"), event(MemoryChange.kind, 3)]
-    found, _ = points(tmp_path, *odd, {**thought(3), "t": "yesterday"}, thought(3))
-    assert sum(each.thoughts for each in found) == 1

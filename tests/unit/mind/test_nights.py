@@ -1,16 +1,17 @@
-"""What is asked of a model at night, what of its answer counts, and what comes of it."""
+"""What is asked of a model at night, how often, what comes of it; and what wakes a sleeper."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from keepsake.agent.sleep.night import Figures, NightAsk
+from keepsake.agent.sleep.night import Figures, NightAsk, NightTask, Step
 from keepsake.agent.sleep.night_tasks import reflect, write_day, write_portraits
-from keepsake.agent.sleep.tiredness import SleepConfig
+from keepsake.agent.sleep.tiredness import SleepConfig, is_loud
 from keepsake.archive.records import Memory
 from keepsake.books.entries import Judge, line, standing
 from keepsake.books.journal import Journal
@@ -21,10 +22,11 @@ from keepsake.tasks.night import (
     JournalTask,
 )
 from keepsake.tasks.task import AnswerRefused
+from tests.sentences import table
 from tests.unit.mind.acquaintances import TOM, Days, taken
 from tests.unit.mind.journals import NOON, did, told, write
 from tests.unit.mind.lives import WordTokens
-from tests.unit.mind.sleepers import Script, shipped
+from tests.unit.mind.sleepers import Bedroom, NoMemory, Script, says, shipped
 
 JOURNAL = shipped("journal", JOURNAL_VARIABLES)
 PEOPLE = shipped("people", PEOPLE_VARIABLES)
@@ -135,3 +137,48 @@ def test_a_model_writes_the_entries_of_the_day(book):
     assert standing(book.known, 500, NOON, WordTokens()) == (line(entry, NOON),)
     written(book, Script(lambda _: entries(LOTTE)))
     assert len(book.entries()) == 2, "done again it changes nothing"
+
+
+NIGHT = datetime(2026, 11, 21, 23, 0, tzinfo=UTC)
+ALL = list(Step)
+
+
+def asking(step: Step, times: int) -> NightTask:
+    """A task that asks the model again and again."""
+
+    def task(ask: NightAsk) -> Figures:
+        for number in range(times):
+            ask(says(f"{step.value} {number}"))
+        return {"asked": times}
+
+    return task
+
+
+def tasks(**other: NightTask) -> dict[Step, NightTask]:
+    return {step: other.get(step.value, asking(step, 1)) for step in ALL[:-1]}
+
+
+def test_the_sleeps_of_one_night_share_its_calls_and_that_is_no_fault(tmp_path: Path):
+    script = Script()
+    wanted = tasks(consolidate=asking(Step.CONSOLIDATE, 2), profiles=asking(Step.PROFILES, 9))
+    bedroom = Bedroom(NoMemory(tmp_path), wanted, script, calls=5)
+    steps = bedroom.sleep(NIGHT)
+    assert sum(each.calls for each in steps) == len(script.prompts) == 5
+    assert not any(each.problem for each in steps)
+    assert steps[2].figures == {"calls spent": 1}
+    bedroom.sleep(NIGHT + timedelta(hours=1))
+    assert len(script.prompts) == 5, "shaken awake again and again, it costs no more"
+    bedroom.nights.end("its hour", whole=True)
+    bedroom.sleep(NIGHT + timedelta(hours=2))
+    assert len(script.prompts) == 10, "after a whole sleep it is another night"
+
+
+# -- tired, and awake again
+
+
+@pytest.mark.parametrize(
+    ("words", "loud"),
+    [(words, name == "loud") for name in ("loud", "not loud") for words in table(name)],
+)
+def test_what_wakes_a_sleeper(words: str, loud: bool):
+    assert is_loud(words, "Mira") is loud

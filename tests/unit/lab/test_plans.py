@@ -1,0 +1,76 @@
+"""What a simulation may be, where it is written down, and its settings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from keepsake.errors import KeepsakeError
+from keepsake.lab.simulations.plan import SimulationPlan, checked, free_name, lab_of
+from keepsake.lab.simulations.settings import settings_from
+from keepsake.lab.simulations.simulate import create
+from keepsake.markdown_config import merged
+from keepsake.memory.config import CompactionConfig
+from keepsake.paths import REPOSITORY, Places, Ports
+
+PLAN = SimulationPlan("life", agents=3, hours=6)
+
+
+@pytest.fixture
+def places(tmp_path):
+    return Places(tmp_path, REPOSITORY / "vault", Ports(21000))
+
+
+@pytest.mark.parametrize(
+    ("changed", "names"),
+    [
+        ({"agents": 0}, "1 to 100"),
+        ({"hours": 0.0}, "more than 0"),
+        ({"seed": 2**31}, "from 0 to 2147483647"),
+        ({"visitors": -1}, "0 to 20"),
+        ({"name": "../../etc"}, "folder's name"),
+        ({"zone": "Mars/Base"}, "Europe/Berlin"),
+        ({"start": "yesterday"}, "2026-05-04T08:00"),
+        ({"start": "2026-05-04T08:00+02:00"}, "--zone"),
+    ],
+)
+def test_what_cannot_be_lived_is_refused_with_the_cure(changed, names):
+    with pytest.raises(KeepsakeError) as refused:
+        checked(replace(PLAN, **changed))
+    assert names in refused.value.cure
+
+
+def test_a_plan_and_how_far_it_has_come_are_read_as_they_were_written(places):
+    assert free_name(places, 7) == "seed-7"
+    lab = lab_of(places, "seed-7")
+    lab.folder.mkdir(parents=True)
+    lab.write_plan(PLAN)
+    assert not lab.made
+    assert lab.lived() == 0.0
+    lab.write_lived(7200.0, {})
+    assert (lab.plan(), lab.made, lab.lived()) == (PLAN, True, 7200.0)
+    with pytest.raises(KeepsakeError, match="There are: seed-7"):
+        lab_of(places, "death").plan()
+    assert free_name(places, 7) == "seed-7-2"
+
+
+def test_settings_of_any_file_are_written_into_the_copy_and_kept(places):
+    given = ["idle_interval=60", "sleep.awake_hours = 12", "memory_compaction.high=0.9"]
+    chosen = settings_from(given, "structured")
+    lab = create(places, SimulationPlan("set", agents=1, settings=chosen))
+    assert lab.plan().settings == {
+        "memory_compaction.strategy": "structured",
+        "thinking.idle_interval": "60",
+        "sleep.awake_hours": "12",
+        "memory_compaction.high": "0.9",
+    }
+    config = lab.vault / "config"
+    compaction = CompactionConfig.load(config / "memory_compaction.md")
+    assert (compaction.strategy, compaction.high) == ("structured", 0.9)
+    assert merged(config / "thinking.md").entries["idle_interval"].value == "60"
+    # All else stands in the file as it stood, what is for its reader too.
+    before = (REPOSITORY / "vault/config/sleep.md").read_text()
+    assert (config / "sleep.md").read_text() == before.replace(
+        "**awake_hours**: 16", "**awake_hours**: 12"
+    )
