@@ -75,7 +75,7 @@ format: $(STAMP)  ## let ruff put the code in order
 bench: $(STAMP)  ## measure; writes bench.json
 	@$(BIN)/python -m tests.bench
 
-size: $(STAMP)  ## count lines, modules, classes, patterns, settings
+size: $(STAMP)  ## count lines, modules, patterns, settings
 	@$(BIN)/python -m tests.size
 
 lock: $(STAMP)  ## renew requirements.lock from pyproject.toml

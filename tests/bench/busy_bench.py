@@ -1,9 +1,8 @@
 """What a thought costs in a busy world, everything included: all threads, all processes, the disk.
 
 A real world whose agents have long lives and whole indexes, and a model server behind HTTP that
-takes two seconds. Its answers are kept back and given again in turn, so that what is measured of
-an idle and of a busy world falls into the same minutes. How large it is, the environment says:
-see :class:`tests.bench.busy_world.Size`.
+takes two seconds. It is idle while the answers are kept back, then busy. How large it is, the
+environment says: see :class:`tests.bench.busy_world.Size`.
 """
 
 from __future__ import annotations
@@ -11,12 +10,12 @@ from __future__ import annotations
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from statistics import median, quantiles
+from statistics import quantiles
 
 import psutil
 
@@ -34,18 +33,12 @@ PAUSE = 0.1
 
 @dataclass
 class _While:
-    """A while in which the world was idle, or busy.
+    """A while in which the world was idle, or busy."""
 
-    Attributes:
-        spent: Seconds of a processor, by process.
-        looks: Milliseconds of each ``look``.
-        thoughts: How many ended in it and came to something.
-    """
-
-    seconds: float = 0.0
-    spent: Counter[str] = field(default_factory=Counter)
-    looks: list[float] = field(default_factory=list)
-    thoughts: int = 0
+    seconds: float
+    spent: Counter[str]  # seconds of a processor, by process
+    looks: list[float]  # milliseconds of each ``look``
+    thoughts: int  # how many ended in it and came to something
 
 
 def measure() -> Iterator[Figure]:
@@ -53,13 +46,15 @@ def measure() -> Iterator[Figure]:
 
     Two minutes with fifty agents of 200 memories each.
     """
-    size = Size.given()
+    size = Size()
     with tempfile.TemporaryDirectory() as scratch, world(Path(scratch), size) as made:
-        made.timed("start")
+        made.timed("start", "start")
         made.opened("opened after a start")
         player = Player.admin(made.copy)
         player.see(ROOM)
-        idle, busy = _in_turn(made, player, size)
+        made.brake(on=False)
+        _look_around(player, size.warm)
+        idle, busy = (_while(made, player, size, busy=busy) for busy in (False, True))
         player.leave()
         made.timed("reload", "reload, busy")
         made.opened("opened after a reload, busy")
@@ -69,20 +64,13 @@ def measure() -> Iterator[Figure]:
         yield Figure(f"busy: {name}", size.agents, seconds, "s")
 
 
-def _in_turn(made: BusyWorld, player: Player, size: Size) -> tuple[list[_While], list[_While]]:
-    """Idle and busy whiles, one after the other."""
-    whiles: tuple[list[_While], list[_While]] = ([], [])
-    made.brake(on=False)
-    _look_around(player, size.warm)
-    for busy in [False, True] * size.blocks:
-        made.brake(on=not busy)
-        _look_around(player, SETTLE_SECONDS + (0 if busy else size.delay))
-        began, before = time.time(), _spent(made.copy.here)
-        looks = _look_around(player, size.seconds)
-        spent, ended = _spent(made.copy.here) - before, time.time()
-        thoughts = _thoughts(made.copy.here, began, ended)
-        whiles[busy].append(_While(ended - began, spent, looks, thoughts))
-    return whiles
+def _while(made: BusyWorld, player: Player, size: Size, *, busy: bool) -> _While:
+    made.brake(on=not busy)
+    _look_around(player, SETTLE_SECONDS + (0 if busy else size.delay))
+    began, before = time.time(), _spent(made.copy.here)
+    looks = _look_around(player, size.seconds)
+    spent, ended = _spent(made.copy.here) - before, time.time()
+    return _While(ended - began, spent, looks, _thoughts(made.copy.here, began, ended))
 
 
 def _look_around(player: Player, seconds: float) -> list[float]:
@@ -121,27 +109,24 @@ def _thoughts(here: Places, began: float, ended: float) -> int:
     return count
 
 
-def _figures(size: Size, idle: Sequence[_While], busy: Sequence[_While]) -> Iterator[Figure]:
-    n, count = size.agents, sum(each.thoughts for each in busy)
+def _figures(size: Size, idle: _While, busy: _While) -> Iterator[Figure]:
+    n, count = size.agents, busy.thoughts
     assert count, "nobody thought"
-    rate, told = median(e.thoughts / e.seconds for e in busy), f"{size.memories:,} memories each"
-    yield Figure("busy: thoughts", n, rate, "1/s", told)
-    cost, still = (sum((each.spent for each in some), Counter()) for some in (busy, idle))
-    seconds, rest = (sum(each.seconds for each in some) for some in (busy, idle))
+    told = f"{size.memories:,} memories each"
+    yield Figure("busy: thoughts", n, count / busy.seconds, "1/s", told)
+    share = busy.seconds / idle.seconds
     for part, used, without in (
-        ("all processes", cost.total(), still.total()),
-        *((part, used, still[part]) for part, used in cost.most_common()),
+        ("all processes", busy.spent.total(), idle.spent.total()),
+        *((part, used, idle.spent[part]) for part, used in busy.spent.most_common()),
     ):
-        more = 1000 * (used - without * seconds / rest) / count
-        told = f"{used / seconds:.0%} of a core; {more:.1f} more than idle"
+        more = 1000 * (used - without * share) / count
+        told = f"{used / busy.seconds:.0%} of a core; {more:.1f} more than idle"
         name = f"busy: processor time a thought, {part}"
         yield Figure(name, n, 1000 * used / count, "ms", told)
-    yield Figure("busy: an idle world", n, 100 * still.total() / rest, "% of a core")
+    still = 100 * idle.spent.total() / idle.seconds
+    yield Figure("busy: an idle world", n, still, "% of a core")
     for percent in (50, 95, 99):
-        one, other = (
-            median(quantiles(each.looks, n=100)[percent - 1] for each in some)
-            for some in (idle, busy)
-        )
+        one, other = (quantiles(each.looks, n=100)[percent - 1] for each in (idle, busy))
         name = f"busy: `look` over telnet, p{percent}"
         yield Figure(f"{name}, idle", n, one, "ms")
         yield Figure(f"{name}, busy", n, other, "ms", f"{other / one:.2f} × idle")

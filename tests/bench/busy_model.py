@@ -1,4 +1,4 @@
-"""A model server that takes its time and lives the life of a small world: talk, gestures, walks.
+"""A model server that takes its time and lives the life of a small world: talk, gestures, looks.
 
 As a process: ``python -m tests.bench.busy_model --delay 2 --hold FILE``; while that file is there
 no answer is given, so that a world can be made to wait without any change in it.
@@ -18,22 +18,15 @@ from random import Random
 from tests.bench.talk import talk
 from tests.fakes.model_server import FakeModelServer
 
-UPPER, LOWER = "Loft", "Barn"
-"""How the names of rooms begin that lie above and below each other."""
 _CURSOR = re.compile(r"~\w+> ?$")
-_PLACE = re.compile(rf"^You are \w+ in ({UPPER}|{LOWER})", re.MULTILINE)
 _ACTS = {
     "say {words}": 30,
-    "emote {gesture} {number} sacks of barley.": 32,
-    "go {way}": 10,
-    "look": 8,
+    "emote counts {number} sacks of barley.": 32,
+    "look": 22,
     "note Sacks {number}: There were {number} sacks when I looked.": 6,
-    "look {way}": 4,
     "wait": 10,
 }
 """Commands, and how often in a hundred acts each is chosen."""
-_GESTURES = ("counts", "mends", "turns over", "polishes", "looks for", "puts away", "weighs")
-_POLL_SECONDS = 0.1
 
 
 def only_once(words: str, number: int) -> str:
@@ -42,41 +35,29 @@ def only_once(words: str, number: int) -> str:
 
 
 def answerer(hold: Path, delay: float) -> Callable[[str], str]:
-    """Makes an answer from a prompt: one line of a talk for a reply, a command for an act.
-
-    An answer takes ``delay`` seconds, a quarter more or less.
-    """
+    """Makes an answer from a prompt, in ``delay`` seconds, a quarter more or less."""
     random, lock, numbers = Random(11), threading.Lock(), itertools.count(1)
     heard = (line.text.partition('"')[2].rstrip('"') for line in talk(random) if '"' in line.text)
 
     def answer(prompt: str) -> str:
         time.sleep(delay * Random().uniform(0.75, 1.25))
         while hold.exists():
-            time.sleep(_POLL_SECONDS)
+            time.sleep(0.1)
         with lock:
             number = next(numbers)
             words = only_once(next(heard), number)
             if not _CURSOR.search(prompt):
                 return f" {words}\n"
-            place = _PLACE.findall(prompt)
-            way = "down" if place and place[-1] == UPPER else "up"
             (act,) = random.choices(list(_ACTS), list(_ACTS.values()))
-            gesture = random.choice(_GESTURES)
-            return f" {act.format(words=words, gesture=gesture, number=number, way=way)}\n"
+            return f" {act.format(words=words, number=number)}\n"
 
     return answer
 
 
-def main() -> None:
-    """Serve until killed; prints the address once it listens."""
+if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--delay", type=float, default=2.0)
     parser.add_argument("--hold", type=Path, required=True)
     given = parser.parse_args()
-    fake = FakeModelServer(script=answerer(given.hold, given.delay))
-    print(fake.address, flush=True)
+    print(FakeModelServer(script=answerer(given.hold, given.delay)).address, flush=True)
     threading.Event().wait()
-
-
-if __name__ == "__main__":
-    main()

@@ -45,11 +45,6 @@ def measure() -> Iterator[Figure]:
     yield from figures_of(__name__, seconds=_SECONDS)
 
 
-def main() -> None:
-    """Measure in this process and print the figures as JSON."""
-    print_figures(_in_the_world)
-
-
 @contextmanager
 def _called() -> Iterator[set[str]]:
     """Within it: which of our functions are called, in whatever thread."""
@@ -143,4 +138,4 @@ def _in_the_world() -> list[Figure]:
 
 
 if __name__ == "__main__":
-    main()
+    print_figures(_in_the_world)

@@ -13,20 +13,10 @@ from keepsake.paths import REPOSITORY
 from tests.bench.figures import Figure
 
 
-def figures_of(module: str, *arguments: str, seconds: float) -> Iterator[Figure]:
-    """Run a bench as a module of its own, which ends in :func:`print_figures`.
-
-    Args:
-        module: Its name.
-        arguments: What it is told.
-        seconds: After these something hangs.
-
-    Raises:
-        CalledProcessError: It failed; what it said is on the screen.
-        TimeoutExpired: It hung.
-    """
+def figures_of(module: str, *, seconds: float) -> Iterator[Figure]:
+    """Run a bench as a module of its own, which ends in :func:`print_figures`."""
     child = subprocess.run(
-        [sys.executable, "-W", "ignore", "-m", module, *arguments],
+        [sys.executable, "-W", "ignore", "-m", module],
         cwd=REPOSITORY,
         stdout=subprocess.PIPE,
         text=True,
@@ -48,11 +38,7 @@ def print_figures(measure: Callable[[], list[Figure]]) -> None:
 
 
 def live(case: unittest.TestCase) -> None:
-    """Run a world that is made like a test.
-
-    Raises:
-        RuntimeError: Something in it failed.
-    """
+    """Run a world that is made like a test; what fails in it is raised."""
     result = unittest.TestResult()
     unittest.TestSuite([case]).run(result)  # what a class is set up with, too
     for _, problem in result.errors + result.failures:

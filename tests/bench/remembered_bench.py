@@ -33,11 +33,6 @@ def measure() -> Iterator[Figure]:
     yield from figures_of(__name__, seconds=_SECONDS)
 
 
-def main() -> None:
-    """Measure in this process, and print the figures as JSON."""
-    print_figures(_figures)
-
-
 def _figures() -> list[Figure]:  # noqa: C901 - a world of its own
     """Live the life, and ask."""
     from keepsake.agent.memory.related import RecallConfig  # noqa: PLC0415
@@ -89,13 +84,12 @@ def _figures() -> list[Figure]:  # noqa: C901 - a world of its own
                     answers = [self._prompt(each, fact["question"]) for each in others]
                     leaked += sum(fact["answer"] in each for each in answers)
             asked = len(told["facts"])
-            figures.extend(
-                (
-                    Figure("compactions of a life of so many lines", 309, made, ""),
-                    Figure("facts in the prompt of their question", asked, shown, ""),
-                    Figure("whispers in the prompt of another's question", asked, leaked, ""),
-                )
-            )
+            for what, n, value in (
+                ("compactions of a life of so many lines", 309, made),
+                ("facts in the prompt of their question", asked, shown),
+                ("whispers in the prompt of another's question", asked, leaked),
+            ):
+                figures.append(Figure(what, n, value, ""))
 
         def _live(self, line: dict[str, Any], guests: dict[str, Any], memory: Any) -> None:
             hours, minutes = map(int, str(line["time"]).split(":"))
@@ -143,4 +137,4 @@ def _own(line: dict[str, Any], to: str) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    print_figures(_figures)

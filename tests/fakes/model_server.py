@@ -1,12 +1,6 @@
 """A model server over the wire that says what it is told to: Ollama's API and OpenAI's.
 
-In a test::
-
-    with FakeModelServer() as fake:
-        fake.script = lambda prompt: " say Hello!"
-        fake.plan("/api/generate", Reply(status=500), Reply(delay=3))
-        ...                                   # clients talk to fake.address
-        assert fake.calls("/api/generate")[0].body["raw"] is True
+``plan`` and ``always`` say what a path answers, ``calls`` what came in.
 """
 
 from __future__ import annotations
@@ -45,7 +39,6 @@ class Reply:
         headers: Sent along.
         calls: The calls of tools in the answer: names and arguments.
         thought: What the model thought, which the server keeps apart; then no words come.
-        extra: Laid over the fields of the answer, or of its last piece.
         beside: Further answers that OpenAI's protocol sends beside it, piece by piece in turn.
     """
 
@@ -60,7 +53,6 @@ class Reply:
     headers: dict[str, str] = field(default_factory=dict)
     calls: Sequence[tuple[str, Any]] = ()
     thought: str = ""
-    extra: dict[str, Any] = field(default_factory=dict)
     beside: Sequence[str] = ()
 
 
@@ -97,7 +89,6 @@ class FakeModelServer:
         context: Tokens that the model looks at, which its kind of server says in its way; longer
             prompts are refused, by Ollama cut; 0 for any number.
         refuse: Why a request is refused with status 400, by its body; empty for those that are not.
-        speed: Tokens of a prompt that it says it evaluates in a second; 0 if it does not say.
         can: Ollama's list of what the model can.
     """
 
@@ -113,7 +104,6 @@ class FakeModelServer:
         self.kind = ""
         self.template = ""
         self.context = 0
-        self.speed = 0.0
         self.refuse: Callable[[dict[str, Any]], str] = lambda _: ""
         self.can = ["completion"]
         self._calls: list[Call] = []
@@ -193,19 +183,15 @@ class FakeModelServer:
             return 404, {"error": f"no such path {call.path}"}
         if refusal := self._refusal(call):
             return 400, {"error": refusal}
-        answer = speak(self, body, reply, model)
-        if isinstance(answer, list):
-            answer[-1] |= reply.extra
-            return 200, answer
-        return 200, answer | reply.extra
+        return 200, speak(self, body, reply, model)
 
     def _refusal(self, call: Call) -> str:
         """What the real servers refuse with HTTP 400."""
-        if call.path == "/api/chat" and "think" in call.body and "thinking" not in self.can:
-            return f'"{self.models[0]}" does not support thinking'
-        if call.path == "/api/chat" and call.body.get("tools") and "tools" not in self.can:
-            return f'"{self.models[0]}" does not support tools'
-        number = len(tokens(_asked(call.body)))
+        for name, ability in (("think", "thinking"), ("tools", "tools")):
+            wanted = call.path == "/api/chat" and call.body.get(name) not in (None, [])
+            if wanted and ability not in self.can:
+                return f'"{self.models[0]}" does not support {ability}'
+        number = _tokens(call.body)
         if self.context and number > self.context and call.path.startswith("/v1/"):
             return (
                 f"This model's maximum context length is {self.context} tokens. However, your "
@@ -229,15 +215,12 @@ class FakeModelServer:
             return {"model": model, "done": False, **(message if chat else {"response": words})}
 
         calls = [{"function": {"name": n, "arguments": given}} for n, given in reply.calls]
-        number = len(tokens(_asked(body)))
         last = piece() | {
             "done": True,
             "done_reason": "length" if reply.thought else "stop",
-            "prompt_eval_count": number,
+            "prompt_eval_count": _tokens(body),
             "eval_count": len(words),
         }
-        if self.speed:
-            last["prompt_eval_duration"] = int(number / self.speed * 1e9)
         thought = [piece(thinking=reply.thought)] if reply.thought else []
         return [*thought, *map(piece, words), *([piece(tool_calls=calls)] if calls else []), last]
 
@@ -262,12 +245,8 @@ class FakeModelServer:
                 pieces.append(piece(tool_calls=[{"index": index, "function": own}]))
         pieces.append(piece(finish="length" if reply.thought else "stop"))
         if "stream_options" in body:
-            number = len(tokens(_asked(body)))
-            used = {"prompt_tokens": number, "completion_tokens": len(words)}
-            last: dict[str, Any] = {"model": model, "choices": [], "usage": used}
-            if self.speed:
-                last["timings"] = {"prompt_ms": number / self.speed * 1000, "cache_n": 0}
-            pieces.append(last)
+            used = {"prompt_tokens": _tokens(body), "completion_tokens": len(words)}
+            pieces.append({"model": model, "choices": [], "usage": used})
         return pieces
 
     def _show(self, *_: object) -> dict[str, Any]:
@@ -318,9 +297,13 @@ def _asked(body: dict[str, Any]) -> str:
     return "\n".join(said) or str(body.get("prompt", ""))
 
 
-def tokens(text: str) -> list[int]:
-    """A number for each word, sign and line end of the text."""
-    return [100 + len(piece) for piece in re.findall(r"\w+|[^\w\s]|\n", text)]
+def tokens(text: str) -> list[str]:
+    """Its words, signs and line ends."""
+    return re.findall(r"\w+|[^\w\s]|\n", text)
+
+
+def _tokens(body: dict[str, Any]) -> int:
+    return len(tokens(_asked(body)))
 
 
 def vector(text: str) -> list[float]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -58,18 +57,6 @@ def gateway(home: Places, owner: Owner, fake: FakeModelServer) -> Iterator[Gatew
 
 def ollama_status(gateway: Gateway, owner: Owner) -> ServerStatus:
     return next(s for s in owner.call(gateway.statuses) if s.provider == "ollama")
-
-
-def ask(
-    gateway: Gateway, owner: Owner, prompt: str = "hello", name: str = "agent"
-) -> list[Outcome]:
-    outcomes: list[Outcome] = []
-    owner.call(
-        lambda: gateway.submit(
-            name, Priority.EVENT, "mira", lambda p: p.request(prompt), outcomes.append
-        )
-    )
-    return outcomes
 
 
 def test_an_answer_comes_in_the_owners_thread_or_is_waited_for_in_another(
@@ -179,18 +166,3 @@ def test_a_server_that_is_absent_is_reported_and_found_when_it_comes(home: Place
         with FakeModelServer(port):
             until(lambda: ollama_status(gateway, owner).health == READY)
             assert gateway.generate("agent", GenerationRequest("x")).text
-
-
-def test_shutdown_answers_everybody_at_once(home: Places, owner: Owner, fake: FakeModelServer):
-    fake.always("/api/generate", Reply(delay=300))
-    configure(home, fake.address, limit=300)
-    with running(home, owner) as gateway, ThreadPoolExecutor(4) as pool:
-        blocked = [pool.submit(gateway.generate, "agent", GenerationRequest("x")) for _ in range(4)]
-        outcomes = ask(gateway, owner)
-        fake.wait_for_calls("/api/generate", 1)
-        owner.call(lambda: gateway.shutdown(stop_embedded=True))
-        assert all(isinstance(each.exception(60), ModelUnavailable) for each in blocked)
-        until(lambda: outcomes)
-        assert isinstance(outcomes[0], ModelUnavailable)
-        with pytest.raises(ModelUnavailable):
-            gateway.generate("agent", GenerationRequest("late"))

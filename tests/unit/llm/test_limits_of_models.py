@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import pairwise
 
 import pytest
 
@@ -124,26 +123,3 @@ def test_roles_that_a_template_refuses_are_folded_and_that_is_remembered(
 
 
 # -- servers that are busy
-
-
-@pytest.mark.parametrize(
-    "busy",
-    [
-        Reply(status=503, text="Loading model"),
-        Reply(status=429, text="slow down", headers={"Retry-After": "0.2"}),
-        Reply(status=500, text="loading model, try later"),
-    ],
-)
-def test_a_busy_server_is_waited_for(
-    home: Places, owner: Owner, fake: FakeModelServer, busy: Reply
-):
-    fake.plan(CHAT, *[busy] * 4)
-    with world(home, owner, fake, "**time_limit**: 60") as it:
-        assert it.gateway.generate("agent", it.long).text
-    times = [each.time for each in fake.calls(CHAT)]
-    pauses = [later - sooner for sooner, later in pairwise(times)]
-    assert len(pauses) == 4
-    if busy.headers:
-        assert min(pauses) >= 0.2
-    else:
-        assert pauses[-1] >= 2.0, "they grow"

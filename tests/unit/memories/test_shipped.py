@@ -2,14 +2,11 @@
 
 from pathlib import Path
 
-import pytest
-
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.lab.conversation import Conversation, moment
 from keepsake.lab.measures import DEPTHS
-from keepsake.lab.memories.conformance import BEGAN, WordHashes, life
+from keepsake.lab.memories.conformance import BEGAN, life
 from keepsake.lab.memories.keepsake import KeepsakeMemory
-from keepsake.lab.memories.plain import Rag
 from keepsake.memory.protocol import Surroundings
 from keepsake.models.minilm import MiniLMEmbedder
 from keepsake.ports import FixedClock
@@ -63,18 +60,6 @@ def test_what_left_the_window_stands_in_summaries_and_rules_stay(tmp_path):
 
 
 # -- plain RAG
-
-
-@pytest.mark.parametrize("embedder", [WordHashes(), None], ids=["meaning", "words"])
-def test_it_finds_a_line_of_long_ago_and_shows_the_newest(tmp_path, embedder):
-    lived = life(50)
-    text = 'Cleo says, "My dog Pepper sleeps under the bakery stairs."'
-    lived[19] = Memory(20, lived[19].time, MemoryKind.PERCEPTION, text, source="Cleo")
-    memory = made(Rag, tmp_path, lived, embedder=embedder, settings={"window": "3"})
-    best = memory.recall("Where does Cleo's dog Pepper sleeps under the stairs?", 3)[0]
-    assert best.numbers == (20,)
-    assert best.text.startswith("2 May 2026, Cleo says")
-    assert len(memory.context(3840)) == 3
 
 
 # -- the score of the generative agents' paper, and its reflections

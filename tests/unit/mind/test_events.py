@@ -105,15 +105,10 @@ def test_no_field_of_any_event_lets_a_secret_in(tmp_path):
 @pytest.mark.parametrize(
     "line",
     [
-        "password" + " " * 20_000,
         "password" + " " * 20_000 + "x = y",
-        "password " * 2_000,
         "my " * 5_000 + "password",
-        "my password is" + " " * 20_000,
         "my " + "a" * 20_000 + " password is",
-        "password " + "a " * 5_000,
         "connect " * 3_000,
-        "connect " + "a" * 20_000,
         "connect Tom" + "\u00a0" * 20_000 + "c67jHL8p",
         'password:""' + " " * 20_000 + "x",
         "://" * 5_000,

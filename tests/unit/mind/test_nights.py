@@ -10,15 +10,14 @@ from pathlib import Path
 import pytest
 
 from keepsake.agent.sleep.night import Figures, NightAsk, NightTask, Step
-from keepsake.agent.sleep.night_tasks import reflect, write_day, write_portraits
-from keepsake.agent.sleep.tiredness import SleepConfig, is_loud
+from keepsake.agent.sleep.night_tasks import write_day, write_portraits
+from keepsake.agent.sleep.tiredness import is_loud
 from keepsake.archive.records import Memory
 from keepsake.books.entries import Judge, line, standing
 from keepsake.books.journal import Journal
 from keepsake.tasks.night import (
     JOURNAL_VARIABLES,
     PEOPLE_VARIABLES,
-    REFLECT_VARIABLES,
     JournalTask,
 )
 from keepsake.tasks.task import AnswerRefused
@@ -30,7 +29,6 @@ from tests.unit.mind.sleepers import Bedroom, NoMemory, Script, says, shipped
 
 JOURNAL = shipped("journal", JOURNAL_VARIABLES)
 PEOPLE = shipped("people", PEOPLE_VARIABLES)
-REFLECT = shipped("reflect", REFLECT_VARIABLES)
 DAY = [
     told(1, "My sister Lotte died in February."),
     did(2, "say Then tonight there is rosemary in the pot, for Lotte."),
@@ -41,10 +39,6 @@ LOTTE = {"text": "Tom's sister Lotte died in February.", "importance": 9, "memor
 
 def entries(*found: object) -> str:
     return json.dumps({"entries": found})
-
-
-def everybody(_: object) -> bool:
-    return True
 
 
 # -- what counts of an answer
@@ -97,33 +91,6 @@ def test_no_private_line_is_shown_for_a_portrait(tmp_path):
     write_portraits(taken(tmp_path, days), NightAsk(script, 9), PEOPLE, "Mira", may, days.read)
     assert "net 2" in script.prompts[0]
     assert "net 3" not in script.prompts[0]
-
-
-def test_a_reflection_comes_when_enough_has_gathered_and_rests_on_the_journal(book):
-    config = SleepConfig(reflect_after=12)
-    write(book, "Tom mended my lamp.", 6, memories=(1,), who=("Tom-1",))
-    answer = json.dumps({"insights": [{"text": "Tom mends things.", "memories": [1, 2]}]})
-    script = Script(lambda _: answer)
-
-    def reflects() -> Figures:
-        return reflect(book, NightAsk(script, 9), config, REFLECT, "Mira", NOON, everybody)
-
-    assert reflects() == {"gathered": 6, "needed": 12}
-    write(book, "Tom mended Ada's net.", 6, memories=(2,), who=("Tom-1",))
-    assert reflects() == {"gathered": 12, "insights": 1}
-    insight = book.entries()[-1]
-    assert (insight.text, insight.memories, insight.who) == (
-        "Tom mends things.",
-        (1, 2),
-        ("Tom-1",),
-    )
-    assert insight.is_insight
-    assert reflects()["gathered"] == 0, "of its own conclusions it makes no more"
-    assert len(script.prompts) == 1
-    for number, thing in enumerate(("the oven", "a chair"), start=3):
-        write(book, f"Tom mended {thing}.", 6, memories=(number,), who=("Tom-1",))
-    reflects()
-    assert "- Tom mends things." in script.prompts[1], "what it knows is not asked for again"
 
 
 def test_a_model_writes_the_entries_of_the_day(book):

@@ -59,16 +59,6 @@ def test_the_server_is_let_go(more):
     client.connectionLost(Failure(ConnectionDone()))
 
 
-def test_whoever_stays_gets_the_whole_answer():
-    request = asked()
-    channel = request.channel
-    client, server = on_the_way(request, DisconnectingClient)
-    client.dataReceived(b"cd")
-    assert channel.transport.written.getvalue().endswith(b"abcd")
-    assert request.finished
-    assert server.disconnecting
-
-
 def told(address: bytes, came: bytes, *, method: bytes = b"GET") -> tuple[Request, bytes]:
     """What a browser is told when of the Server no more comes than that."""
     request = asked()

@@ -99,13 +99,6 @@ def test_a_browser_that_comes_again_misses_nothing(world):
         assert again.numbers() == [3, 4, 5, 6, 7]
 
 
-def test_one_that_was_away_too_long_is_told_of_the_gap(world):
-    world.emit(300)  # 200 are kept
-    (gap, _, data), *rest = world.open(last_id=2).events()
-    assert (gap, data) == ("gap", {"after": 2})
-    assert [number for _, number, _ in rest] == list(range(101, 301))
-
-
 @pytest.mark.parametrize("query", [{}, {"agent": 7}, {"agent": 999}, {"agent": "x"}])
 @pytest.mark.parametrize("cookie", [b"", b"sessionid=tom", b"sessionid=ada; x=\x80\xff"])
 def test_a_stranger_learns_nothing(world, query, cookie):
