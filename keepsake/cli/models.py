@@ -132,14 +132,13 @@ def before_start(here: Places, model: str) -> bool:
         here: The copy.
         model: What the command line says: a name of ``models.md``, ``none``, or nothing.
     """
-    processes.prepare(here)
-    profiles = detected_profiles(here)
+    profiles = detected_profiles(here, _file(here, "llm.md"))
     if not profiles.detects:
         return False
     out.print(f"The agents' model: {profiles.found.line}", markup=False, soft_wrap=True)
     if model == NO_MODEL or profiles.found != STOPGAP:
         return False
-    for source, chosen in fetching.chosen(here.config / "models.md", model).items():
+    for source, chosen in fetching.chosen(_file(here, "models.md"), model).items():
         what = f"{chosen.name} ({_size(chosen)}, {chosen.licence}) is fetched from the {source}"
         out.print(
             f"{what} in the background, and the agents change over when it is whole. "

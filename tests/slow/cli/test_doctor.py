@@ -43,7 +43,8 @@ def missing_file(copy):
 
 def absent_model(copy):
     path = copy.here.config / "llm.md"
-    path.write_text(with_settings(path.read_text(), "agent", {"model_file": "absent.gguf"}))
+    own = {"provider": "embedded", "model_file": "absent.gguf"}
+    path.write_text(with_settings(path.read_text(), "agent", own))
     return str(copy.here.models / "absent.gguf")
 
 
