@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
@@ -44,28 +44,18 @@ _LETTERS = "bcdfghjklm"
 WINDOW_STEP = 44
 """About as many lines leave a window at a time."""
 _OPEN_SECONDS, _REST_SECONDS = 900.0, 3600.0
-_SIZE = {"agents": 50, "memories": 200, "seconds": 30, "warm": 60, "delay": 2, "in_flight": 64}
 
 
+@dataclass(frozen=True)
 class Size:
-    """How large a world is; the environment may say otherwise: ``BUSY_AGENTS``, ``BUSY_MEMORIES`` …
+    """How large a world is, unless the environment says otherwise."""
 
-    Attributes:
-        agents: How many, two in a room.
-        memories: Of each.
-        seconds: How long the idle and the busy while are.
-        warm: Seconds of thinking before: what is made once for each agent is made then.
-        delay: Seconds that the model takes, a quarter more or less.
-        in_flight: How many calls it takes at once.
-    """
-
-    def __init__(self) -> None:
-        given = {
-            name: float(os.environ.get(f"BUSY_{name.upper()}", d)) for name, d in _SIZE.items()
-        }
-        self.agents, self.memories = int(given["agents"]), int(given["memories"])
-        self.seconds, self.warm, self.delay = given["seconds"], given["warm"], given["delay"]
-        self.in_flight = int(given["in_flight"])
+    agents: int = int(os.environ.get("BUSY_AGENTS", "50"))  # two in a room
+    memories: int = int(os.environ.get("BUSY_MEMORIES", "200"))  # of each
+    seconds: float = float(os.environ.get("BUSY_SECONDS", "30"))  # of the idle and the busy while
+    warm: float = float(os.environ.get("BUSY_WARM", "60"))  # what is made once is made before
+    delay: float = float(os.environ.get("BUSY_DELAY", "2"))  # that the model takes, about
+    in_flight: int = int(os.environ.get("BUSY_IN_FLIGHT", "64"))  # calls that it takes at once
 
 
 class BusyWorld:

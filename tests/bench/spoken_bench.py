@@ -132,9 +132,12 @@ def measure() -> Iterator[Figure]:
         if not each.unchanged:
             print(f"{each.line}\n wanted: {each.wanted}\n heard:  {each.heard}", file=sys.stderr)
     n, seconds = len(found), [each.seconds for each in found if each.seconds]
-    unasked, calls = sum(not e.calls for e in found), sum(e.calls for e in found)
-    yield Figure("good answers spoken unchanged", n, sum(e.unchanged for e in found), "", "98 %")
-    yield Figure("lines for which no model was asked", n, unasked, "", "0")
-    yield Figure("model calls an answer", n, calls / n, "", "1.0")
-    yield Figure("first sentence, median", n, statistics.median(seconds), "s", "1.5")
-    yield Figure("first sentence, slowest", n, max(seconds), "s")
+    calls = sum(each.calls for each in found)
+    for name, value, unit, wanted in (
+        ("good answers spoken unchanged", sum(each.unchanged for each in found), "", "98 %"),
+        ("lines for which no model was asked", sum(not each.calls for each in found), "", "0"),
+        ("model calls an answer", calls / n, "", "1.0"),
+        ("first sentence, median", statistics.median(seconds), "s", "1.5"),
+        ("first sentence, slowest", max(seconds), "s", ""),
+    ):
+        yield Figure(name, n, value, unit, wanted)

@@ -111,17 +111,11 @@ class FakeModelServer:
         self._always: dict[str, Reply] = {}
         self._lock = threading.Lock()
         self._closing = threading.Event()
-        self._http = _Server(("127.0.0.1", port), _handler(self))
+        self._http = _Server(("127.0.0.1", port), type("Handler", (_Handler,), {"fake": self}))
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.01,), daemon=True)
         self._thread.start()
-
-    @property
-    def port(self) -> int:
-        return self._http.server_address[1]
-
-    @property
-    def address(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        self.port: int = self._http.server_address[1]
+        self.address = f"http://127.0.0.1:{self.port}"
 
     def plan(self, path: str, *replies: Reply) -> None:
         """The next requests to ``path`` get these replies, in turn."""
@@ -163,8 +157,7 @@ class FakeModelServer:
     def _note(self, call: Call) -> Reply:
         with self._lock:
             self._calls.append(call)
-            planned = self._plans[call.path]
-            if planned:
+            if planned := self._plans[call.path]:
                 return planned.popleft()
             return self._always.get(call.path, Reply())
 
@@ -250,19 +243,15 @@ class FakeModelServer:
         return pieces
 
     def _show(self, *_: object) -> dict[str, Any]:
-        return {
-            "template": self.template or "{{ .Prompt }}",
-            "model_info": {"fake.context_length": self.context} if self.context else {},
-            "capabilities": self.can,
-        }
+        size = {"fake.context_length": self.context} if self.context else {}
+        template = self.template or "{{ .Prompt }}"
+        return {"template": template, "model_info": size, "capabilities": self.can}
 
     def _props(self, *_: object) -> dict[str, Any]:
-        return {
-            "default_generation_settings": {"n_ctx": self.context} if self.context else {},
-            "build_info": "b1",
-            # llama.cpp shows a template of its own for a model that has none.
-            "chat_template": self.template or LLAMA_CPP_DEFAULT_TEMPLATE,
-        }
+        size = {"n_ctx": self.context} if self.context else {}
+        # llama.cpp shows a template of its own for a model that has none.
+        template = self.template or LLAMA_CPP_DEFAULT_TEMPLATE
+        return {"default_generation_settings": size, "build_info": "b1", "chat_template": template}
 
     def _tags(self, *_: object) -> dict[str, Any]:
         return {"models": [{"model": name, "name": name} for name in self.models]}
@@ -392,7 +381,3 @@ class _Handler(BaseHTTPRequestHandler):
     def _hang_up(self) -> None:
         self.close_connection = True
         self.connection.shutdown(socket.SHUT_RDWR)
-
-
-def _handler(fake: FakeModelServer) -> type[BaseHTTPRequestHandler]:
-    return type("Handler", (_Handler,), {"fake": fake})

@@ -53,7 +53,6 @@ def spoilt(name, spoil, tmp_path):
             lambda d: d[0]["conversation"].pop("session_2_date_time"),
             "session_2: .*its first turn has no 'date_time'",
         ),
-        ("realtalk.json", lambda d: d["session_1"][0].pop("clean_text"), r"session_1\.turns\[0\]"),
         ("longmemeval.json", lambda d: d[1]["haystack_dates"].pop(), "2 sessions and 1 dates"),
         (
             "longmemeval.json",

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from keepsake.errors import BadAnswer, ModelUnavailable
+from keepsake.errors import BadAnswer
 from keepsake.models.embedders import (
-    CachedEmbedder,
     EmbedderProfile,
     ServerEmbedder,
 )
@@ -18,7 +16,6 @@ from keepsake.models.minilm import DIMENSION, MiniLMEmbedder
 from tests.fakes.model_server import DIMENSION as FAKE_DIMENSION
 from tests.fakes.model_server import FakeModelServer, Reply, vector
 
-CUP = "Who has seen the cup?"
 TEXTS = ["the old mill", "a loaf of bread", "the mill is old"]
 
 # -- the shipped one, with its real weights
@@ -74,37 +71,3 @@ def test_one_vector_a_text_in_order(remote: ServerEmbedder, fake: FakeModelServe
 
 
 # -- vectors that are kept
-
-
-class Counted:
-    """Embeds, and counts; a vector holds the text's length."""
-
-    model_name = "counted"
-
-    def __init__(self) -> None:
-        self.calls: list[list[str]] = []
-        self.fails = False
-
-    def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        self.calls.append(list(texts))
-        if self.fails:
-            raise ModelUnavailable("away")
-        return [[float(len(text))] for text in texts]
-
-    def close(self) -> None: ...
-
-
-def test_ten_who_hear_one_sentence_have_it_embedded_once():
-    counted = Counted()
-    cached = CachedEmbedder(counted)
-    with ThreadPoolExecutor(10) as pool:
-        asked = [pool.submit(cached.embed, [CUP, f"{n}"]) for n in range(10)]
-        assert {each.result(60)[0][0] for each in asked} == {21.0}
-    assert sum(CUP in texts for texts in counted.calls) == 1
-    assert [list(each) for each in cached.embed(["Nor I.", CUP])] == [[6.0], [21.0]]
-    assert counted.calls[-1] == ["Nor I."]
-    counted.fails = True
-    with pytest.raises(ModelUnavailable):
-        cached.embed(["x"])
-    counted.fails = False
-    assert list(cached.embed(["x"])[0]) == [1.0], "a question that failed is asked again"

@@ -77,18 +77,12 @@ def test_an_answer_comes_in_the_owners_thread_or_is_waited_for_in_another(
     until(lambda: len(seen) == 2)
     assert seen == [(owner.thread, "agent"), (owner.thread, "HI!")]
     assert gateway.generate("summarizer", GenerationRequest("long ago")).text == "USER: LONG AGO"
-    unset = threading.Event()
-    assert (
-        gateway.generate("agent", GenerationRequest("so"), Priority.SLEEP, given_up=unset).text
-        == "SO"
-    )
     built = gateway.generate("agent", lambda profile: profile.request(f"by {profile.model}"))
     assert built.text == "BY FAKE"
     until(lambda: all(s.health == READY for s in owner.call(gateway.statuses)))
     ollama = ollama_status(gateway, owner)
     assert (ollama.host, ollama.models) == (fake.address, ("agent: fake",))
-    assert (ollama.figures.calls, ollama.figures.failures, ollama.in_flight) == (3, 0, 2)
-    assert ollama.figures.average > 0
+    assert (ollama.figures.calls, ollama.figures.failures, ollama.in_flight) == (2, 0, 2)
     with pytest.raises(RuntimeError, match="by its owner"):
         owner.call(lambda: gateway.generate("agent", GenerationRequest("x")))
     with pytest.raises(ConfigError, match="poet"):

@@ -47,8 +47,6 @@ class Echo(ScriptedModel):
     def generate(self, request: GenerationRequest) -> Generation:
         if request.prompt.startswith("fail"):
             raise ModelFailed(request.prompt)
-        if request.prompt.startswith("bug"):
-            raise ZeroDivisionError(request.prompt)
         return Generation(request.prompt, "stop", 1, 0, 1, 0.0, "echo")
 
 
