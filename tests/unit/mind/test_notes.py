@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -13,7 +12,6 @@ from keepsake.books.notes import (
     NoteBook,
     check_title,
 )
-from keepsake.books.store import Owner
 from keepsake.errors import NoteRefused
 from tests.sentences import table
 
@@ -21,21 +19,8 @@ NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 
 
 @pytest.fixture
-def reports():
-    return []
-
-
-@pytest.fixture
-def book(tmp_path, reports):
-    return NoteBook(tmp_path / "notes", Owner(report=reports.append))
-
-
-def save(path, text):
-    """Save as an editor does, at a time of its own."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-    later = path.stat().st_mtime_ns + 1_000_000
-    os.utime(path, ns=(later, later))
+def book(tmp_path):
+    return NoteBook(tmp_path / "notes")
 
 
 def test_a_note_is_there_again_and_an_existing_title_gets_a_dated_entry(book):
@@ -53,7 +38,8 @@ def test_a_note_is_there_again_and_an_existing_title_gets_a_dated_entry(book):
 
 @pytest.mark.parametrize(("source", "title", "text"), table("notes by hand"))
 def test_files_by_hand_are_notes(book, source, title, text):
-    save(book.folder / "by-hand.md", source)
+    book.folder.mkdir()
+    (book.folder / "by-hand.md").write_text(source, encoding="utf-8")
     note = book.all()[0]
     assert (note.title, note.text) == (title, text)
     assert book.write(note.title, "More.", now=NOON).text.endswith("] More.")
