@@ -106,6 +106,9 @@ class NoMemory:
     def compact_if_due(self) -> None:
         pass
 
+    def when_idle(self, call: Callable[[], None]) -> None:
+        call()
+
 
 class Bedroom:
     """One agent's nights without a world.
