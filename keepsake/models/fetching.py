@@ -229,7 +229,7 @@ def begin(here: Places, name: str = "") -> None:
     command = [sys.executable, "-m", __name__, "--pid-file", str(here.fetch_pid), "--name", name]
     environ = os.environ | {"KEEPSAKE_HOME": str(here.home), "KEEPSAKE_VAULT": str(here.vault)}
     with log.open("ab") as into:
-        subprocess.Popen(
+        begun = subprocess.Popen(
             command,
             env=environ,
             stdin=subprocess.DEVNULL,
@@ -237,6 +237,7 @@ def begin(here: Places, name: str = "") -> None:
             stderr=into,
             start_new_session=True,
         )
+    begun.returncode = 0  # nobody waits for it: it goes on by itself
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
