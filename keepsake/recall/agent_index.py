@@ -24,7 +24,7 @@ from keepsake.recall.documents import (
     note_document,
     text_of,
 )
-from keepsake.recall.words import IndexDamaged, WordIndex
+from keepsake.recall.words import IndexCounts, IndexDamaged, WordIndex
 
 WORDS = "words.db"
 WORDS_BATCH, VECTORS_BATCH = 256, 64
@@ -79,6 +79,7 @@ class AgentIndex:
 
     Attributes:
         words: What finds by words.
+        vectors: What finds by meaning; None when no vectors are wanted.
         on_anew: Called, from any thread, when it is made anew, with the reason.
     """
 
@@ -92,22 +93,18 @@ class AgentIndex:
     ) -> None:
         self.on_anew: Callable[[str], None] = lambda _: None
         self.words = WordIndex(folder / WORDS)
+        self.vectors = self if chroma else None
         self._agent, self._sources, self._log = sources.agent, sources, log
         self._chroma, self._embedder = chroma, embedder
         self._reading = threading.Lock()
         self._position = ReadPosition()
         self._notes: dict[str, str] | None = None  # digests by key; None before they were read
         self._noted = -1  # the version of the notes that was read
-        self._memories = self._waiting = 0
+        self._counts = IndexCounts(0, 0, 0)
         self._problems: dict[str, KeepsakeError | None] = {}  # of words and vectors
         self._loss = ""  # why the vectors are to be made anew
         self._collection: AgentVectors | None = None  # that was looked at
         self._complete = self._closed = False
-
-    @property
-    def vectors(self) -> AgentIndex | None:
-        """What finds by meaning; None when no vectors are wanted."""
-        return self if self._chroma else None
 
     @property
     def problem(self) -> KeepsakeError | None:
@@ -150,7 +147,11 @@ class AgentIndex:
                     raise IndexDamaged(self.words.damage)
                 self._read(breathe)
             except (ArchiveChanged, IndexDamaged) as reason:
-                self._start_anew(str(reason))
+                self._log(f"[Index] {self._agent}: {reason}; making the index anew")
+                self.words.delete()
+                self._position, self._notes, self._noted = ReadPosition(), None, -1
+                self._collection, self._complete = None, False
+                self.on_anew(str(reason))
                 self._read(breathe)
         except IndexUnavailable as error:
             problem = error
@@ -162,8 +163,9 @@ class AgentIndex:
             self._note_problem("words", problem)
 
     def _read(self, breathe: Callable[[], object] | None) -> None:
+        """Read the archive on, and the notes if somebody may have changed them."""
         first_time = not self._position.segment
-        known = self.words.count(DocumentKind.MEMORY) if first_time else 0
+        known = self.words.counts().memories if first_time else 0
         position, seen, others = self._position, 0, dict[str, Document | None]()
         lines = changes(self._sources.archive, self._agent, position)
         for batch in batched(lines, WORDS_BATCH):
@@ -171,45 +173,27 @@ class AgentIndex:
             memories = [d for _, _, d in batch if d and d.kind is DocumentKind.MEMORY]
             others |= {k: d for _, k, d in batch if k and not (d and d.kind is DocumentKind.MEMORY)}
             seen += len(memories)
-            if memories and self._add(memories) and known:
+            if self.words.add(memories) and known:
                 raise ArchiveChanged
             if breathe is not None:
                 breathe()
         if seen < known:
             raise ArchiveChanged
         if others:
-            self._add([document for document in others.values() if document is not None])
-            gone = [key for key, document in others.items() if document is None]
-            if there := self.words.get(gone):
-                self.words.remove(there)
+            self.words.add(document for document in others.values() if document is not None)
+            self.words.remove([key for key, document in others.items() if document is None])
         self._position, notes = position, self._sources.notes
-        noted = False
         if notes is not None and (breathe is not None or notes.version != self._noted):
-            noted = self._read_notes(notes)
-        if noted or first_time or seen or others:
-            self._memories = self.words.count(DocumentKind.MEMORY)
-            self._waiting = self.words.count_waiting()
-
-    def _add(self, documents: Sequence[Document]) -> bool:
-        """Add what is new or different; whether something was known and is different."""
-        held = self.words.get(each.key for each in documents)
-        known = {key: each._replace(stemmed="") for key, each in held.items()}
-        new = [each for each in documents if known.get(each.key) != each]
-        self.words.add(new)
-        return any(each.key in known for each in new)
-
-    def _read_notes(self, notes: NoteBook) -> bool:
-        """Index the notes; whether some had changed."""
-        if self._notes is None:
-            self._notes = dict.fromkeys(self.words.keys(DocumentKind.NOTE), "")
-        changed, gone = notes.changed_since(self._notes)
-        self._noted = notes.version
-        self._add([note_document(note) for note in changed])
-        if gone:
+            if self._notes is None:
+                self._notes = dict.fromkeys(self.words.keys(DocumentKind.NOTE), "")
+            changed, gone = notes.changed_since(self._notes)
+            self._noted = notes.version
+            self.words.add(map(note_document, changed))
             self.words.remove(gone)
-        kept = {key: text for key, text in self._notes.items() if key not in gone}
-        self._notes = kept | {note.key: note.digest for note in changed}
-        return bool(gone or changed)
+            kept = {key: text for key, text in self._notes.items() if key not in gone}
+            self._notes = kept | {note.key: note.digest for note in changed}
+        if breathe is not None:
+            self._counts = self.words.counts()
 
     # -- vectors
 
@@ -220,29 +204,26 @@ class AgentIndex:
         """
         problem: KeepsakeError | None = None
         try:
-            self._embed_waiting(breathe)
+            if self._chroma is not None and not self._closed:
+                self._embed_waiting(self._chroma, breathe)
         except (IndexUnavailable, ModelError) as error:
             problem = error
+            if isinstance(error, VectorsUnusable):
+                self._loss, self._collection = error.what, None
         self._note_problem("vectors", problem)
 
-    def _embed_waiting(self, breathe: Callable[[], object]) -> None:
-        if self._chroma is None or self._closed:
-            return
-        self._collection = vectors = self._collection or self._opened(self._chroma)
-        try:
-            while not self._closed and (waiting := self.words.waiting(VECTORS_BATCH)):
-                found = self.words.get(waiting)
-                if gone := waiting.keys() - found.keys():
-                    vectors.remove(gone)
-                if found:
-                    texts = [text_of(each, self._agent) for each in found.values()]
-                    vectors.add([*found.values()], self._embedder.embed(texts))
-                self.words.embedded(waiting.values())
-                self._waiting = self.words.count_waiting()
-                breathe()
-        except VectorsUnusable as problem:
-            self._loss, self._collection = problem.what, None
-            raise
+    def _embed_waiting(self, chroma: Chroma, breathe: Callable[[], object]) -> None:
+        self._collection = vectors = self._collection or self._opened(chroma)
+        while not self._closed and (waiting := self.words.waiting(VECTORS_BATCH)):
+            found = self.words.get(waiting)
+            if gone := waiting.keys() - found.keys():
+                vectors.remove(gone)
+            if found:
+                texts = [text_of(each, self._agent) for each in found.values()]
+                vectors.add([*found.values()], self._embedder.embed(texts))
+            self.words.embedded(waiting.values())
+            self._counts = self.words.counts()
+            breathe()
         if not (self._complete or self._closed):
             self.words.save({COMPLETE: "yes"})
             self._complete = True
@@ -256,8 +237,8 @@ class AgentIndex:
         state, model = self.words.state, self._embedder.model_name
         name, reason = state.get(COLLECTION, ""), self._loss
         try:
-            vectors = chroma.open(name)
-            lost = self.words.count() - self.words.count_waiting() - vectors.count()
+            vectors, counts = chroma.open(name), self.words.counts()
+            lost = counts.documents - counts.waiting - vectors.count()
             if vectors.model != model:
                 reason = f"they were made with {vectors.model}, and {model} is in use now"
             elif lost > 0:
@@ -281,11 +262,11 @@ class AgentIndex:
     # -- the files
 
     def status(self) -> IndexStatus:
-        """Figures, as of the last step that was finished."""
+        """Figures, as of the last round of the thread that follows."""
         return IndexStatus(
             agent=self._agent,
-            memories=self._memories,
-            waiting=self._waiting,
+            memories=self._counts.memories,
+            waiting=self._counts.waiting,
             by_meaning=self._collection is not None and self._complete,
             problem=str(self.problem or ""),
         )
@@ -295,13 +276,6 @@ class AgentIndex:
         self._closed = True
         with self._reading:
             self.words.close()
-
-    def _start_anew(self, reason: str) -> None:
-        self._log(f"[Index] {self._agent}: {reason}; making the index anew")
-        self.words.delete()
-        self._position, self._notes, self._noted = ReadPosition(), None, -1
-        self._collection, self._complete = None, False
-        self.on_anew(reason)
 
     def _note_problem(self, part: str, problem: KeepsakeError | None) -> None:
         """Keep what went wrong, and tell of it once."""

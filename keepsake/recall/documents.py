@@ -18,6 +18,10 @@ from keepsake.language.perception import writable
 from keepsake.prompt.script import about_memory
 
 
+SAME_SCENE = 3 * 3600
+"""Seconds; memories further apart are no neighbours: another evening, another talk."""
+
+
 class DocumentKind(StrEnum):
     """Where a document comes from."""
 

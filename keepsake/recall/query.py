@@ -97,14 +97,9 @@ def read(text: str, names: Collection[str], now: datetime, asker: str = "") -> R
     )
 
 
-def stems(text: str) -> frozenset[str]:
-    """The stems of all words of ``text``, as terms and texts are compared."""
-    return frozenset().union(*map(_stems, text.split()))
-
-
-def stemmed(text: str, title: str = "") -> str:
-    """The stems of text and title as :attr:`Document.stemmed` holds them: each between blanks."""
-    return f" {' '.join(sorted(stems(f'{text} {title}')))} "
+def stemmed(text: str) -> str:
+    """The stems of the words of ``text`` as :attr:`Document.stemmed` holds them: between blanks."""
+    return f" {' '.join(sorted(frozenset().union(*map(_stems, text.split()))))} "
 
 
 @lru_cache(maxsize=32_768)

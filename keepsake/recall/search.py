@@ -6,7 +6,7 @@ When meaning cannot be asked, words go on alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from typing import Protocol
@@ -16,7 +16,7 @@ from keepsake.ports import Clock, Embedder
 from keepsake.recall.documents import Document, DocumentKind, Hit
 from keepsake.recall.fusion import Candidates, Weights, rank
 from keepsake.recall.query import read
-from keepsake.recall.words import WordIndex
+from keepsake.recall.words import WordIndex, row_of
 
 _POOL = 120
 """Candidates by words, and by meaning; the neighbours of the best come on top."""
@@ -111,7 +111,7 @@ class MemorySearch:
         near = self._attempt("meaning", lambda: asked.result(seconds))
         if found is None:
             return None
-        older = ((key, like) for key, like in near or () if not before or _number(key) < before)
+        older = ((key, like) for key, like in near or () if not before or row_of(key) < before)
         meant = dict(islice(older, _POOL))
         found.sort(key=lambda pair: -pair[1])
         known, scores = {d.key: d for d, _ in found}, {d.key: score for d, score in found}
@@ -119,8 +119,10 @@ class MemorySearch:
             # Their own lines need share no word with it, and nothing else would find them.
             told = self._words.search((question.asker,), _POOL, DocumentKind.MEMORY, before)
             known |= {document.key: document for document, _ in told}
-        more = {*meant, *_beside(scores), *_beside(meant)}.difference(known)
-        known |= self._attempt("words", lambda: self._words.get(more)) or {}
+        best = (*islice(scores, _SPREAD), *islice(meant, _SPREAD))
+        numbers = {row + step for key in best if (row := row_of(key)) > 0 for step in (-1, 1)}
+        more = {*meant, *(f"{DocumentKind.MEMORY}:{number}" for number in numbers)}
+        known |= self._attempt("words", lambda: self._words.get(more.difference(known))) or {}
         documents = {
             key: document
             for key, document in sorted(known.items())  # as sums of floats depend on their order
@@ -161,15 +163,3 @@ class MemorySearch:
             return None
         self._failing.discard(name)
         return result
-
-
-def _beside(keys: Iterable[str]) -> Iterator[str]:
-    """The keys of the raw memories beside the best of these."""
-    numbers = filter(None, map(_number, islice(keys, _SPREAD)))
-    return (f"{DocumentKind.MEMORY}:{n + step}" for n in numbers for step in (-1, 1))
-
-
-def _number(key: str) -> int:
-    """The number of a raw memory; 0 for another document."""
-    kind, _, number = key.partition(":")
-    return int(number) if kind == DocumentKind.MEMORY and number.isdecimal() else 0

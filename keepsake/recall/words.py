@@ -15,20 +15,18 @@ import threading
 import weakref
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from keepsake.books.files import sync
 from keepsake.errors import IndexUnavailable
 from keepsake.language.perception import writable
-from keepsake.recall.documents import Document, DocumentKind
+from keepsake.recall.documents import SAME_SCENE, Document, DocumentKind
 from keepsake.recall.query import stemmed
 
-SCHEMA = 4
+SCHEMA = 5
 """Kept in ``PRAGMA user_version``; a file of another number is made anew."""
-SAME_SCENE = timedelta(hours=3)
-"""Memories further apart than this are no neighbours: another evening, another talk."""
 _FAR, _NOTES = 1 << 62, 1 << 40
 _RANGES = {
     DocumentKind.MEMORY: (1, _FAR),
@@ -37,8 +35,6 @@ _RANGES = {
     None: (-_FAR, _FAR),
 }
 """The row numbers of each kind, and of all."""
-_MOST_LATELY = 8192
-"""Documents that are remembered: of some 700 bytes each."""
 _AROUND_WEIGHT, _TITLE_WEIGHT = 0.5, 2.0
 _MOST_ROWS = 1500
 """So many rows may be scored for one question if it has rarer words; each takes a microsecond.
@@ -58,28 +54,37 @@ PRAGMA user_version = {SCHEMA};
 """
 _FIELDS = "key, kind, text, time, first, last, speaker, place, title, stemmed"
 _AMONG = "rowid IN (SELECT value FROM json_each(?))"
-# By row number: the sort would read the fields of each row that it looks at.
-_BEST = """
-SELECT rowid, -rank FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ?
-ORDER BY rank, rowid LIMIT ?
+# The inner query by row number: the sort would read the fields of each row that it looks at.
+_BEST = f"""
+SELECT score, {_FIELDS} FROM (
+    SELECT rowid AS row, -rank AS score FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ?
+    ORDER BY rank, rowid LIMIT ?
+) JOIN words ON words.rowid = row ORDER BY score DESC, row
 """
 _COUNTS = """
 SELECT value, (SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH value LIMIT ?))
 FROM json_each(?)
 """
+_SURROUND = f"""
+UPDATE words SET around = coalesce((
+    SELECT group_concat(near.text, char(10)) FROM words AS near
+    WHERE near.rowid IN (words.rowid - 1, words.rowid + 1)
+    AND abs(unixepoch(near.time) - unixepoch(words.time)) <= {SAME_SCENE}
+), '') WHERE {_AMONG}
+"""
 _WAIT = "INSERT OR REPLACE INTO waiting (key) "
-_NOT_NOW = {
-    *(sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY),
-    *(sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_PERM),
-}
-"""Errors of a file that may be sound."""
-
-type _Told = dict[int, tuple[datetime, str]]
-"""Number of a memory: its time and text."""
 
 
 class IndexDamaged(IndexUnavailable):
     """The file of the words is broken, or of another version; it must be made anew."""
+
+
+class IndexCounts(NamedTuple):
+    """How many rows there are."""
+
+    documents: int
+    memories: int  # the documents among them that are memories
+    waiting: int  # documents whose vectors are to be made, or deleted
 
 
 class WordIndex:
@@ -100,7 +105,6 @@ class WordIndex:
         self.path, self.damage = path, ""
         self._lock = threading.RLock()
         self._open: sqlite3.Connection | None = None
-        self._lately: dict[int, Document] = {}  # what was asked for; questions of a talk repeat
 
     # -- searching
 
@@ -126,79 +130,73 @@ class WordIndex:
             return []
         first, last = _RANGES[kind]
         last = last if before is None else min(last, before - 1)
-        with self._reading() as database:
+        with self._connected() as database:
             if last > 0 and len(quoted) > 1:
                 quoted = _rarest(database, quoted)
-            rows = database.execute(_BEST, (" OR ".join(quoted), first, last, limit)).fetchall()
-            found = self._documents(database, [row for row, _ in rows])
-            return [(found[row], score) for row, score in rows]
+            found = database.execute(_BEST, (" OR ".join(quoted), first, last, limit))
+            return [(_document(fields), score) for score, *fields in found]
 
     def get(self, keys: Iterable[str]) -> dict[str, Document]:
         """The documents that are known among ``keys``."""
-        rows = list(map(row_of, keys))
-        if not rows:
-            return {}
-        with self._reading() as database:
-            return {each.key: each for each in self._documents(database, rows).values()}
-
-    def _documents(self, database: sqlite3.Connection, rows: Sequence[int]) -> dict[int, Document]:
-        """Those that are there, by their row numbers."""
-        known = {row: self._lately[row] for row in rows if row in self._lately}
-        if missing := [row for row in rows if row not in known]:
-            asked = f"SELECT rowid, {_FIELDS} FROM words WHERE {_AMONG}"
-            new = {
-                row: _document(fields)
-                for row, *fields in database.execute(asked, [json.dumps(missing)])
-            }
-            if len(self._lately) > _MOST_LATELY:
-                self._lately.clear()
-            self._lately |= new
-            known |= new
-        return known
+        rows = json.dumps([row_of(key) for key in keys])
+        with self._connected() as database:
+            found = database.execute(f"SELECT {_FIELDS} FROM words WHERE {_AMONG}", [rows])
+            return {fields[0]: _document(fields) for fields in found}
 
     def keys(self, kind: DocumentKind) -> set[str]:
         """The keys of all documents of a kind."""
-        with self._reading() as database:
+        with self._connected() as database:
             asked = "SELECT key FROM words WHERE rowid BETWEEN ? AND ?"
             return {key for (key,) in database.execute(asked, _RANGES[kind])}
 
-    def count(self, kind: DocumentKind | None = None) -> int:
-        """How many documents there are, of a kind or of all."""
-        with self._reading() as database:
-            asked = "SELECT count(*) FROM words WHERE rowid BETWEEN ? AND ?"
-            return int(database.execute(asked, _RANGES[kind]).fetchone()[0])
+    def counts(self) -> IndexCounts:
+        """How many documents there are."""
+        with self._connected() as database:
+            tables = ("words", "words WHERE rowid > 0", "waiting")
+            asked = ", ".join(f"(SELECT count(*) FROM {each})" for each in tables)
+            return IndexCounts(*database.execute(f"SELECT {asked}").fetchone())
 
     # -- writing: each is one transaction
 
-    def add(self, documents: Iterable[Document]) -> None:
-        """Add documents; one with a known key replaces the old one."""
-        batch = {row_of(each.key): each for each in documents}
-        if not batch:
-            return
-        with self._writing() as database:
-            for row in batch:
-                self._lately.pop(row, None)
-            memories = {n: each for n, each in batch.items() if each.kind is DocumentKind.MEMORY}
-            near = {n + step for n in memories for step in (-2, -1, 1, 2)}
-            told = _told(database, near)
-            told |= {n: (each.time, writable(each.text)) for n, each in memories.items()}
+    def add(self, documents: Iterable[Document]) -> bool:
+        """Add documents; one with a known key replaces the old one.
+
+        Returns:
+            Whether one was known and is different.
+        """
+        batch = {each.key: each for each in documents}
+        known = {key: each._replace(stemmed="") for key, each in self.get(batch).items()}
+        rows = {row_of(key): each for key, each in batch.items() if known.get(key) != each}
+        if not rows:
+            return False
+        with self._connected(write=True) as database:
             database.executemany(
-                f"REPLACE INTO words (rowid, around, {_FIELDS}) VALUES (?{', ?' * 11})",
-                [(n, _around(n, told), *_row(each)) for n, each in batch.items()],
+                f"REPLACE INTO words (rowid, {_FIELDS}, around) VALUES (?{', ?' * 10}, '')",
+                [
+                    (
+                        *(row, d.key, d.kind.value, writable(d.text), d.time.isoformat()),
+                        *(d.first, d.last, writable(d.speaker), writable(d.place)),
+                        *(writable(d.title), stemmed(f"{d.text} {d.title}")),
+                    )
+                    for row, d in rows.items()
+                ],
             )
-            _surround(database, _beside(memories), told)
-            database.executemany(f"{_WAIT} VALUES (?)", [(each.key,) for each in batch.values()])
+            beside = {row + step for row in rows if row > 0 for step in (-1, 0, 1)}
+            database.execute(_SURROUND, [json.dumps([*beside])])
+            database.executemany(f"{_WAIT} VALUES (?)", [(each.key,) for each in rows.values()])
+        return any(each.key in known for each in rows.values())
 
     def remove(self, keys: Collection[str]) -> None:
         """Forget documents; unknown keys do no harm."""
-        numbers = [row_of(key) for key in keys]
-        with self._writing() as database:
-            for row in numbers:
-                self._lately.pop(row, None)
-            database.execute(f"DELETE FROM words WHERE {_AMONG}", [json.dumps(numbers)])
-            beside = _beside(numbers)
-            _surround(database, beside, _told(database, beside | _beside(beside)))
-            database.executemany(f"{_WAIT} VALUES (?)", [(key,) for key in keys])
+        known = self.get(keys)
+        if not known:
+            return
+        rows = [row_of(key) for key in known]
+        with self._connected(write=True) as database:
+            database.execute(f"DELETE FROM words WHERE {_AMONG}", [json.dumps(rows)])
+            beside = [row + step for row in rows if row > 0 for step in (-1, 1)]
+            database.execute(_SURROUND, [json.dumps(beside)])
+            database.executemany(f"{_WAIT} VALUES (?)", [(key,) for key in known])
 
     # -- which vectors are to be made
 
@@ -208,23 +206,18 @@ class WordIndex:
         Returns:
             The first ``limit`` of them, each with what :meth:`embedded` takes.
         """
-        with self._reading() as database:
+        with self._connected() as database:
             asked = "SELECT key, id FROM waiting ORDER BY id LIMIT ?"
             return dict(database.execute(asked, [limit]).fetchall())
 
     def embedded(self, done: Iterable[int]) -> None:
         """These wait no longer, unless they have changed again."""
-        with self._writing() as database:
+        with self._connected(write=True) as database:
             database.executemany("DELETE FROM waiting WHERE id = ?", [(each,) for each in done])
-
-    def count_waiting(self) -> int:
-        """How many wait."""
-        with self._reading() as database:
-            return int(database.execute("SELECT count(*) FROM waiting").fetchone()[0])
 
     def save(self, state: Mapping[str, str], *, all_wait: bool = False) -> None:
         """Keep some values; with ``all_wait`` all vectors are to be made anew."""
-        with self._writing() as database:
+        with self._connected(write=True) as database:
             if all_wait:
                 database.execute(f"{_WAIT} SELECT key FROM words")
             database.executemany("REPLACE INTO state VALUES (?, ?)", state.items())
@@ -232,7 +225,7 @@ class WordIndex:
     @property
     def state(self) -> dict[str, str]:
         """The values that were kept."""
-        with self._reading() as database:
+        with self._connected() as database:
             return dict(database.execute("SELECT name, value FROM state").fetchall())
 
     # -- the file
@@ -240,7 +233,6 @@ class WordIndex:
     def close(self) -> None:
         """Let go of the file; it is opened again when it is used."""
         with self._lock:
-            self._lately.clear()
             if self._open is not None:
                 self._open.close()
                 self._open = None
@@ -261,36 +253,30 @@ class WordIndex:
                     sync(self.path.parent)
 
     @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
+    def _connected(self, *, write: bool = False) -> Iterator[sqlite3.Connection]:
+        """The database, with errors by name; what is to ``write`` is one transaction."""
         with self._lock:
             try:
                 if self._open is None:
                     self._open = _opened(self.path)
                     weakref.finalize(self, self._open.close)
-                yield self._open
+                if write:
+                    self._open.execute("BEGIN IMMEDIATE")
+                with self._open:  # commits, or rolls back whatever it was
+                    yield self._open
             except (sqlite3.Error, OverflowError, OSError) as error:
-                code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
                 what = f"The index of words {self.path} cannot be used ({error})"
                 cure = "Delete it: the next start makes it anew"
-                if isinstance(error, OSError) or code in _NOT_NOW:
+                # Of a file that may be sound: it is busy, the disk is full.
+                passing = isinstance(error, (sqlite3.OperationalError, OSError))
+                if passing and getattr(error, "sqlite_errorname", "") != "SQLITE_ERROR":
                     raise IndexUnavailable(what, cure) from error
                 self.damage = what
                 raise IndexDamaged(what, cure) from error
 
-    @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        with self._reading() as database:
-            database.execute("BEGIN IMMEDIATE")
-            try:
-                yield database
-            except BaseException:  # whatever it was, a half batch must not stay
-                database.rollback()
-                raise
-            database.execute("COMMIT")
-
 
 def row_of(key: str) -> int:
-    """The row number of the document with that key."""
+    """The row number of the document with that key: above 0 for a memory, whose number it is."""
     kind, _, name = key.partition(":")
     if name.isascii() and name.isdecimal() and 0 < int(name) < _NOTES:
         if kind == DocumentKind.MEMORY:
@@ -339,43 +325,6 @@ def _rarest(database: sqlite3.Connection, quoted: list[str]) -> list[str]:
         kept.append(term)
         rows += counts[term]
     return kept
-
-
-def _told(database: sqlite3.Connection, numbers: Iterable[int]) -> _Told:
-    """Time and text of those of the memories that are there."""
-    asked = f"SELECT rowid, time, text FROM words WHERE {_AMONG}"
-    rows = database.execute(asked, [json.dumps([n for n in numbers if n > 0])])
-    return {n: (datetime.fromisoformat(time), text) for n, time, text in rows}
-
-
-def _surround(database: sqlite3.Connection, numbers: Iterable[int], told: _Told) -> None:
-    """Give memories the texts that now stand beside them."""
-    database.executemany(
-        "UPDATE words SET around = ?1 WHERE rowid = ?2 AND around <> ?1",
-        [(_around(n, told), n) for n in numbers if n in told],
-    )
-
-
-def _around(number: int, told: _Told) -> str:
-    """The texts before and after a memory, as far as they belong to its scene."""
-    if number not in told:
-        return ""
-    time = told[number][0]
-    near = [told[n] for n in (number - 1, number + 1) if n in told]
-    return "\n".join(text for when, text in near if abs(when - time) <= SAME_SCENE)
-
-
-def _beside(numbers: Collection[int]) -> set[int]:
-    return {n + step for n in numbers for step in (-1, 1)}.difference(numbers)
-
-
-def _row(document: Document) -> tuple[str | int, ...]:
-    text, title = writable(document.text), writable(document.title)
-    return (
-        *(document.key, document.kind.value, text, document.time.isoformat()),
-        *(document.first, document.last, writable(document.speaker), writable(document.place)),
-        *(title, stemmed(text, title)),
-    )
 
 
 def _document(row: Sequence[Any]) -> Document:

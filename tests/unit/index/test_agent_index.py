@@ -38,6 +38,7 @@ def test_what_was_just_said_is_found_by_words_and_its_vector_follows(
     embedder.texts.clear()
     life.live("Ann says, “My brother sails on the Ostrey.”")
     assert by_words(index, "Ostrey")[:1] == ["memory:10"]
+    index.refresh(lambda: None)  # as the thread does
     assert embedder.texts == []
     assert index.status().waiting == 1
     index.embed()
