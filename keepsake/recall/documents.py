@@ -17,7 +17,6 @@ from keepsake.language.heard import heard, shown_words
 from keepsake.language.perception import writable
 from keepsake.prompt.script import about_memory
 
-
 SAME_SCENE = 3 * 3600
 """Seconds; memories further apart are no neighbours: another evening, another talk."""
 

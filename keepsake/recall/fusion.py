@@ -91,12 +91,7 @@ def rank(
     said = [each.stemmed or stemmed(f"{each.text} {each.title}") for each in documents]
     wanted = [(term, f" {stem(term)} ") for term in question.terms]
     told = [[term for term, stems in wanted if stems in held] for held in said]
-    near = _near(documents)
-    beside: defaultdict[int, list[int]] = defaultdict(list)
-    for one, other, distance in near:
-        if distance == 1:
-            beside[one].append(other)
-            beside[other].append(one)
+    near, beside = _near(documents)
     asking = {
         place
         for place, each in enumerate(documents)
@@ -132,22 +127,25 @@ def rank(
         if (not kinds and len(hits) == limit) or not left[document.kind]:
             continue
         left[document.kind] -= 1
-        likeness = (found.meaning or {}).get(document.key)
-        reasons = _reasons(question, document, told[place], likeness)
         # The neighbour that helped: it asked for this, or holds words that this lacks.
-        for other in beside.get(place, ()):
-            if (place in given and other in asking) or set(told[other]).difference(told[place]):
-                reasons.append(f"next to memory {documents[other].first}")
-                break
-        hits.append(Hit(document, scores[place], tuple(reasons)))
+        helped = [
+            documents[other].first
+            for other in beside.get(place, ())
+            if (place in given and other in asking) or set(told[other]).difference(told[place])
+        ]
+        likeness = (found.meaning or {}).get(document.key)
+        reasons = _reasons(question, document, told[place], likeness, helped)
+        hits.append(Hit(document, scores[place], reasons))
     return hits
 
 
-def _near(documents: Sequence[Document]) -> list[tuple[int, int, int]]:
-    """Memories near each other in one scene, earlier and later, with their distance."""
+def _near(
+    documents: Sequence[Document],
+) -> tuple[list[tuple[int, int, int]], Mapping[int, list[int]]]:
+    """Memories near each other in one scene, with their distance; and those beside each."""
     times = [each.time.timestamp() for each in documents]
     places = {d.first: n for n, d in enumerate(documents) if d.kind is DocumentKind.MEMORY}
-    near = list[tuple[int, int, int]]()
+    near, beside = list[tuple[int, int, int]](), defaultdict[int, list[int]](list)
     for number in sorted(places):
         for step in range(1, _REACH + 1):
             one, other = places[number], places.get(number + step)
@@ -156,7 +154,10 @@ def _near(documents: Sequence[Document]) -> list[tuple[int, int, int]]:
             if abs(times[other] - times[one]) > SAME_SCENE:
                 break
             near.append((one, other, step))
-    return near
+            if step == 1:
+                beside[one].append(other)
+                beside[other].append(one)
+    return near, beside
 
 
 def _by_signs(
@@ -237,8 +238,12 @@ def _by_meaning(
 
 
 def _reasons(
-    question: RecallQuery, document: Document, told: Sequence[str], likeness: float | None
-) -> list[str]:
+    question: RecallQuery,
+    document: Document,
+    told: Sequence[str],
+    likeness: float | None,
+    helped: Sequence[int],
+) -> tuple[str, ...]:
     """Why a candidate was found, for people."""
     speaker = document.speaker.casefold()
     found = [f"words: {', '.join(told)}"] if told else []
@@ -250,4 +255,5 @@ def _reasons(
         found.append(f"{document.time.day} {document.time:%B %Y}")
     if likeness is not None:
         found.append(f"meaning {likeness:.2f}")
-    return found
+    found += [f"next to memory {number}" for number in helped[:1]]
+    return tuple(found)
