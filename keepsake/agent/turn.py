@@ -138,7 +138,7 @@ class Turn:
         """Break it off: an answer that still comes is dropped."""
         self.dropped = True
         if self.ticket is not None:
-            self.ticket.cancel()
+            self.ticket.cancelled = True
         self.end(DROPPED)
 
     async def _wait[T](self, result: Awaitable[T]) -> T:
@@ -228,7 +228,7 @@ class Turn:
                 await self._end_answer(outcome, self.talk)
             return outcome
         finally:
-            self.ticket.cancel()  # where it was broken off; too late does no harm
+            self.ticket.cancelled = True  # where it was broken off; too late does no harm
 
     def _request(self, profile: ModelProfile) -> GenerationRequest | None:
         """The request of a turn whose moment has come; None if it is not to be sent."""

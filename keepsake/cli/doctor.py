@@ -36,8 +36,8 @@ from keepsake.models.catalogue import load_catalogue
 from keepsake.models.detection import detected_profiles
 from keepsake.models.embedded import Embedded, require_gguf
 from keepsake.models.embedders import EmbedderProfile, embedder, load_embedder
+from keepsake.models.gateway import address_of, build
 from keepsake.models.profiles import EMBEDDED, EXTRACTIVE
-from keepsake.models.servers import address_of, build
 from keepsake.paths import Places
 from keepsake.recall.chroma import Chroma
 from keepsake.recall.chroma_server import ChromaServer, broken_folder

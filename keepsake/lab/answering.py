@@ -13,6 +13,7 @@ from keepsake.language.perception import words
 from keepsake.memory.protocol import RecalledLine
 from keepsake.models.detection import detected_profiles
 from keepsake.models.embedded import Embedded
+from keepsake.models.gateway import build
 from keepsake.models.model import Model
 from keepsake.models.openai import OpenAIModel
 from keepsake.models.profiles import (
@@ -28,7 +29,6 @@ from keepsake.models.profiles import (
     ModelProfile,
     model_name,
 )
-from keepsake.models.servers import build
 from keepsake.paths import Places
 from keepsake.ports import ChatMessage, Generation, LanguageModel, Tokens
 

@@ -24,8 +24,6 @@ _ROLES_REFUSED = ("alternate", "only user and assistant", "only support user and
 """What templates say that take no system message, or no two messages of one role in a row."""
 _PARTS = {
     "stream_options": "stream_options",
-    "chat_template_kwargs": "chat_template_kwargs",
-    "think": "support thinking",
     "max_tokens": "Use 'max_completion_tokens'",
     "temperature": "'temperature' does not support",
 }

@@ -8,7 +8,8 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, Future
-from dataclasses import replace
+
+import httpx
 
 from keepsake.errors import (
     BadAnswer,
@@ -23,29 +24,43 @@ from keepsake.models.catalogue import form_of
 from keepsake.models.detection import Detection
 from keepsake.models.embedded import Embedded
 from keepsake.models.model import Model
+from keepsake.models.ollama import OllamaModel, ollama_host
+from keepsake.models.openai import OpenAIModel, api_key
 from keepsake.models.profiles import (
-    CHAT,
     EMBEDDED,
     EXTRACTIVE,
+    LLAMA_CPP,
+    OLLAMA,
+    SCRIPTED,
     ModelProfile,
     Profiles,
     model_name,
 )
-from keepsake.models.queue import DaemonThreads, Done, ModelQueue, Outcome, Post, Priority, Ticket
-from keepsake.models.servers import READY, ModelServer, ServerStatus, address_of, build
+from keepsake.models.queue import (
+    READY,
+    BuildFor,
+    DaemonThreads,
+    Done,
+    ModelServer,
+    Outcome,
+    Post,
+    Priority,
+    ServerStatus,
+    Ticket,
+)
+from keepsake.models.scripted import ScriptedModel
 from keepsake.paths import Places
-from keepsake.ports import ChatMessage, Generation, GenerationRequest
+from keepsake.ports import Generation, GenerationRequest
 
 log = logging.getLogger("keepsake.models")
-
-BuildFor = Callable[[ModelProfile], GenerationRequest | None]
-"""Makes the request with the profile as it is when the turn has come, its form decided."""
 
 GIVE_UP_SECONDS = 0.2
 """How often a caller that may give its call up looks whether it has."""
 WATCH_SECONDS = 1.0
 PROBE_SECONDS, UNWELL_SECONDS = 15.0, 5.0
 """How often a server is looked at, and while it is not well."""
+_READY_SECONDS = 20.0
+"""How long a call waits for the child process of the embedded model."""
 
 
 class Gateway:
@@ -86,7 +101,7 @@ class Gateway:
         self._owner = threading.get_ident()
         self._executor = executor or DaemonThreads()
         # by provider and address, replaced and never changed, as any thread reads it; by profile
-        self._servers: dict[tuple[str, str], ModelServer] = {}
+        self.servers: dict[tuple[str, str], ModelServer] = {}
         self._models: dict[str, tuple[Model, ModelServer]] = {}
         self._closed: ModelError | None = None
         self._stopping = threading.Event()
@@ -143,22 +158,7 @@ class Gateway:
         if self._closed is not None:
             raise self._closed
         model, server = self._model(profile_name)
-
-        def suited() -> GenerationRequest | None:
-            profile = model.suited()
-            request = build(profile)
-            if request is None or profile.form != CHAT:  # a chat model gets nothing but messages
-                return request and replace(request, messages=(), tools=())
-            tools = request.tools if profile.takes_tools else ()
-            messages = request.messages or (ChatMessage("user", request.prompt),)
-            return replace(request, messages=messages, tools=tools)
-
-        def came(outcome: Outcome) -> None:
-            if outcome is not None and server.heard(outcome):
-                self._is(server, str(outcome))
-            done(outcome)
-
-        return server.queue.submit(priority, key, model, suited, came)
+        return server.submit(priority, key, model, build, done)
 
     def generate(
         self,
@@ -205,12 +205,16 @@ class Gateway:
             except (ModelError, ConfigError) as error:
                 future.set_exception(error)
 
+        def cancel() -> None:
+            for ticket in tickets:
+                ticket.cancelled = True
+
         self._post(submit)
         try:
             return self._result(future, given_up)
         finally:
             if not future.done():  # given up; posted later than the submission, so it is there
-                self._post(lambda: tickets[0].cancel() if tickets else None)
+                self._post(cancel)
 
     def _result(self, future: Future[Generation], given_up: threading.Event | None) -> Generation:
         """Wait for it."""
@@ -239,8 +243,8 @@ class Gateway:
         """
         self._closed = ModelUnavailable("The world is shutting down", "Ask again when it is back")
         self._stopping.set()
-        for server in self._servers.values():
-            server.queue.close(self._closed)
+        for server in self.servers.values():
+            server.close(self._closed)
             for model in server.models.values():
                 # In another thread: a client that reads holds on to its connections.
                 threading.Thread(target=model.close, name="model-close", daemon=True).start()
@@ -272,12 +276,14 @@ class Gateway:
         if known is not None:
             known[1].models = {n: each for n, each in known[1].models.items() if n != name}
         key = (profile.provider, address_of(profile, self.embedded, self._environ))
-        if key not in self._servers:
-            queue = ModelQueue(self._executor, self._post, self._clock)
-            self._servers = {**self._servers, key: ModelServer(*key, queue)}
-        server = self._servers[key]
+        if key not in self.servers:
+            made = ModelServer(
+                *key, self._executor, self._post, clock=self._clock, changed=self._health_changed
+            )
+            self.servers = {**self.servers, key: made}
+        server = self.servers[key]
         server.models = {**server.models, name: model}
-        server.queue.places = max(each.profile.in_flight for each in server.models.values())
+        server.places = max(each.profile.in_flight for each in server.models.values())
         server.due = 0.0
         self._models[name] = model, server
         return model, server
@@ -312,7 +318,7 @@ class Gateway:
             was_ready = self.embedded.ready()
             self.embedded.use(wanted.model_file, wanted.context_tokens)
         ready = self.embedded.watch(wanted=wanted is not None)
-        for server in self._servers.values():
+        for server in self.servers.values():
             embedded, now = server.provider == EMBEDDED, time.monotonic()
             if self._stopping.is_set():
                 return
@@ -326,20 +332,55 @@ class Gateway:
             if problem is not None and str(problem) != server.health and not embedded:
                 log.warning("[Model] %s", problem)
             server.due = now + (PROBE_SECONDS if problem is None else UNWELL_SECONDS)
-            self._is(server, str(problem or READY))
+            server.be(str(problem or READY))
 
-    def _is(self, server: ModelServer, health: str) -> None:
-        changed, server.health = health != server.health, health
-        if not changed:
-            return
-        ready = health == READY
+    def _health_changed(self, server: ModelServer) -> None:
+        ready = server.health == READY
+        problem = "" if ready else server.health
         self._changed(
-            Health(
-                provider=server.provider,
-                host=server.host,
-                ready=ready,
-                problem="" if ready else health,
-            )
+            Health(provider=server.provider, host=server.host, ready=ready, problem=problem)
         )
         if ready:
             self._post(lambda: self.on_ready())  # noqa: PLW0108 - it may be set meanwhile
+
+
+def address_of(profile: ModelProfile, embedded: Embedded, environ: Mapping[str, str]) -> str:
+    """Where the server of a profile is."""
+    if profile.provider == EMBEDDED:
+        return embedded.address
+    if profile.provider == OLLAMA:
+        return ollama_host(profile.host, environ)
+    return "in this process" if profile.provider == SCRIPTED else profile.host
+
+
+def build(profile: ModelProfile, embedded: Embedded, environ: Mapping[str, str]) -> Model:
+    """The model of a profile; connects to nothing yet.
+
+    Args:
+        profile: The profile.
+        embedded: The child process.
+        environ: The environment, for ``OLLAMA_HOST`` and the API key.
+
+    Raises:
+        ModelUnavailable: Its server's address is none.
+    """
+    if profile.provider == SCRIPTED:
+        return ScriptedModel(profile)
+    try:
+        if profile.provider == OLLAMA:
+            return OllamaModel(profile, environ)
+        if profile.provider != EMBEDDED:
+            return OpenAIModel(profile, key=api_key(environ))
+    except (ValueError, httpx.InvalidURL) as error:  # OLLAMA_HOST may hold anything
+        raise ModelUnavailable(
+            f"{address_of(profile, embedded, environ)!r} is no address of a server ({error})",
+            "Correct host in llm.md or OLLAMA_HOST in the environment",
+        ) from error
+
+    def ready() -> None:
+        embedded.use(profile.model_file, profile.context_tokens)
+        if not embedded.wait_ready(min(_READY_SECONDS, profile.time_limit)):
+            raise embedded.problem or ModelUnavailable("The embedded model is not ready")
+
+    cure = "It is started again by itself; see model.log if it stays away"
+    return OpenAIModel(profile, embedded.address, kind=LLAMA_CPP, cure_absent=cure, ready=ready)

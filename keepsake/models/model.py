@@ -100,7 +100,6 @@ class ServerModel(ABC):
         self.down: ModelError | None = None
         self.family = ""
         self._ready, self._learning = ready, threading.Lock()
-        self._names: list[str] = []
         self._asked_for: set[str | None] = set()
 
     def suited(self) -> ModelProfile:
@@ -153,12 +152,12 @@ class ServerModel(ABC):
                     f"{self.server.name} has no model {self.profile.model!r}",
                     f"{self.server.cure_missing}; it has {', '.join(names[:8]) or 'none'}",
                 )
-        except ModelError:
+        except ModelError:  # it may come back another
             self.capabilities = replace(self.capabilities, known=False)
             raise
-        if not self.capabilities.known or names != self._names:
+        if not self.capabilities.known:
             with suppress(ModelError):  # it serves all the same, and is asked again
-                self.capabilities, self._names = self._learnt(rows), names
+                self.capabilities = self._learnt(rows)
         return "ready"
 
     @abstractmethod

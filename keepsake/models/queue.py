@@ -1,4 +1,4 @@
-"""The queue in front of one model server.
+"""One model server: the queue in front of it, the models that are asked there, and how it is.
 
 All book-keeping happens in the owner's thread (Evennia's reactor); only the model
 call itself runs in a worker thread. A prompt is built when its turn comes, so it
@@ -12,20 +12,29 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any
 
-from keepsake.errors import ModelError, ModelFailed, ModelUnavailable, PromptUnfit
+from keepsake.errors import (
+    ModelBusy,
+    ModelError,
+    ModelFailed,
+    ModelMissing,
+    ModelUnavailable,
+    PromptUnfit,
+)
 from keepsake.models.model import Model
-from keepsake.ports import Generation, GenerationRequest
+from keepsake.models.profiles import CHAT, EMBEDDED, ModelProfile, model_name
+from keepsake.ports import ChatMessage, Generation, GenerationRequest
 
 log = logging.getLogger("keepsake.models")
 
-Build = Callable[[], GenerationRequest | None]
-"""Makes the request when its turn has come; None when it is no longer wanted."""
+BuildFor = Callable[[ModelProfile], GenerationRequest | None]
+"""Makes the request when its turn has come, for the profile as it is then, its form decided; None
+when it is no longer wanted."""
 
 Outcome = Generation | ModelError | None
 """What ``done`` gets: an answer, an error, or None when ``build`` gave none."""
@@ -52,6 +61,9 @@ PATIENCE_SECONDS = 60.0
 asked in sleep stays where it is: the night is long, and everybody else's thoughts come first."""
 REBUILDS = 2
 """How often a prompt is built anew for a server that has shown what it takes."""
+READY, UNASKED = "ready", "not asked yet"
+FIRST_REST, LONGEST_REST = 1.0, 300.0
+"""How soon one is looked at again that failed a call; doubled while calls go on to fail."""
 
 
 @dataclass(eq=False, slots=True)
@@ -63,56 +75,89 @@ class Ticket:
     number: int
     since: float
     model: Model
-    build: Build
+    build: BuildFor
     done: Done
+    # set it to give the place up: ``done`` will not be called; too late does no harm
     cancelled: bool = False
     rebuilt: int = 0  # how often its prompt was built anew
 
-    def cancel(self) -> None:
-        """Give the place up; ``done`` will not be called. Too late does no harm."""
-        self.cancelled = True
 
-    def rank(self, now: float) -> tuple[int, int]:
-        """What the queue sorts by: priority, raised by long waiting, then arrival."""
-        if self.priority is Priority.SLEEP:
-            return self.priority, self.number
-        lifted = self.priority - int((now - self.since) / PATIENCE_SECONDS)
-        floor = min(self.priority, Priority.EVENT)
-        return max(lifted, floor), self.number
+@dataclass(slots=True)
+class Figures:
+    """What was counted of the calls of a server."""
+
+    calls: int = 0  # calls made, failures included
+    failures: int = 0  # calls that gave no answer
+    last_error: str = ""  # the newest failure since the last answer; empty when there is none
+    prompt_tokens: int = 0  # tokens of all prompts, cached ones included
+    cached_tokens: int = 0  # those of them that were not evaluated again
+
+    @property
+    def cached_share(self) -> float:
+        """Share of prompt tokens that came from the cache, 0 to 1."""
+        return self.cached_tokens / self.prompt_tokens if self.prompt_tokens else 0.0
 
 
-class ModelQueue:
-    """Calls to one server, the most urgent first, never two of one key at once.
+@dataclass(frozen=True, slots=True)
+class ServerStatus:
+    """One server, as ``@llm-status`` shows it."""
 
-    Where there are two places or more, compaction and sleep leave one free, so that a player never
-    waits for a summary or for somebody's night.
+    provider: str  # ``embedded``, ``ollama``, ``openai``
+    host: str  # its address
+    models: tuple[str, ...]  # profile and model of all that is asked there: ``agent: llama3``
+    kind: str  # what the server is, and the form and the size of its prompts
+    health: str  # ``ready``, or what is wrong and what to do
+    waiting: Mapping[Priority, int]  # jobs that wait, by priority
+    running: int  # calls in flight
+    in_flight: int  # calls that may be in flight at once
+    figures: Figures  # counts since the start
+
+
+class ModelServer:
+    """One server, whatever profiles are asked there: the most urgent call first.
+
+    Two calls of one key are never made at once. Where there are two places or more, compaction and
+    sleep leave one free, so that a player never waits for a summary or for somebody's night.
+
+    Args:
+        provider: Who answers, as the profiles name it.
+        host: Its address.
+        executor: Runs the calls.
+        post: Runs a function in the owner's thread.
+        clock: Monotonic seconds.
+        changed: Called when its health has changed, in any thread.
 
     Attributes:
         running: The calls in flight.
         places: How many may be.
-
-    Args:
-        executor: Runs the calls.
-        post: Runs a function in the owner's thread.
-        clock: Monotonic seconds.
+        models: The models that are asked, by the names of their profiles.
+        health: ``ready``, or what is wrong and what to do.
+        due: When it is looked at next, in monotonic seconds.
     """
 
     def __init__(
         self,
+        provider: str,
+        host: str,
         executor: Executor,
         post: Post,
+        *,
         clock: Callable[[], float] = time.monotonic,
-        places: int = 2,
+        changed: Callable[[ModelServer], None] = lambda _: None,
     ) -> None:
+        self.provider, self.host = provider, host
+        self.models: dict[str, Model] = {}
         self.running: list[Ticket] = []
-        self.places = places
-        self._executor, self._post, self._clock = executor, post, clock
+        self.places, self.health, self.due = 2, UNASKED, 0.0
+        self._executor, self._post, self._clock, self._changed = executor, post, clock, changed
         self._numbers = itertools.count(1)
         self._waiting: list[Ticket] = []
+        self._figures = Figures()
+        self._rest = 0.0  # how long it was left alone after a call that failed
         self._closed: ModelError | None = None
 
     def submit(
-        self, priority: Priority, key: str | None, model: Model, build: Build, done: Done
+        self, priority: Priority, key: str | None, model: Model, build: BuildFor, done: Done
     ) -> Ticket:
         """Queue one call; owner's thread only.
 
@@ -123,18 +168,12 @@ class ModelQueue:
             key: Who asks; None for nobody in particular.
             model: Which model is asked.
             build: For what.
-            done: Gets what came of it, once, unless the ticket is cancelled: the answer, the
-                error, or None when ``build`` gave None.
+            done: Gets what came of it, once, unless the ticket is cancelled.
         """
         ticket = Ticket(priority, key, next(self._numbers), self._clock(), model, build, done)
         self._waiting.append(ticket)
         self._post(self._pump)
         return ticket
-
-    def waiting(self) -> dict[Priority, int]:
-        """Jobs that wait, by priority; owner's thread only."""
-        counted = Counter(each.priority for each in self._waiting if not each.cancelled)
-        return {priority: counted[priority] for priority in Priority}
 
     def close(self, reason: ModelError) -> None:
         """Answer all, those in flight too, with ``reason``, and take no more; owner's thread only.
@@ -145,7 +184,7 @@ class ModelQueue:
         self.running, self._waiting = [*self.running, *self._waiting], []
         for ticket in list(self.running):
             self._end(ticket, reason)
-            ticket.cancel()
+            ticket.cancelled = True
 
     def _pump(self) -> None:
         """Begin with the most urgent of those that may begin now."""
@@ -158,9 +197,15 @@ class ModelQueue:
         now, keys = self._clock(), {each.key for each in self.running} - {None}
         behind = sum(each.priority in BACKGROUND for each in self.running)
         held = BACKGROUND if 0 < self.places - 1 <= behind else ()
-        may = (each for each in self._waiting if each.key not in keys and each.priority not in held)
-        taken = min(may, key=lambda each: each.rank(now), default=None)
-        if taken is not None:
+        ranked = list[tuple[int, int, Ticket]]()
+        for each in self._waiting:
+            if each.key not in keys and each.priority not in held:
+                waited = 0.0 if each.priority is Priority.SLEEP else now - each.since
+                lifted = each.priority - int(waited / PATIENCE_SECONDS)
+                rank = max(lifted, min(each.priority, Priority.EVENT))
+                ranked.append((rank, each.number, each))
+        if ranked:
+            _, _, taken = min(ranked)
             self._waiting.remove(taken)
             self.running.append(taken)
             self._ask(taken, known=taken.model.capabilities.known)
@@ -175,11 +220,20 @@ class ModelQueue:
                 future: Future[Any] = self._executor.submit(
                     ticket.model.learn, lambda: ticket.cancelled
                 )
-            elif ticket.cancelled or (request := ticket.build()) is None:
-                self._end(ticket, None)
-                return
             else:
-                request = replace(request, given_up=lambda: ticket.cancelled)
+                profile = ticket.model.suited()
+                request = None if ticket.cancelled else ticket.build(profile)
+                if request is None:
+                    self._end(ticket, None)
+                    return
+                if profile.form == CHAT:  # which gets nothing but messages
+                    messages = request.messages or (ChatMessage("user", request.prompt),)
+                    tools = request.tools if profile.takes_tools else ()
+                else:
+                    messages, tools = (), ()
+                request = replace(
+                    request, messages=messages, tools=tools, given_up=lambda: ticket.cancelled
+                )
                 future = self._executor.submit(ticket.model.generate, request)
         except Exception as error:  # whatever a builder does wrong must not stop the queue
             log.exception("[Model] The prompt of %s could not be built", ticket.key)
@@ -209,14 +263,76 @@ class ModelQueue:
             self._end(ticket, ModelFailed(told, "See the log; please report it"))
 
     def _end(self, ticket: Ticket, outcome: Outcome) -> None:
-        """Give the place free and tell what came."""
+        """Give the place free, count the call, and tell what came."""
         self.running.remove(ticket)
         self._post(self._pump)
+        if ticket.cancelled:
+            return
+        figures = self._figures
+        figures.calls += outcome is not None
+        if isinstance(outcome, Generation):
+            self._rest, figures.last_error = 0.0, ""
+            figures.prompt_tokens += outcome.prompt_tokens
+            figures.cached_tokens += outcome.cached_tokens
+        elif outcome is not None:
+            figures.failures += 1
+            figures.last_error = str(outcome)
+            if isinstance(outcome, (ModelUnavailable, ModelFailed, ModelMissing)):
+                self._rest = min(max(2 * self._rest, FIRST_REST), LONGEST_REST)
+                self.due = time.monotonic() + self._rest
+                self.be(str(outcome))
         try:
-            if not ticket.cancelled:
-                ticket.done(outcome)
+            ticket.done(outcome)
         except Exception:  # whatever a receiver does wrong must not stop the queue
             log.exception("[Model] The answer to %s could not be used", ticket.key)
+
+    # -- how it is
+
+    def look(self) -> ModelError | None:
+        """What is wrong with it now; calls to one that is gone fail at once until it is well.
+
+        The process of the embedded model is waited for instead. Blocks.
+        """
+        problems = list[ModelError]()
+        for model in self.models.values():
+            down = None
+            try:
+                model.check()
+            except ModelError as error:
+                problems.append(error)
+                gone = isinstance(error, ModelUnavailable) and not isinstance(error, ModelBusy)
+                down = error if gone and self.provider != EMBEDDED else None
+            model.down = down
+        return problems[0] if problems else None
+
+    def be(self, health: str) -> None:
+        """Note how it is, and tell if that is new."""
+        before, self.health = self.health, health
+        if before != health and self._closed is None:
+            self._changed(self)
+
+    def status(self) -> ServerStatus:
+        """How it is now; owner's thread only."""
+        models, kind = self.models.values(), "not known yet"
+        if known := [each for each in models if each.capabilities.known]:
+            profiles = [each.suited() for each in known]
+            forms = " and ".join(sorted({each.form for each in profiles}))
+            tools = ", with tools" if any(each.takes_tools for each in profiles) else ""
+            most = max(each.prompt_tokens for each in profiles)
+            kind = f"{known[0].capabilities.kind}, {forms}{tools}; prompts of {most:,} tokens"
+            kind += " at most"
+        waiting = Counter(each.priority for each in self._waiting if not each.cancelled)
+        return ServerStatus(
+            provider=self.provider,
+            host=self.host,
+            models=tuple(f"{e.profile.name}: {model_name(e.profile)}" for e in models),
+            kind=kind,
+            health=self.health,
+            waiting={priority: waiting[priority] for priority in Priority},
+            running=len(self.running),
+            in_flight=self.places,
+            figures=replace(self._figures),
+        )
 
 
 class DaemonThreads(Executor):

@@ -16,7 +16,7 @@ from prometheus_client.registry import Collector
 
 from keepsake.events.secrets import Scrubber
 from keepsake.events.types import Compaction, Event, Fault, Guard, Recall, Thought
-from keepsake.models.servers import READY, ServerStatus
+from keepsake.models.queue import READY, ServerStatus
 
 _THOUGHT_SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
 _COMPACTION_SECONDS = (0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0)

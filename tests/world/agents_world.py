@@ -181,7 +181,7 @@ class AgentsWorld(PeopleWorld):
         ours = self.services
         pools = (ours.workers, ours.compactions, ours.nights)
         jobs = sum(getattr(pool, "jobs", 1) for pool in pools)
-        return bool(jobs) or any(each.running for each in ours.gateway.statuses())
+        return bool(jobs) or any(each.running for each in ours.gateway.servers.values())
 
     def pass_time(self, seconds: float) -> None:
         """Move the clock in small steps and let every thought that falls due be answered."""

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from keepsake.errors import ModelFailed
 from keepsake.models.profiles import ModelProfile
-from keepsake.models.queue import ModelQueue, Outcome, Priority, Ticket
+from keepsake.models.queue import ModelServer, Outcome, Priority, Ticket
 from keepsake.models.scripted import ScriptedModel
 from keepsake.ports import Generation, GenerationRequest
 
@@ -61,7 +61,10 @@ class Desk:
         self.posted: list[Callable[[], None]] = []
         self.hand = Hand()
         self.outcomes: dict[str, Outcome] = {}
-        self.queue = ModelQueue(self.hand, self.posted.append, lambda: self.now, in_flight)
+        self.queue = ModelServer(
+            "ollama", "here", self.hand, self.posted.append, clock=lambda: self.now
+        )
+        self.queue.places = in_flight
 
     def settle(self) -> None:
         while self.posted:
@@ -72,7 +75,7 @@ class Desk:
             priority,
             key,
             ECHO,
-            lambda: GenerationRequest(name),
+            lambda _: GenerationRequest(name),
             lambda outcome: self.outcomes.__setitem__(name, outcome),
         )
 
@@ -148,5 +151,5 @@ def test_the_more_urgent_first_and_in_order_within(desk: Desk, asked: str, answe
         if number == 0 and "@" in asked:
             desk.settle()  # it is in flight while the others come
     waiting = [PRIORITIES[name[0]] for name in asked.split() if name not in desk.hand.started]
-    assert desk.queue.waiting() == {each: waiting.count(each) for each in Priority}
+    assert desk.queue.status().waiting == {each: waiting.count(each) for each in Priority}
     assert desk.run_out() == answered.split()

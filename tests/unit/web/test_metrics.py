@@ -11,8 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from keepsake.events.secrets import Scrubber
 from keepsake.events.types import Compaction, Fault, Guard, Recall, Thought
-from keepsake.models.queue import Priority
-from keepsake.models.servers import Figures, ServerStatus
+from keepsake.models.queue import Figures, Priority, ServerStatus
 from keepsake.paths import REPOSITORY
 from keepsake.web.access import METRICS_TOKEN, may_read_metrics
 from keepsake.web.metrics import Metrics, agents, gauge, model_servers

@@ -22,8 +22,7 @@ from keepsake.contrib.evennia.minds import open_minds
 from keepsake.contrib.evennia.wording import counted
 from keepsake.errors import KeepsakeError
 from keepsake.memory.types import MemoryStatus
-from keepsake.models.queue import Priority
-from keepsake.models.servers import READY, ServerStatus
+from keepsake.models.queue import READY, Priority, ServerStatus
 from keepsake.prompt.sections import Rendered, chart, costs_of
 
 
@@ -161,7 +160,6 @@ class CmdLlmStatus(BuilderCommand):
       - whether it answers
       - how many calls wait: players come first, then events, idle thoughts,
         compactions
-      - how long answers take, and the tokens read and written
       - the share of the prompts that the server had in its cache
 
     See also: |whelp @agent|n
@@ -201,12 +199,7 @@ def _server(status: ServerStatus) -> str:
         ("Health", f"{colour}{plain(status.health)}|n"),
         ("Queue", f"{status.running} of {status.in_flight} in flight; waiting: {waiting or '0'}"),
         ("Calls", f"{figures.calls}, {figures.failures} failed"),
-        ("Latency", f"{figures.average:.2f} s an answer on average"),
-        (
-            "Tokens",
-            f"{figures.prompt_tokens} in, {figures.completion_tokens} out, "
-            f"{figures.cached_share:.0%} of the prompts cached",
-        ),
+        ("Cached", f"{figures.cached_share:.0%} of the prompts"),
     ]
     if figures.last_error:
         lines.append(("Last error", plain(figures.last_error)))
