@@ -179,8 +179,9 @@ class Supervisor(ABC):
         unavailable: The error that says what went wrong and its cure.
         address: Where the child answers.
         pid_file: Holds the child's id; the child locks it while it lives.
-        log_file: What the child says; the last child's words go beside it, ``.log.1``.
+        log_file: What the child says.
         problem: Why the child does not answer now; None when it does.
+        ready: Set while the child answers.
     """
 
     stem: ClassVar[str]
@@ -202,7 +203,7 @@ class Supervisor(ABC):
         self.address = f"http://{LOOPBACK}:{self._port}"
         self._places, self._grace = places, grace
         self._child: subprocess.Popen[bytes] | None = None
-        self._ready, self._lock = threading.Event(), threading.Lock()
+        self.ready, self._lock = threading.Event(), threading.Lock()
         self._stopped, self._deaths = False, 0
         self._next_start = self._started = self._heard = 0.0
 
@@ -221,14 +222,6 @@ class Supervisor(ABC):
             if self.module in words and str(self.pid_file) in words:  # and no stranger
                 return pid
         return None
-
-    def ready(self) -> bool:
-        """Whether the child answered when it was last looked at."""
-        return self._ready.is_set()
-
-    def wait_ready(self, seconds: float) -> bool:
-        """Wait until the child answers, ``seconds`` at most; whether it does."""
-        return self._ready.wait(seconds)
 
     def watch(self, *, wanted: bool = True) -> bool:
         """One look at the child: start, restart or adopt it as needed; whether it answers.
@@ -250,16 +243,16 @@ class Supervisor(ABC):
                 self._missing()
             elif self._is_healthy():
                 self._heard = time.monotonic()
-                if not self._ready.is_set():
+                if not self.ready.is_set():
                     self._log(logging.INFO, f"The {self.name} answers at {self.address}")
                     self.problem = None
-                    self._ready.set()
+                    self.ready.set()
             elif time.monotonic() - self._heard > self.silence:
                 self._end()
                 told = f"gave no answer for {self.silence:g} s and was ended"
                 what = f"The {self.name} server {told}"
                 self._failed(self.unavailable(what, f"See {self.log_file}"))
-            return self._ready.is_set()
+            return self.ready.is_set()
 
     def stop(self, seconds: float = 5.0) -> None:
         """End the child for good, by force when it does not go in ``seconds``."""
@@ -280,7 +273,7 @@ class Supervisor(ABC):
             return False
 
     def _missing(self) -> None:
-        self._ready.clear()
+        self.ready.clear()
         if self._child is not None:
             self._mourn(self._child.returncode)
             self._child = None
@@ -300,8 +293,6 @@ class Supervisor(ABC):
         words += ["--watch-pid", os.getpid(), "--watch-file", self._places.portal_pid]
         words += ["--grace", self._grace, *self._arguments()]
         self.log_file.parent.mkdir(parents=True, exist_ok=True)
-        if self.log_file.exists():
-            self.log_file.replace(self.log_file.with_suffix(".log.1"))
         own = {**self.environ, "PYTHONPATH": str(REPOSITORY), "PYTHONUNBUFFERED": "1"}
         with self.log_file.open("wb") as output:
             self._child = subprocess.Popen(
@@ -325,7 +316,7 @@ class Supervisor(ABC):
     def _failed(self, problem: KeepsakeError) -> None:
         if time.monotonic() - self._started > self.last_retry:
             self._deaths = 0  # it had come up well before
-        self._ready.clear()
+        self.ready.clear()
         wait = min(self.first_retry * 2**self._deaths, self.last_retry)
         self._deaths += 1
         self._next_start = time.monotonic() + wait
@@ -334,7 +325,7 @@ class Supervisor(ABC):
 
     def _end(self, seconds: float = 5.0) -> None:
         """End the child, by force when it does not go in that time."""
-        self._ready.clear()
+        self.ready.clear()
         pid = self.pid
         if pid is None:
             return

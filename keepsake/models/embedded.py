@@ -74,7 +74,7 @@ class Embedded(child.Supervisor):
             pool = POOL * LARGE_BYTES // max(weight, LARGE_BYTES)
             model = path, size, max(size, pool)
             if self._model not in (None, model):
-                self._ready.clear()  # the child is replaced at the next look
+                self.ready.clear()  # the child is replaced at the next look
             self._model = model
 
     def _arguments(self) -> list[object]:

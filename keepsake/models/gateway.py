@@ -315,7 +315,7 @@ class Gateway:
             self._detect()
         wanted, was_ready = self.profiles.embedded, False
         if wanted is not None:
-            was_ready = self.embedded.ready()
+            was_ready = self.embedded.ready.is_set()
             self.embedded.use(wanted.model_file, wanted.context_tokens)
         ready = self.embedded.watch(wanted=wanted is not None)
         for server in self.servers.values():
@@ -379,7 +379,7 @@ def build(profile: ModelProfile, embedded: Embedded, environ: Mapping[str, str])
 
     def ready() -> None:
         embedded.use(profile.model_file, profile.context_tokens)
-        if not embedded.wait_ready(min(_READY_SECONDS, profile.time_limit)):
+        if not embedded.ready.wait(min(_READY_SECONDS, profile.time_limit)):
             raise embedded.problem or ModelUnavailable("The embedded model is not ready")
 
     cure = "It is started again by itself; see model.log if it stays away"

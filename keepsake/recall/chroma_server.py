@@ -17,7 +17,7 @@ import sqlite3
 import sys
 import threading
 from collections.abc import Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from typing import ClassVar
 
@@ -46,7 +46,6 @@ class ChromaServer(Supervisor):
     unavailable = IndexUnavailable
     environ: ClassVar[Mapping[str, str]] = {"MALLOC_PERTURB_": "165"}
     """hnswlib writes memory to disk as it gets it: without this of glibc, what was freed before."""
-    _owes = False  # since the process began
 
     def set_aside(self, reason: str) -> None:
         """Put the store away, and begin an empty one when the server is next looked at."""
@@ -78,16 +77,22 @@ class ChromaServer(Supervisor):
     # -- words that somebody asked to be forgotten
 
     @property
+    def _owed(self) -> Path:
+        return self._places.index / ".vacuum-owed"
+
+    @property
     def vacuum_owed(self) -> bool:
         """Whether its files may still hold what was deleted."""
-        return self._owes or self._owed.exists()
+        return self._owed.exists()
 
     def owe_vacuum(self) -> None:
-        """Something is about to be deleted: write it down, where the disk has room for that."""
-        self._owes = True
-        with suppress(OSError):
-            self._owed.parent.mkdir(parents=True, exist_ok=True)
-            self._owed.touch()
+        """Something is about to be deleted: write it down.
+
+        Raises:
+            OSError: It could not be written, and nothing may be deleted.
+        """
+        self._owed.parent.mkdir(parents=True, exist_ok=True)
+        self._owed.touch()
 
     def vacuum(self) -> None:
         """Make its file anew without what was deleted; the server need not stop for that.
@@ -108,11 +113,6 @@ class ChromaServer(Supervisor):
                 if graph.name not in used:
                     shutil.rmtree(graph, ignore_errors=True)
         self._owed.unlink(missing_ok=True)
-        self._owes = False
-
-    @property
-    def _owed(self) -> Path:
-        return self._places.index / ".vacuum-owed"
 
 
 def data_folder(places: Places) -> Path:

@@ -142,11 +142,12 @@ def text_of(document: Document, agent: str) -> str:
 
 def memory_document(memory: Memory, agent: str) -> Document:
     """A raw memory; what the agent did itself has its name for a speaker."""
+    time = memory.time  # that a person wrote may lack its zone, and could not be compared
     return Document(
         key=f"memory:{memory.number}",
         kind=DocumentKind.MEMORY,
         text=writable(memory.told),
-        time=_with_zone(memory.time),
+        time=time if time.tzinfo else time.replace(tzinfo=UTC),
         first=memory.number,
         last=memory.number,
         speaker=writable(agent if memory.kind is MemoryKind.ACT else memory.source),
@@ -156,11 +157,12 @@ def memory_document(memory: Memory, agent: str) -> Document:
 
 def summary_document(number: int, summary: Summary) -> Document:
     """The short-term summary of compaction ``number``."""
+    time = summary.time
     return Document(
         key=f"summary:{number}",
         kind=DocumentKind.SUMMARY,
         text=writable(summary.text),
-        time=_with_zone(summary.time),
+        time=time if time.tzinfo else time.replace(tzinfo=UTC),
         first=summary.first,
         last=summary.last,
     )
@@ -176,8 +178,3 @@ def note_document(note: Note) -> Document:
         place=writable(note.place),
         title=writable(note.title),
     )
-
-
-def _with_zone(time: datetime) -> datetime:
-    """A time that a person wrote into an archive may lack its zone, and could not be compared."""
-    return time if time.tzinfo else time.replace(tzinfo=UTC)

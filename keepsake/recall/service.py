@@ -163,7 +163,7 @@ class IndexService:
         indexes = list(self._agents.values())
         for index in indexes:
             index.refresh(self._breathe)
-        ready = self._chroma is not None and (self.server is None or self.server.ready())
+        ready = self._chroma is not None and (self.server is None or self.server.ready.is_set())
         for index in indexes if ready else ():
             index.embed(self._breathe)
             if isinstance(index.problem, StoreDamaged) and self.server is not None:
@@ -180,7 +180,7 @@ class IndexService:
 
     def _vacuum(self) -> None:
         """What was deleted must not be found in Chroma's files either."""
-        if self.server is None or not (self.server.vacuum_owed and self.server.ready()):
+        if self.server is None or not (self.server.vacuum_owed and self.server.ready.is_set()):
             return
         try:
             self.server.vacuum()

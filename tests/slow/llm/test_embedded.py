@@ -94,7 +94,7 @@ def test_a_killed_child_comes_back_with_another_file(embedded: Embedded, home: P
         (home.models / "mine.gguf").hardlink_to(weights_file)
         own.use("mine.gguf", 2048)
         assert own.refused is None
-        assert not own.ready(), "nobody asks the one before for it"
+        assert not own.ready.is_set(), "nobody asks the one before for it"
         os.kill(first, signal.SIGKILL)
         until(lambda: own.pid is None)
         until(own.watch)
