@@ -12,8 +12,7 @@ from keepsake.errors import ConfigError, ModelMissing, ModelUnavailable
 from keepsake.models import gateway as gateways
 from keepsake.models.gateway import Gateway
 from keepsake.models.profiles import ModelProfile
-from keepsake.models.queue import Outcome, Priority
-from keepsake.models.servers import READY, ServerStatus
+from keepsake.models.queue import READY, Outcome, Priority, ServerStatus
 from keepsake.paths import Places
 from keepsake.ports import Generation, GenerationRequest
 from tests.fakes.model_server import FakeModelServer, Reply
