@@ -42,8 +42,7 @@ def measure() -> Iterator[Figure]:
     planted = sum(len(life.facts) for life in lives)
     floor = 100 * _random_lines(lives) / planted
     yield Figure("planted facts kept by ten random lines", planted, floor, "%", "the floor")
-    for name in ("narrative", "replace"):
-        yield _without_model(ways.get(name))
+    yield _without_model(ways.get("narrative"))
 
 
 def _without_model(way: Strategy) -> Figure:

@@ -132,7 +132,7 @@ class TestForgetMe(Building, PrivateWorld):
         self.follows()
         assert self.found(*WORDS) == set(WORDS), "they are there before"
         assert any(word in self.recalled() for word in WORDS)
-        assert any(word in json.dumps(row) for row in self.vectors() for word in WORDS)
+        until(lambda: any(word in json.dumps(row) for row in self.vectors() for word in WORDS))
         key, last = identity_of(self.char1), self.mind.memory.memory.archive.last_number
         self.char1.execute_cmd("forget me Tom")
         self.settle()
