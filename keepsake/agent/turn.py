@@ -40,6 +40,7 @@ from keepsake.agent.surroundings import (
     show_absent,
 )
 from keepsake.archive.records import COURTESY, Memory, MemoryKind
+from keepsake.books.persona import open_lines
 from keepsake.errors import KeepsakeError, ModelError, ModelUnavailable
 from keepsake.events.types import Thought
 from keepsake.memory.config import CompactionConfig
@@ -246,6 +247,8 @@ class Turn:
             *(agent, self.context, self.mind, self.found, now),
             compacts=self.compaction().on_agent,
         )
+        if profile.form == DIALOGUE:  # a small model keeps no secret
+            scene = replace(scene, persona=" ".join(open_lines(scene.persona)))
         self.talk = self.talk_of(scene)
         if profile.form == SCRIPT:
             budget = min(self.compaction().budget, profile.prompt_tokens)

@@ -276,3 +276,13 @@ class TestRules(TalkWorld):
         assert whispered.startswith("whisper Tom = ")
         assert self.mind.thinker.log.outcomes == {"acted": 2}
         assert not self.fake.prompts()
+
+    def test_a_small_model_is_shown_no_secret_of_the_profile(self):
+        self.mira.db.profile = "You are Mira, keeper of the Kettle. (secret) You taste nothing."
+        self.said = [" Sit down, Tom."]
+        self.char1.execute_cmd("talk Mira I mend nets.")
+        self.pass_time(4)
+        prompt = self.fake.prompts()[-1]
+        assert "keeper of the Kettle" in prompt
+        assert "taste nothing" not in prompt
+        assert "say Sit down, Tom." in self.acts()
