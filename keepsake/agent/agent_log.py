@@ -1,4 +1,4 @@
-"""The agents' log: lines for whoever looks after the world, and what came of thoughts."""
+"""The agents' log: lines for the operator, and the record of each thought."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ class Sent:
 
 
 class ThoughtLog:
-    """What is kept and told of the thoughts of one agent; on the reactor thread.
+    """Records the thoughts of one agent and logs them; on the reactor thread.
 
     Args:
         name: The agent's name in the logs.

@@ -198,7 +198,7 @@ class Attention:
     # -- what is due
 
     def upcoming(self) -> tuple[float, Impulse] | None:
-        """When to think next, and of what; None while a thought is under way.
+        """The next impulse and when it is due; None while a thought is running.
 
         Players who wait come first, then those who have come, agents who wait, all else.
         """

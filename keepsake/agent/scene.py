@@ -274,7 +274,7 @@ def _recalled(
 
 
 def _told(related: Related, name: str) -> Iterator[str]:
-    """What others said of what was found, in plain words for a small model."""
+    """The lines of other people among the recalled memories, for a small model's prompt."""
     for hit in related.hits:
         if hit.document.kind is DocumentKind.MEMORY and hit.document.speaker != name:
             said = heard(memory_of(hit.document, name))

@@ -105,7 +105,7 @@ def show_people(agent: Body, text: str) -> None:
 
 
 def show_absent(agent: Body, impulse: Impulse) -> None:
-    """Anyone who waits for an answer is told that none will come, if they are still here."""
+    """Tell the player who waits for an answer that none will come, if they are still here."""
     here = [person.key for person in people_near(agent)]
     if impulse.priority == "player" and impulse.source in here:
         show_people(agent, f"{agent.key} seems far away, and does not answer.")

@@ -65,7 +65,7 @@ class Thinker:
         timer: Twisted's reactor, or a clock that stands in for it.
         random: Chance.
         clock: The present time.
-        begun: Makes a turn of an impulse and an agent, and of what it asks of the thinker.
+        begun: Makes a turn from an impulse, an agent and callbacks of the thinker.
         drowsy: Whether it is on its way somewhere, and thinks only of players.
 
     Attributes:

@@ -114,7 +114,7 @@ class Turn:
 
         Whatever breaks is logged: the agent must be able to think again.
         """
-        with suppress(KeepsakeError):  # there is no model to ask, which is told when it is asked
+        with suppress(KeepsakeError):  # no model; the call itself reports that
             profile = self.profile()
             self.by_rules = profile.form == DIALOGUE and profile.is_stopgap
         try:
@@ -343,7 +343,7 @@ class Turn:
             return self.actor.do(agent, command, seen=context.seen, confided=confided)
         verb, why = part.text.partition(" ")[0], "that cannot be done now"
         if verb in WRITES:
-            why = "nothing of what was whispered is written down"
+            why = "notes may not contain whispered words"
         told = f"You tried to {verb}: {why}" if confided else command
         memory.remember(told, MemoryKind.RESULT, place=place_of(agent))
         return Act(None, told)

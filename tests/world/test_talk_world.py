@@ -91,7 +91,7 @@ class TestAnswers(TalkWorld):
         assert self.mind.keeper.notes.all() == []
         window = self.mind.memory.context().window
         told = [each.text for each in window if each.kind is MemoryKind.RESULT]
-        assert told == ["You tried to note: nothing of what was whispered is written down"]
+        assert told == ["You tried to note: notes may not contain whispered words"]
 
     def test_two_lines_that_one_answer_knew_of_are_not_answered_twice(self):
         self.said = ["Both, Tom.", "Again?", "> wait"]
