@@ -102,8 +102,7 @@ def _look_back(character: Any, left: datetime) -> None:
         found: list[News] = []
         for mind, name, key in known:
             with suppress(KeepsakeError, OSError):  # told elsewhere
-                archive, promises = mind.memory.memory.archive, mind.memory.commitments.items
-                found += news_of(Witness(name, key, archive, promises), who)
+                found += news_of(Witness(name, key, mind.memory.memory.archive), who)
         return chosen(found)
 
     def failed(failure: Failure) -> None:

@@ -15,7 +15,6 @@ from itertools import islice
 from keepsake.archive.log import Archive
 from keepsake.archive.privacy import confidant
 from keepsake.archive.records import Memory, memories_in
-from keepsake.books.commitments import Commitment, CommitmentKind
 from keepsake.json_lines import parsed
 from keepsake.language.heard import heard, names, own_words
 from keepsake.language.perception import SENTENCE_GAP, shorten
@@ -32,9 +31,8 @@ class NewsKind(IntEnum):
     """What sort of news it is; what comes first is told first."""
 
     DEED = 1
-    PROMISE = 2
-    ASKED = 3
-    SPOKE = 4
+    ASKED = 2
+    SPOKE = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +70,6 @@ class Witness:
     name: str
     key: str
     archive: Archive
-    commitments: Iterable[Commitment] = ()
 
 
 def news_of(witness: Witness, who: Absentee) -> Iterator[News]:
@@ -80,8 +77,6 @@ def news_of(witness: Witness, who: Absentee) -> Iterator[News]:
     for memory in _since(witness.archive, who):
         if found := _told(memory, witness, who):
             yield found
-    if not who.ignores(witness.key):
-        yield from _promises(witness, who)
 
 
 def chosen(found: Iterable[News]) -> list[News]:
@@ -126,15 +121,3 @@ def _told(memory: Memory, witness: Witness, who: Absentee) -> News | None:
     text = f'{speaker} {did}{where}: "{shorten(about[0], LONGEST)}"'
     kind = NewsKind.ASKED if asked else NewsKind.SPOKE
     return News(kind, memory.time, text, f"{speaker}: {about[0]}")
-
-
-def _promises(witness: Witness, who: Absentee) -> Iterator[News]:
-    """The agent's open promises to them, whatever they are called."""
-    for item in witness.commitments:
-        if item.kind is not CommitmentKind.PROMISE or not item.number:
-            continue
-        theirs = item.key == who.key if item.key else item.who.casefold() == who.name.casefold()
-        text = f'{witness.name} promised you: "{item.text}"'
-        for memory in witness.archive.read(item.number, item.number):
-            if theirs and confidant(memory) in ("", who.key):
-                yield News(NewsKind.PROMISE, memory.time, text, text)
