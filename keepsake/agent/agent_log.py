@@ -6,7 +6,7 @@ import logging
 import logging.handlers
 import os
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -186,26 +186,26 @@ class ThoughtLog:
     Args:
         name: The agent's name in the logs.
         events: Takes what happens.
-        spent: Called with the tokens of each answer.
 
     Attributes:
         outcomes: How many thoughts ended in which way since the server started.
         guarded: How many answers, or parts of one, a guard ``altered``, ``refused``, ``dropped``.
         recent: How its last :data:`OUTCOMES` thoughts ended, the newest last; without ``dropped``.
         answered: How many were answered.
+        tokens: What they have read and written since somebody last looked.
         sent: The last prompt that was sent; None before the first.
         act: The line of its last act; empty before the first.
         acted_at: When that was.
         heaviest: The largest part of prompts that are too large; empty once one fits again.
     """
 
-    def __init__(self, name: str, events: Events, spent: Callable[[int], None]) -> None:
+    def __init__(self, name: str, events: Events) -> None:
         self.outcomes, self.guarded = Counter[str](), Counter[str]()
         self.recent = deque[str](maxlen=OUTCOMES)
-        self.answered, self.act, self.heaviest = 0, "", ""
+        self.answered, self.tokens, self.act, self.heaviest = 0, 0, "", ""
         self.sent: Sent | None = None
         self.acted_at: datetime | None = None
-        self.name, self.spent, self._events = name, spent, events
+        self.name, self._events = name, events
         self._problem = ""
 
     @property

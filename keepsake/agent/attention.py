@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Literal
 
-from keepsake.markdown_config import FileSettings, between, fixed
+from keepsake.agent.settings import ThinkingConfig
 
 type Priority = Literal["player", "event", "idle"]
 
@@ -29,20 +29,7 @@ CHATTER_PAUSE = 120.0
 """Seconds of silence after which agents may talk among themselves anew."""
 JITTER = 0.3
 """Share by which the cooldown varies."""
-_DAY = 86_400.0
 _NEVER = float("-inf")
-
-
-@dataclass(frozen=True, slots=True)
-class ThinkingConfig(FileSettings):
-    """``thinking.md``: all times in seconds; each is explained in the file."""
-
-    gather: float = between(0.6, high=30.0)
-    cooldown: float = between(4.0, high=_DAY)
-    idle_interval: float = between(270.0, low=5.0, high=_DAY)
-    idle_away_factor: float = between(10.0, low=1.0)
-    chatter_turns: int = between(4, high=1000)
-    pause_notice: float = fixed(2.0)
 
 
 class EventKind(StrEnum):

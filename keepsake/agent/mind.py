@@ -33,10 +33,7 @@ def make_mind(life: Life, runtime: Runtime) -> Mind:
     memory, clock = remembering.memory, runtime.clock
     prompts, tokens = runtime.prompts, runtime.tokens
     actor = Actor(memory, remembering.keeper, runtime.seconds)
-    thoughts = ThoughtLog(
-        *(life.name, runtime.events),
-        spent=lambda tokens: mind.sleeper.spent(tokens),  # noqa: PLW0108 - it is made below
-    )
+    thoughts = ThoughtLog(life.name, runtime.events)
     turn = partial(
         Turn,
         life=life,
@@ -62,7 +59,12 @@ def make_mind(life: Life, runtime: Runtime) -> Mind:
         drowsy=lambda: mind.sleeper.walking,
     )
     nights = Nights(memory, night_tasks(remembering, runtime), runtime)
-    sleeper = Sleeper(memory, thinker, nights, runtime)
+    sleeper = Sleeper(
+        *(memory, thinker, nights),
+        settings=lambda: runtime.sleeping.current,
+        clock=clock,
+        timer=runtime.timer,
+    )
     mind = Mind(
         memory,
         remembering.diary,
@@ -102,7 +104,6 @@ class Mind:
         # In a thread, so that no thought waits for files; what people change from then on is seen.
         self.workers.submit(self.look)
         self.acquaintances.catch_up()
-        self.sleeper.start()
 
     # -- what builders do, typed in the game or at the dashboard's buttons
 

@@ -18,9 +18,7 @@ from typing import Any
 from twisted.internet.defer import Deferred
 
 from keepsake.agent.agent_log import FaultHandler, known_secrets, log, open_log, report
-from keepsake.agent.attention import ThinkingConfig
-from keepsake.agent.memory.related import RecallConfig
-from keepsake.agent.sleep.tiredness import SleepConfig
+from keepsake.agent.settings import RecallConfig, SleepConfig, ThinkingConfig
 from keepsake.archive.log import Syncer
 from keepsake.archive.spill import Spill
 from keepsake.books.journal import JournalConfig

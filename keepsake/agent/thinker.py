@@ -21,10 +21,10 @@ from keepsake.agent.attention import (
     Attention,
     EventKind,
     Impulse,
-    ThinkingConfig,
 )
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.runtime import Alarm
+from keepsake.agent.settings import ThinkingConfig
 from keepsake.agent.surroundings import (
     Body,
     Life,

@@ -15,9 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from keepsake import database, vault_lock
-from keepsake.agent.attention import ThinkingConfig
-from keepsake.agent.memory.related import RecallConfig
-from keepsake.agent.sleep.tiredness import SleepConfig
+from keepsake.agent.settings import RecallConfig, SleepConfig, ThinkingConfig
 from keepsake.archive.integrity import check_lines
 from keepsake.archive.log import Archive
 from keepsake.archive.spill import Spill

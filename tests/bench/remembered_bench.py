@@ -35,7 +35,7 @@ def measure() -> Iterator[Figure]:
 
 def _figures() -> list[Figure]:  # noqa: C901 - a world of its own
     """Live the life, and ask."""
-    from keepsake.agent.memory.related import RecallConfig  # noqa: PLC0415
+    from keepsake.agent.settings import RecallConfig  # noqa: PLC0415
     from keepsake.agent.surroundings import identity_of  # noqa: PLC0415
     from keepsake.archive.records import MemoryKind  # noqa: PLC0415
     from keepsake.models.minilm import MiniLMEmbedder  # noqa: PLC0415

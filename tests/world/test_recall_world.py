@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from typing import ClassVar
 
-from keepsake.agent.memory.related import RecallConfig
+from keepsake.agent.settings import RecallConfig
 from keepsake.models.minilm import MiniLMEmbedder
 from keepsake.recall.service import NONE, IndexService
 from tests.world.agents_world import AgentsWorld, Building, FixedConfig

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import threading
 
 from keepsake.agent.sleep import night as nights_module
 from keepsake.agent.sleep.night import Step
+from keepsake.agent.sleep.night_tasks import THROUGH
+from keepsake.events.types import Sleep
 from tests.fakes.model_server import Reply
 from tests.world.agents_world import FixedConfig
 from tests.world.test_ladder_world import LadderWorld
@@ -23,11 +26,17 @@ class NightWorld(SleepWorld):
         self.logged = []
         real, nights_module.log = nights_module.log, self.logged.append
         self.addCleanup(setattr, nights_module, "log", real)
+        self.steps = []
+        self.services.events.emit = self.told
         self.fake.script = self.answers
         for words in ("I work as a baker.", "My brother Ostrey is ill.", "I fear the river.",
                       "I promise to bring the blue cup tomorrow."):  # fmt: skip
             self.types(f"talk mira {words}")
         self.pass_time(2)
+
+    def told(self, event):
+        if isinstance(event, Sleep) and event.op == "step":
+            self.steps.append(event.step)
 
     def answers(self, prompt):
         if "~Mira>" in prompt[-40:]:
@@ -41,8 +50,14 @@ class NightWorld(SleepWorld):
         """The prompts that were sent in sleep."""
         return [prompt for prompt in self.fake.prompts() if "~Mira>" not in prompt[-40:]]
 
-    def done(self):
-        return list(self.sleeper.nights.state.done)
+    def sleeps(self):
+        """A sleep with its work; the steps that were done."""
+        self.steps.clear()
+        self.put_to_bed()
+        return self.steps
+
+    def through(self):
+        return json.loads((self.mind.memory.folder / THROUGH).read_text())["through"]
 
     def problems(self):
         return [line for line in self.logged if "In the sleep of Mira" in line]
@@ -51,9 +66,8 @@ class NightWorld(SleepWorld):
 class TestNights(NightWorld):
     def test_without_a_model_all_steps_are_done_in_order_and_nobody_is_asked(self):
         self.set_sleep(profile="nonesuch")
-        self.put_to_bed()
+        assert self.sleeps() == ALL
         assert any("sleeps without a model" in line for line in self.logged)
-        assert self.done() == ALL
         assert self.problems() == self.asked() == []
         tom = self.mind.acquaintances.book.find("Tom")[0]
         assert any("baker" in line.text for line in tom.lines)
@@ -61,9 +75,8 @@ class TestNights(NightWorld):
 
     def test_a_night_writes_pages_and_the_next_only_of_what_is_new(self):
         self.with_model()
-        self.put_to_bed()
-        assert self.done() == ALL
-        seen = self.sleeper.nights.state.through
+        assert self.sleeps() == ALL
+        seen = self.through()
         assert seen == self.mind.memory.memory.archive.last_number
         assert any(READ_AGAIN in prompt for prompt in self.asked())
         tom = self.mind.acquaintances.book.find("Tom")[0]
@@ -72,13 +85,12 @@ class TestNights(NightWorld):
         self.types("talk mira I hate onions.")
         self.pass_time(2)
         self.put_to_bed()
-        assert self.sleeper.nights.state.through > seen
+        assert self.through() > seen
 
     def test_a_model_that_fails_is_a_line_in_the_log_and_the_night_goes_on(self):
         self.fake.always("/api/generate", Reply(status=500))
         self.with_model()
-        self.put_to_bed()
-        assert self.done() == ALL
+        assert self.sleeps() == ALL
         assert self.problems()
         assert not any("compact" in each for each in self.problems())
 
@@ -97,12 +109,11 @@ class TestNights(NightWorld):
         assert held in (Step.CONSOLIDATE, Step.PROFILES), "both ask the model"
         self.types("wake mira")
         self.let_sleep()  # though the model has not answered yet
-        assert self.done() == ALL[: ALL.index(held)]
+        assert self.steps == ALL[: ALL.index(held)]
         gate.set()
         self.fake.always("/api/generate", Reply())
         self.pass_time(3)
-        self.put_to_bed()
-        assert self.done() == ALL
+        assert self.sleeps() == ALL
 
     def test_the_server_stops_in_the_middle(self):
         gate = self.begun()
@@ -110,10 +121,11 @@ class TestNights(NightWorld):
         gate.set()
         self.fake.always("/api/generate", Reply())
         self.services = self.start_services()
+        self.services.events.emit = self.told
         self.with_model()
         assert self.sleeper.asleep
-        self.let_sleep()
-        assert self.done() == ALL
+        self.sleeper.wake("a test")
+        assert self.sleeps() == ALL, "the next sleep does what is left"
 
 
 class TestCompacting(LadderWorld):

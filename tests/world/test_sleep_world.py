@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from keepsake.agent.sleep.tiredness import wakes_at
+from keepsake.agent.sleep.sleeper import wakes_at
 from keepsake.agent.thinker import AgentState
 from keepsake.language import heard as hearing
 from keepsake.ports import FixedClock
@@ -77,9 +77,9 @@ class TestTiring(SleepWorld):
         self.set_sleep(awake_tokens=100, awake_hours=16.0, sleep=False)
         self.sleeper.wake("a test")
         self.char1.execute_cmd("say Good evening, Mira.")
-        self.pass_time(3)
+        self.passes(2)
         assert self.sleeper.tiredness.tokens > 0
-        self.sleeper.spent(100)
+        self.mind.thinker.log.tokens += 100
         self.passes(5)
         assert not self.mira.db.asleep
         self.set_sleep(sleep=True)
@@ -203,7 +203,6 @@ class TestAsleep(SleepWorld):
         assert self.mira.db.asleep
         self.passes(12)
         assert not self.mira.db.asleep
-        assert not self.sleeper.nights.under_way
         assert self.sleeper.tiredness.awake_seconds < 600
 
     def test_its_sleep_outlives_a_restart_and_a_new_name(self):

@@ -6,20 +6,18 @@ How much that may be is read from ``vault/config/recall.md``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain, islice, zip_longest
-from urllib.parse import urlsplit
 
+from keepsake.agent.settings import RecallConfig
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.language.heard import heard
 from keepsake.language.perception import for_prompt, shorten
-from keepsake.markdown_config import ConfigSection, FileSettings, between, fixed
 from keepsake.memory.types import MemoryContext
 from keepsake.prompt.script import RECALLED, RECALLED_NOTHING
 from keepsake.prompt.tokens import estimate_tokens
 from keepsake.recall.documents import Document, DocumentKind, Hit
-from keepsake.recall.service import CHILD, NONE
 
 LONGEST, LONGEST_SUMMARY, BRIEF = 300, 450, 160
 """Characters of one found thing; its number stays, so that `page` leads to the rest."""
@@ -27,56 +25,6 @@ _JUST_SAID = 2
 """Lines that a thought asks by."""
 LONGEST_RESULT = 650
 """Characters of a tool result, which is one memory."""
-
-
-SHARE = 4
-"""Recall may fill one part in this many of a chat model's prompt."""
-
-
-@dataclass(frozen=True, slots=True)
-class RecallConfig(FileSettings):
-    """Each is explained in the file."""
-
-    chroma: str = CHILD
-    budget: int = between(600, high=100_000)
-    notes: int = fixed(3)
-    summaries: int = fixed(2)
-    memories: int = between(5, high=200)
-    patience: float = between(0.5, low=0.05, high=60.0)
-    remembered: int = fixed(24)
-    remembered_tokens: int = fixed(600)
-    remembered_thoughts: int = fixed(3)
-
-    def for_prompt(self, tokens: int) -> RecallConfig:
-        """These settings for a chat model, of whose prompt a quarter may be recalled.
-
-        Args:
-            tokens: The most tokens of its prompt; 0 for a model that does not chat.
-        """
-        if not self.budget or tokens // SHARE <= self.budget:
-            return self
-        memories = self.memories * (tokens // SHARE) // self.budget
-        return replace(self, budget=tokens // SHARE, memories=memories)
-
-    def checked(self, read: ConfigSection) -> RecallConfig:
-        """These settings, ``chroma`` as one of its two words or an address."""
-        written = self.chroma.rstrip("/")
-        if written not in (CHILD, NONE) and not _is_address(written):
-            raise read.refuse(
-                "chroma",
-                f"{written!r} is neither child, none nor an address",
-                "Write child, none, or an address such as http://127.0.0.1:8000",
-            )
-        return replace(self, chroma=written)
-
-
-def _is_address(written: str) -> bool:
-    try:
-        url = urlsplit(written)
-        usable = url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
-    except ValueError:  # a port that is no number
-        return False
-    return usable and not url.path and not url.query
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,19 +6,22 @@ again: what is on the disk by then is found there.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from pathlib import Path
 
 from keepsake.agent.memory.remembering import Remembering
 from keepsake.agent.runtime import Runtime
-from keepsake.agent.sleep.night import THROUGH, Figures, NightAsk, NightTask, Step
-from keepsake.agent.sleep.tiredness import SleepConfig
+from keepsake.agent.settings import SleepConfig
+from keepsake.agent.sleep.night import Figures, NightAsk, NightTask, Step
 from keepsake.archive.privacy import NOBODY, outward
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.entries import EntryOrigin, JournalEntry, Judge
 from keepsake.books.entries import line as entry_line
+from keepsake.books.files import replace_file
 from keepsake.books.journal import Journal, is_event
 from keepsake.books.people import May, PeopleBook, hearable
 from keepsake.books.person_page import PageLine, PersonPage
@@ -26,6 +29,8 @@ from keepsake.language.heard import heard
 from keepsake.tasks.night import JournalTask, PeopleTask, ReflectTask, memory_line
 from keepsake.tasks.prompt_file import Prompts
 
+THROUGH = "sleep.json"
+"""Where an agent's folder says of which memories the journal was written."""
 NEWEST = 2000
 """The most memories that one night goes through again."""
 LEAST_MEMORIES, LEAST_LINES = 6, 3
@@ -78,6 +83,14 @@ def write_day(  # noqa: PLR0917 - each is another thing, and none can be left ou
             by="night",
         )
     return {"written": len(new)}
+
+
+def _through(path: Path) -> int:
+    """Number of the newest memory of which the journal was written; 0 where nobody knows."""
+    try:
+        return int(json.loads(path.read_text("utf-8"))["through"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return 0
 
 
 def _by_model(entry: JournalEntry) -> bool:
@@ -220,14 +233,15 @@ def night_tasks(mind: Remembering, services: Runtime) -> Mapping[Step, NightTask
         return [outward(each) for each in memory.memory.archive.read(first, last)]
 
     def consolidate(ask: NightAsk) -> Figures:
-        newest = memory.memory.archive.last_number
-        since = max(ask.through, newest - NEWEST)
+        newest, path = memory.memory.archive.last_number, memory.folder / THROUGH
+        since = max(_through(path), newest - NEWEST)
         memories = read(since + 1, newest) if newest > since else []
-        # What a model is not asked about waits for a night in which it can be.
-        through = newest if ask.available else since
+        asked = ask.available  # else what it is not asked about waits for a night in which it is
         journal = mind.diary.journal
         figures = write_day(journal, memories, ask, prompts.of("journal"), name, now())
-        return {**figures, THROUGH: through}
+        if asked:
+            replace_file(path, json.dumps({"through": newest}) + "\n")
+        return figures
 
     def reflects(ask: NightAsk) -> Figures:
         config, journal = services.sleeping.current, mind.diary.journal

@@ -6,16 +6,17 @@ throughout.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
-from datetime import datetime, timedelta
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta
 from typing import Any
 
 from keepsake.agent.agent_log import log
 from keepsake.agent.attention import EventKind, Impulse
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.runtime import Runtime
-from keepsake.agent.sleep.night import Nights
-from keepsake.agent.sleep.tiredness import Tiredness, is_loud, tired, wakes_at
+from keepsake.agent.settings import SleepConfig
+from keepsake.agent.sleep.night import Nights, Step
 from keepsake.agent.surroundings import (
     CALLED,
     STROLL,
@@ -32,7 +33,9 @@ from keepsake.agent.surroundings import (
 )
 from keepsake.agent.thinker import Thinker
 from keepsake.archive.records import MemoryKind
-from keepsake.language.heard import RULED
+from keepsake.language.heard import RULED, names
+from keepsake.language.perception import pattern
+from keepsake.ports import Clock
 
 TICK_SECONDS = 60.0
 """How often somebody looks whether an agent is tired, or has slept enough."""
@@ -40,6 +43,23 @@ LONGEST_TICK = 3600.0
 """Seconds between two ticks that count: a machine that was suspended was not awake."""
 ITS_HOUR = "its hour"
 _FOR_IT = (EventKind.ADDRESSED, EventKind.NAMED)
+LEAST_SLEEP = timedelta(hours=1)
+"""Whoever falls asleep just before its hour sleeps this long all the same."""
+BY_DAY = 0.75
+"""The share of its hours that an agent sleeps by day. So bedtime moves until it lies in the night
+again; else whoever was once put to bed at noon would sleep through every day from then on."""
+_HALF_A_DAY = timedelta(hours=12)
+_HOUR = 3600.0
+_SHARE_OF_CAPITALS, _LEAST_LETTERS = 0.8, 5
+_LONGEST = 1200
+
+
+@dataclass(frozen=True, slots=True)
+class Tiredness:
+    """What has tired an agent since it woke."""
+
+    awake_seconds: float = 0.0  # seconds awake; those in which the server was down do not count
+    tokens: int = 0  # tokens that its thoughts have read and written
 
 
 class Sleeper:
@@ -58,22 +78,21 @@ class Sleeper:
         memory: MemoryComponent,
         thinker: Thinker,
         nights: Nights,
-        services: Runtime,
+        *,
+        settings: Callable[[], SleepConfig],
+        clock: Clock,
+        timer: Any,
     ) -> None:
-        self._services, self._memory, self._thinker = services, memory, thinker
+        self._memory, self._thinker, self._settings = memory, thinker, settings
+        self._clock, self._timer, self._body = clock, timer, thinker.body
         self.nights, self.tiredness = nights, _tiredness_of(thinker.body())
         self._walk: Walk | None = None
-        self._last_tick = self._last_spoken = services.seconds()
-
-    @property
-    def agent(self) -> Body | None:
-        """The agent as it is now; None if it has been deleted."""
-        return self._thinker.body()
+        self._last_tick = self._last_spoken = timer.seconds()
 
     @property
     def asleep(self) -> bool:
         """Whether the agent sleeps."""
-        agent = self._thinker.body()
+        agent = self._body()
         return agent is not None and bool(agent.db.asleep)
 
     @property
@@ -88,70 +107,57 @@ class Sleeper:
 
     @property
     def may_compact(self) -> bool:
-        """Whether its memory may be compacted because it sleeps; see :class:`.night.Nights`."""
-        return self.asleep and self.nights.may_compact
+        """Whether its memory may be compacted because it sleeps.
+
+        First the journal draws out what matters and the pages are brought up to date; what
+        has left the window by then would be told only by its summary.
+        """
+        nights = self.nights
+        return self.asleep and (not nights.working or nights.step is Step.COMPACT)
 
     @property
     def fell_asleep(self) -> datetime | None:
         """Since when it sleeps, with time zone; None if it is awake, or nobody knows."""
-        if not self.asleep or (agent := self.agent) is None:
+        if (agent := self._body()) is None or not agent.db.asleep:
             return None
         try:
             since = datetime.fromisoformat(str(agent.db.fell_asleep)).astimezone()
         except (ValueError, OverflowError):  # builders can set an attribute to anything
             return None
         # A clock that was wrong by a year, and is put right, must not mean a year of sleep.
-        return since if since <= self._now else None
-
-    @property
-    def _now(self) -> datetime:
-        return self._services.clock.now()
+        return since if since <= self._clock.now() else None
 
     # -- time passes
 
-    def start(self) -> None:
-        """Go on where the server stopped: who slept then sleeps on."""
-        agent = self.agent
-        if agent is None or not self.asleep or self.nights.under_way:
-            return
-        since = self.fell_asleep or self._now
-        agent.db.fell_asleep = since.isoformat()
-        self._thinker.break_off()
-        self.nights.begin("", since, again=True)
-
     def tick(self) -> None:
         """About a minute has passed."""
-        now, agent = self._services.seconds(), self.agent
+        now, agent = self._timer.seconds(), self._body()
         passed, self._last_tick = now - self._last_tick, now
         if agent is None:
             return
-        if not self.asleep:
+        if not agent.db.asleep:
             self._live_on(agent, min(max(passed, 0.0), LONGEST_TICK))
-        elif not self.nights.under_way:
-            self.start()
-        elif self._now >= wakes_at(self.fell_asleep or self._now, self._services.sleeping.current):
+        elif (since := self.fell_asleep) is None:
+            agent.db.fell_asleep = self._clock.now().isoformat()
+        elif self._clock.now() >= wakes_at(since, self._settings()):
             self.wake(ITS_HOUR)
 
     def _live_on(self, agent: Body, passed: float) -> None:
-        config, old = self._services.sleeping.current, self.tiredness
-        self._keep(Tiredness(old.awake_seconds + passed, old.tokens))
+        config, old, thought = self._settings(), self.tiredness, self._thinker.log
+        self._keep(Tiredness(old.awake_seconds + passed, old.tokens + thought.tokens))
+        thought.tokens = 0
         if agent.location is not agent.home and hosts_guests(agent):
             self.come_home()  # since before a reload, or it was held up in a talk
         # Paused it stays as it is; and nobody falls asleep in a body that a person plays.
         busy = agent.db.paused or agent.has_account or self.going_home or self._thinker.turn
-        quiet = self._services.seconds() - self._last_spoken >= config.quiet_minutes * 60.0
+        quiet = self._timer.seconds() - self._last_spoken >= config.quiet_minutes * 60.0
         if (why := tired(config, self.tiredness)) and quiet and not busy:
             self.go_to_bed(why)
-
-    def spent(self, tokens: int) -> None:
-        """A thought has read and written so many tokens."""
-        old = self.tiredness
-        self.tiredness = Tiredness(old.awake_seconds, old.tokens + max(tokens, 0))
 
     def noticed(self, event: Impulse) -> None:
         """Something happened; while players turn to it, it does not go to bed."""
         if event.from_player and event.kind in (*_FOR_IT, EventKind.GIVEN):
-            self._last_spoken = self._services.seconds()
+            self._last_spoken = self._timer.seconds()
             self.stay_up()
 
     def close(self) -> None:
@@ -168,7 +174,7 @@ class Sleeper:
 
     def come_home(self) -> None:
         """Go back to the place that it keeps, where a guest has come; not out of a talk."""
-        agent = self.agent
+        agent = self._body()
         if agent is None or self.asleep or agent.db.paused or agent.has_account:
             return
         called = self._walk is not None and self._walk.manner is CALLED
@@ -179,14 +185,14 @@ class Sleeper:
 
     def _welcome(self) -> None:
         """It is home: to it, whoever waits there has only just come."""
-        self._last_spoken = self._services.seconds()
-        for guest in players_near(self.agent):
+        self._last_spoken = self._timer.seconds()
+        for guest in players_near(self._body()):
             who = identity_of(guest)
             self._thinker.notice(Impulse(EventKind.ARRIVAL, True, guest.key, source_id=who))
 
     def go_to_bed(self, why: str) -> None:
         """Go home and sleep; ``why`` is kept: ``16 hours awake``."""
-        if not self.asleep and self.agent is not None:
+        if not self.asleep and self._body() is not None:
             self._set_off(lambda: self.fall_asleep(why))
 
     def stay_up(self) -> None:
@@ -201,7 +207,7 @@ class Sleeper:
             arrived()
 
         self.stay_up()
-        self._walk = Walk(lambda: self.agent, self._services.timer, over, *manner_and_goal)
+        self._walk = Walk(self._body, self._timer, over, *manner_and_goal)
         self._walk.start()
 
     # -- falling asleep, and waking
@@ -209,40 +215,40 @@ class Sleeper:
     def fall_asleep(self, why: str) -> None:
         """Lie down where the agent is, and sleep."""
         self.stay_up()
-        agent, now = self.agent, self._now
-        if agent is None or self.asleep:
+        agent = self._body()
+        if agent is None or agent.db.asleep:
             return
         self._thinker.break_off()
         self._remember(agent, f"You lie down and fall asleep ({why}).")
-        agent.db.fell_asleep = now.isoformat()
+        agent.db.fell_asleep = self._clock.now().isoformat()
         agent.db.asleep = True
         show(agent, f"{agent.key} lies down and falls asleep.", "asleep")
         log(f"[Sleep] {agent.key} falls asleep: {why}")
         self._keep(self.tiredness)
-        self.nights.begin(why, now)
+        self.nights.begin(why)
 
     def wake(self, by: str, *, rested: bool = False) -> bool:
         """Wake ``by`` somebody or :data:`ITS_HOUR`; False if it does not sleep.
 
         ``rested``: It is as fresh as after a whole night, however short this one was.
         """
-        agent, now = self.agent, self._now
+        agent, now = self._body(), self._clock.now()
         if agent is None or not self.asleep:
             return False
         slept = now - (self.fell_asleep or now)
         whole = rested or by == ITS_HOUR
         agent.attributes.remove("asleep")
         agent.attributes.remove("fell_asleep")
-        self.nights.end(by, whole=whole)
+        self.nights.end(by)
         # The longer it slept, the less of what has tired it is left.
-        share = slept / timedelta(hours=self._services.sleeping.current.sleep_hours)
+        share = slept / timedelta(hours=self._settings().sleep_hours)
         left, old = 0.0 if whole else 1.0 - min(max(share, 0.0), 1.0), self.tiredness
         self._keep(Tiredness(old.awake_seconds * left, int(old.tokens * left)))
         cause = "you have slept enough" if by == ITS_HOUR else f"{by} woke you"
         self._remember(agent, f"You wake up after {_told(slept)} of sleep: {cause}.")
         show(agent, f"{agent.key} wakes up.", "asleep")
         log(f"[Sleep] {agent.key} wakes after {_told(slept)}: {by}")
-        self._last_spoken = self._services.seconds()
+        self._last_spoken = self._timer.seconds()
         self._thinker.schedule()
         self._thinker.notice(Impulse(EventKind.OTHER, from_player=False, source=""))
         return True
@@ -252,7 +258,7 @@ class Sleeper:
 
     def _keep(self, tiredness: Tiredness) -> None:
         self.tiredness = tiredness
-        if (agent := self.agent) is not None:
+        if (agent := self._body()) is not None:
             kept = (round(tiredness.awake_seconds, 1), tiredness.tokens)
             agent.attributes.add("tiredness", kept)
 
@@ -263,7 +269,7 @@ class Sleeper:
 
         ``facts``: The message's ``type`` and, for what is meant for one, ``to``.
         """
-        agent = self.agent
+        agent = self._body()
         if agent is None or speaker is None or speaker is agent:
             return False
         kind, for_me = str(facts.get("type", "")), facts.get("to") == agent.id
@@ -306,3 +312,58 @@ def _told(slept: timedelta) -> str:
     if minutes < 1.5:
         return "a moment"
     return f"{minutes:.0f} minutes" if minutes < 90 else f"{minutes / 60.0:.3g} hours"
+
+
+# -- when it is tired, when it wakes, and what is loud enough to wake it
+
+
+def tired(config: SleepConfig, tiredness: Tiredness) -> str:
+    """Why an agent is tired: ``16 hours awake``; empty if it is not."""
+    if not config.sleep:
+        return ""
+    if tiredness.awake_seconds >= config.awake_hours * _HOUR:
+        hours = tiredness.awake_seconds / _HOUR
+        return f"{hours:.0f} hours awake" if hours >= 2 else f"{hours * 60:.0f} minutes awake"
+    if 0 < config.awake_tokens <= tiredness.tokens:
+        return f"{tiredness.tokens:,} tokens of thinking"
+    return ""
+
+
+def wakes_at(fell_asleep: datetime, config: SleepConfig) -> datetime:
+    """When a sleep ends by itself.
+
+    After ``sleep_hours``, at the latest at ``wake_hour`` of the machine's own clock, but
+    never before :data:`LEAST_SLEEP`. A sleep that begins in the twelve hours after the
+    ``wake_hour`` is one by day, and shorter (:data:`BY_DAY`).
+
+    Returns:
+        A time in the zone of ``fell_asleep``.
+    """
+    hour = _next(config.wake_hour, fell_asleep)
+    by_day = hour - fell_asleep > _HALF_A_DAY
+    hours = timedelta(hours=config.sleep_hours) * (BY_DAY if by_day else 1.0)
+    return max(min(fell_asleep + hours, hour), fell_asleep + LEAST_SLEEP)
+
+
+def _next(hour: int, after: datetime) -> datetime:
+    """The first time after ``after`` at which the machine's clock shows that hour."""
+    day = after.astimezone().date()
+    # A time without a zone is of the machine's, by the rules of that very day.
+    today = datetime.combine(day, time(hour)).astimezone()
+    if today <= after:
+        today = datetime.combine(day + timedelta(days=1), time(hour)).astimezone()
+    return today.astimezone(after.tzinfo)
+
+
+def is_loud(words: str, own_name: str) -> bool:
+    """Whether what is said wakes a sleeper: mostly in capitals, or its name called out (``Mira!``).
+
+    Whether it was said to the sleeper at all is for the caller to know.
+    """
+    words = words[:_LONGEST]
+    letters = [char for char in words if char.lower() != char.upper()]
+    shouted = sum(map(str.isupper, letters)) >= _SHARE_OF_CAPITALS * max(len(letters), 1)
+    if shouted and (len(letters) >= _LEAST_LETTERS or names(words, own_name)):
+        return True
+    called = rf"\b{re.escape(own_name)}\b\s*(?:,[^.?…!]*)?!"
+    return pattern(called, re.I).search(words) is not None

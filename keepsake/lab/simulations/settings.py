@@ -6,9 +6,7 @@ import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from keepsake.agent.attention import ThinkingConfig
-from keepsake.agent.memory.related import RecallConfig
-from keepsake.agent.sleep.tiredness import SleepConfig
+from keepsake.agent.settings import RecallConfig, SleepConfig, ThinkingConfig
 from keepsake.books.journal import JournalConfig
 from keepsake.books.people import PeopleConfig
 from keepsake.errors import ConfigError, KeepsakeError

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,8 +13,8 @@ from typing import Any
 from twisted.internet import task
 
 from keepsake.agent.runtime import Runtime
+from keepsake.agent.settings import SleepConfig
 from keepsake.agent.sleep.night import Nights, NightTask, Step
-from keepsake.agent.sleep.tiredness import SleepConfig
 from keepsake.events.types import Sleep
 from keepsake.paths import REPOSITORY
 from keepsake.ports import Generation, TargetModel
@@ -138,8 +137,8 @@ class Bedroom:
         services.in_thread = partial(Runtime.in_thread, services)
         self.nights = Nights(memory, tasks, services)
 
-    def sleep(self, fell_asleep: datetime) -> list[Sleep]:
+    def sleep(self) -> list[Sleep]:
         """One sleep with its work; the events of its steps."""
         self.told.clear()
-        self.nights.begin("tired", fell_asleep)
+        self.nights.begin("tired")
         return [each for each in self.told if each.op == "step"]

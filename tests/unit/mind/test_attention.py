@@ -10,8 +10,8 @@ from keepsake.agent.attention import (
     Attention,
     EventKind,
     Impulse,
-    ThinkingConfig,
 )
+from keepsake.agent.settings import ThinkingConfig
 
 CONFIG = ThinkingConfig()
 

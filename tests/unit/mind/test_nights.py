@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from keepsake.agent.sleep.night import Figures, NightAsk, NightTask, Step
 from keepsake.agent.sleep.night_tasks import write_day, write_portraits
-from keepsake.agent.sleep.tiredness import is_loud
+from keepsake.agent.sleep.sleeper import is_loud
 from keepsake.archive.records import Memory
 from keepsake.books.entries import Judge, line, standing
 from keepsake.books.journal import Journal
@@ -106,7 +105,6 @@ def test_a_model_writes_the_entries_of_the_day(book):
     assert len(book.entries()) == 2, "done again it changes nothing"
 
 
-NIGHT = datetime(2026, 11, 21, 23, 0, tzinfo=UTC)
 ALL = list(Step)
 
 
@@ -125,19 +123,13 @@ def tasks(**other: NightTask) -> dict[Step, NightTask]:
     return {step: other.get(step.value, asking(step, 1)) for step in ALL[:-1]}
 
 
-def test_the_sleeps_of_one_night_share_its_calls_and_that_is_no_fault(tmp_path: Path):
+def test_the_calls_of_a_sleep_are_limited_and_that_is_no_fault(tmp_path: Path):
     script = Script()
     wanted = tasks(consolidate=asking(Step.CONSOLIDATE, 2), profiles=asking(Step.PROFILES, 9))
-    bedroom = Bedroom(NoMemory(tmp_path), wanted, script, calls=5)
-    steps = bedroom.sleep(NIGHT)
+    steps = Bedroom(NoMemory(tmp_path), wanted, script, calls=5).sleep()
     assert sum(each.calls for each in steps) == len(script.prompts) == 5
     assert not any(each.problem for each in steps)
     assert steps[2].figures == {"calls spent": 1}
-    bedroom.sleep(NIGHT + timedelta(hours=1))
-    assert len(script.prompts) == 5, "shaken awake again and again, it costs no more"
-    bedroom.nights.end("its hour", whole=True)
-    bedroom.sleep(NIGHT + timedelta(hours=2))
-    assert len(script.prompts) == 10, "after a whole sleep it is another night"
 
 
 # -- tired, and awake again

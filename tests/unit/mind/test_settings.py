@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from keepsake.agent.attention import ThinkingConfig
-from keepsake.agent.memory.related import RecallConfig
-from keepsake.agent.sleep.tiredness import SleepConfig
+from keepsake.agent.settings import RecallConfig, SleepConfig, ThinkingConfig
 from keepsake.books.journal import JournalConfig
 from keepsake.books.people import PeopleConfig
 from keepsake.errors import ConfigError

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from keepsake.agent.mind import Mind, Tended
 from keepsake.agent.runtime import runtime
-from keepsake.agent.sleep.tiredness import wakes_at
+from keepsake.agent.sleep.sleeper import wakes_at
 from keepsake.contrib.evennia.agents import AgentMixin
 from keepsake.contrib.evennia.commands import books, compaction, why
 from keepsake.contrib.evennia.commands.base import (

@@ -1,0 +1,90 @@
+"""The settings of agents: ``thinking.md``, ``sleep.md`` and ``recall.md`` in ``vault/config``.
+
+Each setting is explained in its file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from urllib.parse import urlsplit
+
+from keepsake.markdown_config import ConfigSection, FileSettings, between, fixed
+from keepsake.recall.service import CHILD, NONE
+
+SHARE = 4
+"""Recall may fill one part in this many of a chat model's prompt."""
+_DAY = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingConfig(FileSettings):
+    """When agents think; all times in seconds."""
+
+    gather: float = between(0.6, high=30.0)
+    cooldown: float = between(4.0, high=_DAY)
+    idle_interval: float = between(270.0, low=5.0, high=_DAY)
+    idle_away_factor: float = between(10.0, low=1.0)
+    chatter_turns: int = between(4, high=1000)
+    pause_notice: float = fixed(2.0)
+
+
+@dataclass(frozen=True, slots=True)
+class SleepConfig(FileSettings):
+    """When agents sleep, and what a night may cost."""
+
+    sleep: bool = True
+    awake_hours: float = between(16.0, low=0.1, high=1000.0)
+    awake_tokens: int = 400_000
+    quiet_minutes: float = fixed(3.0)  # how long nobody may have spoken to it before it goes to bed
+    sleep_hours: float = between(8.0, low=1.0, high=24.0)
+    wake_hour: int = between(7, high=23)
+    profile: str = "summarizer"
+    calls: int = between(24, high=1000)
+    reflect_after: int = fixed(60)  # importance that has to gather before it reflects
+    insights: int = fixed(3)  # the most that one reflection brings
+
+
+@dataclass(frozen=True, slots=True)
+class RecallConfig(FileSettings):
+    """What is searched, and how much of it a prompt takes."""
+
+    chroma: str = CHILD
+    budget: int = between(600, high=100_000)
+    notes: int = fixed(3)
+    summaries: int = fixed(2)
+    memories: int = between(5, high=200)
+    patience: float = between(0.5, low=0.05, high=60.0)
+    remembered: int = fixed(24)
+    remembered_tokens: int = fixed(600)
+    remembered_thoughts: int = fixed(3)
+
+    def for_prompt(self, tokens: int) -> RecallConfig:
+        """These settings for a chat model, of whose prompt a quarter may be recalled.
+
+        Args:
+            tokens: The most tokens of its prompt; 0 for a model that does not chat.
+        """
+        if not self.budget or tokens // SHARE <= self.budget:
+            return self
+        memories = self.memories * (tokens // SHARE) // self.budget
+        return replace(self, budget=tokens // SHARE, memories=memories)
+
+    def checked(self, read: ConfigSection) -> RecallConfig:
+        """These settings, ``chroma`` as one of its two words or an address."""
+        written = self.chroma.rstrip("/")
+        if written not in (CHILD, NONE) and not _is_address(written):
+            raise read.refuse(
+                "chroma",
+                f"{written!r} is neither child, none nor an address",
+                "Write child, none, or an address such as http://127.0.0.1:8000",
+            )
+        return replace(self, chroma=written)
+
+
+def _is_address(written: str) -> bool:
+    try:
+        url = urlsplit(written)
+        usable = url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
+    except ValueError:  # a port that is no number
+        return False
+    return usable and not url.path and not url.query
