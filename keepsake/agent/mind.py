@@ -43,7 +43,10 @@ def make_mind(life: Life, runtime: Runtime) -> Mind:
         gateway=runtime.gateway,
         post=runtime.post,
         profile=runtime.chat_profile,
-        talk_of=lambda scene: Talk(scene, prompts.of("talk"), prompts.of("act"), tokens.each),
+        talk_of=lambda scene: Talk(
+            *(scene, prompts.of("talk"), prompts.of("act")),
+            count=lambda texts: sum(tokens.each(texts)),
+        ),
         tokens=tokens,
         embedder=runtime.embedder,
         clock=clock,

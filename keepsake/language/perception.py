@@ -11,7 +11,6 @@ from __future__ import annotations
 import calendar
 import re
 import unicodedata
-from collections.abc import Sequence
 from datetime import date
 from functools import lru_cache
 
@@ -149,7 +148,13 @@ def perceive(raw: str, *, own_name: str = "") -> str:
         text += shown if sign else command
     text = _MARKUP.sub(lambda code: _PLAIN.get(code[0], ""), text)
     lines = (" ".join(visible(line).split()) for line in text.splitlines())
-    line = _join([line for line in lines if line.strip(_RULE)])
+    line = ""
+    for each in lines:  # as sentences
+        if not each.strip(_RULE):
+            continue
+        if line and not line.endswith(_SENTENCE_END) and not each[0].islower():
+            line += "."
+        line = f"{line} {each}" if line else each
     if own_name:
         line = pattern(rf"^~?{re.escape(own_name)}>\s*").sub("", line)
     return line
@@ -171,7 +176,11 @@ def for_prompt(text: str, *, limit: int = PROMPT_LIMIT) -> str:
     line = _TOKEN.sub(r"(\1)", line).replace("<|", "(|")  # half a token is one with what follows
     # Nested ones are only seen once the inner one is gone; what is left over cannot match.
     line = line.translate(_STANDINS) if _TOKEN.search(line) or _CURSOR.search(line) else line
-    line = shorten(_without_heading(_INSTRUCT.sub(r"(\1)", line)), limit)
+    line = _INSTRUCT.sub(r"(\1)", line)
+    # Neither a heading nor a rule nor a fence begins it.
+    while line != (bare := line.lstrip(_HEADINGS)) or line.startswith(_RULES):
+        line = bare.lstrip(bare[0]) if bare.startswith(_RULES) else bare
+    line = shorten(line, limit)
     coded, most = line.encode(), limit * BYTES_PER_CHARACTER
     if len(coded) <= most:
         return line
@@ -198,13 +207,6 @@ def fit_name(text: str) -> str:
     return clean if any(map(str.isalnum, clean)) else "somebody"
 
 
-def _without_heading(line: str) -> str:
-    """The line without what makes a heading, a rule or a fence of it."""
-    while line != (bare := line.lstrip(_HEADINGS)) or line.startswith(_RULES):
-        line = bare.lstrip(bare[0]) if bare.startswith(_RULES) else bare
-    return line
-
-
 def visible(text: str) -> str:
     """``text`` with control, invisible, direction and broken characters taken out."""
     # What Python calls printable has none of these and no blank but the plain one; nearly
@@ -229,12 +231,3 @@ def shorten(text: str, limit: int) -> str:
 def _broken_off(head: str) -> str:
     """A text of which only ``head`` is left, which ends with a word if one ends near."""
     return f"{head.rsplit(' ', 1)[0] if ' ' in head[(len(head) + 1) // 2 :] else head}…"
-
-
-def _join(lines: Sequence[str]) -> str:
-    joined = ""
-    for line in lines:
-        if joined and not joined.endswith(_SENTENCE_END) and not line[0].islower():
-            joined += "."
-        joined = f"{joined} {line}" if joined else line
-    return joined

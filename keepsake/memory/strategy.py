@@ -15,8 +15,7 @@ from pathlib import Path
 from keepsake.archive.records import Tier
 from keepsake.errors import ConfigError
 from keepsake.markdown_config import ConfigFile, ConfigSection, merged
-from keepsake.tasks import prompt_file
-from keepsake.tasks.prompt_file import Prompts, load_prompts
+from keepsake.tasks.task import ENVIRONMENT, Prompts, load_prompts
 
 TIER_NAMES = {Tier.RECENT: "short-term", Tier.LONGTERM: "long-term"}
 """What a template calls the two summaries."""
@@ -50,7 +49,7 @@ class Strategy:
         return self.prompts.render(WANTED, agent=agent, tier=name, headings=headings)
 
 
-_PROMPTS = Prompts(Path("narrative.md"), {WANTED: prompt_file.ENVIRONMENT.from_string(_BUILT_IN)})
+_PROMPTS = Prompts(Path("narrative.md"), {WANTED: ENVIRONMENT.from_string(_BUILT_IN)})
 NARRATIVE = Strategy("narrative", (), _PROMPTS)
 """What holds where no file is given; ``narrative.md`` says the same."""
 

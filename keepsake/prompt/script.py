@@ -18,11 +18,6 @@ from keepsake.prompt.verbs import PRIVATE
 _DAYTIMES = ((5, "night"), (12, "morning"), (17, "afternoon"), (22, "evening"), (24, "night"))
 
 
-def cursor(name: str) -> str:
-    """Where the script waits for ``name``: ``~Mira>``."""
-    return f"~{name}>"
-
-
 def script(window: Sequence[Memory], name: str) -> list[str]:
     """The lines of the script: headings in square brackets, own acts behind the cursor.
 
@@ -43,8 +38,8 @@ def script_line(memory: Memory, name: str) -> str:
     """A memory as a line of the script; an own act stands behind the cursor, with its reason."""
     if memory.kind is not MemoryKind.ACT:
         return for_prompt(memory.line)
-    text = f"{memory.text} | {memory.reason}" if memory.reason else memory.line
-    return f"{cursor(name)} {for_prompt(text.strip().removeprefix(cursor(name)))}"
+    text, cursor = f"{memory.text} | {memory.reason}" if memory.reason else memory.line, f"~{name}>"
+    return f"{cursor} {for_prompt(text.strip().removeprefix(cursor))}"
 
 
 def heading(memory: Memory) -> str:

@@ -125,11 +125,7 @@ class Costs:
     sections: tuple[PromptSection, ...]
     budget: int
     source: str
-
-    @property
-    def used(self) -> int:
-        """Tokens of the whole prompt."""
-        return sum(section.tokens for section in self.sections)
+    used: int  # tokens of the whole prompt
 
 
 def costs_of(prompt: Rendered, tokens: Tokens, budget: int) -> Costs:
@@ -141,7 +137,7 @@ def costs_of(prompt: Rendered, tokens: Tokens, budget: int) -> Costs:
     for (_, name), cost in zip(prompt.lines, costs, strict=True):
         section = _TITLES.get(name, name)
         spent[section] = spent.get(section, 0) + cost
-    return Costs(tuple(starmap(PromptSection, spent.items())), budget, tokens.source)
+    return Costs(tuple(starmap(PromptSection, spent.items())), budget, tokens.source, sum(costs))
 
 
 def title_of(section: str) -> str:

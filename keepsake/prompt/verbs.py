@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from itertools import takewhile
 
@@ -41,11 +41,10 @@ class Verb:
     # whether it stays in the agent's own mind: nobody else sees or hears of it, and no command of
     # the game does it
     private: bool = False
+    name: str = field(init=False)  # the word it starts with, lower case
 
-    @property
-    def name(self) -> str:
-        """The word it starts with, lower case."""
-        return self.usage.partition(" ")[0]
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", self.usage.partition(" ")[0])
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,9 +119,8 @@ class AnswerReader:
     @property
     def _label(self) -> re.Pattern[str]:
         """The character's own name before a line: ``Mira:``, ``**Mira:**``, ``~Mira>``."""
-        return pattern(
-            rf"^[*_]{{0,2}}~?{re.escape(self.name)}[*_]{{0,2}}\s*[:>]+[*_]{{0,2}}\s*", re.I
-        )
+        name = re.escape(self.name)
+        return pattern(rf"^[*_]{{0,2}}~?{name}[*_]{{0,2}}\s*[:>]+[*_]{{0,2}}\s*", re.I)
 
     def _bare(self, raw: str) -> str:
         """A line without fence, label and the quotation marks around the whole of it."""
@@ -200,18 +199,18 @@ def bare(text: str) -> str:
     return "".join(filter(str.isalnum, text.casefold()))
 
 
-def fault_of(words: str, *, instructions: str, own_lines: Sequence[str]) -> str:
+def fault_of(words: str, instructions: str, last: str) -> str:
     """Why a line is not spoken, in words that a model can act on; empty if it is.
 
     Args:
         words: The line.
         instructions: The part of the prompt that says how to answer.
-        own_lines: What the character said last, oldest first; only the last one counts.
+        last: What the character said last; empty for nothing.
     """
     said = bare(words)
     if not said:
         return EMPTY
-    if len(said) > SHORT and own_lines and said == bare(own_lines[-1]):
+    if len(said) > SHORT and said == bare(last):
         return "You said exactly this a moment ago. Say something else, or write > wait"
     if recites(said, bare(instructions)):
         return "The answer repeats the instructions. Answer as the character, in your own words"

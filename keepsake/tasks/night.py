@@ -17,8 +17,7 @@ from keepsake.language.perception import for_prompt, shorten
 from keepsake.ports import ChatMessage, TargetModel
 from keepsake.prompt.tokens import estimate_tokens
 from keepsake.tasks.conversation import own_line
-from keepsake.tasks.prompt_file import Prompts
-from keepsake.tasks.task import AnswerRefused, Question
+from keepsake.tasks.task import AnswerRefused, Prompts, Question
 
 PARTS = ("system", "turn")
 """The parts of each of their templates."""

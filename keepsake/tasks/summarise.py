@@ -17,8 +17,7 @@ from keepsake.language.perception import SENTENCE_GAP
 from keepsake.memory.summary_text import WIDE, plain
 from keepsake.ports import ChatMessage, TargetModel
 from keepsake.tasks.answer import bare, recites
-from keepsake.tasks.prompt_file import Prompts
-from keepsake.tasks.task import AnswerRefused, Question
+from keepsake.tasks.task import AnswerRefused, Prompts, Question
 
 SYSTEM, TEXT = "system", "text"
 """The parts of both prompts: the rules of the task, and the whole of it for a base model."""

@@ -17,7 +17,7 @@ from keepsake.errors import KeepsakeError
 from keepsake.language.heard import heard, spoken
 from keepsake.language.perception import for_prompt
 from keepsake.ports import ChatMessage, Embedder, TargetModel, Tool
-from keepsake.prompt.script import cursor, script
+from keepsake.prompt.script import script
 from keepsake.prompt.sections import FRAME, Marks, PromptLine, Rendered
 from keepsake.tasks.answer import SHORT, AnswerReader, fault_of, most_fitting
 from keepsake.tasks.conversation import (
@@ -28,8 +28,7 @@ from keepsake.tasks.conversation import (
     example_line,
     turns_of,
 )
-from keepsake.tasks.prompt_file import Prompts
-from keepsake.tasks.task import Question
+from keepsake.tasks.task import Prompts, Question
 
 LONGEST_LINE = 2000
 """Characters of one line of the scene: what the agent knows of somebody is one."""
@@ -48,7 +47,6 @@ class TalkScene:
     longterm_span: str = ""  # its memories: ``1 to 214``
     recent: str = ""  # the short-term summary
     recent_span: str = ""
-    context: tuple[str, ...] = ()  # what another memory than ours brings in place of summaries
     now: str = ""  # ``Thursday 26 November 2026, late evening``
     place: str = ""
     description: str = ""
@@ -111,7 +109,6 @@ class TalkPrompt:
 
     question: Question
     rendered: Rendered  # the same as text, with the section of each line
-    instructions: str  # the part that says how to answer
 
 
 def ever_less(scene: TalkScene, names: Sequence[str]) -> Iterator[TalkScene]:
@@ -137,7 +134,7 @@ _FEWER = (
     *("experiences", "recalled", "called_back", "notes", "journal"),
     *("things", "people", "description"),
 )
-_FEWER_IN_TEXT = (*_FEWER, "told", "examples", "context")
+_FEWER_IN_TEXT = (*_FEWER, "told", "examples")
 """What a turn is shown less of where it may not be so long, in this order, the last first."""
 
 
@@ -149,7 +146,7 @@ class Talk:
         scene: What the turn is made from.
         prompts: The parts of ``talk.md``.
         act: The parts of ``act.md``.
-        count: Tokens of each of several texts.
+        count: Tokens of several texts together.
 
     Attributes:
         answer: Reads the answer to the last prompt that was made.
@@ -158,12 +155,12 @@ class Talk:
     scene: TalkScene
     prompts: Prompts
     act: Prompts
-    count: Callable[[Sequence[str]], list[int]]
+    count: Callable[[Sequence[str]], int]
     answer: AnswerReader = field(init=False)
     _instructions: str = ""  # the part of its prompt that says how to answer
-    _spoken: list[str] = field(default_factory=list)  # what was said last, and of this answer
-    # what a small model may not say again, as it falls into its own sentences
-    _said_before: list[str] = field(default_factory=list)
+    _own: list[str] = field(default_factory=list)  # what the character said before this answer
+    _said_last: str = ""  # what it said last
+    _may_repeat: bool = True  # a small model may not: it falls into its own sentences
 
     def prompt(self, target: TargetModel, refused: str = "") -> TalkPrompt:
         """The prompt for a model.
@@ -175,21 +172,19 @@ class Talk:
         Raises:
             ConfigError: A template fails on these values.
         """
+        said = [own.words for own in map(spoken, self.scene.window) if own is not None]
         self.answer = AnswerReader(self.scene.name, script=target.form == SCRIPT)
-        made = self._chat(target, refused) if target.form == CHAT else self._text(target, refused)
-        self._instructions, self._spoken = made.instructions, _last_said(self.scene.window)
-        self._said_before = self._own_lines() if target.form == DIALOGUE else []
-        return made
+        self._own, self._said_last = said[-LAST_LINES:], said[-1] if said else ""
+        self._may_repeat = target.form != DIALOGUE
+        return self._chat(target, refused) if target.form == CHAT else self._text(target, refused)
 
     def chooser(self, embedder: Embedder) -> Callable[[Sequence[str]], int] | None:
-        """Chooses among answers to the partner's last words; None where nobody has said anything.
+        """Chooses among answers to the prompt that was made; None where nobody has said anything.
 
         ``embedder``: Turns texts into vectors; what it raises leaves the first answer.
         """
-        window = self.scene.window
-        own = self._own_lines()
-        told = (heard(each) for each in reversed(window))
-        words = self.scene.words or next((said.words for said in told if said is not None), "")
+        told = (said.words for each in reversed(self.scene.window) if (said := heard(each)))
+        words, own = self.scene.words or next(told, ""), self._own
         if not words:
             return None
 
@@ -203,16 +198,11 @@ class Talk:
 
     def fault(self, words: str) -> str:
         """Why a spoken line of the answer is refused; empty if it is not."""
-        instructions, own = self._instructions, self._spoken
-        if words in self._said_before and len(words) > SHORT:
-            own = [words]
-        if not (found := fault_of(words, instructions=instructions, own_lines=own)):
-            self._spoken.append(words)
+        again = not self._may_repeat and len(words) > SHORT and words in self._own
+        found = fault_of(words, self._instructions, words if again else self._said_last)
+        if not found:
+            self._said_last = words
         return found
-
-    def _own_lines(self) -> list[str]:
-        found = (spoken(each) for each in self.scene.window)
-        return [own.words for own in found if own is not None][-LAST_LINES:]
 
     def _chat(self, target: TargetModel, refused: str) -> TalkPrompt:
         head = self._lines(self.prompts, "system", self.scene.variables())
@@ -222,24 +212,22 @@ class Talk:
         if news and news[0] == f"[{day}, {self.scene.place}]":  # as the head of the message says
             news = news[1:]
         last = self._last(target, refused, [PromptLine(line, "window") for line in news])
-        room = target.prompt_tokens - self._tokens([*head, *last])
-        costs = [sum(self.count(turn.lines)) + 4 for turn in turns]
+        room = target.prompt_tokens - self.count([line.text for line in (*head, *last)])
+        costs = [self.count(turn.lines) + 4 for turn in turns]
         while turns and (sum(costs) > room or turns[0].role == ASSISTANT):  # the oldest give way
             turns, costs = turns[1:], costs[1:]
-        talk: list[PromptLine] = []
+        talk, messages = list[PromptLine](), list[ChatMessage]()
         for role, lines in turns:
             name = f"{self.scene.name}: " if role == ASSISTANT else ""
             talk += [PromptLine(f"{name}{line}", "window") for line in lines]
-        messages = (
-            ChatMessage(SYSTEM, _text(head)),
-            *(ChatMessage(role, "\n".join(lines)) for role, lines in turns),
-            ChatMessage(USER, _text(last)),
-        )
+            messages.append(ChatMessage(role, "\n".join(lines)))
+        first, news_of = ("\n".join(line.text for line in part).strip() for part in (head, last))
+        messages = [ChatMessage(SYSTEM, first), *messages, ChatMessage(USER, news_of)]
         text = "\n\n".join(f"[{each.role}]\n{each.text}" for each in messages)
         tools = self.scene.tools if target.takes_tools else ()
-        frame = _text([line for line in head if line.section == FRAME])
+        self._instructions = "\n".join(line.text for line in head if line.section == FRAME)
         rendered = Rendered(text, (*head, *talk, *last))
-        return TalkPrompt(Question(messages, text, tools=tools), rendered, frame)
+        return TalkPrompt(Question(tuple(messages), text, tools=tools), rendered)
 
     def _last(
         self, target: TargetModel, refused: str, news: Sequence[PromptLine]
@@ -253,36 +241,33 @@ class Talk:
             if scene.trigger and not scene.partner:
                 lines += self._lines(self.act, "turn", values)
             lines += [PromptLine("", FRAME), *news] if news else []
-            if self._tokens(lines) <= most:
+            if self.count([line.text for line in lines]) <= most:
                 break
         return lines
 
     def _text(self, target: TargetModel, refused: str) -> TalkPrompt:
         """A dialogue or a transcript to continue, with as much of the scene as fits."""
-        lines, examples = list[PromptLine](), ""
+        lines = list[PromptLine]()
         for scene in ever_less(self.scene, _FEWER_IN_TEXT):
             values = scene.variables()
             if target.form == SCRIPT:
-                examples = "\n".join(scene.examples)  # only here are they shown as answers
                 shown: dict[str, Any] = {"examples": [*map(_script_line, scene.examples)]}
-                shown |= {"window": script(scene.window, scene.name), "cursor": cursor(scene.name)}
+                shown |= {"window": script(scene.window, scene.name), "cursor": f"~{scene.name}>"}
                 values |= shown | {"refused": for_prompt(refused)}
                 lines = self._lines(self.prompts, "transcript", values)
+                self._instructions = "\n".join(scene.examples)  # here they are shown as answers
             else:
                 every = (dialogue_line(memory, scene.name) for memory in scene.window)
                 talk = [*filter(None, every)]
                 talk = talk[max(len(talk) // LAST_LINES - 1, 0) * LAST_LINES :]
                 lines = self._lines(self.prompts, "dialogue", values, talk=talk)
-                examples = "\n".join((scene.persona, *values["examples"]))  # not to be recited
-            if self._tokens(lines) <= target.prompt_tokens:
+                self._instructions = "\n".join((scene.persona, *values["examples"]))
+            if self.count([line.text for line in lines]) <= target.prompt_tokens:
                 break
         text = "\n".join(line.text for line in lines)
         warmth = DIALOGUE_TEMPERATURE if target.form == DIALOGUE else None
         question = Question(text=text, stop=("\n",), temperature=warmth)
-        return TalkPrompt(question, Rendered(text, tuple(lines)), examples)
-
-    def _tokens(self, lines: Sequence[PromptLine]) -> int:
-        return sum(self.count([line.text for line in lines]))
+        return TalkPrompt(question, Rendered(text, tuple(lines)))
 
     def _lines(
         self, prompts: Prompts, part: str, values: dict[str, Any], **more: Any
@@ -293,23 +278,7 @@ class Talk:
         return _MARKS.read(prompts.render(part, **marked))
 
 
-def _text(lines: Sequence[PromptLine]) -> str:
-    return "\n".join(line.text for line in lines).strip()
-
-
 def _script_line(line: str) -> str:
     """A line of a script that the character's author wrote: its cursor is meant."""
     head, sign, rest = line.partition(">")
     return f"{head}> {for_prompt(rest)}" if sign and head.startswith("~") else for_prompt(line)
-
-
-def _last_said(window: Sequence[Memory]) -> list[str]:
-    """What the character said in its last turn."""
-    said: list[str] = []
-    for memory in reversed(window):
-        own = spoken(memory)
-        if own is not None:
-            said.append(own.words)
-        elif said:
-            break
-    return said[::-1]

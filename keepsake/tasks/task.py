@@ -3,22 +3,38 @@
 A task renders itself for the form of the model that answers, reads the answer, and names why it
 refuses one. :func:`run` asks in a worker thread; the thinker asks on the reactor with the same
 tasks. A refused answer is asked for once more, with the reason. After that the fallback counts.
+
+The template of a task is a markdown file whose fenced blocks are its prompts; a builder may edit it
+while the game runs. The word behind a fence names the part: ```` ```system ````, ```` ```turn ````.
+Templates are Jinja's, sandboxed, and checked when they are read. What a player says is data, and
+never a template.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+import traceback
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
+from pathlib import Path
 from typing import Any, Protocol
 
-from keepsake.errors import KeepsakeError, ModelError
+import jinja2
+from jinja2 import meta, nodes
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from keepsake.errors import ConfigError, KeepsakeError, ModelError
 from keepsake.ports import ChatMessage, Generation, TargetModel, Tool
 
 TRIES = 2
 """How often a model is asked: once, and once more with the reason of the refusal."""
 FALLBACK = "fallback"
 """The ``by`` of an outcome that no model wrote."""
+ENVIRONMENT = ImmutableSandboxedEnvironment(
+    undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
+)
+_FENCE = re.compile(r"^(?P<mark>```|~~~)(?P<part>\w+)\n(?P<body>.*?)^(?P=mark)[^\n]*$", re.M | re.S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,3 +160,83 @@ def run[T](task: Task[T], ask: Ask | None, *, forgiving: bool = True) -> TaskRes
             reason = refused.what
             refusals = (*refusals, RefusedAnswer(task.name, answer.text, reason))
     return replace(TaskResult(task.fallback(), FALLBACK, cost, refusals), problem=problem or reason)
+
+
+# -- templates
+
+
+@dataclass(frozen=True, slots=True)
+class Prompts:
+    """The parts of one template."""
+
+    path: Path
+    parts: Mapping[str, jinja2.Template]
+
+    def render(self, part: str, **values: Any) -> str:
+        """One part with its values, without blank space at both ends.
+
+        Raises:
+            ConfigError: The template fails on these values.
+        """
+        try:
+            return self.parts[part].render(values).strip()
+        except Exception as error:  # a template can raise whatever its expressions raise
+            raise _failed(self.path, error) from error
+
+
+def load_prompts(path: Path, parts: Collection[str], variables: Collection[str]) -> Prompts:
+    """Read and check a template.
+
+    Args:
+        path: The file.
+        parts: The parts that it must have; others are refused.
+        variables: The names that it may use.
+
+    Raises:
+        ConfigError: It cannot be read or parsed, lacks a part, or names an unknown variable.
+    """
+    try:
+        source = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        cure = "Put it back from the committed vault, saved as UTF-8"
+        raise ConfigError(path, 1, f"the template cannot be read ({error})", cure) from error
+    found: dict[str, jinja2.Template] = {}
+    for fence in _FENCE.finditer(source):
+        part, line = fence["part"], source.count("\n", 0, fence.start()) + 1
+        if part not in parts or part in found:
+            cure = f"The parts of this file are: {', '.join(parts)}, once each"
+            raise ConfigError(path, line, f"the part {part!r} is not expected here", cure)
+        # Behind a comment as long as what stands above: Jinja's line numbers are then the file's.
+        text = "{#" + "\n" * (line - 1) + "#}\n" + fence["body"]
+        try:
+            found[part], used = _compiled(text)
+        except jinja2.TemplateError as error:
+            raise _failed(path, error) from error
+        for name, at in used.items():
+            if name not in variables:
+                cure = f"A template can use: {', '.join(sorted(variables))}"
+                raise ConfigError(path, at, f"there is no variable {name!r}", cure)
+    if missing := [part for part in parts if part not in found]:
+        cure = f"Write it between ```{missing[0]} and ```"
+        raise ConfigError(path, 1, f"the part {missing[0]!r} is missing", cure)
+    return Prompts(path, found)
+
+
+@lru_cache(maxsize=64)  # the files of a configuration are mostly the shipped ones
+def _compiled(text: str) -> tuple[jinja2.Template, Mapping[str, int]]:
+    """The template, and the variables that it uses, each with its last line."""
+    tree = ENVIRONMENT.parse(text)
+    used = meta.find_undeclared_variables(tree)
+    names = tree.find_all(nodes.Name)
+    return ENVIRONMENT.from_string(text), {n.name: n.lineno for n in names if n.name in used}
+
+
+def _failed(path: Path, error: BaseException) -> ConfigError:
+    """The error for a template that cannot be parsed, or fails on its values."""
+    # Jinja keeps the line of the template in the traceback, unless the error itself has it.
+    frames = traceback.walk_tb(error.__traceback__)
+    lines = [line for frame, line in frames if frame.f_code.co_filename == "<template>"]
+    line = getattr(error, "lineno", None) or (lines or [1])[-1]
+    reason = getattr(error, "message", None) or str(error) or type(error).__name__
+    cure = "Mend the template, or put it back from the committed vault"
+    return ConfigError(path, line, f"the prompt fails: {reason}", cure)

@@ -9,7 +9,7 @@ from pathlib import Path
 from keepsake.errors import ConfigError
 from keepsake.markdown_config import ConfigFile
 from keepsake.tasks import night, summarise, talk
-from keepsake.tasks.prompt_file import Prompts, load_prompts
+from keepsake.tasks.task import Prompts, load_prompts
 
 _PARTS: Mapping[str, tuple[Collection[str], Collection[str]]] = {
     "talk": (talk.TALK_PARTS, talk.TALK_VARIABLES),

@@ -27,7 +27,7 @@ from keepsake.books.people import May, PeopleBook, hearable
 from keepsake.books.person_page import PageLine, PersonPage
 from keepsake.language.heard import heard
 from keepsake.tasks.night import JournalTask, PeopleTask, ReflectTask, memory_line
-from keepsake.tasks.prompt_file import Prompts
+from keepsake.tasks.task import Prompts
 
 THROUGH = "sleep.json"
 """Where an agent's folder says of which memories the journal was written."""

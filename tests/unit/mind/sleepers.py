@@ -19,8 +19,7 @@ from keepsake.events.types import Sleep
 from keepsake.paths import REPOSITORY
 from keepsake.ports import Generation, TargetModel
 from keepsake.tasks.night import PARTS
-from keepsake.tasks.prompt_file import Prompts, load_prompts
-from keepsake.tasks.task import Ask, Question
+from keepsake.tasks.task import Ask, Prompts, Question, load_prompts
 
 
 def generation(text: str) -> Generation:

@@ -117,13 +117,12 @@ LINE = "The tide took two of your planks, Jonas."
         ("…", "", "empty"),
         ("Sure! Plain lines are spoken aloud to whoever spoke to you.", "", "instructions"),
         ("I am told what happened, each day, by Joss.", "", ""),
-        (LINE.upper(), f"Good day.|{LINE}", "exactly this"),
-        (LINE, f"{LINE}|Good day.", ""),  # only the last line counts
+        (LINE.upper(), LINE, "exactly this"),
         ("Yes, Jonas.", "Yes, Jonas.", ""),  # it is short
     ],
 )
 def test_which_answers_are_refused_and_why(words, own, told):
-    found = fault_of(words, instructions=INSTRUCTIONS, own_lines=own.split("|"))
+    found = fault_of(words, INSTRUCTIONS, own)
     assert told in found
     assert bool(told) == bool(found)
 

@@ -10,8 +10,8 @@ from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import ConfigError
 from keepsake.paths import REPOSITORY
 from keepsake.prompt.tokens import estimate_tokens
-from keepsake.tasks.prompt_file import load_prompts
 from keepsake.tasks.talk import LAST_LINES, TALK_VARIABLES, Talk, TalkPrompt, TalkScene
+from keepsake.tasks.task import load_prompts
 from keepsake.tasks.task_prompts import TaskPrompts
 from tests.sentences import table
 
@@ -71,12 +71,8 @@ SCENE = TalkScene(
 )
 
 
-def count(texts: Sequence[str]) -> list[int]:
-    return [estimate_tokens(text) for text in texts]
-
-
-def letters(texts: Sequence[str]) -> list[int]:
-    return [len(text) for text in texts]
+def count(texts: Sequence[str]) -> int:
+    return sum(map(estimate_tokens, texts))
 
 
 def talk(scene: TalkScene = SCENE) -> Talk:
@@ -84,7 +80,7 @@ def talk(scene: TalkScene = SCENE) -> Talk:
 
 
 def script(scene: TalkScene, nudge: str = "Anneke waits.", room: int = 9_000) -> TalkPrompt:
-    made = Talk(scene, SHIPPED.of("talk"), SHIPPED.of("act"), letters)
+    made = Talk(scene, SHIPPED.of("talk"), SHIPPED.of("act"), lambda texts: sum(map(len, texts)))
     return made.prompt(Target("script", room), nudge)
 
 

@@ -172,7 +172,8 @@ def _guards(why: Why) -> Iterator[str]:
 def _cost(cost: Thought) -> Iterator[str]:
     if cost.sections and cost.budget:
         sections = tuple(PromptSection(name, tokens) for name, tokens in cost.sections.items())
-        lines = chart(Costs(sections, cost.budget, cost.counted_by))
+        used = sum(cost.sections.values())
+        lines = chart(Costs(sections, cost.budget, cost.counted_by, used))
         yield "|wIts prompt|n"
         yield from (f"  {plain(line)}" for line in lines)
     if not cost.model:
