@@ -6,12 +6,11 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime
 from random import Random
-from typing import Any
+from typing import cast
 
 from evennia.accounts.models import AccountDB
 from evennia.objects.models import ObjectDB
@@ -28,11 +27,11 @@ from keepsake.contrib.evennia.minds import open_minds
 from keepsake.errors import KeepsakeError
 from keepsake.events.log import EventLog, Subscribers
 from keepsake.events.types import Compaction, Event, Fault, MemoryChange, Thought
-from keepsake.lab.simulations.plan import HOUR, Lab, SimulationPlan
-from keepsake.lab.simulations.simulate import start_on
-from keepsake.lab.simulations.timeline import Timeline
+from keepsake.lab.simulate import start_on
+from keepsake.lab.simulation import BEGINS, HOUR, Lab, SimulationPlan, moment
+from keepsake.lab.timeline import Timeline
 from keepsake.paths import places
-from world.atlas import Atlas, Person, Thing, read_atlas
+from world.atlas import Atlas, Person, read_atlas
 from world.build import build_world, find
 
 MOST_FAILURES = 12
@@ -61,11 +60,11 @@ def build(plan: SimulationPlan) -> None:
     ObjectDB.objects.get(id=1).location = None
     make_visitors(plan.visitors, find("room", atlas.start))
     ServerConfig.objects.conf("last_initial_setup_step", "done")
-    _backdate(plan.begins)
+    _backdate()
 
 
-def _backdate(begins: datetime) -> None:
-    """Date all objects and accounts to that moment: people's ids are made of it.
+def _backdate() -> None:
+    """Date all objects and accounts to the first moment: people's ids are made of it.
 
     Evennia identifies the objects in an attribute by number and creation date, and takes one with
     another date for deleted: so these attributes are written anew.
@@ -73,9 +72,9 @@ def _backdate(begins: datetime) -> None:
     naming = [each for each in Attribute.objects.all() if _REFERENCE in repr(each.db_value)]
     named = [from_pickle(each.db_value) for each in naming]
     for model in (ObjectDB, AccountDB):
-        model.objects.update(db_date_created=begins)
+        model.objects.update(db_date_created=BEGINS)
         for made in model.objects.all():  # Evennia keeps them in memory, with what they had
-            made.db_date_created = begins.astimezone(UTC)
+            made.db_date_created = BEGINS
     for attribute, value in zip(naming, named, strict=True):
         attribute.db_value = to_pickle(value)
         attribute.save(update_fields=["db_value"])
@@ -93,7 +92,6 @@ class SimulatedLife:
 
     Args:
         lab: Its folder.
-        plan: What it is.
         report: Told how far it is: seconds, and what has happened.
         stop: Ends :meth:`play` at the next moment.
 
@@ -102,17 +100,12 @@ class SimulatedLife:
     """
 
     def __init__(
-        self,
-        lab: Lab,
-        plan: SimulationPlan,
-        report: Callable[[float, Mapping[str, int]], None],
-        stop: threading.Event,
+        self, lab: Lab, report: Callable[[float, Mapping[str, int]], None], stop: threading.Event
     ) -> None:
-        self._lab, self._plan, self._report, self._stop = lab, plan, report, stop
+        self._lab, self._report, self._stop = lab, report, stop
         self._since, self._before = lab.lived(), lab.counts()
-        self._timeline = Timeline(plan.moment(self._since), _broken)
+        self._timeline = Timeline(moment(self._since), _broken)
         self.counts = Counter[str]()
-        self._log: EventLog | None = None
         self._failures, self._failure = 0, ""  # thoughts without an answer in a row, and why
         self._told = self._flushed = 0.0
         self._saved = self._since
@@ -123,10 +116,10 @@ class SimulatedLife:
         Raises:
             KeepsakeError: The model is gone or the disk is full; says what to do.
         """
-        timeline, plan, subscribers = self._timeline, self._plan, Subscribers()
+        timeline, plan, subscribers = self._timeline, self._lab.plan(), Subscribers()
         subscribers.on_event(self._count)
         shared = start_on(timeline, f"{plan.seed} {self._since:g}", places(), subscribers)
-        self._log = shared.event_log
+        self._log = cast("EventLog", shared.event_log)
         try:
             runtime.live(shared)
             agents = sorted(all_agents(), key=lambda agent: agent.id)
@@ -143,32 +136,28 @@ class SimulatedLife:
         finally:
             runtime.stop(reload=False)
             timeline.close()
-        if self._log is not None:
-            self._log.close(_PATIENCE)
+        self._log.close(_PATIENCE)
         self._check()
-        self._save()
-
-    @property
-    def _seconds(self) -> float:
-        return self._since + self._timeline.timer.seconds()
+        self._save(self._since + timeline.timer.seconds())
 
     def _between(self) -> None:
+        now = self._since + self._timeline.timer.seconds()
         if time.monotonic() - self._told >= TOLD_EACH:
             self._told = time.monotonic()
             self._check()
-            self._report(self._seconds, self.counts)
-        if self._seconds - self._flushed >= FLUSH_EACH:
-            self._flushed = self._seconds
-            while self._log is not None and not self._log.flush(1.0):
+            self._report(now, self.counts)
+        if now - self._flushed >= FLUSH_EACH:
+            self._flushed = now
+            while not self._log.flush(1.0):
                 self._check()
-        if self._seconds >= (self._saved // HOUR + 1) * HOUR:
-            self._save()
+        if now >= (self._saved // HOUR + 1) * HOUR:
+            self._save(now)
         if self._stop.is_set():
             raise RunStopped
 
-    def _save(self) -> None:
-        self._saved = self._seconds
-        self._lab.write_lived(self._saved, self._before + self.counts)
+    def _save(self, now: float) -> None:
+        self._saved = now
+        self._lab.write_lived(now, self._before + self.counts)
 
     def _count(self, event: Event) -> None:
         """Count an event; told in any thread, but one at a time."""
@@ -193,7 +182,7 @@ class SimulatedLife:
                 f"The model has not answered {MOST_FAILURES} thoughts in a row: {self._failure}",
                 f"Start its server, then go on: {self._lab.resume}",
             )
-        if self._log is not None and self._log.problem:
+        if self._log.problem:
             raise KeepsakeError(
                 f"The event log could not be written ({self._log.problem})",
                 f"Free some disk space or mend the permissions, then go on: {self._lab.resume}",
@@ -206,41 +195,37 @@ def _broken(error: Exception) -> None:
     logging.getLogger("keepsake.lab").error(told, error, exc_info=error)
 
 
+# -- who lives there
+
+
 def atlas_for(atlas: Atlas, agents: int, seed: int) -> Atlas:
     """The world with ``agents`` agents: first those of its files, then made-up ones."""
-    chosen = dict(list(atlas.people.items())[:agents])
-    made = _made_up(atlas, agents - len(chosen), Random(f"inhabitants {seed}"))
-    return only(atlas, {**chosen, **made})
+    rng, people = Random(f"inhabitants {seed}"), dict(list(atlas.people.items())[:agents])
+    taken = {person.name for person in atlas.people.values()}
+    names = [name for name in PEOPLE["names"].split() if name not in taken]
+    rng.shuffle(names)
+    for name in names[: agents - len(people)]:
+        people[name.casefold()] = _person(name, rng.choice(sorted(atlas.places)), rng)
+    return only(atlas, people)
 
 
 def only(atlas: Atlas, people: dict[str, Person]) -> Atlas:
     """The world with these people alone; what others own lies where they would live."""
-
-    def at_hand(thing: Thing) -> Thing:
+    things = dict(atlas.things)
+    for key, thing in things.items():
         owner = atlas.people.get(thing.at)
-        return (
-            thing
-            if owner is None or owner.id in people
-            else thing.model_copy(update={"at": owner.home})
-        )
-
-    things = {key: at_hand(thing) for key, thing in atlas.things.items()}
+        if owner is not None and owner.id not in people:
+            things[key] = thing.model_copy(update={"at": owner.home})
     return replace(atlas, people=people, things=things)
-
-
-def _made_up(atlas: Atlas, how_many: int, rng: Random) -> dict[str, Person]:
-    taken = {person.name for person in atlas.people.values()}
-    names = [name for name in PEOPLE["names"].split() if name not in taken]
-    rng.shuffle(names)
-    homes = sorted(atlas.places)
-    people = (_person(name, rng.choice(homes), rng) for name in names[:how_many])
-    return {person.id: person for person in people}
 
 
 def _person(name: str, home: str, rng: Random) -> Person:
     trade, does = rng.choice(PEOPLE["trades"])
     speaks, talkative = rng.choice(PEOPLE["ways"])
     wants, age = rng.choice(PEOPLE["wants"]), rng.randint(19, 76)
+    errand, at = rng.choice(PEOPLE["errands"]), rng.randint(9, 10)
+    rest = {"does": PEOPLE["at_rest"], "when": []}
+    work = [each.format(work=f"does a {trade}'s work") for each in PEOPLE["at_work"]]
     return Person(
         id=name.casefold(),
         name=name,
@@ -253,22 +238,11 @@ def _person(name: str, home: str, rng: Random) -> Person:
         ),
         loves=(),
         ties={},
-        day=tuple(_day(home, trade, rng)),
+        day=(  # work at home, with an errand, a meal and an evening among people
+            {**rest, "at": "9-12", "in": "square", "when": ["market day"]},
+            {**rest, "at": f"{at}-{at + 1}", "in": errand},
+            {**rest, "at": rng.choice(("12-13", "13-14")), "in": "kettle"},
+            {**rest, "at": "18-20", "in": rng.choice(("kettle", "square"))},
+            {"at": "7-22", "in": home, "when": [], "does": work},
+        ),
     )
-
-
-def _day(home: str, trade: str, rng: Random) -> Iterator[Mapping[str, Any]]:
-    """A day of work at home, with an errand, a meal and an evening among people."""
-    errand = rng.choice(("quay", "orchard", "letter_office", "chapel_garden", "ferry_stage"))
-    at, noon = rng.randint(9, 10), rng.choice(("12-13", "13-14"))
-    work = [each.format(work=f"does a {trade}'s work") for each in PEOPLE["at_work"]]
-    rest = PEOPLE["at_rest"]
-    yield _hours("9-12", "square", rest, "market day")
-    yield _hours(f"{at}-{at + 1}", errand, rest)
-    yield _hours(noon, "kettle", rest)
-    yield _hours(rng.choice(("18-20", "19-21")), rng.choice(("kettle", "square")), rest)
-    yield _hours("7-22", home, work)
-
-
-def _hours(at: str, room: str, does: Sequence[str], *when: str) -> Mapping[str, Any]:
-    return {"at": at, "in": room, "when": [*when], "does": [*does]}

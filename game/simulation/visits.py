@@ -19,7 +19,7 @@ from evennia.server.serversession import ServerSession
 from evennia.utils import create
 
 from keepsake.contrib.evennia.agents import AgentMixin
-from keepsake.lab.simulations.plan import HOUR
+from keepsake.lab.simulation import HOUR
 from typeclasses.accounts import Account
 from typeclasses.characters import Character
 
@@ -34,57 +34,38 @@ _LONGEST = 1500.0
 
 
 @dataclass(frozen=True, slots=True)
-class VisitAction:
-    """One thing that a visitor does."""
-
-    at: float  # seconds after the visit begins
-    words: str  # what it says; empty for going
-
-
-@dataclass(frozen=True, slots=True)
 class Visit:
     """One visit."""
 
     visitor: int  # who comes: a number, the place in :data:`NAMES`
     begins: float  # seconds of the simulation
     host: int  # which agent is visited, as a number below how many there are
-    lines: tuple[VisitAction, ...]  # what is said, in order; the last of them is the farewell
+    lines: tuple[tuple[float, str], ...]  # what is said, each so long after it begins; "" is to go
 
 
 def visits(seed: int, visitors: int, agents: int, first: float, last: float) -> list[Visit]:
     """The visits that begin from the second ``first`` on and before ``last``, in order."""
-    found = [
-        visit
-        for visitor in range(visitors)
-        for visit in _of_one(seed, visitor, agents, last)
-        if first <= visit.begins < last
-    ]
+    every = (visit for each in range(visitors) for visit in _of_one(seed, each, agents, last))
+    found = [visit for visit in every if visit.begins >= first]
     return sorted(found, key=lambda each: (each.begins, each.visitor))
 
 
 def _of_one(seed: int, visitor: int, agents: int, last: float) -> Iterator[Visit]:
     """One visitor's life: a home, a sister, and somebody it likes to see."""
     rng = Random(f"visitor {seed} {visitor}")
-    facts = [
-        (each["asked"], each["told"].format(rng.choice(each["of"])))
-        for each in PEOPLE["facts"].values()
-    ]
+    told = PEOPLE["facts"].values()
+    facts = [(each["asked"], each["told"].format(rng.choice(each["of"]))) for each in told]
     rng.shuffle(facts)
     favourite, hour, number = rng.randrange(agents), rng.choice((0, 0, 1)), 0
-    while hour * HOUR < last:
-        begins = hour * HOUR + rng.uniform(120.0, HOUR - _LONGEST)
+    while (begins := hour * HOUR + rng.uniform(120.0, HOUR - _LONGEST)) < last:
         host = favourite if rng.random() < 0.7 else rng.randrange(agents)
-        yield Visit(visitor, begins, host, tuple(_lines(rng, facts, number)))
+        at, lines = 0.0, []
+        for words in (*_said(rng, facts, number), ""):
+            at += rng.uniform(15.0, 90.0)
+            lines.append((at, words))
+        yield Visit(visitor, begins, host, tuple(lines))
         number += 1
         hour += rng.choice((3, 4, 6, 9, 22))
-
-
-def _lines(rng: Random, facts: list[tuple[str, str]], number: int) -> Iterator[VisitAction]:
-    at = 0.0
-    for words in _said(rng, facts, number):
-        at += rng.uniform(15.0, 90.0)
-        yield VisitAction(at, words)
-    yield VisitAction(at + rng.uniform(15.0, 60.0), "")
 
 
 def _said(rng: Random, facts: list[tuple[str, str]], number: int) -> Iterator[str]:
@@ -145,8 +126,8 @@ class Visitors:
             # Who comes back to the game comes back to where they left it.
             character.db.prelogout_location = host.location or host.home
             account.puppet_object(_connected(_FIRST_SESSION + visit.visitor, account), character)
-        for line in visit.lines:
-            self._timer.callLater(line.at, self._act, character, visit, line.words)
+        for at, words in visit.lines:
+            self._timer.callLater(at, self._act, character, visit, words)
 
     def _act(self, character: Any, visit: Visit, words: str) -> None:
         """Say that where the host is now, who may have walked on; without words log out."""

@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from collections import Counter
+from contextlib import closing
 from datetime import timedelta
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated
@@ -18,7 +19,7 @@ from keepsake.events.files import last
 from keepsake.paths import Places, places
 
 if TYPE_CHECKING:
-    from keepsake.lab.simulations.plan import Lab, SimulationPlan
+    from keepsake.lab.simulation import Lab
 
 LINE_SECONDS = 10.0
 """Real seconds between two lines."""
@@ -52,49 +53,33 @@ def simulate(
             "ollama:MODEL@HOST, openai:MODEL@HOST."
         ),
     ] = "scripted",
-    start: Annotated[str, typer.Option(help="The time at which it begins.")] = "2026-05-04T08:00",
-    zone: Annotated[str, typer.Option(help="The time zone of --start.")] = "UTC",
     visitors: Annotated[int, typer.Option(help="How many players come and go, 0 to 20.")] = 1,
-    strategy: Annotated[
-        str, typer.Option(help="The compaction strategy: a file of vault/config/compaction.")
-    ] = "",
     settings: Annotated[
         list[str] | None,
         typer.Option(
             "--set", help="A setting: idle_interval=60, sleep.awake_hours=12; may be repeated."
         ),
     ] = None,
-    resume: Annotated[str, typer.Option(help="Go on with the simulation of that name.")] = "",
+    resume: Annotated[str, typer.Option(help="Continue the simulation of that name.")] = "",
 ) -> None:
     """Simulate days of the village in a world of its own, as fast as the models answer."""
     # Here, since no other command needs it.
-    from keepsake.lab.simulations.plan import SimulationPlan  # noqa: PLC0415
-    from keepsake.lab.simulations.settings import settings_from  # noqa: PLC0415
-    from keepsake.lab.simulations.simulate import create, resumed  # noqa: PLC0415
+    from keepsake.lab.simulate import create, resumed  # noqa: PLC0415
+    from keepsake.lab.simulation import SimulationPlan, settings_from  # noqa: PLC0415
 
-    here = places()
     if resume:
-        _refuse_beside_resume(context)
-        lab = resumed(here, resume, hours)
+        for option in context.params:  # a simulation keeps the options that it was made with
+            source = context.get_parameter_source(option)
+            given = source is not None and source.name == "COMMANDLINE"
+            if given and option not in ("resume", "hours"):
+                told = f"--resume does not take another {option}: a simulation keeps its own"
+                raise KeepsakeError(told, "Leave it out; only --hours can be changed")
+        lab = resumed(places(), resume, hours)
     else:
-        length = 24.0 if hours is None else hours
-        chosen = settings_from(settings or (), strategy)
-        plan = SimulationPlan(name, agents, length, seed, start, zone, model, visitors, chosen)
-        lab = create(here, plan)
+        length, chosen = 24.0 if hours is None else hours, settings_from(settings or ())
+        plan = SimulationPlan(name, agents, length, seed, model, visitors, chosen)
+        lab = create(places(), plan)
     raise typer.Exit(0 if _shown(lab) else 1)
-
-
-def _refuse_beside_resume(context: typer.Context) -> None:
-    """A simulation keeps the options that it was made with: a new value is refused."""
-    for option in context.params:
-        source = context.get_parameter_source(option)
-        given = source is not None and source.name == "COMMANDLINE"
-        if given and option not in ("resume", "hours"):
-            flag = {"name": "a second name", "settings": "--set"}.get(option, f"--{option}")
-            raise KeepsakeError(
-                f"{flag} does not go with --resume: a simulation stays what it was made as",
-                "Leave it out, or make another simulation; only --hours can be changed",
-            )
 
 
 def places_of(lab: str) -> Places:
@@ -105,11 +90,9 @@ def places_of(lab: str) -> Places:
     """
     if not lab:
         return places()
-    from keepsake.lab.simulations.plan import lab_of  # noqa: PLC0415 - other commands need not wait
+    from keepsake.lab.simulation import lab_of  # noqa: PLC0415 - other commands need not wait
 
-    found = lab_of(places(), lab)
-    found.plan()  # says which there are, if there is none of that name
-    return found.places()
+    return lab_of(places(), lab).places
 
 
 def _shown(lab: Lab) -> bool:
@@ -123,57 +106,56 @@ def _shown(lab: Lab) -> bool:
     Raises:
         KeepsakeError: It could not go on.
     """
-    from keepsake.lab.simulations.simulate import Run  # noqa: PLC0415 - other commands need not wait
+    from keepsake.lab.simulate import run  # noqa: PLC0415 - other commands need not wait
 
-    plan, began, first, before = lab.plan(), time.monotonic(), lab.lived(), lab.counts()
-    said, seconds, counts = 0.0, first, Counter[str]()
+    plan, name, began, before = lab.plan(), lab.folder.name, time.monotonic(), lab.counts()
+    said, pid, counts = 0.0, 0, Counter[str]()
 
     def interrupt(_signal: int, _frame: FrameType | None) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        os.kill(running.pid, signal.SIGTERM)
+        if pid:
+            os.kill(pid, signal.SIGTERM)
         out.print("It ends as soon as nobody is at work. Ctrl-C again ends it at once.")
 
-    usual = signal.getsignal(signal.SIGINT)
+    usual = signal.signal(signal.SIGINT, interrupt)
     try:
-        with Run(lab) as running:
-            signal.signal(signal.SIGINT, interrupt)
-            for report in running.reports():
+        with closing(run(lab)) as reports:
+            for report in reports:
+                pid = report.pid
                 if report.op in _SAYS:
-                    out.print(f"{plan.name}: {_SAYS[report.op]}", markup=False)
+                    out.print(f"{name}: {_SAYS[report.op]}", markup=False)
                     continue
-                seconds, counts = report.seconds, report.counts
+                counts = report.counts
                 if time.monotonic() - said >= LINE_SECONDS:
                     said, all_of = time.monotonic(), before + counts
-                    done = f"{100 * seconds / plan.seconds:.0f}%  {_clock(plan, seconds)}"
+                    done = f"{report.seconds / plan.seconds:.0%}  {_clock(report.seconds)}"
                     told = f"{all_of['thoughts']:,} thoughts  {all_of['tokens']:,} tokens"
-                    out.print(f"{plan.name}: {done}  {told}", markup=False)
+                    out.print(f"{name}: {done}  {told}", markup=False)
     except KeyboardInterrupt:
         out.print("Broken off at once.")
     finally:
         signal.signal(signal.SIGINT, usual)
-    _show_figures(lab, before + counts, time.monotonic() - began)
-    unanswered = bool(counts["unanswered"]) and not counts["thoughts"]
-    if unanswered:
-        found = last(lab.places().events, 1, lambda record: record.get("outcome") == "no answer")
-        why = next((each.get("problem") for each in found), "") or "the log does not say"
-        out.print(f"No thought was answered: {why}", markup=False)
-    return lab.lived() >= plan.seconds and not unanswered
-
-
-def _show_figures(lab: Lab, counts: Counter[str], took: float) -> None:
-    plan, lived = lab.plan(), lab.lived()
+    lived, counts_of_all = lab.lived(), before + counts
     rows = [
         ("lived", f"{lived / _HOUR:.4g} of {plan.hours:g} hours"),
-        ("until", _clock(plan, lived)),
-        *((what, f"{counts[key]:,}") for key, what in _ROWS.items()),
-        ("took", f"{took:.0f} s"),
-        ("log", str(lab.places().events)),
-        ("look", f"keepsake logs --lab {plan.name} --no-follow"),
-        ("tables", f"keepsake export --lab {plan.name} tables-{plan.name}"),
+        ("until", _clock(lived)),
+        *((what, f"{counts_of_all[key]:,}") for key, what in _ROWS.items()),
+        ("took", f"{time.monotonic() - began:.0f} s"),
+        ("log", str(lab.places.events)),
+        ("look", f"keepsake logs --lab {name} --no-follow"),
+        ("tables", f"keepsake export --lab {name} tables-{name}"),
         *([("go on", lab.resume)] if lived < plan.seconds else []),
     ]
     out.print(plain_table(("", ""), rows, show_header=False))
+    unanswered = bool(counts["unanswered"]) and not counts["thoughts"]
+    if unanswered:
+        found = last(lab.places.events, 1, lambda record: record.get("outcome") == "no answer")
+        why = next((each.get("problem") for each in found), "") or "the log does not say"
+        out.print(f"No thought was answered: {why}", markup=False)
+    return lived >= plan.seconds and not unanswered
 
 
-def _clock(plan: SimulationPlan, seconds: float) -> str:
-    return f"{plan.moment(seconds) + timedelta(milliseconds=1):%A %d %B %H:%M}"
+def _clock(seconds: float) -> str:
+    from keepsake.lab.simulation import moment  # noqa: PLC0415 - other commands need not wait
+
+    return f"{moment(seconds) + timedelta(milliseconds=1):%A %d %B %H:%M}"

@@ -23,8 +23,6 @@ from keepsake.models.profiles import (
     EMBEDDED,
     EXTRACTIVE,
     LLAMA_CPP,
-    OLLAMA,
-    OPENAI,
     SCRIPTED,
     ModelProfile,
     model_name,
@@ -34,8 +32,6 @@ from keepsake.ports import ChatMessage, Generation, LanguageModel, Tokens
 
 CONTEXT = 4096
 """Tokens of a prompt with its answer where the profile does not say."""
-_ASKED = ("agent", "summarizer")
-"""The profiles without which nothing is lived."""
 _FRAME_TOKENS = 160
 """What the prompt has beside the lines and the question."""
 _FOUND_SHARE = 0.5
@@ -156,12 +152,12 @@ def answering_model(here: Places, name: str, seed: int = 0) -> AnsweringModel:
         told = f"The profile {name!r} is no model (provider {profile.provider})"
         raise KeepsakeError(told, "Name a profile whose provider is embedded, ollama or openai")
     cure = "Start the world" if profile.provider == EMBEDDED else ""
-    asked = _served(here, profile, f"The model of the profile {name!r} does not answer", cure)
+    asked = served(here, profile, f"The model of the profile {name!r} does not answer", cure)
     form = asked.capabilities.form if profile.form == AUTO else profile.form
     return AnsweringModel(profile, form == CHAT, asked, asked.close, seed)
 
 
-def _served(here: Places, profile: ModelProfile, what: str, cure: str = "") -> Model:
+def served(here: Places, profile: ModelProfile, what: str, cure: str = "") -> Model:
     """The client of a profile whose server is there and has its model; blocks.
 
     Raises:
@@ -178,21 +174,6 @@ def _served(here: Places, profile: ModelProfile, what: str, cure: str = "") -> M
         model.close()
         raise KeepsakeError(f"{what}: {error.what}", cure or error.cure) from error
     return model
-
-
-def check_servers(here: Places) -> None:
-    """See that the servers that are to answer in a simulated world are there; blocks.
-
-    The embedded model's is not asked: it is started with the world.
-
-    Raises:
-        KeepsakeError: One does not answer, or the profiles cannot be used.
-    """
-    profiles = detected_profiles(here)
-    for profile in map(profiles.get, _ASKED):
-        if profile.provider in (OLLAMA, OPENAI):
-            what = f"Nobody would answer as {profile.name!r} of llm.md"
-            _served(here, profile, what).close()
 
 
 def prompt_for(asking: Asking, budget: int, tokens: Tokens) -> str:

@@ -13,29 +13,28 @@ import subprocess
 import sys
 from collections import Counter
 from contextlib import closing
+from dataclasses import replace
 
+import duckdb
 import pytest
 
 from keepsake.archive.log import Archive
 from keepsake.errors import KeepsakeError
 from keepsake.events.files import Filter, last
-from keepsake.lab.simulations.plan import SimulationPlan, lab_of
-from keepsake.lab.simulations.simulate import Run, create, resumed, run
+from keepsake.lab.simulate import create, resumed, run
+from keepsake.lab.simulation import SimulationPlan, lab_of, moment, settings_from
 from keepsake.paths import REPOSITORY, Places, Ports
 from tests.empty_tables import lay_tables_for_labs
 from tests.fakes.model_server import FakeModelServer, Reply
 from tests.unit.lab.in_process import keepsake
 
-BUSY = {
-    "memory_compaction.md": {
-        **{"immediate_window": 8, "recent_window": 8, "preserve_memories": 4},
-        **{"context_tokens": 2000, "high": 0.8, "sleep": 0.55, "low": 0.5},
-        **{"longterm_tokens": 200, "min_saving_tokens": 60},
-    },
-    "thinking.md": {"idle_away_factor": 1, "idle_interval": 120},
-    "sleep.md": {"awake_hours": 1.5, "sleep_hours": 1},
-}
-TWO_HOURS = SimulationPlan("uninterrupted", agents=2, hours=2, visitors=2)
+BUSY = (
+    *("immediate_window=8", "recent_window=8", "preserve_memories=4", "context_tokens=2000"),
+    *("high=0.8", "memory_compaction.sleep=0.55", "low=0.5", "longterm_tokens=200"),
+    *("min_saving_tokens=60", "idle_interval=120", "idle_away_factor=1"),
+    *("awake_hours=1.5", "sleep_hours=1"),
+)
+TWO_HOURS = SimulationPlan(agents=2, hours=2, visitors=2, settings=settings_from(BUSY))
 
 
 @pytest.fixture(scope="module")
@@ -51,26 +50,19 @@ def beside(tmp_path_factory, tables):
     return Places(home, REPOSITORY / "vault", Ports(21000))
 
 
-def configure(lab, file, **values):
-    path = lab.vault / "config" / file
-    text = path.read_text()
-    for key, value in values.items():
-        text, found = re.subn(rf"\*\*{key}\*\*: .*", f"**{key}**: {value}", text)
-        assert found == 1, key
-    path.write_text(text)
-
-
-def busy(places, plan):
+def busy(places, name, **more):
     """A simulation in which a lot happens in an hour."""
-    lab = create(places, plan)
-    for file, values in BUSY.items():
-        configure(lab, file, **values)
-    return lab
+    return create(places, replace(TWO_HOURS, name=name, **more))
+
+
+def to_its_end(lab, told=lambda report: None):
+    for report in run(lab):
+        told(report)
 
 
 def log_of(lab):
     """Every file of the event log with its bytes' digest."""
-    events = lab.places().events
+    events = lab.places.events
     return {
         path.name: hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(events.glob("*.jsonl*"))
@@ -79,7 +71,7 @@ def log_of(lab):
 
 def agents_of(lab):
     """Every file that agents keep: archives, summaries, notes, profiles, journals."""
-    folder = lab.vault / "agents"
+    folder = lab.places.agents
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in sorted(folder.rglob("*"))
@@ -89,13 +81,13 @@ def agents_of(lab):
 
 @pytest.fixture(scope="module")
 def uninterrupted(places):
-    lab = busy(places, TWO_HOURS)
-    run(lab)
+    lab = busy(places, "uninterrupted")
+    to_its_end(lab)
     return lab
 
 
 def records(lab):
-    return last(lab.places().events, 100_000, Filter())
+    return last(lab.places.events, 100_000, Filter())
 
 
 def test_agents_live_through_their_hours(uninterrupted):
@@ -128,7 +120,7 @@ def test_visitors_are_met_and_answered(uninterrupted):
     met = [each for each in records(uninterrupted) if each.get("op") == "met"]
     assert {each["of"] for each in met} == {"person"}
     assert "hand" not in {each.get("by") for each in records(uninterrupted)}
-    people = list((uninterrupted.vault / "agents").glob("*/people/*.md"))
+    people = list(uninterrupted.places.agents.glob("*/people/*.md"))
     assert people, "nobody was remembered"
     assert not any(b"admin" in kept for kept in agents_of(uninterrupted).values())
 
@@ -136,13 +128,13 @@ def test_visitors_are_met_and_answered(uninterrupted):
 def test_the_same_seed_gives_the_same_log_byte_for_byte(beside, uninterrupted, monkeypatch):
     """Whatever the machine's zone, and however often it was killed while it was made."""
     monkeypatch.setenv("TZ", "Asia/Tokyo")
-    lab = busy(beside, SimulationPlan("again", agents=2, hours=2, visitors=2))
-    with Run(lab) as running:
-        assert [next(running.reports()).op for _ in range(2)] == ["setting up", "making"]
+    lab = busy(beside, "again")
+    with closing(run(lab)) as reports:
+        assert [next(reports).op for _ in range(2)] == ["setting up", "making"]
     assert not lab.made
-    (lab.vault / "agents" / "Half").mkdir(parents=True)
-    (lab.vault / "agents" / "Half" / "profile.md").write_text("left behind")
-    run(lab)
+    (lab.places.agents / "Half").mkdir(parents=True)
+    (lab.places.agents / "Half" / "profile.md").write_text("left behind")
+    to_its_end(lab)
     assert log_of(lab) == log_of(uninterrupted)
     assert agents_of(lab) == agents_of(uninterrupted)
     with pytest.raises(KeepsakeError, match="--hours 26"):
@@ -150,23 +142,23 @@ def test_the_same_seed_gives_the_same_log_byte_for_byte(beside, uninterrupted, m
 
 
 def test_a_run_that_is_stopped_and_killed_goes_on_from_where_it_was(beside):
-    lab = busy(beside, SimulationPlan("stopped", agents=2, hours=3, visitors=2))
+    lab = busy(beside, "stopped", hours=3)
     stop_by_the_command_line(beside, lab)
     stopped = lab.lived()
     assert 0 < stopped < 3 * 3600
     kill_behind(resumed(beside, "stopped"), stopped + 1800)
     assert stopped < lab.lived() < 3 * 3600
-    run(resumed(beside, "stopped", hours=lab.lived() / 3600 + 2))
+    to_its_end(resumed(beside, "stopped", hours=lab.lived() / 3600 + 2))
     times = [each["t"] for each in records(lab)]
     assert times == sorted(times)
     assert lab.counts()["thoughts"] > 10
-    for folder in (lab.vault / "agents").glob("[!.]*"):
+    for folder in lab.places.agents.glob("[!.]*"):
         with closing(Archive(folder / "archive")) as archive:
             lived = archive.read(1, archive.last_number)
         assert [each.number for each in lived] == list(range(1, len(lived) + 1))
         assert [each.time for each in lived] == sorted(each.time for each in lived)
     thoughts = [each["t"] for each in records(lab) if each.get("priority")]
-    assert max(thoughts) > lab.plan().moment(stopped + 1800).isoformat()
+    assert max(thoughts) > moment(stopped + 1800).isoformat()
 
 
 def stop_by_the_command_line(places, lab):
@@ -189,10 +181,10 @@ def stop_by_the_command_line(places, lab):
 def kill_behind(lab, seconds):
     def kill(report):
         if report.op == "at" and report.seconds > seconds:
-            os.killpg(running.pid, signal.SIGKILL)
+            os.killpg(report.pid, signal.SIGKILL)
 
-    with Run(lab) as running, pytest.raises(KeepsakeError, match="--resume stopped"):
-        [kill(report) for report in running.reports()]
+    with pytest.raises(KeepsakeError, match="--resume stopped"):
+        to_its_end(lab, kill)
 
 
 CHAT_TEMPLATE = "{{ range .Messages }}{{ .Role }}: {{ .Content }}{{ end }}"
@@ -206,9 +198,9 @@ def test_a_model_that_is_gone_ends_it(beside):
     with FakeModelServer(script=lambda _: "Well, well.") as fake:
         fake.template = CHAT_TEMPLATE  # a model that only continues text does nothing unasked
         model = f"ollama:fake@{fake.address}"
-        lab = busy(beside, SimulationPlan("modelled", agents=2, hours=9, visitors=0, model=model))
+        lab = busy(beside, "modelled", hours=9, visitors=0, model=model)
         with pytest.raises(KeepsakeError, match="has not answered") as ended:
-            run(lab, gone_after_a_while)
+            to_its_end(lab, gone_after_a_while)
     assert "--resume modelled" in ended.value.cure
     assert 0 < lab.lived() < 9 * 3600
 
@@ -230,3 +222,39 @@ def test_a_simulation_in_which_nobody_was_answered_says_why_and_is_no_success(be
     said = " ".join(ran.stdout.split())
     assert "No thought was answered: " in said
     assert "it has hiccups" in said
+
+
+# -- what its export holds
+
+
+@pytest.fixture(scope="module")
+def exported(uninterrupted, places):
+    folder = places.home / "tables"
+    environ = {"KEEPSAKE_HOME": str(places.home)}
+    ran = keepsake(environ, "export", "--lab", "uninterrupted", folder)
+    assert ran.returncode == 0, ran.stderr
+    return folder
+
+
+def test_memories_are_those_of_the_archives_word_for_word(uninterrupted, exported):
+    for name in ("Bram", "Joss"):
+        with closing(Archive(uninterrupted.places.agents / name / "archive")) as archive:
+            there = [(m.number, m.text, m.source) for m in archive.read(1, archive.last_number)]
+        query = f"SELECT n, text, source FROM '{exported}/memories.parquet' WHERE agent = '{name}'"
+        assert duckdb.sql(f"{query} ORDER BY n").fetchall() == there
+        assert there
+
+
+def test_the_guides_chart_is_drawn_and_its_queries_have_answers(exported, tmp_path, monkeypatch):
+    text = (REPOSITORY / "docs" / "research.md").read_text(encoding="utf-8")
+    (chart,) = (e for e in re.findall(r"```python\n(.*?)```", text, re.S) if "savefig" in e)
+    (tmp_path / "tables").symlink_to(exported)
+    monkeypatch.chdir(tmp_path)
+    exec(chart, {})
+    assert (tmp_path / "tokens.png").stat().st_size > 5000
+    text = (REPOSITORY / "docs" / "events.md").read_text(encoding="utf-8")
+    (queries,) = re.findall(r"```sql\n(.*?)```", text, re.S)
+    asked = [each for each in queries.split(";") if each.strip()]
+    assert len(asked) > 2
+    for query in asked:
+        assert duckdb.sql(query).fetchall(), query

@@ -1,0 +1,245 @@
+"""Simulations from outside: created, run in a process of their own, resumed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import chain, count
+from random import Random
+from typing import IO, cast
+
+from keepsake.agent.agent_log import log
+from keepsake.agent.runtime import Changed, Runtime, start
+from keepsake.child import LOOPBACK, refusal
+from keepsake.errors import KeepsakeError, ModelUnavailable, refusing
+from keepsake.events.log import Subscribers
+from keepsake.lab.answering import served
+from keepsake.lab.simulation import AGENT, FOLDER, Lab, SimulationPlan, lab_of, write_config
+from keepsake.lab.timeline import Timeline
+from keepsake.models.detection import detected_profiles
+from keepsake.models.gateway import Gateway
+from keepsake.models.profiles import EXTRACTIVE, OLLAMA, OPENAI, SCRIPTED, Profiles
+from keepsake.paths import DATABASE_URL, REPOSITORY, Places, Ports
+from keepsake.ports import Generation
+from keepsake.recall.service import IndexService
+
+# -- inside the process of a simulation
+
+
+def start_on(timeline: Timeline, seed: str, places: Places, subscribers: Subscribers) -> Runtime:
+    """Start what the agents of a simulation run on."""
+    return start(
+        places,
+        timeline.timer,
+        timeline.post,
+        subscribers,
+        clock=timeline,
+        random=Random(seed),
+        workers=timeline.workers,
+        compactions=timeline.workers,
+        nights=timeline.workers,
+        gateway=lambda *what: TimelineGateway(timeline, *what),
+        indexes=lambda places, chroma, embedder: TimelineIndexes(places, chroma, embedder, log),
+    )
+
+
+class TimelineGateway(Gateway):
+    """The way to the models, on a timeline: whoever waits for an answer lets the others on."""
+
+    def __init__(
+        self, timeline: Timeline, profiles: Profiles, places: Places, changed: Changed
+    ) -> None:
+        super().__init__(
+            profiles,
+            places,
+            timeline.post,
+            os.environ,
+            changed=changed,
+            executor=timeline.models,
+            clock=timeline.timer.seconds,
+        )
+        self._timeline = timeline
+
+    def start(self) -> None:
+        """Start what has to run; where no server is asked, nobody looks after one."""
+        used = {profile.provider for profile in self.profiles.current.values()}
+        if not used <= {SCRIPTED, EXTRACTIVE}:
+            super().start()
+            # Here, and not when the watcher comes to it: prompts depend on what a server takes.
+            self.look()
+        self._owner = 0  # there is but one thread, which may wait
+
+    def _result(self, future: Future[Generation], given_up: threading.Event | None) -> Generation:
+        """As :meth:`Gateway._result`; meanwhile the calls to models go on."""
+        while not (future.done() or self._closed or (given_up and given_up.is_set())):
+            if not self._timeline.step(work=False):
+                raise ModelUnavailable("No model is at work on the call", "Ask again")
+        return super()._result(future, given_up)
+
+
+class TimelineIndexes(IndexService):
+    """The recall indexes on a timeline: words are indexed by who searches, in its turn."""
+
+    def start(self) -> None:
+        """Nothing runs beside the timeline, but for a server of vectors where one is wanted."""
+        if self.server is not None:
+            super().start()
+
+
+# -- outside
+
+WORKER = "game.simulation.worker"
+"""The module that builds and plays the world, run as a process: the village's."""
+LOG = "worker.log"
+OVER, REFUSED = "over", "refused"
+"""Reports with which a process ends."""
+_GRACE = 10.0
+_PORT_BASES = range(26_000, 65_000, 10)
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationReport:
+    """How far a simulation is."""
+
+    op: str  # ``setting up``, ``making``, ``at`` (under way), ``over``
+    seconds: float  # seconds of the simulation
+    counts: Counter[str]  # what has happened in this run: ``thoughts``, ``tokens`` …
+    pid: int  # of its process; SIGTERM ends it at its next moment
+
+
+def create(places: Places, plan: SimulationPlan) -> Lab:
+    """Make the folder of a new simulation; its world is made when it is first run.
+
+    Without a name it gets one that is free: ``seed-7``, ``seed-7-2``.
+
+    Raises:
+        KeepsakeError: There is one of that name, a value cannot be used, or the model's server
+            does not answer.
+    """
+    labs, seed = places.home / FOLDER, f"seed-{plan.seed}"
+    names = chain([seed], (f"{seed}-{n}" for n in count(2)))
+    name = plan.name or next(each for each in names if not (labs / each).exists())
+    plan = replace(plan, name=name)
+    plan.check()
+    lab, part = Lab(labs / name), Lab(labs / f".{name}.part")
+    if lab.folder.exists():
+        told = f"There is a simulation {name!r} already"
+        raise KeepsakeError(told, f"Continue it ({lab.resume}), or choose another name")
+    cure = "Free some disk space or mend the permissions"
+    with refusing(f"The simulation could not be made in {lab.folder}", cure):
+        shutil.rmtree(part.folder, ignore_errors=True)
+        try:  # it appears whole or not at all
+            (part.places.home / "logs").mkdir(parents=True)
+            part.places.vault.mkdir()
+            write_config(places, part.places.config, plan)
+            check_servers(part.places)
+            part.write_plan(plan)
+            part.folder.rename(lab.folder)
+        finally:
+            shutil.rmtree(part.folder, ignore_errors=True)
+    return lab
+
+
+def resumed(places: Places, name: str, hours: float | None = None) -> Lab:
+    """The simulation of that name, ready to go on; ``hours`` is its new length, from its start.
+
+    Raises:
+        KeepsakeError: There is none, it is over already, or its model does not answer.
+    """
+    lab = lab_of(places, name)
+    plan = lab.plan()
+    if hours is not None:
+        plan = replace(plan, hours=hours)
+        plan.check()
+    if lab.lived() >= plan.seconds:
+        raise KeepsakeError(
+            f"The simulation {name!r} has lived its {plan.hours:g} hours",
+            f"Give it more: {lab.resume} --hours {plan.hours + 24:g}",
+        )
+    check_servers(lab.places)
+    lab.write_plan(plan)
+    return lab
+
+
+def check_servers(here: Places) -> None:
+    """See that the servers that are to answer in a simulated world are there; blocks.
+
+    The embedded model's is not asked: it is started with the world.
+
+    Raises:
+        KeepsakeError: One does not answer, or the profiles cannot be used.
+    """
+    profiles = detected_profiles(here)
+    for profile in map(profiles.get, (AGENT, "summarizer")):
+        if profile.provider in (OLLAMA, OPENAI):
+            what = f"Nobody would answer as {profile.name!r} of llm.md"
+            served(here, profile, what).close()
+
+
+def run(lab: Lab) -> Iterator[SimulationReport]:
+    """Run a simulation in a process of its own, and tell how far it is until it ends.
+
+    Closing the iterator ends the process at once.
+
+    Raises:
+        KeepsakeError: It could not go on; says why, and what to do.
+    """
+    path, over = lab.folder / LOG, False
+    cure = "Run it as the user who made it, or mend the permissions"
+    with refusing(f"{path} could not be written", cure), path.open("a") as errors:
+        process = subprocess.Popen(
+            [sys.executable, "-m", WORKER, str(lab.folder)],
+            cwd=REPOSITORY,
+            env=_environ(lab),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            start_new_session=True,  # the command line decides what Ctrl-C means
+        )
+    try:
+        for line in cast("IO[str]", process.stdout):
+            with suppress(ValueError):  # something that some library printed
+                found = json.loads(line)
+                over = found["op"] in (OVER, REFUSED)
+                if found["op"] == REFUSED:
+                    raise KeepsakeError(found["what"], found["cure"])
+                counts = Counter[str](found["counts"])
+                yield SimulationReport(found["op"], found["seconds"], counts, process.pid)
+        if not over:
+            cure = f"See {path}; `{lab.resume}` goes on"
+            raise KeepsakeError("The simulation ended without a word", cure)
+    finally:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_GRACE if over else 0.0)
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # with its children
+        process.wait()
+        cast("IO[str]", process.stdout).close()
+
+
+def _environ(lab: Lab) -> dict[str, str]:
+    free = (base for base in _PORT_BASES if not refusal("", Ports(base).model))
+    return {
+        **os.environ,
+        "KEEPSAKE_HOME": str(lab.places.home),
+        "KEEPSAKE_VAULT": str(lab.places.vault),
+        "KEEPSAKE_LISTEN": LOOPBACK,
+        DATABASE_URL: "",  # a database of its own, in its home
+        # For models in processes of their own, beside those of a world that may be running.
+        "KEEPSAKE_PORT_BASE": str(next(free, _PORT_BASES[0])),
+        "DJANGO_SETTINGS_MODULE": "game.server.conf.settings",
+        "PYTHONPATH": str(REPOSITORY),
+        "PYTHONHASHSEED": "0",
+        "TZ": "UTC",
+    }

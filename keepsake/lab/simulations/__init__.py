@@ -1,1 +1,0 @@
-"""Simulated worlds: days lived without telnet, in simulated time."""
