@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -186,7 +186,7 @@ def check_servers(here: Places) -> None:
             served(here, profile, what).close()
 
 
-def run(lab: Lab) -> Iterator[SimulationReport]:
+def run(lab: Lab) -> Generator[SimulationReport, None, None]:
     """Run a simulation in a process of its own, and tell how far it is until it ends.
 
     Closing the iterator ends the process at once.

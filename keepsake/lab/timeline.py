@@ -8,7 +8,7 @@ begun. So what happens depends on what was asked for, and not on the machine.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from datetime import datetime, timedelta
 from functools import partial
@@ -58,13 +58,17 @@ class Timeline:
     def run_until(self, seconds: float) -> None:
         """Let everything happen up to that second of the timer."""
         self.settle()
-        while (ahead := self.timer.getDelayedCalls()) and ahead[0].getTime() <= seconds:
+        while (due := self._due()) is not None and due <= seconds:
             # Set and not added up: what falls due at one moment must find that very moment.
-            self.timer.rightNow = max(float(ahead[0].getTime()), self.timer.rightNow)
+            self.timer.rightNow = max(due, self.timer.rightNow)
             self._guarded(lambda: self.timer.advance(0))
             self.settle()
             self.between()
         self.timer.rightNow = max(seconds, self.timer.rightNow)
+
+    def _due(self) -> float | None:
+        ahead: Sequence[Any] = self.timer.getDelayedCalls()  # in the order of their times
+        return float(ahead[0].getTime()) if ahead else None
 
     def settle(self) -> None:
         """Let all that is at work come to its end; no time passes."""
