@@ -12,6 +12,7 @@ import typer
 from rich.markup import escape
 
 from keepsake.cli import backup as backups
+from keepsake.cli import export as exports
 from keepsake.cli import lab, models, processes, simulate
 from keepsake.cli import logs as event_logs
 from keepsake.cli import world as worlds
@@ -212,9 +213,6 @@ def logs(
 def export(
     folder: Annotated[Path, typer.Argument(help="A new or empty folder for the tables.")],
     *,
-    form: Annotated[
-        list[str] | None, typer.Option("--format", help="parquet or csv; both if not given.")
-    ] = None,
     agent: AgentNames = None,
     kind: Kinds = None,
     prompts: Annotated[
@@ -222,14 +220,10 @@ def export(
     ] = True,
     lab: OfLab = "",
 ) -> None:
-    """Write events, prompts, memories and people as tables for pandas, DuckDB or a spreadsheet."""
-    # Here, since pyarrow takes its time and no other command needs it.
-    from keepsake.cli import export as exports  # noqa: PLC0415
-
+    """Write events, prompts, memories and people as JSON lines, for jq, pandas or DuckDB."""
     here, wanted = simulate.places_of(lab), event_logs.wanted_events(agent or (), kind or ())
-    for path, rows in exports.export(
-        here, folder, exports.forms(form), wanted, prompts=prompts, lives=not kind
-    ).items():
+    tables = exports.export(here, folder, wanted, prompts=prompts, lives=not kind)
+    for path, rows in tables.items():
         out.print(f"{rows:>9,} rows  {path}", markup=False)
 
 

@@ -20,17 +20,17 @@ from keepsake.paths import Places
 EVENTS = "events"
 LONGEST = 500
 """Characters of one text that a line shows; ``--json`` shows all of it."""
-_COLOURS = {
-    "thought": "cyan",
-    "memory": "blue",
-    "recall": "bright_yellow",
-    "compaction": "magenta",
-    "health": "green",
-    "error": "red",
-    "sleep": "bright_blue",
-    "world": "bold",
-}
+_COLOURS = {"thought": "cyan", "memory": "blue", "compaction": "magenta", "error": "red"}
 _HEAD = ("v", "seq", "t", "kind", "agent", "agent_id", "problem")
+_CURE = "Read it as the user who started Keepsake"
+
+
+def wanted_events(agents: Collection[str], kinds: Collection[str]) -> Filter:
+    """Which events are wanted; refuses a kind that there is not."""
+    if unknown := [each for each in kinds if each not in KINDS]:
+        what = f"There are no events of the kind {unknown[0]!r}"
+        raise KeepsakeError(what, f"There are: {', '.join(KINDS)}")
+    return Filter(agents, kinds)
 
 
 def show_text(here: Places, which: str, lines: int, *, go_on: bool) -> None:
@@ -43,10 +43,10 @@ def show_text(here: Places, which: str, lines: int, *, go_on: bool) -> None:
     if "/" in which or not path.exists():
         there = ", ".join([EVENTS, *sorted(log.stem for log in here.logs.glob("*.log"))])
         raise KeepsakeError(f"There is no log named {which!r}", f"There are: {there}")
-    with refusing(f"{path} cannot be read", "Read it as the user who started Keepsake"):
+    with refusing(f"{path} cannot be read", _CURE):
         path.open("rb").close()
     for line in tail(path, lines, go_on=go_on):
-        # In it stands what players said, whatever signs they used.
+        # Players' words may hold any sign.
         out.print(_plain(line.expandtabs(4)), markup=False)
 
 
@@ -56,44 +56,26 @@ def show_events(here: Places, wanted: Filter, lines: int, *, go_on: bool, as_jso
     Raises:
         KeepsakeError: The log cannot be read, or holds nothing that is wanted.
     """
-    cure = "Read it as the user who started Keepsake"
-    with refusing(f"The event log in {here.events} cannot be read", cure):
-        # First where the end is, then what stands before it: what comes meanwhile is not missed.
-        end = newest(here.events) if go_on else None
-        found = last(here.events, lines, wanted)
+
+    def show(record: Mapping[str, Any]) -> None:
+        if as_json:
+            print(json.dumps(record, ensure_ascii=False), flush=True)
+        else:
+            out.print(as_line(record))
+
+    with refusing(f"The event log in {here.events} cannot be read", _CURE):
+        end = newest(here.events)
+        found = [each for each in last(here.events, lines, wanted) if each["seq"] <= end]
         if lines and not found:
             what = f"There are no such events in {here.events}"
-            if end is None:
-                raise KeepsakeError(
-                    what, "Start the world, ask for other agents or kinds, or name a --lab"
-                )
+            if not go_on:
+                cure = "Start the world, ask for other agents or kinds, or name a --lab"
+                raise KeepsakeError(what, cure)
             err.print(f"{what} yet", markup=False)
         for record in found:
-            if end is None or record["seq"] <= end:
-                _show(record, as_json=as_json)
-        for record in follow(here.events, end) if end is not None else ():
-            if wanted(record):
-                _show(record, as_json=as_json)
-
-
-def _show(record: Mapping[str, Any], *, as_json: bool) -> None:
-    if as_json:
-        print(json.dumps(record, ensure_ascii=False), flush=True)
-    else:
-        out.print(as_line(record))
-
-
-def wanted_events(agents: Collection[str], kinds: Collection[str]) -> Filter:
-    """Which events are wanted.
-
-    Raises:
-        KeepsakeError: There is no such kind.
-    """
-    if unknown := [each for each in kinds if each not in KINDS]:
-        raise KeepsakeError(
-            f"There are no events of the kind {unknown[0]!r}", f"There are: {', '.join(KINDS)}"
-        )
-    return Filter(agents, kinds)
+            show(record)
+        for record in filter(wanted, follow(here.events, end) if go_on else ()):
+            show(record)
 
 
 def tail(path: Path, lines: int, *, go_on: bool = False) -> Iterator[str]:
@@ -101,67 +83,38 @@ def tail(path: Path, lines: int, *, go_on: bool = False) -> Iterator[str]:
 
     The file may not exist, and may be rotated away or cut.
     """
-    with subprocess.Popen(
-        ["tail", *(["-F"] if go_on else []), "-n", str(lines), str(path)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,  # where it tells that a file was rotated
-        encoding="utf-8",
-        errors="replace",
-    ) as reader:
+    command = ["tail", *(["-F"] if go_on else []), "-n", str(lines), str(path)]
+    # Its errors tell of files that were rotated.
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command, **pipes, encoding="utf-8", errors="replace") as reader:
         try:
             yield from (line.rstrip("\n") for line in reader.stdout or ())
         finally:
             reader.terminate()
 
 
-# -- an event as a line
-
-
 def as_line(record: Mapping[str, Any]) -> Text:
-    """One event as one line: a thought in words, other events by their fields."""
+    """One event as one line: what a thought led to, other events by their fields."""
     kind = str(record.get("kind", "?"))
-    try:
-        when = f"{datetime.fromisoformat(str(record['t'])).astimezone():%m-%d %H:%M:%S}"
-    except (KeyError, ValueError):
-        when = "?"
-    line = Text(when, style="dim")
-    line.append(f"  {_short(kind):<10} ", _COLOURS.get(kind, ""))
-    if agent := record.get("agent"):
-        line.append(f"{_short(agent)}  ", "bold")
-    try:
-        line.append(_short(_thought(record) if kind == "thought" else _fields(record)))
-    except (KeyError, TypeError, ValueError):  # of another version, or damaged
-        line.append(_short(_fields(record)))
+    when = datetime.fromisoformat(str(record["t"])).astimezone()
+    line = Text(f"{when:%m-%d %H:%M:%S}", style="dim")
+    line.append(f"  {_plain(kind):<10} ", _COLOURS.get(kind, ""))
+    line.append(f"{_plain(str(record.get('agent', '')))}  ", "bold")
+    told = {key: value for key, value in record.items() if key not in _HEAD and value}
+    if kind == "thought":
+        source, reason = told.get("source"), told.get("reason")
+        by, why = f" by {source}" if source else "", f" | {reason}" if reason else ""
+        said = told.get("command") or told.get("answer") or told.get("outcome")
+        line.append(_plain(f"{told.get('trigger')}{by} → {said}{why}"))
+    else:
+        words = [str(told.pop(key)) for key in ("op", "text") if key in told]
+        line.append(_plain(" ".join([*words, *(f"{k}={value!r}" for k, value in told.items())])))
     if problem := record.get("problem"):
-        line.append(f"  {_short(problem)}", "red")
+        line.append(f"  {_plain(str(problem))}", "red")
     return line
 
 
-def _thought(record: Mapping[str, Any]) -> str:
-    by = f" by {record['source']}" if record["source"] else ""
-    why = f" | {record['reason']}" if record["reason"] else ""
-    end = "" if record["outcome"] == "acted" else f" ({record['outcome']})"
-    cost = (
-        f"  {record['prompt_tokens']:,}+{record['completion_tokens']:,} tokens, "
-        f"waited {record['wait']:.2f} s, {record['latency']:.2f} s"
-    )
-    said = record["answer"] if record["command"] is None else record["command"]
-    told = f"{record['trigger']}{by} → {said or record['outcome']}{why}{end}"
-    return told + (cost if record["model"] else "")
-
-
-def _fields(record: Mapping[str, Any]) -> str:
-    """The fields of a record that are not at the head of its line, and not empty."""
-    left = {key: value for key, value in record.items() if key not in _HEAD and value}
-    words = [str(left.pop(key)) for key in ("op", "text") if key in left]
-    return " ".join([*words, *(f"{key}={value!r}" for key, value in left.items())])
-
-
-def _short(value: object) -> str:
-    text = str(value)
-    return _plain(text if len(text) <= LONGEST else f"{text[:LONGEST]}… ({len(text):,} characters)")
-
-
 def _plain(text: str) -> str:
-    """``text`` without signs that could move the cursor, colour the screen or turn a line round."""
-    return "".join(char if char.isprintable() else "·" for char in text)
+    """``text`` shortened, without signs that could move the cursor, colour or turn a line."""
+    shown = text if len(text) <= LONGEST else f"{text[:LONGEST]}… ({len(text):,} characters)"
+    return "".join(char if char.isprintable() else "·" for char in shown)

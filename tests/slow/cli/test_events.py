@@ -1,6 +1,5 @@
 """The event log and its commands, as real processes see them."""
 
-import csv
 import json
 import os
 import signal
@@ -8,7 +7,6 @@ import subprocess
 import sys
 
 import pytest
-from pyarrow import parquet
 
 from keepsake.events.files import events
 from keepsake.events.log import EventLog
@@ -154,49 +152,34 @@ def test_logs_follows(lived):
     assert ["append n=100" in lines[6], "append n=102" in lines[7]] == [True, True]
 
 
-def test_export_writes_every_kind_as_parquet_and_csv(lived, tmp_path):
+def test_export_writes_a_file_for_every_kind(lived, tmp_path):
     out = tmp_path / "tables"
     ran = keepsake(lived.environ, "export", str(out))
     assert (ran.returncode, ran.stderr) == (0, "")
     kinds = ["compaction", "error", "health", "memory", "prompts", "recall", "sleep", "thought"]
     kinds += ["world"]  # it has no archives
-    assert tables_in(out) == sorted(
-        f"{kind}.{form}" for kind in kinds for form in ("csv", "parquet")
-    )
-    (thought,) = parquet.read_table(out / "thought.parquet").to_pylist()
-    assert dict(thought["sections"]) == {"window": 12, "who it is": 3}
-    assert thought["seed"] is None
-    assert thought["recalled"] == [
-        {"kind": "memory", "n": 3, "title": "", "score": 1.5, "why": "words: cup"},
-        {"kind": "note", "n": 0, "title": "cups", "score": 0.5, "why": ""},
-    ]
-    with (out / "thought.csv").open(newline="", encoding="utf-8") as file:
-        (row,) = csv.DictReader(file)
-    assert json.loads(row["recalled"]) == thought["recalled"]
-    assert thought["t"].tzinfo is not None
-    (prompt,) = parquet.read_table(out / "prompts.parquet").to_pylist()
+    assert tables_in(out) == [f"{kind}.jsonl" for kind in kinds]
+
+    def rows(name):
+        lines = (out / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+        return [json.loads(line) for line in lines]
+
+    (thought,), (prompt,) = rows("thought"), rows("prompts")
+    assert thought["sections"] == {"window": 12, "who it is": 3}
+    assert [each["title"] for each in thought["recalled"]] == ["", "cups"]
     assert prompt == {"hash": thought["prompt"], "text": "who she is\n~Mira>"}
-    with (out / "sleep.csv").open(newline="", encoding="utf-8") as file:
-        (night,) = csv.DictReader(file)
-    assert json.loads(night["figures"]) == {"files": 2, "share": 0.5}
-    with (out / "recall.csv").open(newline="", encoding="utf-8") as file:
-        assert [row["question"] for row in csv.DictReader(file)][1] == "'=cups()"
-    asked = parquet.read_table(out / "recall.parquet").to_pylist()
-    assert asked[1]["question"] == "=cups()"
 
 
 def test_export_of_a_part(lived, tmp_path):
     out = tmp_path / "tables"
-    ran = keepsake(lived.environ, "export", str(out), "--format", "csv", "--agent", "oswin")
-    assert ran.returncode == 0
-    assert tables_in(out) == ["memory.csv"]
+    assert keepsake(lived.environ, "export", str(out), "--agent", "oswin").returncode == 0
+    assert tables_in(out) == ["memory.jsonl"]
     (tmp_path / "file").touch()
-    for folder, option, value, told in (
-        ("none", "--agent", "nobody", "There are no such events"),
-        ("none", "--format", "xlsx", "There is no format 'xlsx'. There are: parquet, csv"),
-        ("file", "--format", "csv", "file is not an empty folder"),
+    for folder, agent, told in (
+        ("none", "nobody", "There are no such events"),
+        ("file", "oswin", "file is not an empty folder"),
     ):
-        refused = keepsake(lived.environ, "export", str(tmp_path / folder), option, value)
+        refused = keepsake(lived.environ, "export", str(tmp_path / folder), "--agent", agent)
         assert refused.returncode == 1
         assert told in " ".join(refused.stderr.split())
     assert not (tmp_path / "none").exists()
