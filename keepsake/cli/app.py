@@ -164,7 +164,9 @@ def backup(
     """Write database, vault and secrets into one file; the world may run."""
     with out.status("Backing up"):
         made = backups.backup(places(), target.absolute())
-    out.print(f"{made.path}: {made.files} files, {made.size / 1e6:,.1f} MB", markup=False)
+    out.print(
+        f"{made.path}: {made.files} files, {made.path.stat().st_size / 1e6:,.1f} MB", markup=False
+    )
 
 
 @app.command()

@@ -10,7 +10,6 @@ there; that is moved aside, not removed.
 
 from __future__ import annotations
 
-import contextlib
 import gzip
 import io
 import json
@@ -21,10 +20,11 @@ import tarfile
 import tempfile
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from keepsake import database, vault_lock
 from keepsake.cli import processes
@@ -36,26 +36,17 @@ MANIFEST = "manifest.json"
 FORM = 1
 """Of the backup file itself."""
 _STAGE = ".restoring"
-_BLOCK = 1 << 20
 _CURE = "Free some disk space or mend the permissions, and try again"
 
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """A backup that was made."""
+    """A backup that was made, or brought back."""
 
     path: Path
     files: int  # how many it holds
-    size: int  # their bytes, not compressed
-
-
-@dataclass(frozen=True, slots=True)
-class Restored:
-    """A world that was brought back."""
-
-    files: int  # how many
-    made: str  # when the backup was
-    aside: tuple[Path, ...]  # where what was there before is now; empty if there was nothing
+    made: str  # when it was made
+    aside: tuple[Path, ...] = ()  # where what was there before a restore is now
 
 
 # -- backup
@@ -72,8 +63,8 @@ def backup(here: Places, target: Path) -> Backup:
         KeepsakeError: There is nothing to back up, or something cannot be read or written.
             There is no new file then.
     """
-    stamp = datetime.now(UTC).strftime("keepsake-%Y%m%d-%H%M%S.tar.gz")
-    path = target / stamp if target.is_dir() else target
+    now = datetime.now(UTC)
+    path = target / f"keepsake-{now:%Y%m%d-%H%M%S}.tar.gz" if target.is_dir() else target
     if path.exists():
         raise KeepsakeError(f"{path} exists already", "Choose another name, or remove it")
     with processes.alone(here):
@@ -84,64 +75,61 @@ def backup(here: Places, target: Path) -> Backup:
                 f"There is no world to back up: {here.database} does not exist",
                 f"Set KEEPSAKE_HOME to its home; {DATABASE_URL} as well if it is on PostgreSQL",
             )
-        return Backup(path, *_write(here, path))
+        draft = path.with_name(f".{path.name}.part")
+        try:
+            with refusing(f"No backup could be written to {path}", _CURE, tarfile.TarError):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                made = _write(here, draft, now.isoformat(timespec="seconds"))
+                draft.replace(path)
+        finally:
+            with suppress(OSError):
+                draft.unlink(missing_ok=True)
+        return Backup(path, made["files"], made["made"])
 
 
-def _write(here: Places, path: Path) -> tuple[int, int]:
-    """Write the file, whole or not at all; how many files are in it, and their bytes."""
-    draft = path.with_name(f".{path.name}.part")
-    files = total = 0
-    try:
-        with refusing(f"No backup could be written to {path}", _CURE, tarfile.TarError):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)  # it holds secrets
-            with os.fdopen(fd, "wb") as file, tempfile.TemporaryDirectory(dir=here.home) as scratch:
-                with tarfile.open(fileobj=file, mode="w:gz", compresslevel=3) as tar:
-                    database.copy_into(here, Path(scratch))
-                    for source, name in _sources(here, Path(scratch)):
-                        with contextlib.suppress(FileNotFoundError):  # renamed or removed just now
-                            total += _add(tar, source, name)
-                            files += 1
-                    made = datetime.now(UTC).isoformat(timespec="seconds")
-                    manifest = json.dumps({"form": FORM, "made": made, "files": files}).encode()
-                    info = tarfile.TarInfo(MANIFEST)
-                    info.size, info.mode = len(manifest), 0o600
-                    tar.addfile(info, io.BytesIO(manifest))
-                file.flush()
-                os.fsync(file.fileno())
-            draft.replace(path)
-    finally:
-        with contextlib.suppress(OSError):
-            draft.unlink(missing_ok=True)
-    return files, total
+def _write(here: Places, path: Path, made: str) -> dict[str, Any]:
+    """Write the file; its manifest."""
+    files = 0
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)  # it holds secrets
+    with os.fdopen(fd, "wb") as file, tempfile.TemporaryDirectory(dir=here.home) as scratch:
+        with tarfile.open(fileobj=file, mode="w:gz", compresslevel=3) as tar:
+            database.copy_into(here, Path(scratch))
+            for source, name in _sources(here, Path(scratch)):
+                with suppress(FileNotFoundError), source.open("rb") as data:  # removed just now
+                    seen = os.fstat(data.fileno())
+                    _add(tar, name, data, seen.st_size, seen.st_mtime)
+                    files += 1
+            manifest = {"form": FORM, "made": made, "files": files}
+            text = json.dumps(manifest).encode()
+            _add(tar, MANIFEST, io.BytesIO(text), len(text))
+        file.flush()
+        os.fsync(file.fileno())
+    return manifest
+
+
+def _add(tar: tarfile.TarFile, name: str, data: BinaryIO, size: int, time: float = 0) -> None:
+    """Pack a file, as long as it is now."""
+    info = tarfile.TarInfo(name)
+    info.size, info.mtime, info.mode = size, time, 0o644 if name.startswith("vault/") else 0o600
+    tar.addfile(info, data)
 
 
 def _sources(here: Places, scratch: Path) -> Iterator[tuple[Path, str]]:
     """Each file, and its name in the backup; drafts and locks begin with a dot."""
     for path in (*sorted(scratch.iterdir()), here.secret_key, here.admin_password, here.spill):
         yield path, f"home/{path.name}"
-    found = [*here.config.rglob("*"), *here.agents.rglob("*")]
-    named = {path: path.relative_to(here.vault) for path in sorted(found) if path.is_file()}
-    archives = {path for path, name in named.items() if name.parent.name == "archive"}
-    for path in (*(path for path in named if path not in archives), *sorted(archives)):
-        if not any(part.startswith(".") for part in named[path].parts):
-            yield path, f"vault/{named[path].as_posix()}"
-
-
-def _add(tar: tarfile.TarFile, path: Path, name: str) -> int:
-    """Pack a file, as long as it is now; how many bytes that are."""
-    with path.open("rb") as source:
-        info = tar.gettarinfo(arcname=name, fileobj=source)
-        info.type, info.uid, info.gid, info.uname, info.gname = tarfile.REGTYPE, 0, 0, "", ""
-        info.size = os.fstat(source.fileno()).st_size
-        tar.addfile(info, source)
-    return info.size
+    found = [path for top in (here.config, here.agents) for path in sorted(top.rglob("*"))]
+    found.sort(key=lambda path: path.parent.name == "archive")
+    for path in filter(Path.is_file, found):
+        name = path.relative_to(here.vault)
+        if not any(part.startswith(".") for part in name.parts):
+            yield path, f"vault/{name.as_posix()}"
 
 
 # -- restore
 
 
-def restore(here: Places, source: Path, *, replace: bool = False) -> Restored:
+def restore(here: Places, source: Path, *, replace: bool = False) -> Backup:
     """Bring a backup back.
 
     Args:
@@ -161,43 +149,31 @@ def restore(here: Places, source: Path, *, replace: bool = False) -> Restored:
         with vault_lock.take(here):
             try:
                 with refusing(f"{source} could not be restored", _CURE, sqlite3.Error):
-                    if not replace:
-                        _refuse_a_world(here)
-                    files, made = _unpack(source, stages)
+                    has_world = _has_world(here)
+                    if not replace and (has_world or [*here.agents.glob("*/archive/*.jsonl")]):
+                        raise KeepsakeError(
+                            f"There is a world already ({database.shown(here)}, {here.agents})",
+                            "Set KEEPSAKE_HOME and KEEPSAKE_VAULT to empty folders, or let it be "
+                            "moved aside: `keepsake restore FILE --replace`",
+                        )
+                    manifest = _unpack(source, stages)
                     _check_database(here, stages["home"])
-                    aside = _put_in_place(here, stages)
+                    aside = _put_in_place(here, stages, keep_tables=has_world)
             finally:
                 for stage in stages.values():
                     shutil.rmtree(stage, ignore_errors=True)
-    return Restored(files, made, aside)
+    return Backup(source, manifest["files"], manifest["made"], aside)
 
 
 def _has_world(here: Places) -> bool:
     """Whether the database holds a world."""
-    if here.database_url:
-        return bool(database.ask(here, "SELECT to_regclass('objects_objectdb') IS NOT NULL"))
-    return here.database.exists()
+    asked = "SELECT to_regclass('objects_objectdb') IS NOT NULL"
+    return here.database.exists() or bool(here.database_url and database.ask(here, asked))
 
 
-def _refuse_a_world(here: Places) -> None:
-    there: object = next(here.agents.glob("*/archive/*.jsonl"), None)
-    if here.database.exists() or _has_world(here):
-        there = database.shown(here)
-    if there is not None:
-        raise KeepsakeError(
-            f"There is a world already ({there})",
-            "Set KEEPSAKE_HOME and KEEPSAKE_VAULT to empty folders, or let it be moved aside: "
-            "`keepsake restore FILE --replace`",
-        )
-
-
-def _unpack(source: Path, stages: dict[str, Path]) -> tuple[int, str]:
-    """Unpack a backup into the stages, by what its names begin with: how many files, and when made.
-
-    Gzip's own checksum is over all of it.
-    """
+def _unpack(source: Path, stages: dict[str, Path]) -> dict[str, Any]:
+    """Unpack a backup into the stages, by what its names begin with; its manifest."""
     manifest: dict[str, Any] = {}
-    files = 0
     try:
         with gzip.open(source) as packed, tarfile.open(fileobj=packed, mode="r|") as tar:
             for member in tar:
@@ -206,22 +182,19 @@ def _unpack(source: Path, stages: dict[str, Path]) -> tuple[int, str]:
                     manifest = json.load(last)
                 elif member.isreg() and top in stages and name:
                     tar.extract(member.replace(name=name), stages[top], filter="data")
-                    files += 1
                 else:
                     raise ValueError(f"it holds {member.name!r}, which no backup does")
-            while packed.read(_BLOCK):  # the checksum is behind its end
+            while packed.read(1 << 20):  # gzip's own checksum is behind the end
                 pass
         if "made" not in manifest:
             raise ValueError("its end is missing")
     except (tarfile.TarError, gzip.BadGzipFile, EOFError, zlib.error, ValueError) as error:
         what = f"{source} is damaged, and nothing was changed: {error}"
         raise KeepsakeError(what, "Take another backup") from error
-    if manifest.get("form") != FORM:
-        raise KeepsakeError(
-            f"{source} is a backup of form {manifest.get('form')}, and this Keepsake knows {FORM}",
-            "Restore it with the version of Keepsake that made it, or a later one",
-        )
-    return files, str(manifest["made"])
+    if (form := manifest.get("form")) != FORM:
+        what = f"{source} is a backup of form {form}, and this Keepsake knows {FORM}"
+        raise KeepsakeError(what, "Restore it with the version of Keepsake that made it")
+    return manifest
 
 
 def _check_database(here: Places, stage: Path) -> None:
@@ -238,11 +211,11 @@ def _check_database(here: Places, stage: Path) -> None:
         raise KeepsakeError(what, "Take another backup")
 
 
-def _put_in_place(here: Places, stages: dict[str, Path]) -> tuple[Path, ...]:
+def _put_in_place(here: Places, stages: dict[str, Path], *, keep_tables: bool) -> tuple[Path, ...]:
     """Move what is there aside and what is new to its place; where that went."""
     stamp = datetime.now(UTC).strftime("before-restore-%Y%m%d-%H%M%S-%f")
     if here.database_url:
-        if _has_world(here):
+        if keep_tables:
             (here.home / stamp).mkdir()
             database.copy_into(here, here.home / stamp)
         dump = stages["home"] / database.DUMP
@@ -252,19 +225,13 @@ def _put_in_place(here: Places, stages: dict[str, Path]) -> tuple[Path, ...]:
     old += [here.elsewhere, here.secret_key, here.admin_password, here.spill, here.index]
     # The folder of the agents itself holds the lock, and stays.
     agents = [each for each in here.agents.iterdir() if not each.name.startswith(".in-use")]
-    for paths, folder in (
-        (old, here.home / stamp),
-        ([here.config], here.vault / stamp),
-        (agents, here.vault / stamp / here.agents.name),
-    ):
-        for path in filter(Path.exists, paths):
-            folder.mkdir(parents=True, exist_ok=True)
-            path.rename(folder / path.name)
-    for staged, place in (
-        (stages["home"], here.home),
-        (stages["vault"] / here.config.name, here.config),
-        (stages["vault"] / here.agents.name, here.agents),
-    ):
+    for path in filter(Path.exists, [*old, here.config, *agents]):
+        top = here.home if path in old else here.vault
+        aside = top / stamp / path.relative_to(top)
+        aside.parent.mkdir(parents=True, exist_ok=True)
+        path.rename(aside)
+    for place in (here.home, here.config, here.agents):
+        staged = stages["home"] if place == here.home else stages["vault"] / place.name
         place.mkdir(exist_ok=True)
         for new in sorted(staged.iterdir()) if staged.exists() else ():
             new.rename(place / new.name)

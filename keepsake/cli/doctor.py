@@ -1,7 +1,7 @@
 """``keepsake doctor``: looks for what is wrong and names the cure.
 
 A check is a function that tells what it saw; what is wrong it reports, or raises as
-:class:`KeepsakeError`. It asks the library, which knows.
+:class:`KeepsakeError`. What the running world knows of itself is on its pages and in its log.
 """
 
 from __future__ import annotations
@@ -128,17 +128,12 @@ def ports(here: Places, wrong: Wrong) -> str:
 
 
 def world(here: Places, wrong: Wrong) -> str:
-    """Portal and Server run and answer, or neither of them runs."""
+    """Portal and Server run, or neither of them does."""
     missing = processes.missing(here)
-    if missing == processes.HALVES:
-        return "not running"
-    if missing:
+    if missing and missing != processes.HALVES:
         cure = "`make run` mends that; `keepsake logs server --no-follow` has why it ended"
         wrong(f"runs without its {' and '.join(sorted(missing))}", cure)
-        return ""
-    return (
-        "runs and answers" if processes.ask(here, "ready", seconds=5)["ready"] else "is being built"
-    )
+    return "not running" if missing else "runs"
 
 
 def world_database(here: Places, wrong: Wrong) -> str:
@@ -166,10 +161,7 @@ def configuration(here: Places, wrong: Wrong) -> str:
     looked_at |= dict.fromkeys(sorted((here.config / FOLDER).glob("*.md")), load_strategy)
     for path, load in looked_at.items():
         if not path.exists():
-            cure = (
-                f"Copy it from {processes.SHIPPED_CONFIG}, or start anew: `make run` puts it back"
-            )
-            wrong(f"{path} is missing", cure)
+            wrong(f"{path} is missing", "`make run` puts it back")
             continue
         try:
             load(path)
@@ -180,17 +172,9 @@ def configuration(here: Places, wrong: Wrong) -> str:
 
 def waiting(here: Places, wrong: Wrong) -> str:
     """Nothing waits for an archive that cannot be written."""
-    try:
-        cure = "Make room on the vault's disk or mend its permissions; the rest goes by itself"
-        for each in processes.ask(here, "waiting", seconds=5):
-            what = f"{each['waiting']} of {each['name']}: {each['problem']}"
-            if each["unkept"]:
-                what += f" {each['unkept']} of them are in RAM alone, and a stop would lose them."
-            wrong(what, cure)
-    except KeepsakeError:  # no world runs, or another check tells of it
-        for agent, lines in Spill(here.spill).waiting().items():
-            what = f"{len(lines)} of {agent} wait in {here.spill}"
-            wrong(what, "`keepsake start` takes them into the archive")
+    for agent, lines in Spill(here.spill).waiting().items():
+        cure = "Make room on the vault's disk or mend its permissions; a start takes them in, too"
+        wrong(f"{len(lines)} of {agent} wait in {here.spill}", cure)
     return "none"
 
 
@@ -231,36 +215,30 @@ def files(here: Places, wrong: Wrong) -> str:
 
 def servers(here: Places, wrong: Wrong) -> str:
     """Each model server that a profile names answers and has its model."""
-    embedded, told = Embedded(here), dict[tuple[str, str, str], str]()
-    profiles = detected_profiles(here)
-    if profiles.detects:
-        told["auto", "", ""] = f"auto is {profiles.found.line}"
-    for profile in profiles.current.values():
-        address = address_of(profile, embedded, os.environ)
-        server = (profile.provider, address, profile.model)
-        if profile.provider == EXTRACTIVE or server in told:
-            continue
-        told[server] = f"{profile.provider} at {address}: "
-        if profile.provider == EMBEDDED and profile.model_file:
+    embedded, profiles = Embedded(here), detected_profiles(here)
+    told = [f"auto is {profiles.found.line}"] if profiles.detects else []
+    asked = {
+        (profile.provider, address_of(profile, embedded, os.environ), profile.model): profile
+        for profile in profiles.current.values()
+        if profile.provider != EXTRACTIVE
+    }
+    for (provider, address, _), profile in asked.items():
+        if provider == EMBEDDED and profile.model_file:
             require_gguf(here.models / profile.model_file)
-        if profile.provider == EMBEDDED and not _runs(here, Component.MODEL):
-            if _runs(here, Component.SERVER):
+        if provider == EMBEDDED and not processes.one(here, Component.MODEL):
+            if processes.one(here, Component.SERVER):
                 cure = f"It is started again by itself; {here.logs / 'model.log'} says why it ended"
-                wrong(f"{told[server]}does not run", cure)
-            told[server] += "starts with the world"
+                wrong(f"{provider} at {address} does not run", cure)
+            told.append(f"{provider} starts with the world")
             continue
-        with closing(build(profile, embedded, os.environ)) as asked:
+        with closing(build(profile, embedded, os.environ)) as server:
             try:
-                told[server] += asked.check()
-                if (takes := asked.capabilities).known:
-                    told[server] += f", {takes.kind}, form {takes.form}, {takes.context:,} tokens"
+                told.append(f"{provider} at {address}: {server.check()}")
+                if (takes := server.capabilities).known:
+                    told[-1] += f", {takes.kind}, form {takes.form}, {takes.context:,} tokens"
             except KeepsakeError as error:
                 wrong(error.what, error.cure)
-    return "; ".join(told.values())
-
-
-def _runs(here: Places, component: Component) -> bool:
-    return processes.one(processes.running(here), component) is not None
+    return "; ".join(told)
 
 
 def embedding(here: Places, wrong: Wrong) -> str:
@@ -272,31 +250,17 @@ def embedding(here: Places, wrong: Wrong) -> str:
         return f"{asked.model_name} answers with {dimension} dimensions"
 
 
-def words(here: Places, wrong: Wrong) -> str:
-    """Nothing is wrong with the recall index of any agent; a broken one is made anew by itself."""
-    if not _runs(here, Component.SERVER):
-        return "the world does not run"
-    for each in processes.ask(here, "index_status")["agents"]:
-        if each["problem"]:
-            wrong(f"{each['agent']}: {each['problem']}", "It is mended by itself; look again")
-    return "the running world sees nothing wrong"
-
-
 def vectors(here: Places, wrong: Wrong) -> str:
     """The Chroma server that recall.md names answers."""
-    path, aside, address = here.config / "recall.md", "", CHILD
-    if path.exists():
-        address = RecallConfig.load(path).chroma
-    if (broken := broken_folder(here)).exists():
-        aside = f"; a store that was damaged was set aside as {broken}"
+    path, broken = here.config / "recall.md", broken_folder(here)
+    address = RecallConfig.load(path).chroma if path.exists() else CHILD
+    aside = f"; a damaged store was set aside as {broken}" if broken.exists() else ""
     if address == NONE:
         return "none wanted: recall finds by words alone"
-    if address == CHILD and not _runs(here, Component.SERVER):
+    if address == CHILD and not processes.one(here, Component.SERVER):
         return f"Chroma's server starts with the world{aside}"
-    cure = f"Start it, or set chroma to child in {path}"
-    if address == CHILD:
-        address = ChromaServer(here).address
-        cure = f"It is started again by itself; see {here.logs / 'vectors.log'}"
+    cure = f"Start it, or set chroma to child in {path}; a child's log is vectors.log"
+    address = ChromaServer(here).address if address == CHILD else address
     with closing(Chroma(address, here)) as chroma:
         try:
             return f"{chroma.check()} at {address}{aside}"
@@ -317,7 +281,6 @@ CHECKS: Mapping[str, Callable[[Places, Wrong], str]] = {
     "Files": files,
     "Model servers": servers,
     "Embedder": embedding,
-    "Recall": words,
     "Vectors": vectors,
 }
 """Each check, by what it looks at."""

@@ -6,22 +6,19 @@ pid file alone proves nothing: the process may be gone and its number given to a
 
 from __future__ import annotations
 
-import contextlib
-import errno
 import fcntl
 import json
 import shutil
 import socket
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import pairwise
 from typing import Any
 
 import psutil
 
-from keepsake.child import LOOPBACK, refusal
+from keepsake.child import LOOPBACK, in_use
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.paths import REPOSITORY, Places, Ports, places
 
@@ -76,10 +73,6 @@ def alone(here: Places) -> Iterator[None]:
         yield
 
 
-class NotRunning(KeepsakeError):
-    """No world answers on the control socket."""
-
-
 def ask(here: Places, operation: str, *, seconds: float = 10.0) -> Any:
     """Ask the running world, and return the ``result`` of its answer.
 
@@ -89,8 +82,7 @@ def ask(here: Places, operation: str, *, seconds: float = 10.0) -> Any:
         seconds: How long to wait for each part of the answer.
 
     Raises:
-        NotRunning: Nothing listens there.
-        KeepsakeError: It did not answer in time, or refused.
+        KeepsakeError: Nothing listens there, or it did not answer in time, or refused.
     """
     try:
         with socket.socket(socket.AF_UNIX) as line:
@@ -105,7 +97,7 @@ def ask(here: Places, operation: str, *, seconds: float = 10.0) -> Any:
             "It is busy, or hangs: try again; `keepsake doctor` looks for the cause",
         ) from error
     except (OSError, ValueError) as error:
-        raise NotRunning("Keepsake is not running here", "Start it with `make run`") from error
+        raise KeepsakeError("Keepsake is not running here", "Start it with `make run`") from error
     if "error" in answer:
         raise KeepsakeError(answer["error"])
     return answer["result"]
@@ -140,21 +132,19 @@ class Running:
 
 def running(here: Places) -> list[Running]:
     """All processes of this copy, oldest first."""
-    files = {str(getattr(here, f"{component}_pid")): component for component in Component}
+    # The one is twistd's, the other ours.
+    files = {
+        f"{option}={getattr(here, f'{component}_pid')}": component
+        for component in Component
+        for option in ("--pidfile", "--pid-file")
+    }
     found = []
     for process in psutil.process_iter():
-        with contextlib.suppress(psutil.Error):  # it ended meanwhile, or is somebody else's
-            component = _component(process.cmdline(), files)
-            if component is not None and process.status() != psutil.STATUS_ZOMBIE:
-                found.append(Running(component, process.pid, process.create_time()))
+        with suppress(psutil.Error):  # it ended meanwhile, or is somebody else's
+            words = filter(files.get, process.cmdline())
+            if (word := next(words, "")) and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(Running(files[word], process.pid, process.create_time()))
     return sorted(found, key=lambda each: each.started)
-
-
-def _component(arguments: Sequence[str], files: dict[str, Component]) -> Component | None:
-    """What a command line runs: ``--pidfile=FILE`` is twistd's, ``--pid-file FILE`` ours."""
-    named = [each.removeprefix("--pidfile=") for each in arguments if each.startswith("--pidfile=")]
-    named += [after for before, after in pairwise(arguments) if before == "--pid-file"]
-    return next((files[each] for each in named if each in files), None)
 
 
 def actual(here: Places) -> Places:
@@ -164,15 +154,15 @@ def actual(here: Places) -> Places:
     that has the usual ports.
     """
     for each in running(here):
-        with contextlib.suppress(psutil.Error, OSError, KeepsakeError):  # as above
+        with suppress(psutil.Error, OSError, KeepsakeError):  # as above
             given = psutil.Process(each.pid).environ()
             return places(given | {"KEEPSAKE_HOME": str(here.home)})
     return here
 
 
-def one(found: Iterable[Running], component: Component) -> Running | None:
+def one(here: Places, component: Component) -> Running | None:
     """The newest process of that kind, or None."""
-    return next((each for each in reversed([*found]) if each.component is component), None)
+    return next((each for each in reversed(running(here)) if each.component is component), None)
 
 
 def missing(here: Places) -> frozenset[Component]:
@@ -184,23 +174,15 @@ def end(found: Iterable[Running], patience: float = TERMINATE_SECONDS) -> None:
     """Ask the processes to end, and kill those that have not after ``patience`` seconds."""
     left = []
     for each in found:
-        with contextlib.suppress(psutil.Error):
+        with suppress(psutil.Error):
             process = psutil.Process(each.pid)
             if process.create_time() == each.started:  # no stranger with its number
                 left.append(process)
     for signal in (psutil.Process.terminate, psutil.Process.kill):
         for process in left:
-            with contextlib.suppress(psutil.Error):
+            with suppress(psutil.Error):
                 signal(process)
         _, left = psutil.wait_procs(left, patience)
-
-
-def forget_dead(here: Places) -> None:
-    """Remove the pid files of components that do not run; they would stop a start."""
-    found = running(here)
-    for component in Component:
-        if one(found, component) is None:
-            getattr(here, f"{component}_pid").unlink(missing_ok=True)
 
 
 # -- ports
@@ -223,38 +205,29 @@ def ports_of(here: Places) -> dict[str, tuple[str, int]]:
 
 
 def taken(here: Places) -> list[str]:
-    """The ports of this copy that cannot be used, each with the reason."""
-    ours = frozenset(each.pid for each in running(here))
-    return [
-        f"Port {number} ({name}) on {address} {reason}"
-        for name, (address, number) in ports_of(here).items()
-        if (reason := _obstacle(address, number, ours))
-    ]
+    """The ports of this copy that other programs use, one sentence each."""
+    ours, found = {each.pid for each in running(here)}, []
+    for name, (address, number) in ports_of(here).items():
+        if not in_use(number, address):
+            continue
+        holder = "another program"
+        with suppress(psutil.Error):  # other people's processes stay hidden
+            for each in psutil.net_connections("tcp"):
+                if each.laddr[1:] == (number,) and each.status == psutil.CONN_LISTEN and each.pid:
+                    holder = f"{psutil.Process(each.pid).name()} (process {each.pid})"
+                    holder = "" if each.pid in ours else holder
+        if holder:
+            found.append(f"Port {number} ({name}) on {address} is in use by {holder}")
+    return found
 
 
 def ports_cure(ports: Ports) -> str:
     """What to do about a taken port, with a base that is free right now."""
-    bases = range(ports.base + _STEP, _HIGHEST_BASE, _STEP)
     free = next(
         base
-        for base in bases
-        if not any(refusal("", number) for number in range(base, Ports(base).vectors + 1))
+        for base in range(ports.base + _STEP, _HIGHEST_BASE, _STEP)
+        if not any(map(in_use, range(base, Ports(base).vectors + 1)))
     )
     return (
         f"Stop that program, or start Keepsake on other ports: `KEEPSAKE_PORT_BASE={free} make run`"
     )
-
-
-def _obstacle(address: str, number: int, ours: frozenset[int]) -> str:
-    """Why the port cannot be used; empty when it can, or when a process of ours has it."""
-    refused = refusal(address, number)
-    if refused is None:
-        return ""
-    if refused.errno != errno.EADDRINUSE:
-        return f"cannot be opened: {refused.strerror}"
-    with contextlib.suppress(psutil.Error):  # other people's processes stay hidden
-        for each in psutil.net_connections("tcp"):
-            if each.laddr[1:] == (number,) and each.status == psutil.CONN_LISTEN and each.pid:
-                name = psutil.Process(each.pid).name()
-                return "" if each.pid in ours else f"is in use by {name} (process {each.pid})"
-    return "is in use by another program"

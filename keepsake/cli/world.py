@@ -80,11 +80,9 @@ def start(here: Places, say: Say) -> list[str] | None:
             with suppress(KeepsakeError):
                 _wait_until_ready(here)
                 return None
-        if processes.running(here):
-            end_all(processes.actual(here), say)  # what is left of a world that broke
+        end_all(processes.actual(here), say)  # what is left of a world that broke
         if taken := processes.taken(here):
             raise KeepsakeError(taken[0], processes.ports_cure(here.ports))
-        processes.forget_dead(here)
         database.refuse_another(here)
         vault_lock.take(here).close()
         try:
@@ -92,7 +90,7 @@ def start(here: Places, say: Say) -> list[str] | None:
             say("Waiting for the world")
             _wait_until_ready(here)
         except BaseException:  # Ctrl-C too: nothing half-started stays behind
-            end_all(here, lambda _: None, ask=False)
+            end_all(here)
             raise
         if here.database_url:
             here.elsewhere.write_text(f"{database.shown(here)}\n", encoding="utf-8")
@@ -220,7 +218,7 @@ def watch(here: Places) -> None:
         if not processes.missing(here):
             whole = time.monotonic()
         elif time.monotonic() > whole + _AWAY_SECONDS:  # longer than a reload takes
-            end_all(here, lambda _: None, ask=False)
+            end_all(here)
             raise _broken(here, "Evennia's Portal or Server has ended")
         time.sleep(1.0)
 
@@ -237,18 +235,13 @@ def stop(here: Places, say: Say) -> bool:
     return anything
 
 
-def end_all(here: Places, say: Say, *, ask: bool = True) -> None:
+def end_all(here: Places, say: Say = lambda _: None) -> None:
     """End all processes of a copy, and remove what they leave lying about.
-
-    Args:
-        here: The copy.
-        say: Shows what is being done.
-        ask: Whether Evennia is asked first; one that has just failed to start would not answer.
 
     Raises:
         KeepsakeError: A process cannot be ended.
     """
-    if ask and not processes.missing(here):
+    if not processes.missing(here):
         say("Stopping Evennia")
         try:
             processes.ask(here, "stop", seconds=_BUSY_SECONDS)
@@ -270,7 +263,8 @@ def end_all(here: Places, say: Say, *, ask: bool = True) -> None:
     else:
         numbers = " ".join(str(each.pid) for each in processes.running(here))
         raise KeepsakeError("Some processes do not end", f"End them with `kill -9 {numbers}`")
-    processes.forget_dead(here)
+    for component in Component:  # a file that is left would stop a start
+        getattr(here, f"{component}_pid").unlink(missing_ok=True)
     here.control_socket.unlink(missing_ok=True)
 
 

@@ -20,7 +20,7 @@ from typing import IO, cast
 
 from keepsake.agent.agent_log import log
 from keepsake.agent.runtime import Changed, Runtime, start
-from keepsake.child import LOOPBACK, refusal
+from keepsake.child import LOOPBACK, in_use
 from keepsake.errors import KeepsakeError, ModelUnavailable, refusing
 from keepsake.events.log import Subscribers
 from keepsake.lab.answering import served
@@ -229,7 +229,7 @@ def run(lab: Lab) -> Generator[SimulationReport, None, None]:
 
 
 def _environ(lab: Lab) -> dict[str, str]:
-    free = (base for base in _PORT_BASES if not refusal("", Ports(base).model))
+    free = (base for base in _PORT_BASES if not in_use(Ports(base).model))
     return {
         **os.environ,
         "KEEPSAKE_HOME": str(lab.places.home),

@@ -1,6 +1,6 @@
 """The embedded model: llama.cpp in a child process, the GGUF file that it serves, its weights.
 
-    python -m keepsake.models.embedded --port 4007 --model FILE --pid-file FILE …
+    python -m keepsake.models.embedded --port 4007 --model FILE --pid-file=FILE …
 
 is the child; it keeps the model's warm caches over a reload of the game.
 """
@@ -172,7 +172,7 @@ def main() -> int:
     parser.add_argument("--context", type=int, default=CONTEXT, help="tokens for one agent")
     parser.add_argument("--pool", type=int, default=POOL, help="tokens that all slots share")
     given = parser.parse_args()
-    return child.serve("embedded model server", given, lambda: _start(given))
+    return child.serve(given, lambda: _start(given))
 
 
 def _start(settings: argparse.Namespace) -> str:

@@ -1,6 +1,6 @@
 """Fetches a model that can talk, in the background, where this machine has none.
 
-    python -m keepsake.models.fetching --pid-file FILE
+    python -m keepsake.models.fetching --pid-file=FILE
 
 is the process that ``keepsake start`` begins. It takes the first model of the section ``fetch`` of
 ``models.md`` that this machine has memory for: from the hub, and where no hub is in reach from the
@@ -226,7 +226,7 @@ def _keep(here: Places, state: FetchState) -> None:
 def begin(here: Places, name: str = "") -> None:
     """Fetch it in a process of its own, which ``keepsake stop`` ends."""
     log = here.logs / "fetch.log"
-    command = [sys.executable, "-m", __name__, "--pid-file", str(here.fetch_pid), "--name", name]
+    command = [sys.executable, "-m", __name__, f"--pid-file={here.fetch_pid}", "--name", name]
     environ = os.environ | {"KEEPSAKE_HOME": str(here.home), "KEEPSAKE_VAULT": str(here.vault)}
     with log.open("ab") as into:
         begun = subprocess.Popen(

@@ -1,7 +1,6 @@
 """Chroma's server as a child process of the game: both sides of it.
 
-    python -m keepsake.recall.chroma_server --port 4008 --path FOLDER --pid-file FILE
-        --watch-pid 123 --watch-file portal.pid
+    python -m keepsake.recall.chroma_server --port 4008 --path FOLDER --pid-file=FILE …
 
 The server is the one that comes with chromadb, in a process whose life follows the game's (see
 :mod:`keepsake.child`). It sends nothing anywhere: it has no telemetry of its own, and its tracing
@@ -130,7 +129,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = child.parser("keepsake.recall.chroma_server")
     parser.add_argument("--path", type=Path, required=True)
     given = parser.parse_args(arguments)
-    return child.serve("vector index server", given, lambda: _start(given.port, given.path))
+    return child.serve(given, lambda: _start(given.port, given.path))
 
 
 def _start(port: int, path: Path) -> str:

@@ -48,7 +48,7 @@ def main() -> int:
         threading.Thread(target=http.serve_forever, daemon=True).start()
         return f"serves {given.serves}"
 
-    return child.serve("idle child", given, start)
+    return child.serve(given, start)
 
 
 if __name__ == "__main__":

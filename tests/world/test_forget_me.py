@@ -53,7 +53,7 @@ class TestForgetMe(Building, PrivateWorld):
         super().setUpClass()
         folder = Path(tempfile.mkdtemp(prefix="keepsake-chroma-"))
         cls.addClassCleanup(shutil.rmtree, folder, ignore_errors=True)
-        cls.server = ChromaServer(places_in(folder), grace=1.0)
+        cls.server = ChromaServer(places_in(folder))
         cls.addClassCleanup(cls.server.stop)
         until(cls.server.watch)
         cls.chroma = cls.server.address

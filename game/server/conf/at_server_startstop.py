@@ -22,7 +22,7 @@ from keepsake import vault_lock
 from keepsake.agent.agent_log import report
 from keepsake.agent.runtime import runtime
 from keepsake.contrib.evennia import lifecycle as agents
-from keepsake.contrib.evennia.minds import open_minds, unopened
+from keepsake.contrib.evennia.minds import unopened
 from keepsake.errors import KeepsakeError
 from keepsake.paths import places
 from keepsake.web.watching import watching
@@ -119,21 +119,6 @@ def _ready() -> dict[str, Any]:
     }
 
 
-def _waiting() -> list[dict[str, str | int]]:
-    """The agents whose archive cannot be written."""
-    memories = [mind.memory for mind in open_minds()]
-    return [
-        {
-            "name": memory.name,
-            "waiting": memory.waiting,
-            "unkept": memory.unkept,
-            "problem": str(memory.problem or ""),
-        }
-        for memory in memories
-        if memory.waiting or memory.problem
-    ]
-
-
 def _reload() -> None:
     """The Portal starts a new Server after this one."""
     reactor.callLater(0, evennia.SESSION_HANDLER.portal_restart_server)
@@ -151,7 +136,6 @@ def _index_status() -> dict[str, Any]:
 
 _OPERATIONS = {
     "ready": _ready,
-    "waiting": _waiting,
     "reload": _reload,
     "stop": _stop,
     "index_status": _index_status,

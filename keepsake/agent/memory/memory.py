@@ -208,11 +208,6 @@ class MemoryComponent:
         """Memories that wait for the disk."""
         return len(self._backlog.waiting)
 
-    @property
-    def unkept(self) -> int:
-        """How many of them are in RAM alone, as the home cannot be written either."""
-        return self._backlog.unkept
-
     def always_shown(self) -> tuple[str, ...]:
         """What is in every prompt, whatever is compacted: pins and promises; any thread."""
         return (*self._pins(), *self.noticed_for(NOBODY))

@@ -37,7 +37,7 @@ def test_answers_and_refusals_and_what_a_killed_world_left(tmp_path):
                 processes.ask(here, "break")
             assert stat.S_IMODE(here.control_socket.stat().st_mode) == 0o600
             world.kill()
-        with pytest.raises(processes.NotRunning, match="make run"):
+        with pytest.raises(KeepsakeError, match="make run"):
             processes.ask(here, "name")
 
 

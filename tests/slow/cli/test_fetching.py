@@ -170,7 +170,7 @@ def test_in_the_background_it_is_shown_by_status_and_ended_by_stop(copy: Copy, r
             fetching.begin(copy.here)
         until(lambda: "Fetching tiny from the hub" in copy.keepsake("status").stdout)
         assert copy.keepsake("stop").returncode == 0
-        assert processes.one(processes.running(copy.here), Component.FETCH) is None
+        assert processes.one(copy.here, Component.FETCH) is None
         assert "The next start goes on." in copy.keepsake("status").stdout
         hub.gate.set()
         with patch.dict(os.environ, copy.environ):

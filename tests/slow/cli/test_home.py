@@ -159,7 +159,7 @@ def test_a_number_that_passed_to_a_stranger_is_left_alone(copy):
 
 
 def test_stop_ends_a_model_server_left_by_a_crash_and_kills_what_will_not_end(copy):
-    with child("--pid-file", str(copy.here.model_pid)) as model:
+    with child(f"--pid-file={copy.here.model_pid}") as model:
         assert "Keepsake has stopped." in copy.keepsake("stop").stdout
         model.wait(60)
     with child(f"--pidfile={copy.here.portal_pid}", code=DEAF) as deaf:

@@ -83,10 +83,10 @@ def test_people_play_and_a_reload_keeps_them(world):
     player = Player.new(world, "Anneke")
     player.see("Here:")
     player.type("say I count twenty boats.", "I count twenty boats")
-    before = processes.one(processes.running(world.here), Component.SERVER)
+    before = processes.one(world.here, Component.SERVER)
     reloaded = world.keepsake("reload")
     assert reloaded.returncode == 0, reloaded.stderr
-    assert processes.one(processes.running(world.here), Component.SERVER) != before
+    assert processes.one(world.here, Component.SERVER) != before
     player.type("look", r"Exits|exits")
     player.leave()
     found = finding(world, "Database")

@@ -75,7 +75,7 @@ def model_server(copy: Copy, but_not: int = 0) -> int:
     """The model server's process, as soon as there is one: it starts beside the world."""
     deadline = time.monotonic() + PATIENCE
     while True:
-        found = processes.one(processes.running(copy.here), Component.MODEL)
+        found = processes.one(copy.here, Component.MODEL)
         if found is not None and found.pid != but_not:
             return found.pid
         assert time.monotonic() < deadline, "there is no model server"

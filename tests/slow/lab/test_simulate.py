@@ -240,7 +240,7 @@ def test_memories_are_those_of_the_archives_word_for_word(uninterrupted, exporte
     for name in ("Bram", "Joss"):
         with closing(Archive(uninterrupted.places.agents / name / "archive")) as archive:
             there = [(m.number, m.text, m.source) for m in archive.read(1, archive.last_number)]
-        query = f"SELECT n, text, source FROM '{exported}/memories.parquet' WHERE agent = '{name}'"
+        query = f"SELECT n, text, source FROM '{exported}/memories.jsonl' WHERE agent = '{name}'"
         assert duckdb.sql(f"{query} ORDER BY n").fetchall() == there
         assert there
 

@@ -19,7 +19,7 @@ from tests.unit.llm.conftest import until
 def own(home: Places) -> Iterator[IdleChild]:
     """A supervisor with no child yet."""
     home.home.mkdir(parents=True)
-    supervisor = IdleChild(home, grace=1.0)
+    supervisor = IdleChild(home)
     yield supervisor
     supervisor.stop()
 

@@ -79,7 +79,7 @@ def test_a_killed_child_comes_back_with_another_file(embedded: Embedded, home: P
     home.models.mkdir(parents=True)
     weights_file = embedded._places.models / SHIPPED_FILE
     (home.models / SHIPPED_FILE).hardlink_to(weights_file)
-    own = Embedded(home, grace=1.0)
+    own = Embedded(home)
     try:
         until(own.watch)
         first = own.pid

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from random import Random
 
+from keepsake.archive.spill import Spill
 from keepsake.cli import processes
 from keepsake.cli.processes import Component
 from tests.fakes.model_server import FakeModelServer, Reply
@@ -56,7 +57,7 @@ def until(done: Callable[[], object], seconds: float) -> bool:
 
 def kill(copy: Copy, component: Component) -> bool:
     """End a process at once; False if there is none."""
-    found = processes.one(processes.running(copy.here), component)
+    found = processes.one(copy.here, component)
     with suppress(ProcessLookupError):
         if found is not None:
             os.kill(found.pid, signal.SIGKILL)
@@ -71,7 +72,7 @@ def recovered(copy: Copy, component: Component, players: Sequence[SoakPlayer]) -
 
     def is_back() -> bool:
         looked = any(sent > killed for player in players for sent in tuple(player.looks))
-        there = processes.one(processes.running(copy.here), component)
+        there = processes.one(copy.here, component)
         return looked and there is not None
 
     return until(is_back, RECOVERY)
@@ -116,7 +117,7 @@ def test_a_world_outlives_kills_and_a_faulty_model(tmp_path, tables):
         stop.set()
         for thread in threads:
             thread.join(2 * PATIENCE)
-        assert until(lambda: not processes.ask(copy.here, "waiting"), 90)
+        assert until(lambda: not Spill(copy.here.spill).waiting(), 90)
         unwell: list[str] = []
 
         def is_well() -> bool:

@@ -107,7 +107,7 @@ def life(tmp_path: Path) -> Iterator[Life]:
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChromaServer]:
     """The real Chroma server, up; one for the whole session."""
-    server = ChromaServer(places_in(tmp_path_factory.mktemp("chroma")), grace=1.0)
+    server = ChromaServer(places_in(tmp_path_factory.mktemp("chroma")))
     try:
         until(server.watch)
         yield server
