@@ -236,9 +236,8 @@ def serve_recall() -> None:
     from keepsake.cli.memories import RecallServer  # noqa: PLC0415
     from keepsake.models.minilm import MiniLMEmbedder  # noqa: PLC0415
 
-    for stream in (sys.stdin, sys.stdout):
-        if hasattr(stream, "reconfigure"):  # whatever the locale says, JSON is UTF-8
-            stream.reconfigure(encoding="utf-8", errors="replace")
+    if hasattr(sys.stdin, "reconfigure"):  # whatever the locale says, JSON is UTF-8
+        sys.stdin.reconfigure(encoding="utf-8", errors="replace")
     RecallServer(MiniLMEmbedder(threads=2)).serve(sys.stdin, sys.stdout)
 
 

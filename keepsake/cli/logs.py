@@ -83,10 +83,13 @@ def tail(path: Path, lines: int, *, go_on: bool = False) -> Iterator[str]:
 
     The file may not exist, and may be rotated away or cut.
     """
-    command = ["tail", *(["-F"] if go_on else []), "-n", str(lines), str(path)]
-    # Its errors tell of files that were rotated.
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen(command, **pipes, encoding="utf-8", errors="replace") as reader:
+    with subprocess.Popen(
+        ["tail", *(["-F"] if go_on else []), "-n", str(lines), str(path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,  # where it tells that a file was rotated
+        encoding="utf-8",
+        errors="replace",
+    ) as reader:
         try:
             yield from (line.rstrip("\n") for line in reader.stdout or ())
         finally:

@@ -22,7 +22,6 @@ from keepsake.lab.plan import FILE, PROBES, TrialCell, TrialSource, read_plan
 from keepsake.lab.report import HOURS, SourceResults, compared, over_time, results_of
 from keepsake.lab.sweep import CellRecord, pinned_down, run_cell, sweep
 from keepsake.lab.trial import EXACT, F1, RIGHT, ROUGE_L
-from keepsake.language.perception import writable
 from keepsake.memory import protocol
 from keepsake.models.minilm import MiniLMEmbedder
 from keepsake.paths import places
@@ -254,9 +253,8 @@ def _kind_json(each: MeasuredKind) -> dict[str, Any]:
 
 _MOST_HITS, _DEFAULT_HITS = 1000, 20
 _REQUESTS = (
-    'Send {"op": "ingest", "turns": [{"id": "D1:1", "speaker": "Ann", "time": "8 May 2023", '
-    '"text": "…"}]}, {"op": "add", "turns": […]} or {"op": "query", "text": "…", "k": 20}, each on '
-    "one line; the file of a benchmark is read by `keepsake eval recall FILE`"
+    'Send {"op": "ingest", "turns": […]}, {"op": "add", "turns": […]} or {"op": "query", '
+    '"text": "…", "k": 20}, each on one line'
 )
 
 
@@ -270,10 +268,7 @@ class RecallServer:
         """Answer each line by a line until there are no more; blank lines are skipped."""
         for line in lines:
             if line.strip("\ufeff \t\r\n"):
-                answer = self.answer(line)
-                text = json.dumps(answer, ensure_ascii=False)
-                # Half a character, as an id may hold, cannot be written as it is.
-                print(text if writable(text) == text else json.dumps(answer), file=out, flush=True)
+                print(json.dumps(self.answer(line)), file=out, flush=True)
 
     def answer(self, line: str) -> dict[str, Any]:
         """The answer to one request: ``ok``, ``ids`` or ``error``."""
@@ -286,10 +281,10 @@ class RecallServer:
                     self._conversation.ingest(read_turns(request), keep=True)
                 case {"op": "query", "text": str() as text} if text.strip():
                     limit = request.get("k", _DEFAULT_HITS)
-                    if type(limit) is not int or not 1 <= limit <= _MOST_HITS:
-                        wanted = f'"k" is a whole number from 1 to {_MOST_HITS}'
-                        raise UnreadableTurns(wanted, _REQUESTS)
-                    return {"ids": self._conversation.query(text, limit)}
+                    if type(limit) is int and 1 <= limit <= _MOST_HITS:
+                        return {"ids": self._conversation.query(text, limit)}
+                    wanted = f'"k" is a whole number from 1 to {_MOST_HITS}'
+                    raise UnreadableTurns(wanted, _REQUESTS)
                 case _:
                     raise UnreadableTurns(f"{line:.60} is no request", _REQUESTS)
         except (ValueError, RecursionError) as error:
