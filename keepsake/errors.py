@@ -19,8 +19,7 @@
         ├── ModelMissing          the server is there, the model is not
         ├── ModelTimeout          no answer within the profile's time limit
         ├── ModelRejected         the server refused the request (HTTP 4xx)
-        │   └── PromptUnfit       the prompt must be built anew for what the model takes
-        │       └── PromptTooLong it has more tokens than the model looks at
+        │   └── PromptTooLong     the prompt has more tokens than the model looks at
         ├── ModelFailed           the server broke on the request (HTTP 5xx)
         ├── AnswerBroken          a streamed answer ended before it was whole
         └── BadAnswer             empty, or not what the protocol promises
@@ -119,14 +118,7 @@ class CallGivenUp(ModelUnavailable):
 
 
 class ModelBusy(ModelUnavailable):
-    """The server is there and not ready: it loads the model, or is asked too often.
-
-    ``wait``: Seconds after which it wants to be asked again; 0 where it does not say.
-    """
-
-    def __init__(self, what: str, cure: str = "", wait: float = 0.0) -> None:
-        super().__init__(what, cure)
-        self.wait = wait
+    """The server is there and not ready: it loads the model, or is asked too often."""
 
 
 class ModelMissing(ModelError):
@@ -141,19 +133,8 @@ class ModelRejected(ModelError):
     """The server refused the request (HTTP 4xx)."""
 
 
-class PromptUnfit(ModelRejected):
-    """The prompt does not suit the model, of which more is known now: build it anew."""
-
-
-class PromptTooLong(PromptUnfit):
-    """The prompt has more tokens than the model looks at.
-
-    ``limit``: Tokens of prompt and answer that it takes; 0 where the server does not say.
-    """
-
-    def __init__(self, what: str, cure: str = "", limit: int = 0) -> None:
-        super().__init__(what, cure)
-        self.limit = limit
+class PromptTooLong(ModelRejected):
+    """The prompt has more tokens than the model looks at: build a shorter one."""
 
 
 class ModelFailed(ModelError):

@@ -291,6 +291,11 @@ class ConfigFile[T]:
         self._rest, self._look_again = rest, float("-inf")
         self._lock = threading.Lock()
 
+    def reread(self) -> None:
+        """Read the file again when it is asked next: what it is read for has changed."""
+        with self._lock:
+            self._seen, self._look_again = ConfigFile, float("-inf")
+
     @property
     def current(self) -> T:
         """The value of the file as it is now, or of its last good state.

@@ -113,7 +113,6 @@ class Generation:
     seconds: float
     model: str
     tool_calls: tuple[ToolCall, ...] = ()
-    evaluation_seconds: float = 0.0  # of evaluating the prompt; 0 if the server does not say
 
 
 class LanguageModel(Protocol):

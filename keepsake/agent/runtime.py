@@ -160,7 +160,7 @@ class Runtime:
 
         def ask(build: Callable[[TargetModel], Question]) -> Generation:
             def request(current: ModelProfile) -> GenerationRequest:
-                return current.request_for(build(current))
+                return current.request(build(current))
 
             return self.gateway.generate(profile, request, priority, given_up=given_up)
 
@@ -322,7 +322,7 @@ def start(
     open_log(places.logs / "agents.log", FaultHandler(events))
     events.emit(World(op="starts"))
     profiles = Profiles(config / "llm.md", report, rest=REST)
-    profiles.found = Detection(places.models, config / "models.md").find()
+    profiles.use(Detection(places.models, config / "models.md").find())
     embedder = _embedder(profiles)
     if gateway is None:
         asked = Gateway(profiles, places, post, changed=events.emit)

@@ -265,7 +265,7 @@ class Turn:
         post, inbox = self.post, self.inbox
         small = profile.form == DIALOGUE
         request = replace(
-            profile.request_for(prompt.question, cache_key=f"agent-{self.life.number}"),
+            profile.request(prompt.question, cache_key=f"agent-{self.life.number}"),
             on_text=lambda piece: post(lambda: inbox.put(piece)),
             choose=self.talk.chooser(self.embedder) if small and self.embedder else None,
         )

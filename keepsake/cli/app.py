@@ -234,7 +234,7 @@ def serve_recall() -> None:
     """Answer JSON lines on standard input with JSON lines on standard output."""
     # Here, since onnxruntime and numpy take their time and no other command needs them.
     from keepsake.cli.memories import RecallServer  # noqa: PLC0415
-    from keepsake.models.minilm import MiniLMEmbedder  # noqa: PLC0415
+    from keepsake.models.embedders import MiniLMEmbedder  # noqa: PLC0415
 
     if hasattr(sys.stdin, "reconfigure"):  # whatever the locale says, JSON is UTF-8
         sys.stdin.reconfigure(encoding="utf-8", errors="replace")

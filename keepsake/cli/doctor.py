@@ -34,7 +34,7 @@ from keepsake.models.catalogue import load_catalogue
 from keepsake.models.detection import detected_profiles
 from keepsake.models.embedded import Embedded, require_gguf
 from keepsake.models.embedders import EmbedderProfile, embedder, load_embedder
-from keepsake.models.gateway import address_of, build
+from keepsake.models.gateway import build
 from keepsake.models.profiles import EMBEDDED, EXTRACTIVE
 from keepsake.paths import Places
 from keepsake.recall.chroma import Chroma
@@ -218,22 +218,22 @@ def servers(here: Places, wrong: Wrong) -> str:
     embedded, profiles = Embedded(here), detected_profiles(here)
     told = [f"auto is {profiles.found.line}"] if profiles.detects else []
     asked = {
-        (profile.provider, address_of(profile, embedded, os.environ), profile.model): profile
+        (profile.provider, profile.host, profile.model): profile
         for profile in profiles.current.values()
         if profile.provider != EXTRACTIVE
     }
-    for (provider, address, _), profile in asked.items():
+    for (provider, _, _), profile in asked.items():
         if provider == EMBEDDED and profile.model_file:
             require_gguf(here.models / profile.model_file)
         if provider == EMBEDDED and not processes.one(here, Component.MODEL):
             if processes.one(here, Component.SERVER):
                 cure = f"It is started again by itself; {here.logs / 'model.log'} says why it ended"
-                wrong(f"{provider} at {address} does not run", cure)
+                wrong(f"{provider} at {embedded.address} does not run", cure)
             told.append(f"{provider} starts with the world")
             continue
         with closing(build(profile, embedded, os.environ)) as server:
             try:
-                told.append(f"{provider} at {address}: {server.check()}")
+                told.append(f"{provider} at {server.host}: {server.check()}")
                 if (takes := server.capabilities).known:
                     told[-1] += f", {takes.kind}, form {takes.form}, {takes.context:,} tokens"
             except KeepsakeError as error:

@@ -23,7 +23,7 @@ from keepsake.lab.report import HOURS, SourceResults, compared, over_time, resul
 from keepsake.lab.sweep import CellRecord, pinned_down, run_cell, sweep
 from keepsake.lab.trial import EXACT, F1, RIGHT, ROUGE_L
 from keepsake.memory import protocol
-from keepsake.models.minilm import MiniLMEmbedder
+from keepsake.models.embedders import MiniLMEmbedder
 from keepsake.paths import places
 from keepsake.ports import Embedder
 

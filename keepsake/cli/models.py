@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +14,7 @@ from keepsake.cli.output import out, plain_table
 from keepsake.errors import ConfigError, KeepsakeError, ModelMissing
 from keepsake.markdown_config import with_settings
 from keepsake.models import catalogue, fetching
-from keepsake.models.catalogue import SHIPPED, CatalogueModel
+from keepsake.models.catalogue import SHIPPED, Catalogue, CatalogueModel
 from keepsake.models.detection import detected_profiles
 from keepsake.models.profiles import AGENT, AUTO, EMBEDDED, STOPGAP, ModelProfile, load
 from keepsake.paths import Places, places
@@ -34,7 +33,7 @@ def show() -> None:
     profile = profiles.get(AGENT)
     headings = ("name", "size", "licence", "memory", "")
     table = plain_table(headings, right=("size",), no_wrap=True)
-    models = _catalogue(here).values()
+    models = _catalogue(here).models.values()
     for model in models:
         row = (model.name, _size(model), model.licence, model.memory)
         table.add_row(*map(escape, (*row, _state(model, here, profile))))
@@ -51,7 +50,7 @@ def show() -> None:
 def get(name: Name) -> None:
     """Fetch a model; a download that broke off is resumed."""
     here = places()
-    model = catalogue.named(_catalogue(here), name)
+    model = _catalogue(here).named(name)
     if model.name == SHIPPED:
         out.print("The shipped model is there: it needs nothing.")
         return
@@ -73,7 +72,7 @@ def use(name: Name) -> None:
     processes.prepare(here)
     path, settings = here.config / "llm.md", {"provider": AUTO, "model_file": "", "form": ""}
     if name != AUTO:
-        model = catalogue.named(_catalogue(here), name)
+        model = _catalogue(here).named(name)
         if not model.is_there(here.models):
             raise ModelMissing(
                 f"{model.name} has not been fetched", f"First: keepsake model get {model.name}"
@@ -104,7 +103,7 @@ def _checked(path: Path, text: str) -> str:
     return text
 
 
-def _catalogue(here: Places) -> Mapping[str, CatalogueModel]:
+def _catalogue(here: Places) -> Catalogue:
     return catalogue.load_catalogue(_file(here, "models.md"))
 
 

@@ -29,6 +29,7 @@ from keepsake.models.profiles import (
 )
 from keepsake.paths import Places
 from keepsake.ports import ChatMessage, Generation, LanguageModel, Tokens
+from keepsake.tasks.task import Question
 
 CONTEXT = 4096
 """Tokens of a prompt with its answer where the profile does not say."""
@@ -119,7 +120,8 @@ class AnsweringModel:
         messages = (ChatMessage("user", prompt),) if self.chat else ()
         stop = () if self.chat else ("\n",)
         try:
-            made = self.model.generate(self.profile.request(text, stop=stop, messages=messages))
+            question = Question(messages, text, stop)
+            made = self.model.generate(self.profile.request(question))
         except BadAnswer:
             made = Generation("", "stop", 0, 0, 0, 0.0, "")
         return replace(

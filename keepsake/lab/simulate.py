@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain, count
 from random import Random
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from keepsake.agent.agent_log import log
 from keepsake.agent.runtime import Changed, Runtime, start
@@ -30,7 +30,6 @@ from keepsake.models.detection import detected_profiles
 from keepsake.models.gateway import Gateway
 from keepsake.models.profiles import EXTRACTIVE, OLLAMA, OPENAI, SCRIPTED, Profiles
 from keepsake.paths import DATABASE_URL, REPOSITORY, Places, Ports
-from keepsake.ports import Generation
 from keepsake.recall.service import IndexService
 
 # -- inside the process of a simulation
@@ -79,7 +78,7 @@ class TimelineGateway(Gateway):
             self.look()
         self._owner = 0  # there is but one thread, which may wait
 
-    def _result(self, future: Future[Generation], given_up: threading.Event | None) -> Generation:
+    def _result(self, future: Future[Any], given_up: threading.Event | None) -> Any:
         """As :meth:`Gateway._result`; meanwhile the calls to models go on."""
         while not (future.done() or self._closed or (given_up and given_up.is_set())):
             if not self._timeline.step(work=False):

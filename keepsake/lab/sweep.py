@@ -29,7 +29,7 @@ from keepsake.lab.probes import LIMIT
 from keepsake.lab.trial import Trial
 from keepsake.memory.protocol import code_of
 from keepsake.models.detection import detected_profiles
-from keepsake.models.minilm import MiniLMEmbedder
+from keepsake.models.embedders import MiniLMEmbedder
 from keepsake.paths import REPOSITORY, Places
 from keepsake.ports import Embedder
 

@@ -6,28 +6,31 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from keepsake.errors import ModelError
+from keepsake.errors import ModelBusy, ModelError, ModelUnavailable, PromptTooLong
 from keepsake.models.profiles import CHAT
 from keepsake.ports import ChatMessage, GenerationRequest
+from keepsake.prompt.tokens import Heuristic
 
-PROMPT_SHARE = 0.75
-"""The share of a model's context that a prompt may fill."""
 SYSTEM, USER, ASSISTANT = "system", "user", "assistant"
-NO_SYSTEM = 2
-"""The level of :attr:`Capabilities.roles` from which on no system message is sent."""
+ROLES, TOOLS = "roles", "tools"
+"""Parts of a request that a model may refuse: several messages of one role in a row or a system
+message, and tools."""
 _LEAST_ROOM = 192
 _NEW_TOKENS, _WEIGHT = 128, 0.3
 """Tokens that an evaluation must have had to tell how fast it is; how much one tells."""
 _NOBODY_SPOKE = "…"
-_SYSTEM_REFUSED = ("system role", "system message", "system prompt")
-_ROLES_REFUSED = ("alternate", "only user and assistant", "only support user and assistant")
-"""What templates say that take no system message, or no two messages of one role in a row."""
-_PARTS = {
-    "stream_options": "stream_options",
-    "max_tokens": "Use 'max_completion_tokens'",
-    "temperature": "'temperature' does not support",
+_REFUSALS = {
+    "stream_options": ("stream_options",),
+    "max_tokens": ("use 'max_completion_tokens'",),
+    "temperature": ("'temperature' does not support",),
+    ROLES: (
+        *("system role", "system message", "system prompt"),
+        *("alternate", "only user and assistant", "only support user and assistant"),
+    ),
+    TOOLS: ("tool",),
 }
-"""Parts of a request that may be left out, and what a server says that refuses one."""
+"""Parts of a request that can be left out or sent otherwise, and what servers and templates say
+that refuse one."""
 LLAMA_CPP_DEFAULT_TEMPLATE = (
     "{%- for message in messages -%}{{- '<|im_start|>' + message.role + '\\n' + message.content +"
     " '<|im_end|>\\n' -}}{%- endfor -%}{%- if add_generation_prompt -%}"
@@ -47,36 +50,23 @@ class Capabilities:
     tools: bool = False  # it can call tools
     thinks: bool = False  # it thinks aloud and cannot be asked not to, or does so all the same
     # -- what its refusals and its answers have shown
-    # how messages are sent: 0 as they are, 1 with roles that alternate, 2 without a system message
-    roles: int = 0
     refused: frozenset[str] = frozenset()  # parts of a request that it does not take
     room: int = 0  # tokens of a prompt, after one was too long; 0 if none was
     rate: float = 0.0  # tokens of a prompt that it evaluates in a second; 0 while not known
 
     def after(self, error: ModelError, request: GenerationRequest) -> Capabilities:
-        """With what a refusal shows of how that request must be sent; the same if nothing."""
-        said = error.said.lower()
-        for part, refusal in _PARTS.items():
-            if refusal.lower() in said:
+        """With what an error shows of how that request must be sent; the same if nothing."""
+        if isinstance(error, PromptTooLong):
+            half = size_of(request) // 2
+            return replace(self, room=max(min(half, self.room or half), _LEAST_ROOM))
+        if isinstance(error, ModelUnavailable) and not isinstance(error, ModelBusy):
+            return replace(self, known=False)  # it may come back another
+        said, there = error.said.lower(), {ROLES: request.messages, TOOLS: request.tools}
+        for part, phrases in _REFUSALS.items():
+            new = part not in self.refused and there.get(part, True)
+            if new and any(each in said for each in phrases):
                 return replace(self, refused=self.refused | {part})
-        no_system = any(each in said for each in _SYSTEM_REFUSED)
-        refused = no_system or any(each in said for each in _ROLES_REFUSED)
-        if request.messages and self.roles < NO_SYSTEM and refused:
-            return replace(self, roles=NO_SYSTEM if no_system else self.roles + 1)
-        if request.tools and "tool" in said:
-            return replace(self, refused=self.refused | {"tools"})
         return self
-
-    def too_long(self, limit: int, sent: int) -> Capabilities:
-        """With less room for prompts: one was too long.
-
-        Args:
-            limit: Tokens of prompt and answer that the server takes; 0 if it did not say.
-            sent: Tokens of the prompt, as we count.
-        """
-        # If our counts are too low for it, a prompt within the limit was refused.
-        room = int(min(limit or sent, sent) * PROMPT_SHARE)
-        return replace(self, room=max(min(room, self.room or room), _LEAST_ROOM))
 
     def evaluated(self, tokens: int, seconds: float) -> Capabilities:
         """With its rate corrected: so many new tokens of a prompt took this long."""
@@ -86,28 +76,20 @@ class Capabilities:
         return replace(self, rate=self.rate + _WEIGHT * (seen - self.rate) if self.rate else seen)
 
 
-def alternating(messages: Sequence[ChatMessage], level: int) -> tuple[ChatMessage, ...]:
-    """The messages for a template that refuses some.
+def size_of(request: GenerationRequest) -> int:
+    """Tokens of a prompt, as we count."""
+    return Heuristic().of("\n".join(each.text for each in request.messages) or request.prompt)
 
-    Args:
-        messages: As they were written.
-        level: 0 for all as they are; 1 for user and assistant in turn, after one system message
-            at most; 2 for the same without it.
-    """
-    if not level:
-        return tuple(messages)
-    head = [each for each in messages[:1] if each.role == SYSTEM and level < NO_SYSTEM]
-    rest = [
-        ChatMessage(USER if each.role == SYSTEM else each.role, each.text)
-        for each in messages[len(head) :]
-    ]
+
+def alternating(messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
+    """The messages for a template that refuses some: user and assistant in turn."""
+    rest = [ChatMessage(USER if e.role == SYSTEM else e.role, e.text) for e in messages]
     if rest and rest[0].role == ASSISTANT:  # templates begin with the user
         rest.insert(0, ChatMessage(USER, _NOBODY_SPOKE))
-    merged = [
+    return tuple(
         ChatMessage(role, "\n\n".join(each.text for each in of_one))
         for role, of_one in groupby(rest, key=lambda each: each.role)
-    ]
-    return (*head, *merged)
+    )
 
 
 # -- chat templates

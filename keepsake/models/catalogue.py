@@ -8,8 +8,8 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 from string import hexdigits
@@ -22,14 +22,11 @@ from keepsake.models.profiles import FORMS, SHIPPED_FILE
 
 SHIPPED = "shipped"
 """The name of the model that comes with Keepsake."""
-
-FORMS_SECTION = "forms"
-"""The heading under which families of models are named that another form suits than they say."""
-FETCH_SECTION = "fetch"
-"""The heading under which the models stand that are fetched where there is none that talks."""
-DETECTION_SECTION = "detection"
-"""The heading under which families of models stand, the best first."""
-_NO_MODELS = (FORMS_SECTION, DETECTION_SECTION, FETCH_SECTION)
+HUB, REGISTRY = "hub", "registry"
+"""Where models are fetched from."""
+_FORMS, _FETCH, _DETECTION = "forms", "fetch", "detection"
+"""The headings of what is no model: families that another form suits than their server says, the
+models that are fetched where there is none that talks, and families, the best first."""
 UNMEASURED = "not measured"
 _SHA256_DIGITS = 64
 _SECONDS = 20.0
@@ -71,35 +68,83 @@ class CatalogueModel:
         return self.name == SHIPPED or self.path(models).is_file()
 
 
-def load_catalogue(path: Path) -> Mapping[str, CatalogueModel]:
-    """The models of a file by name, in its order.
+@dataclass(frozen=True, slots=True)
+class Families:
+    """Patterns of model names; ``*`` stands for any letters."""
+
+    best: tuple[str, ...] = ("*",)  # families that chat, the best first
+    last: tuple[str, ...] = ()  # taken only where there is no other: models for code
+    never: tuple[str, ...] = ()  # models that do not chat
+    embedders: tuple[str, ...] = ()  # embedding models for many languages, the best first
+
+    def rank(self, name: str, size: int) -> tuple[bool, int, int, int] | None:
+        """How good a model is, to be compared with others; None for one that does not chat.
+
+        Larger ones are better, then better families: of two sizes within a factor of two the
+        family decides.
+        """
+        if place_of(name, self.never) is not None:
+            return None
+        family = place_of(name, self.best)
+        family = len(self.best) if family is None else family
+        return place_of(name, self.last) is None, size.bit_length(), -family, size
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """All that ``models.md`` says."""
+
+    models: Mapping[str, CatalogueModel] = field(default_factory=dict)  # by name, in its order
+    families: Families = Families()
+    # patterns of names by the form that suits them, as ``qwen2.5-coder*0.5b*``
+    forms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    # names by source: of those, the first is fetched that this machine can run
+    fetched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def named(self, name: str) -> CatalogueModel:
+        """The model of that name.
+
+        Raises:
+            ModelMissing: There is none; names those that there are.
+        """
+        if name.lower() not in self.models:
+            known = ", ".join(self.models)
+            raise ModelMissing(f"There is no model {name!r} in models.md", f"Use one of {known}")
+        return self.models[name.lower()]
+
+    def form_of(self, name: str) -> str:
+        """The form that suits a model, by its name or file; empty for what its server says."""
+        return next((f for f, each in self.forms.items() if place_of(name, each) is not None), "")
+
+
+def place_of(name: str, patterns: Sequence[str]) -> int | None:
+    """The place of the first pattern that a model's name fits, its folder left out."""
+    last = name.lower().replace("\\", "/").rpartition("/")[2]
+    return next((at for at, each in enumerate(patterns) if fnmatch(last, each)), None)
+
+
+def load_catalogue(path: Path) -> Catalogue:
+    """Read a file.
 
     Raises:
         ConfigError: The file cannot be read, or a value in it cannot be used.
     """
-    found: dict[str, CatalogueModel] = {}
+    models: dict[str, CatalogueModel] = {}
+    lists: dict[str, dict[str, tuple[str, ...]]] = {_FORMS: {}, _FETCH: {}, _DETECTION: {}}
+    keys = {_FORMS: FORMS[1:], _FETCH: (HUB, REGISTRY), _DETECTION: tuple(Families.__slots__)}
     for section in parse(path):
-        if section.name.lower() in _NO_MODELS:
+        if (heading := section.name.lower()) in lists:
+            for key, written in section.only(keys[heading]).entries.items():
+                names = written.value.replace(",", " ").replace("`", "").lower().split()
+                lists[heading][key] = tuple(names)
             continue
         model = _model(section)
-        if model.name in found:
+        if model.name in models:
             raise ConfigError(path, section.line, f"there are two models {model.name!r}")
-        found[model.name] = model
-    if SHIPPED not in found:
+        models[model.name] = model
+    if SHIPPED not in models:
         raise ConfigError(path, 0, f"the model {SHIPPED!r} is missing", f"Add '## {SHIPPED}'")
-    return found
-
-
-def named(catalogue: Mapping[str, CatalogueModel], name: str) -> CatalogueModel:
-    """The model of that name.
-
-    Raises:
-        ModelMissing: There is none; names those that there are.
-    """
-    if name.lower() not in catalogue:
-        known = ", ".join(catalogue)
-        raise ModelMissing(f"There is no model {name!r} in models.md", f"Use one of {known}")
-    return catalogue[name.lower()]
+    return Catalogue(models, Families(**lists[_DETECTION]), lists[_FORMS], lists[_FETCH])
 
 
 def _model(section: ConfigSection) -> CatalogueModel:
@@ -122,26 +167,6 @@ def _model(section: ConfigSection) -> CatalogueModel:
         if written and (len(written) != digits or set(written) - set(hexdigits)):
             raise section.refuse(key, f"{written!r} is not the full number in hexadecimal digits")
     return found
-
-
-def form_of(path: Path, name: str) -> str:
-    """The form that a file's section ``forms`` names for a model; empty for what its server says.
-
-    Args:
-        path: The file; a form has patterns of names, as ``qwen2.5-coder*0.5b*``.
-        name: A model's name at its server, or its file.
-
-    Raises:
-        ConfigError: The file cannot be read, or names no form.
-    """
-    last = name.lower().replace("\\", "/").rpartition("/")[2]
-    for section in parse(path):
-        if section.name.lower() == FORMS_SECTION:
-            for form, written in section.only(FORMS[1:]).entries.items():
-                patterns = written.value.replace(",", " ").lower().split()
-                if any(fnmatch(last, each.strip("`")) for each in patterns):
-                    return form
-    return ""
 
 
 # -- fetching

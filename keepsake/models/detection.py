@@ -10,12 +10,11 @@ of several models is the best. Example::
 
 from __future__ import annotations
 
+import logging
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
-from fnmatch import fnmatch
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +22,8 @@ import httpx
 import psutil
 
 from keepsake.errors import ConfigError
-from keepsake.markdown_config import parse
-from keepsake.models.catalogue import DETECTION_SECTION, form_of
+from keepsake.markdown_config import ConfigFile
+from keepsake.models.catalogue import Catalogue, Families, load_catalogue, place_of
 from keepsake.models.embedded import MAGIC
 from keepsake.models.ollama import ollama_host
 from keepsake.models.openai import api_key
@@ -39,6 +38,8 @@ from keepsake.models.profiles import (
 )
 from keepsake.paths import Places
 
+log = logging.getLogger("keepsake.models")
+
 OPENAI_HOST, OPENAI_MODEL = "KEEPSAKE_OPENAI_HOST", "KEEPSAKE_OPENAI_MODEL"
 LOOK_SECONDS = 1.5
 """How long a server may take to list its models."""
@@ -46,46 +47,6 @@ KEEP_SECONDS = 60.0
 """How long a server that was found may stay away until the next best model takes its place."""
 MEMORY_SHARE = 0.7
 """The share of this machine's memory that a model may have; a larger one would not run here."""
-
-
-@dataclass(frozen=True, slots=True)
-class Families:
-    """Patterns of model names, from ``models.md``; ``*`` stands for any letters."""
-
-    best: tuple[str, ...] = ("*",)  # families that chat, the best first
-    last: tuple[str, ...] = ()  # taken only where there is no other: models for code
-    never: tuple[str, ...] = ()  # models that do not chat
-    embedders: tuple[str, ...] = ()  # embedding models for many languages, the best first
-
-    @classmethod
-    def load(cls, path: Path) -> Families:
-        """The section ``detection`` of a file; the defaults where it cannot be read."""
-        try:
-            for section in parse(path) if path.exists() else ():
-                if section.name.lower() == DETECTION_SECTION:
-                    written = section.only(("best", "last", "never", "embedders")).entries
-                    lists = {key: value.value.lower() for key, value in written.items()}
-                    return cls(**{k: tuple(v.replace(",", " ").split()) for k, v in lists.items()})
-        except ConfigError:
-            pass  # the catalogue's own reading tells of it
-        return cls()
-
-    def rank(self, name: str, size: int) -> tuple[bool, int, int, int] | None:
-        """How good a model is, to be compared with others; None for one that does not chat.
-
-        Larger ones are better, then better families: of two sizes within a factor of two the
-        family decides.
-        """
-        if _place(name, self.never) is not None:
-            return None
-        family = _place(name, self.best)
-        family = len(self.best) if family is None else family
-        return _place(name, self.last) is None, size.bit_length(), -family, size
-
-
-def _place(name: str, patterns: Sequence[str]) -> int | None:
-    last = name.lower().rpartition("/")[2]
-    return next((at for at, each in enumerate(patterns) if fnmatch(last, each)), None)
 
 
 class Detection:
@@ -97,6 +58,9 @@ class Detection:
         environ: The environment, for ``OLLAMA_HOST``, ``KEEPSAKE_OPENAI_HOST``,
             ``KEEPSAKE_OPENAI_MODEL`` and the API key.
         clock: Monotonic seconds.
+
+    Attributes:
+        catalogue: What ``models.md`` says now; nothing where it cannot be read.
     """
 
     def __init__(
@@ -106,7 +70,8 @@ class Detection:
         environ: Mapping[str, str] = os.environ,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._models, self._config, self._environ, self._clock = models, config, environ, clock
+        self._models, self._environ, self._clock = models, environ, clock
+        self.catalogue = ConfigFile(config, load_catalogue, Catalogue(), _complain)
         self._found: FoundModel | None = None
         self._answered = 0.0
 
@@ -115,8 +80,8 @@ class Detection:
 
         A server that was found and is away for a moment is not given up for a worse model.
         """
-        families = Families.load(self._config)
-        found = self._of_a_server(families)
+        catalogue = self.catalogue.current
+        found = self._of_a_server(catalogue.families)
         if found is not None:
             self._answered = self._clock()
         elif (
@@ -125,10 +90,9 @@ class Detection:
             and self._clock() - self._answered < KEEP_SECONDS
         ):
             return before
-        found = found or self._of_a_file(families)
-        with suppress(ConfigError):  # of what suits the small ones the file tells
-            if self._config.exists() and form_of(self._config, found.model or found.model_file):
-                found = replace(found, writes=False)
+        found = found or self._of_a_file(catalogue.families)
+        if catalogue.form_of(found.model or found.model_file):  # a small one, which only talks
+            found = replace(found, writes=False)
         self._found = found
         return found
 
@@ -156,7 +120,7 @@ class Detection:
             return None
         why = f"OLLAMA_HOST names {host}" if named else f"an Ollama answers at {host}"
         why += f"; best of its {len(sizes)} models" if len(sizes) > 1 else ""
-        places = ((_place(name, families.embedders), name) for name in sizes)
+        places = ((place_of(name, families.embedders), name) for name in sizes)
         embedders = [(at, name) for at, name in places if at is not None]
         return FoundModel(OLLAMA, why, host, chosen, embedder=min(embedders, default=(0, ""))[1])
 
@@ -184,8 +148,13 @@ def detected_profiles(here: Places, path: Path | None = None) -> Profiles:
     """
     profiles = Profiles(path or here.config / "llm.md")
     if profiles.detects:
-        profiles.found = Detection(here.models, profiles.path.with_name("models.md")).find()
+        profiles.use(Detection(here.models, profiles.path.with_name("models.md")).find())
     return profiles
+
+
+def _complain(problem: ConfigError) -> None:
+    if problem.path.exists():
+        log.error("[Config] %s", problem)
 
 
 def _memory() -> int:

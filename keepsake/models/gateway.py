@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, Future
+from typing import Any
 
 import httpx
 
@@ -20,11 +21,10 @@ from keepsake.errors import (
     ModelUnavailable,
 )
 from keepsake.events.types import Health
-from keepsake.models.catalogue import form_of
 from keepsake.models.detection import Detection
 from keepsake.models.embedded import Embedded
 from keepsake.models.model import Model
-from keepsake.models.ollama import OllamaModel, ollama_host
+from keepsake.models.ollama import OllamaModel
 from keepsake.models.openai import OpenAIModel, api_key
 from keepsake.models.profiles import (
     EMBEDDED,
@@ -38,6 +38,7 @@ from keepsake.models.profiles import (
 )
 from keepsake.models.queue import (
     READY,
+    UNWELL_SECONDS,
     BuildFor,
     DaemonThreads,
     Done,
@@ -57,8 +58,8 @@ log = logging.getLogger("keepsake.models")
 GIVE_UP_SECONDS = 0.2
 """How often a caller that may give its call up looks whether it has."""
 WATCH_SECONDS = 1.0
-PROBE_SECONDS, UNWELL_SECONDS = 15.0, 5.0
-"""How often a server is looked at, and while it is not well."""
+PROBE_SECONDS = 15.0
+"""How often a server is looked at that is well."""
 _READY_SECONDS = 20.0
 """How long a call waits for the child process of the embedded model."""
 
@@ -118,11 +119,11 @@ class Gateway:
         self._owner = threading.get_ident()
         self._detect()
         for profile in self.profiles.current.values():
-            try:
-                if profile.provider != EXTRACTIVE:
+            if profile.provider != EXTRACTIVE:
+                try:
                     self._model(profile.name)
-            except ModelError as error:
-                log.error("[Model] %s", error)
+                except ModelError as error:
+                    log.error("[Model] %s", error)
         threading.Thread(target=self._watch, name="model-watch", daemon=True).start()
 
     def profile(self, name: str) -> ModelProfile:
@@ -186,47 +187,40 @@ class Gateway:
         """
         if threading.get_ident() == self._owner:
             raise RuntimeError("Gateway.generate waits and may not be called by its owner")
-        if self._closed is not None:
-            raise self._closed
-        future: Future[Generation] = Future()
+        future: Future[Outcome | ConfigError] = Future()
         build: BuildFor = (lambda _: request) if isinstance(request, GenerationRequest) else request
         tickets: list[Ticket] = []
 
-        def done(outcome: Outcome) -> None:
-            if isinstance(outcome, Generation):
-                future.set_result(outcome)
-            else:
-                unwanted = BadAnswer("The call was not wanted when its turn came")
-                future.set_exception(outcome or unwanted)
-
         def submit() -> None:
             try:
-                tickets.append(self.submit(profile_name, priority, key, build, done))
+                tickets.append(self.submit(profile_name, priority, key, build, future.set_result))
             except (ModelError, ConfigError) as error:
-                future.set_exception(error)
+                future.set_result(error)
 
-        def cancel() -> None:
+        def cancel() -> None:  # posted later than the submission, so the ticket is there
             for ticket in tickets:
                 ticket.cancelled = True
 
         self._post(submit)
         try:
-            return self._result(future, given_up)
+            outcome = self._result(future, given_up)
         finally:
-            if not future.done():  # given up; posted later than the submission, so it is there
+            if not future.done():
                 self._post(cancel)
+        if isinstance(outcome, Generation):
+            return outcome
+        raise outcome or BadAnswer("The call was not wanted when its turn came")
 
-    def _result(self, future: Future[Generation], given_up: threading.Event | None) -> Generation:
+    def _result(self, future: Future[Any], given_up: threading.Event | None) -> Any:
         """Wait for it."""
         while True:
             try:
                 return future.result(GIVE_UP_SECONDS)
             except TimeoutError:
                 if self._closed is not None:
-                    raise self._closed from None
+                    return self._closed
                 if given_up is not None and given_up.is_set():
-                    what = "The call was given up"
-                    raise CallGivenUp(what, "Nothing is wrong: nobody wants it") from None
+                    return CallGivenUp("The call was given up", "Nothing is wrong: nobody wants it")
 
     def statuses(self) -> list[ServerStatus]:
         """Every server that a profile uses; owner's thread only."""
@@ -268,14 +262,10 @@ class Gateway:
             cure = "Give it another provider in llm.md"
             raise ModelUnavailable(f"The profile {name!r} uses no model", cure)
         model = build(profile, self.embedded, self._environ)
-        forms = self.profiles.path.with_name("models.md")
-        try:
-            model.family = form_of(forms, model_name(profile)) if forms.exists() else ""
-        except ConfigError as error:
-            log.error("[Config] %s", error)
+        model.family = self._detection.catalogue.current.form_of(model_name(profile))
         if known is not None:
             known[1].models = {n: each for n, each in known[1].models.items() if n != name}
-        key = (profile.provider, address_of(profile, self.embedded, self._environ))
+        key = (profile.provider, model.host)
         if key not in self.servers:
             made = ModelServer(
                 *key, self._executor, self._post, clock=self._clock, changed=self._health_changed
@@ -291,19 +281,18 @@ class Gateway:
     # -- how each server is, in a thread of its own
 
     def _watch(self) -> None:
-        while True:
+        while not self._stopping.is_set():
             try:
                 self.look(due=True)
             except Exception:  # whatever a server or the system does, it is looked at again
                 log.exception("[Model] A look at the model servers failed")
-            if self._stopping.wait(WATCH_SECONDS):
-                return
+            self._stopping.wait(WATCH_SECONDS)
 
     def _detect(self) -> None:
         """Find the model of ``provider: auto``; blocks."""
         self._detect_at = time.monotonic() + UNWELL_SECONDS
         if self.profiles.detects and (found := self._detection.find()) != self.profiles.found:
-            self.profiles.found = found
+            self.profiles.use(found)
             log.info("[Model] The agents' model is %s", found.line)
 
     def look(self, *, due: bool = False) -> None:
@@ -313,22 +302,19 @@ class Gateway:
         """
         if not due or time.monotonic() >= self._detect_at:
             self._detect()
-        wanted, was_ready = self.profiles.embedded, False
-        if wanted is not None:
-            was_ready = self.embedded.ready.is_set()
-            self.embedded.use(wanted.model_file, wanted.context_tokens)
-        ready = self.embedded.watch(wanted=wanted is not None)
+        own, was_ready = self.embedded, self.embedded.ready.is_set()
+        wanted = [p for p in self.profiles.current.values() if p.provider == EMBEDDED]
+        if wanted:
+            own.use(wanted[0].model_file, wanted[0].context_tokens)
+        ready = own.watch(wanted=bool(wanted))
         for server in self.servers.values():
             embedded, now = server.provider == EMBEDDED, time.monotonic()
             if self._stopping.is_set():
                 return
             if due and now < server.due and not (embedded and ready != was_ready):
                 continue
-            problem: KeepsakeError | None = self.embedded.refused if embedded else None
-            if embedded and not ready:
-                problem = problem or self.embedded.problem
-            else:
-                problem = problem or server.look()
+            problem: KeepsakeError | None = own.refused if embedded else None
+            problem = problem or (own.problem if embedded and not ready else server.look())
             if problem is not None and str(problem) != server.health and not embedded:
                 log.warning("[Model] %s", problem)
             server.due = now + (PROBE_SECONDS if problem is None else UNWELL_SECONDS)
@@ -344,15 +330,6 @@ class Gateway:
             self._post(lambda: self.on_ready())  # noqa: PLW0108 - it may be set meanwhile
 
 
-def address_of(profile: ModelProfile, embedded: Embedded, environ: Mapping[str, str]) -> str:
-    """Where the server of a profile is."""
-    if profile.provider == EMBEDDED:
-        return embedded.address
-    if profile.provider == OLLAMA:
-        return ollama_host(profile.host, environ)
-    return "in this process" if profile.provider == SCRIPTED else profile.host
-
-
 def build(profile: ModelProfile, embedded: Embedded, environ: Mapping[str, str]) -> Model:
     """The model of a profile; connects to nothing yet.
 
@@ -366,21 +343,22 @@ def build(profile: ModelProfile, embedded: Embedded, environ: Mapping[str, str])
     """
     if profile.provider == SCRIPTED:
         return ScriptedModel(profile)
+    if profile.provider == EMBEDDED:
+
+        def ready() -> None:
+            embedded.use(profile.model_file, profile.context_tokens)
+            if not embedded.ready.wait(min(_READY_SECONDS, profile.time_limit)):
+                raise embedded.problem or ModelUnavailable("The embedded model is not ready")
+
+        cure = "It is started again by itself; see model.log if it stays away"
+        return OpenAIModel(profile, embedded.address, kind=LLAMA_CPP, cure_absent=cure, ready=ready)
     try:
         if profile.provider == OLLAMA:
             return OllamaModel(profile, environ)
-        if profile.provider != EMBEDDED:
-            return OpenAIModel(profile, key=api_key(environ))
+        return OpenAIModel(profile, key=api_key(environ))
     except (ValueError, httpx.InvalidURL) as error:  # OLLAMA_HOST may hold anything
+        host = profile.host or environ.get("OLLAMA_HOST", "")
         raise ModelUnavailable(
-            f"{address_of(profile, embedded, environ)!r} is no address of a server ({error})",
+            f"{host!r} is no address of a server ({error})",
             "Correct host in llm.md or OLLAMA_HOST in the environment",
         ) from error
-
-    def ready() -> None:
-        embedded.use(profile.model_file, profile.context_tokens)
-        if not embedded.ready.wait(min(_READY_SECONDS, profile.time_limit)):
-            raise embedded.problem or ModelUnavailable("The embedded model is not ready")
-
-    cure = "It is started again by itself; see model.log if it stays away"
-    return OpenAIModel(profile, embedded.address, kind=LLAMA_CPP, cure_absent=cure, ready=ready)

@@ -11,7 +11,6 @@ import functools
 import json
 import logging
 import math
-import re
 import ssl
 import time
 from collections.abc import Iterator, Mapping
@@ -51,11 +50,6 @@ _TOO_LONG = (
     *("maximum model length", "prompt is too long", "max_new_tokens` must be <="),
 )
 """What OpenAI, vLLM, llama.cpp, Ollama, LM Studio and TGI say of a prompt that is too long."""
-_LIMIT = re.compile(
-    r"n_ctx\W{1,4}(\d+)|(?:context|model)[_ ](?:length|size|window)\D{0,24}(\d+)"
-    r"|> (\d+) maximum|must be <= (\d+)",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +91,7 @@ def client_settings(server: ServerWords) -> dict[str, Any]:
     def require_success(response: httpx.Response) -> None:
         if not response.is_success:
             response.read()
-            wait = response.headers.get("Retry-After", "")
-            seconds = float(wait) if wait.replace(".", "", 1).isdecimal() else 0.0
-            raise from_status(response.status_code, response.text, server, seconds)
+            raise from_status(response.status_code, response.text, server)
 
     return {
         "verify": _tls(),
@@ -236,27 +228,22 @@ def named_errors(server: ServerWords, seconds: float, until: float = math.inf) -
         _deadline.reset(token)
 
 
-def from_status(status: int, body: str, server: ServerWords, wait: float = 0.0) -> ModelError:
-    """The named error for a status that is no success; ``said`` of it is the whole body.
-
-    ``wait``: Seconds after which the server wants to be asked again; 0 if it does not say.
-    """
+def from_status(status: int, body: str, server: ServerWords) -> ModelError:
+    """The named error for a status that is no success; ``said`` of it is the whole body."""
     what, said = f"HTTP {status}: {server.quoted(body)}", body.lower()
     error: ModelError
     if status in (400, 413, 422, 500) and any(each in said for each in _TOO_LONG):
-        limits = [int(each) for found in _LIMIT.findall(body) for each in found if each]
         cure = "Prompts are made shorter; or give the model a larger context"
-        told = f"{server.name} found the prompt too long ({what})"
-        error = PromptTooLong(told, cure, min(limits, default=0))
+        error = PromptTooLong(f"{server.name} found the prompt too long ({what})", cure)
     elif status in (404, 405) or (status == 400 and "not found" in body):
         error = ModelMissing(f"{server.name} has no such model ({what})", server.cure_missing)
     elif status in (401, 403):
         cure = "Set KEEPSAKE_OPENAI_API_KEY in the environment of the game"
         error = ModelRejected(f"{server.name} refused the key ({what})", cure)
     elif status == 429:
-        error = ModelBusy(f"{server.name} is asked too often ({what})", "Lower in_flight", wait)
+        error = ModelBusy(f"{server.name} is asked too often ({what})", "Lower in_flight")
     elif status == 503 or (status >= 500 and "loading model" in said):
-        error = ModelBusy(f"{server.name} is not ready ({what})", "Wait a little", wait)
+        error = ModelBusy(f"{server.name} is not ready ({what})", "Wait a little")
     elif status >= 500:
         error = ModelFailed(f"{server.name} failed ({what})", "Look at its log")
     else:

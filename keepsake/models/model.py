@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import logging
 import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 from httpx import ReadTimeout
@@ -25,18 +23,13 @@ from keepsake.errors import (
     ModelMissing,
     ModelTimeout,
     ModelUnavailable,
-    PromptTooLong,
-    PromptUnfit,
 )
-from keepsake.models.capabilities import Capabilities, alternating
+from keepsake.models.capabilities import ROLES, TOOLS, Capabilities, alternating, size_of
 from keepsake.models.http import ServerWords, named_errors
 from keepsake.models.profiles import AUTO, CHAT, OLLAMA, YES, ModelProfile
 from keepsake.models.scripted import ScriptedModel
 from keepsake.models.thoughts import AnswerText
 from keepsake.ports import Generation, GenerationRequest, Tool, ToolCall
-from keepsake.prompt.tokens import Heuristic
-
-log = logging.getLogger("keepsake.models")
 
 THOUGHT_TOKENS = 1024
 """What a model that thinks aloud is given beside the tokens of its answer."""
@@ -46,7 +39,6 @@ LEAST_TAIL, LEAST_PROMPT = 256, 1024
 """Tokens that may be new in a prompt, and those of a prompt, however slow the server is."""
 _ATTEMPTS = 2
 """Calls in all, where an error may pass."""
-_MAY_PASS: tuple[type[ModelError], ...] = (ModelUnavailable, ModelFailed)
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 5.0
 _LOOK_SECONDS = 0.1
 """How often a call that waits looks whether its answer is still wanted."""
@@ -70,14 +62,15 @@ class ServerModel(ABC):
     """Continues text and chats by one server. Safe to use from several threads.
 
     What may pass (no answer, or the server broke) is asked once more. A server that is busy (it
-    loads its model, or is asked too often) is waited for as long as the time allows: as long as
-    it says, else with pauses that grow. An empty answer is asked for again as well, unless a fixed
+    loads its model, or is asked too often) is waited for as long as the time allows, with pauses
+    that grow. An empty answer is asked for again as well, unless a fixed
     seed would give the same one. A time-out is not: it has cost all the time there was. Neither is
     an answer of which a part was handed on.
 
     Args:
         profile: Which model is asked, and how.
-        server: How errors speak of its server.
+        host: The address of its server.
+        server: How errors speak of it.
         kind: What the server is, as far as it is known.
         ready: Waits until the model's process answers; raises ModelUnavailable.
 
@@ -91,11 +84,12 @@ class ServerModel(ABC):
     def __init__(
         self,
         profile: ModelProfile,
+        host: str,
         server: ServerWords,
         kind: str,
         ready: Callable[[], None] = lambda: None,
     ) -> None:
-        self.profile, self.server = profile, server
+        self.profile, self.host, self.server = profile, host, server
         self.capabilities = Capabilities(kind)
         self.down: ModelError | None = None
         self.family = ""
@@ -116,27 +110,19 @@ class ServerModel(ABC):
             found,
             prompt_tokens=room,
             tail_tokens=tail if tail < room else 0,
-            takes_tools=offers and found.form == CHAT and "tools" not in takes.refused,
+            takes_tools=offers and found.form == CHAT and TOOLS not in takes.refused,
         )
 
-    def generate(self, request: GenerationRequest) -> Generation:
-        """Continue ``request.prompt`` or answer ``request.messages``; blocks.
-
-        Raises:
-            ModelError: The last one, with the cure in its message.
-        """
-        may_pass = _MAY_PASS if request.seed is not None else (*_MAY_PASS, BadAnswer)
-        return self._persist(partial(self._attempt, request), may_pass, request.given_up)
-
-    def learn(self, given_up: Callable[[], bool] = bool) -> None:
-        """Ask what the model takes, unless that is known; blocks, and waits for a busy server.
+    def learn(self) -> None:
+        """Ask what the model takes, unless that is known; blocks.
 
         Raises:
             ModelError: It could not be asked.
         """
         with self._learning:
             if not self.capabilities.known:
-                self._persist(lambda _: self.check(), _MAY_PASS, given_up)
+                self._require_up()
+                self.check()
 
     def check(self) -> str:
         """Whether the server answers and has the model; learns what it takes.
@@ -160,148 +146,101 @@ class ServerModel(ABC):
                 self.capabilities = self._learnt(rows)
         return "ready"
 
-    @abstractmethod
-    def close(self) -> None:
-        """Close the kept connections."""
+    def _require_up(self) -> None:
+        if self.down is not None:
+            raise ModelUnavailable(f"{self.down.what} (it is looked at again)", self.down.cure)
+        self._ready()
 
     # -- one call
 
-    def _persist[T](
-        self,
-        work: Callable[[float], T],
-        may_pass: tuple[type[ModelError], ...],
-        given_up: Callable[[], bool] | None,
-    ) -> T:
-        """Do it until that moment, once more after an error that may pass."""
-        if self.down is not None:
-            raise ModelUnavailable(f"{self.down.what} (it is looked at again)", self.down.cure)
+    def generate(self, request: GenerationRequest) -> Generation:
+        """Continue ``request.prompt`` or answer ``request.messages``; blocks.
+
+        What an error shows of the server is remembered, and the request sent in another shape.
+
+        Raises:
+            ModelError: The last one, with the cure in its message.
+        """
+        may_pass = (ModelUnavailable, ModelFailed, *((BadAnswer,) if request.seed is None else ()))
         until, pause, left = time.monotonic() + self.profile.time_limit, _FIRST_PAUSE, _ATTEMPTS
-        self._ready()
+        self._require_up()
         while True:
+            takes, words, began = self.capabilities, AnswerText(request.on_text), time.monotonic()
             try:
-                return work(until)
-            except may_pass as error:
+                return self._call(request, takes, words, until)
+            except (ModelTimeout, CallGivenUp) as error:
+                if isinstance(error, ModelTimeout) and not words.text:  # the prompt was not read
+                    self.capabilities = takes.evaluated(size_of(request), time.monotonic() - began)
+                raise
+            except ModelError as error:
+                if words.told:
+                    what = f"The answer ended amid its words: {error.what}"
+                    raise AnswerBroken(what, error.cure) from error
+                self.capabilities = self.capabilities.after(error, request)
+                if self.capabilities.refused != takes.refused:
+                    continue
                 left -= not isinstance(error, ModelBusy)
-                wait = (error.wait if isinstance(error, ModelBusy) else 0.0) or pause
-                end = time.monotonic() + wait
-                if end >= until or not left or isinstance(error, CallGivenUp):
+                again = time.monotonic() + pause
+                if again >= until or not left or not isinstance(error, may_pass):
                     raise
-            while (rest := end - time.monotonic()) > 0:
-                if given_up is not None and given_up():
+            while time.monotonic() < again:
+                if request.given_up is not None and request.given_up():
                     raise CallGivenUp("The call was given up", "Nobody wants its answer")
-                time.sleep(min(rest, _LOOK_SECONDS))
+                time.sleep(_LOOK_SECONDS)
             pause = min(2 * pause, _LONGEST_PAUSE)
 
-    def _attempt(self, request: GenerationRequest, until: float) -> Generation:
-        """The answer to one request; it is sent in another shape if the server refuses this one."""
-        takes, began, sent = self.capabilities, time.monotonic(), SentAnswer()
-        shaped = request
-        if takes.roles:
-            shaped = replace(request, messages=alternating(request.messages, takes.roles))
-        # A stop string in a thought would end the thought: the answer is cut here in its place.
-        aloud = bool(request.messages) and takes.thinks
-        if aloud:
-            more = request.max_tokens + THOUGHT_TOKENS
-            shaped = replace(shaped, stop=(), max_tokens=more)
-        words = AnswerText(request.on_text, request.stop if aloud else (), hold=aloud)
-        try:
-            self._hear(shaped, takes, words, sent, until)
-            return self._answer(request, words, sent, time.monotonic() - began)
-        except (ModelTimeout, CallGivenUp) as error:
-            if isinstance(error, ModelTimeout) and not words.text:  # it was not read in that time
-                self.capabilities = takes.evaluated(_size(request), time.monotonic() - began)
-            raise
-        except ModelError as error:
-            if words.told:
-                what = f"The answer ended amid its words: {error.what}"
-                raise AnswerBroken(what, error.cure) from error
-            if not self._is_taught(takes, shaped, error):
-                raise
-            return self._attempt(request, until)
-
-    def _hear(
-        self,
-        request: GenerationRequest,
-        takes: Capabilities,
-        words: AnswerText,
-        sent: SentAnswer,
-        until: float,
-    ) -> None:
-        """Take the answer in as it comes."""
+    def _call(
+        self, request: GenerationRequest, takes: Capabilities, words: AnswerText, until: float
+    ) -> Generation:
+        """Send a request in the shape that the server takes, and take its answer in as it comes."""
+        began, sent, shaped = time.monotonic(), SentAnswer(), request
+        if ROLES in takes.refused:
+            shaped = replace(shaped, messages=alternating(request.messages))
+        if request.messages and takes.thinks:
+            # A stop string in a thought would end the thought: the answer is cut here in its place.
+            shaped = replace(shaped, stop=(), max_tokens=request.max_tokens + THOUGHT_TOKENS)
+            words.stop, words.hold = request.stop, True
         with (
             named_errors(self.server, self.profile.time_limit, until),
-            closing(self._pieces(request, takes, sent)) as pieces,  # type: ignore[type-var]
+            closing(self._pieces(shaped, takes, sent)) as pieces,  # type: ignore[type-var]
         ):
             for piece in pieces:
                 if time.monotonic() > until:
                     raise ReadTimeout("the answer came too slowly")
                 words.feed(piece)
                 if words.ended:
-                    return
+                    break
                 if request.given_up is not None and request.given_up():
                     raise CallGivenUp("The call was given up", "Nobody wants its answer")
-        if not sent.finish:
+        if not (sent.finish or words.ended):
             what = f"{self.server.name} broke off amid its answer"
             raise ModelUnavailable(what, self.server.cure_absent)
         words.feed("", whole=True)
-
-    def _is_taught(
-        self, takes: Capabilities, request: GenerationRequest, error: ModelError
-    ) -> bool:
-        """Whether an error shows how the request must be sent; what it shows is remembered.
-
-        Raises:
-            PromptUnfit: The prompt must be built anew.
-        """
-        if isinstance(error, PromptTooLong):
-            self.capabilities = takes.too_long(error.limit, _size(request))
-            log.warning("[Model] %s; prompts get %d tokens", error, self.capabilities.room)
-        elif isinstance(error, ModelUnavailable) and not isinstance(error, ModelBusy):
-            self.capabilities = replace(takes, known=False)  # it may come back another
-        elif (learnt := takes.after(error, request)) != takes:
-            self.capabilities = learnt
-            if "tools" in learnt.refused - takes.refused:
-                raise PromptUnfit(f"{self.server.name} takes no tools", error.cure) from error
-            return True
-        return False
-
-    def _answer(
-        self, request: GenerationRequest, words: AnswerText, sent: SentAnswer, seconds: float
-    ) -> Generation:
-        """The answer as it is handed on, and what its figures tell of the server.
-
-        Raises:
-            BadAnswer: It has no words, or a call of a tool that cannot be read.
-        """
-        takes, thought = self.capabilities, words.thought or sent.thought
-        cached = min(sent.cached_tokens, sent.prompt_tokens)
+        thought, cached = words.thought or sent.thought, min(sent.cached_tokens, sent.prompt_tokens)
         # Ollama counts what it had cached as if it had read it: first prompts alone tell.
         first = request.cache_key is None or request.cache_key not in self._asked_for
         self._asked_for.add(request.cache_key)
         if first or takes.kind != OLLAMA:
             takes = takes.evaluated(sent.prompt_tokens - cached, sent.evaluation_seconds)
-        if thought and request.messages:
-            takes = replace(takes, thinks=True)
-        self.capabilities = takes
+        thinks = takes.thinks or (thought and bool(request.messages))
+        self.capabilities = replace(takes, thinks=thinks)
         if not (words.text.strip() or sent.calls):
-            what = "a thought and no answer" if thought else "an empty answer"
-            cure = "Ask again"
-            if thought:
-                cure = "Raise max_tokens in llm.md, or use a model that does not think"
-            raise BadAnswer(f"{self.server.name} sent {what}", cure)
+            cure = "Raise max_tokens in llm.md, or use a model that does not think"
+            what, cure = ("a thought and no", cure) if thought else ("an empty", "Ask again")
+            raise BadAnswer(f"{self.server.name} sent {what} answer", cure)
         return Generation(
             text=words.text,
             finish_reason="length" if sent.finish == "length" else "stop",
             prompt_tokens=sent.prompt_tokens,
             cached_tokens=cached,
             completion_tokens=sent.completion_tokens,
-            seconds=seconds,
+            seconds=time.monotonic() - began,
             model=sent.model or self.profile.model,
             tool_calls=tuple(self._tool_call(each) for each in sent.calls.values()),
-            evaluation_seconds=sent.evaluation_seconds,
         )
 
     def _tool_call(self, sent: Mapping[str, Any]) -> ToolCall:
+        """A call of a tool as a server sent it; BadAnswer for one that cannot be read."""
         name, arguments = sent.get("name"), sent.get("arguments") or {}
         if isinstance(arguments, str):
             try:
@@ -313,6 +252,10 @@ class ServerModel(ABC):
             what = f"{self.server.name} sent a call of a tool that cannot be read ({said})"
             raise BadAnswer(what, "Ask again, or write tools: no in llm.md")
         return ToolCall(name, arguments)
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close the kept connections."""
 
     @abstractmethod
     def _rows(self) -> list[Mapping[str, Any]]:
@@ -334,12 +277,6 @@ class ServerModel(ABC):
 
         What of it is of a wrong type may raise TypeError, AttributeError or ValueError.
         """
-
-
-def _size(request: GenerationRequest) -> int:
-    """Tokens of a prompt, as we count."""
-    text = "\n".join(each.text for each in request.messages) or request.prompt
-    return Heuristic().of(text)
 
 
 def tools_as_sent(tools: Sequence[Tool]) -> list[dict[str, Any]]:

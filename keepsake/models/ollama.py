@@ -67,7 +67,7 @@ class OllamaModel(ServerModel):
 
     def __init__(self, profile: ModelProfile, environ: Mapping[str, str] = os.environ) -> None:
         host = ollama_host(profile.host, environ)
-        super().__init__(profile, words(host, profile.model), OLLAMA)
+        super().__init__(profile, host, words(host, profile.model), OLLAMA)
         import ollama  # noqa: PLC0415 - a tenth of what a start loads, and few profiles name it
 
         self._client = ollama.Client(host, **client_settings(self.server))

@@ -75,7 +75,7 @@ class OpenAIModel(ServerModel):
         host = host or profile.host
         name = f"The model server at {shown(host)}"
         server = ServerWords(name, cure_absent, cure_missing, key or "")
-        super().__init__(profile, server, kind, ready)
+        super().__init__(profile, host, server, kind, ready)
         self._http = JsonServer(host, server, profile.time_limit)
 
     def close(self) -> None:

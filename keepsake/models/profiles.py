@@ -7,7 +7,7 @@ used is refused as a whole and the last good one stays.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -134,19 +134,8 @@ class ModelProfile:
             max_tokens=self.max_tokens or (CHAT_ANSWER if form == CHAT else LINE_ANSWER),
         )
 
-    def request(self, prompt: str, **given: Any) -> GenerationRequest:
-        """A request with this profile's settings; fields of it that are given come first."""
-        own = GenerationRequest(
-            prompt,
-            max_tokens=self.max_tokens or CHAT_ANSWER,
-            temperature=self.temperature,
-            seed=self.seed,
-            repeat_penalty=self.repeat_penalty,
-        )
-        return replace(own, **{name: it for name, it in given.items() if it is not None})
-
-    def request_for(self, question: Question, *, cache_key: str | None = None) -> GenerationRequest:
-        """A task's question as a request; what the question leaves open is the profile's."""
+    def request(self, question: Question, *, cache_key: str | None = None) -> GenerationRequest:
+        """A question as a request; what the question leaves open is the profile's."""
         own = question.temperature
         return GenerationRequest(
             question.text or "\n\n".join(each.text for each in question.messages),
@@ -175,10 +164,11 @@ _KEYS = {"host", *(each.name for each in _PLAIN)}
 
 
 class Profiles(ConfigFile[Mapping[str, ModelProfile]]):
-    """The profiles of ``llm.md`` as the file stands now.
+    """The profiles of ``llm.md`` as the file stands now, ``auto`` filled with the model found.
 
     Attributes:
-        found: The model that stands for ``provider: auto``; may be set from any thread.
+        found: The model that stands for ``provider: auto``.
+        detects: Whether a profile has ``provider: auto``.
 
     Args:
         path: The file.
@@ -193,22 +183,14 @@ class Profiles(ConfigFile[Mapping[str, ModelProfile]]):
         *,
         rest: float = 0.0,
     ) -> None:
-        super().__init__(path, load, SHIPPED, on_problem, rest=rest)
-        self.found = STOPGAP
-        self._filled: tuple[object, FoundModel, Mapping[str, ModelProfile]] | None = None
+        super().__init__(path, self._filled, SHIPPED, on_problem, rest=rest)
+        self.found, self.detects = STOPGAP, False
+        _ = self.current
 
-    @property
-    def current(self) -> Mapping[str, ModelProfile]:
-        """The profiles as the file is now, ``auto`` filled with the model that was found."""
-        written, found, known = super().current, self.found, self._filled
-        if known is None or known[0] is not written or known[1] != found:
-            self._filled = known = (written, found, _filled(written, found))
-        return known[2]
-
-    @property
-    def detects(self) -> bool:
-        """Whether a profile has ``provider: auto``."""
-        return any(each.provider == AUTO for each in super().current.values())
+    def use(self, found: FoundModel) -> None:
+        """Let that model stand for ``provider: auto``; in any thread."""
+        self.found = found
+        self.reread()
 
     def get(self, name: str) -> ModelProfile:
         """The profile of that name.
@@ -223,14 +205,20 @@ class Profiles(ConfigFile[Mapping[str, ModelProfile]]):
             raise ConfigError(self.path, 0, f"there is no profile {name!r}", cure)
         return known[name]
 
-    @property
-    def embedded(self) -> ModelProfile | None:
-        """A profile that says what the embedded server loads; None when nothing uses it."""
-        return next((each for each in self.current.values() if each.provider == EMBEDDED), None)
+    def _filled(self, path: Path) -> Mapping[str, ModelProfile]:
+        written, found = load(path), self.found
+        self.detects = any(each.provider == AUTO for each in written.values())
+        files = (e.model_file for e in written.values() if e.provider == EMBEDDED and e.model_file)
+        if found.provider == EMBEDDED and (own := next(files, "")):  # there is one embedded server
+            found = replace(found, model_file=own)
+        return {
+            name: found.fills(each) if each.provider == AUTO else each
+            for name, each in written.items()
+        }
 
 
 def load(path: Path) -> Mapping[str, ModelProfile]:
-    """Read every profile of a file.
+    """Read every profile of a file; the embedded ones share one server, its file and its context.
 
     Raises:
         ConfigError: The file cannot be read, or a value in it cannot be used.
@@ -246,37 +234,18 @@ def load(path: Path) -> Mapping[str, ModelProfile]:
     for name in SHIPPED:
         if name not in found:
             raise ConfigError(path, 0, f"the profile {name!r} is missing", f"Add '## {name}'")
-    return found | _sharing(path, [each for each in found.values() if each.provider == EMBEDDED])
-
-
-def _sharing(path: Path, embedded: Sequence[ModelProfile]) -> dict[str, ModelProfile]:
-    """The embedded profiles, which share one server.
-
-    Those without ``model_file`` use the file of the one that names it, and the largest
-    ``context_tokens`` counts.
-    """
-    naming = [each for each in embedded if each.model_file]
+    embedded = [each for each in found.values() if each.provider == EMBEDDED]
+    naming = [each for each in embedded if each.model_file]  # the others use its file
     if len({each.model_file for each in naming}) > 1:
         names = " and ".join(repr(each.name) for each in naming)
-        raise ConfigError(
-            path,
-            0,
-            f"the profiles {names} name different model_files, and there is one embedded server",
-            "Name the same file in all, or give one of them another provider",
-        )
-    file = naming[0].model_file if naming else ""
-    context = max((each.context_tokens or 0 for each in embedded), default=0) or None
-    return {each.name: replace(each, model_file=file, context_tokens=context) for each in embedded}
-
-
-def _filled(written: Mapping[str, ModelProfile], found: FoundModel) -> Mapping[str, ModelProfile]:
-    """The profiles with that model in place of ``auto``; there is one embedded server."""
-    own = next((e for e in written.values() if e.provider == EMBEDDED and e.model_file), None)
-    if own is not None and found.provider == EMBEDDED:
-        found = replace(found, model_file=own.model_file)
-    return {
-        name: found.fills(each) if each.provider == AUTO else each for name, each in written.items()
+        what = f"the profiles {names} name different model_files, and there is one embedded server"
+        cure = "Name the same file in all, or give one of them another provider"
+        raise ConfigError(path, 0, what, cure)
+    shared: dict[str, Any] = {
+        "model_file": naming[0].model_file if naming else "",
+        "context_tokens": max((each.context_tokens or 0 for each in embedded), default=0) or None,
     }
+    return found | {each.name: replace(each, **shared) for each in embedded}
 
 
 def model_name(profile: ModelProfile) -> str:

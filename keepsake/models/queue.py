@@ -7,13 +7,12 @@ shows the world as it is then, and a thought that is no longer wanted costs noth
 
 from __future__ import annotations
 
-import itertools
 import logging
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from concurrent.futures import Executor, Future
+from concurrent.futures import CancelledError, Executor, Future
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any
@@ -24,7 +23,7 @@ from keepsake.errors import (
     ModelFailed,
     ModelMissing,
     ModelUnavailable,
-    PromptUnfit,
+    PromptTooLong,
 )
 from keepsake.models.model import Model
 from keepsake.models.profiles import CHAT, EMBEDDED, ModelProfile, model_name
@@ -60,10 +59,10 @@ PATIENCE_SECONDS = 60.0
 """A job that has waited this long goes up one step, though never before a player's. What is
 asked in sleep stays where it is: the night is long, and everybody else's thoughts come first."""
 REBUILDS = 2
-"""How often a prompt is built anew for a server that has shown what it takes."""
+"""How often a prompt is built anew for a server that has found it too long."""
 READY, UNASKED = "ready", "not asked yet"
-FIRST_REST, LONGEST_REST = 1.0, 300.0
-"""How soon one is looked at again that failed a call; doubled while calls go on to fail."""
+UNWELL_SECONDS = 5.0
+"""How soon a server is looked at again that failed a call, or is not well."""
 
 
 @dataclass(eq=False, slots=True)
@@ -72,7 +71,6 @@ class Ticket:
 
     priority: Priority
     key: str | None
-    number: int
     since: float
     model: Model
     build: BuildFor
@@ -150,10 +148,8 @@ class ModelServer:
         self.running: list[Ticket] = []
         self.places, self.health, self.due = 2, UNASKED, 0.0
         self._executor, self._post, self._clock, self._changed = executor, post, clock, changed
-        self._numbers = itertools.count(1)
         self._waiting: list[Ticket] = []
         self._figures = Figures()
-        self._rest = 0.0  # how long it was left alone after a call that failed
         self._closed: ModelError | None = None
 
     def submit(
@@ -170,7 +166,7 @@ class ModelServer:
             build: For what.
             done: Gets what came of it, once, unless the ticket is cancelled.
         """
-        ticket = Ticket(priority, key, next(self._numbers), self._clock(), model, build, done)
+        ticket = Ticket(priority, key, self._clock(), model, build, done)
         self._waiting.append(ticket)
         self._post(self._pump)
         return ticket
@@ -197,16 +193,14 @@ class ModelServer:
         now, keys = self._clock(), {each.key for each in self.running} - {None}
         behind = sum(each.priority in BACKGROUND for each in self.running)
         held = BACKGROUND if 0 < self.places - 1 <= behind else ()
-        ranked = list[tuple[int, int, Ticket]]()
-        for each in self._waiting:
+        ranked = list[tuple[int, int]]()
+        for place, each in enumerate(self._waiting):
             if each.key not in keys and each.priority not in held:
                 waited = 0.0 if each.priority is Priority.SLEEP else now - each.since
                 lifted = each.priority - int(waited / PATIENCE_SECONDS)
-                rank = max(lifted, min(each.priority, Priority.EVENT))
-                ranked.append((rank, each.number, each))
+                ranked.append((max(lifted, min(each.priority, Priority.EVENT)), place))
         if ranked:
-            _, _, taken = min(ranked)
-            self._waiting.remove(taken)
+            taken = self._waiting.pop(min(ranked)[1])
             self.running.append(taken)
             self._ask(taken, known=taken.model.capabilities.known)
             # The next one in a turn of its own: building a prompt takes a moment, and
@@ -217,22 +211,19 @@ class ModelServer:
         """Have a thread learn what the model takes; once that is ``known``, have it answer."""
         try:
             if not known:
-                future: Future[Any] = self._executor.submit(
-                    ticket.model.learn, lambda: ticket.cancelled
-                )
+                future: Future[Any] = self._executor.submit(ticket.model.learn)
             else:
                 profile = ticket.model.suited()
                 request = None if ticket.cancelled else ticket.build(profile)
                 if request is None:
                     self._end(ticket, None)
                     return
-                if profile.form == CHAT:  # which gets nothing but messages
-                    messages = request.messages or (ChatMessage("user", request.prompt),)
-                    tools = request.tools if profile.takes_tools else ()
-                else:
-                    messages, tools = (), ()
+                messages = request.messages or (ChatMessage("user", request.prompt),)
                 request = replace(
-                    request, messages=messages, tools=tools, given_up=lambda: ticket.cancelled
+                    request,
+                    messages=messages if profile.form == CHAT else (),  # which gets nothing else
+                    tools=request.tools if profile.takes_tools else (),
+                    given_up=lambda: ticket.cancelled,
                 )
                 future = self._executor.submit(ticket.model.generate, request)
         except Exception as error:  # whatever a builder does wrong must not stop the queue
@@ -245,22 +236,25 @@ class ModelServer:
         """The thread is done: with what it learnt, with the answer, or with an error."""
         if ticket not in self.running:
             return  # the queue was closed
-        error = None if future.cancelled() else future.exception()
-        if future.cancelled():
-            self._end(ticket, ModelUnavailable("The world is shutting down"))
-        elif error is None and future.result() is None:
-            self._ask(ticket, known=True)
-        elif error is None:
-            self._end(ticket, future.result())
-        elif isinstance(error, PromptUnfit) and ticket.rebuilt < REBUILDS:
-            ticket.rebuilt += 1  # for what is known of the server now
-            self._ask(ticket, known=True)
-        elif isinstance(error, ModelError):
-            self._end(ticket, error)
-        else:
-            log.error("[Model] A fault in the client of %s", ticket.key, exc_info=error)
+        outcome: Outcome = None  # the prompt is to be built, perhaps once more
+        try:
+            outcome = future.result()
+        except PromptTooLong as error:
+            log.warning("[Model] %s", error)
+            ticket.rebuilt += 1
+            outcome = error if ticket.rebuilt > REBUILDS else None
+        except ModelError as error:
+            outcome = error
+        except CancelledError:
+            outcome = ModelUnavailable("The world is shutting down")
+        except Exception as error:
+            log.exception("[Model] A fault in the client of %s", ticket.key)
             told = f"The model's client broke ({error!r})"
-            self._end(ticket, ModelFailed(told, "See the log; please report it"))
+            outcome = ModelFailed(told, "See the log; please report it")
+        if outcome is None:
+            self._ask(ticket, known=True)
+        else:
+            self._end(ticket, outcome)
 
     def _end(self, ticket: Ticket, outcome: Outcome) -> None:
         """Give the place free, count the call, and tell what came."""
@@ -271,15 +265,14 @@ class ModelServer:
         figures = self._figures
         figures.calls += outcome is not None
         if isinstance(outcome, Generation):
-            self._rest, figures.last_error = 0.0, ""
+            figures.last_error = ""
             figures.prompt_tokens += outcome.prompt_tokens
             figures.cached_tokens += outcome.cached_tokens
         elif outcome is not None:
             figures.failures += 1
             figures.last_error = str(outcome)
             if isinstance(outcome, (ModelUnavailable, ModelFailed, ModelMissing)):
-                self._rest = min(max(2 * self._rest, FIRST_REST), LONGEST_REST)
-                self.due = time.monotonic() + self._rest
+                self.due = time.monotonic() + UNWELL_SECONDS
                 self.be(str(outcome))
         try:
             ticket.done(outcome)
@@ -318,9 +311,8 @@ class ModelServer:
             profiles = [each.suited() for each in known]
             forms = " and ".join(sorted({each.form for each in profiles}))
             tools = ", with tools" if any(each.takes_tools for each in profiles) else ""
-            most = max(each.prompt_tokens for each in profiles)
-            kind = f"{known[0].capabilities.kind}, {forms}{tools}; prompts of {most:,} tokens"
-            kind += " at most"
+            most = f"prompts of {max(each.prompt_tokens for each in profiles):,} tokens at most"
+            kind = f"{known[0].capabilities.kind}, {forms}{tools}; {most}"
         waiting = Counter(each.priority for each in self._waiting if not each.cancelled)
         return ServerStatus(
             provider=self.provider,

@@ -9,7 +9,7 @@ come counts too, or nothing would ever happen again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -41,7 +41,7 @@ class ScriptedModel:
     """Plays agents by rules; safe in any thread."""
 
     def __init__(self, profile: ModelProfile) -> None:
-        self.profile = profile
+        self.profile, self.host = profile, "in this process"
         self.capabilities = Capabilities(SCRIPTED, known=True, form=SCRIPT)
         self.down: ModelError | None = None
         self.family = ""
@@ -77,7 +77,7 @@ class ScriptedModel:
         seconds = round(prompt / _READ + completion / _WRITTEN, 3)
         return Generation(f" {text}", "stop", prompt, 0, completion, seconds, SCRIPTED)
 
-    def learn(self, given_up: Callable[[], bool] = bool) -> None:
+    def learn(self) -> None:
         """There is nothing to learn."""
 
     def check(self) -> str:

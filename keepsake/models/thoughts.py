@@ -1,7 +1,7 @@
 """Takes the thoughts of a reasoning model out of its answer, whole or while it is written.
 
 The common forms are known: ``<think>``, ``<thinking>``, ``<thought>`` and ``<reasoning>`` blocks,
-``[THINK]``, ``◁think▷``, ``Thought: … Answer: …`` and the channels of harmony. A block may be
+``[THINK]``, ``◁think▷`` and the channels of harmony. A block may be
 open at the end, and some templates open it inside the prompt, so that only its end comes back.
 """
 
@@ -22,8 +22,6 @@ _UNDECIDED = re.compile(
     r"(?:<\|channel\|>[^<]*(?:<\|constrain\|>[^<]*)?)?(?:<\|start\|>\w*|[<\[◁][^\s<>\[\]]*)?\Z"
 )
 """What may become a mark, at the end of what has come."""
-_LABELS = ("thought:", "thoughts:")
-_ANSWER = re.compile(r"^\s*(?:final )?answer:\s*", re.I | re.M)
 
 
 @dataclass
@@ -68,17 +66,9 @@ class AnswerText:
 
 def _parted(raw: str, *, whole: bool) -> tuple[str, bool, bool]:
     """The answer in what has come, whether there was a thought, and whether one is open."""
-    start, thought = raw.lstrip().lower(), False
-    if start.startswith(_LABELS):
-        if (answer := _ANSWER.search(raw)) is None:
-            return "", True, True
-        raw, thought = raw[answer.end() :], True
-    elif not whole and any(each.startswith(start) for each in _LABELS):
-        return "", False, False
-    end = len(raw)
-    if not whole and (begun := _UNDECIDED.search(raw)):
-        end = begun.start()
-    text, at, inside = "", 0, False
+    begun = None if whole else _UNDECIDED.search(raw)
+    end = begun.start() if begun else len(raw)
+    text, at, thought, inside = "", 0, False, False
     for mark in [*_MARK.finditer(raw, 0, end), None]:
         part = raw[at : mark.start() if mark else end]
         if not inside:

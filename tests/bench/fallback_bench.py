@@ -14,7 +14,7 @@ import yaml
 
 from keepsake.books.persona import open_lines
 from keepsake.lab.conversation import Conversation, ConversationTurn
-from keepsake.models.minilm import MiniLMEmbedder
+from keepsake.models.embedders import MiniLMEmbedder
 from keepsake.paths import REPOSITORY
 from keepsake.tasks.fallback import STOCK, FallbackLine, answer
 from tests.bench.figures import Figure

@@ -14,7 +14,7 @@ from statistics import fmean
 
 from keepsake.lab.conversation import Conversation
 from keepsake.lab.measures import DEPTHS
-from keepsake.models.minilm import MiniLMEmbedder
+from keepsake.models.embedders import MiniLMEmbedder
 from keepsake.paths import REPOSITORY
 from keepsake.recall.fusion import Weights
 from keepsake.recall.query import RecallQuery

@@ -38,7 +38,7 @@ def _figures() -> list[Figure]:  # noqa: C901 - a world of its own
     from keepsake.agent.settings import RecallConfig  # noqa: PLC0415
     from keepsake.agent.surroundings import identity_of  # noqa: PLC0415
     from keepsake.archive.records import MemoryKind  # noqa: PLC0415
-    from keepsake.models.minilm import MiniLMEmbedder  # noqa: PLC0415
+    from keepsake.models.embedders import MiniLMEmbedder  # noqa: PLC0415
     from keepsake.ports import FixedClock  # noqa: PLC0415
     from keepsake.recall.service import CHILD, IndexService  # noqa: PLC0415
     from tests.world.agents_world import FixedConfig  # noqa: PLC0415

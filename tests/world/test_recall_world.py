@@ -9,7 +9,7 @@ import threading
 from typing import ClassVar
 
 from keepsake.agent.settings import RecallConfig
-from keepsake.models.minilm import MiniLMEmbedder
+from keepsake.models.embedders import MiniLMEmbedder
 from keepsake.recall.service import NONE, IndexService
 from tests.world.agents_world import AgentsWorld, Building, FixedConfig
 

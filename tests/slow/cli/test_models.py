@@ -51,7 +51,7 @@ def files(models: Path) -> list[str]:
 
 
 def test_the_shipped_catalogue_is_good():
-    found = load_catalogue(SHIPPED_FILE)
+    found = load_catalogue(SHIPPED_FILE).models
     assert found[SHIPPED].file == "gemma-3-270m-q4_k_m.gguf"
     others = [model for model in found.values() if model.name != SHIPPED]
     assert all(model.repo and model.licence and model.size > 1e8 for model in others)

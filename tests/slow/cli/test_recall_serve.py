@@ -9,7 +9,7 @@ import pytest
 
 from keepsake.cli.memories import RecallServer
 from keepsake.errors import ModelUnavailable
-from keepsake.models.minilm import MiniLMEmbedder
+from keepsake.models.embedders import MiniLMEmbedder
 from keepsake.paths import REPOSITORY
 from tests.unit.lab.in_process import keepsake
 

@@ -46,7 +46,6 @@ def test_it_streams_tells_how_long_it_read_and_what_it_is(model: OpenAIModel):
     assert answer.model == "gemma-3-270m-q4_k_m"
     assert answer.prompt_tokens > 100
     assert 0 < answer.completion_tokens <= 12
-    assert 0 < answer.evaluation_seconds < 60
     assert model.capabilities.rate > 0
 
 
@@ -61,9 +60,8 @@ def test_a_schema_holds_the_answer_and_a_prompt_beyond_the_context_is_refused(mo
     # them now and then; what is most likely is none.
     request = GenerationRequest("As JSON: ", max_tokens=200, temperature=0.0, json_schema=schema)
     assert json.loads(model.generate(request).text)["verb"] in ("say", "go")
-    with pytest.raises(PromptTooLong, match="exceeds the available context") as caught:
+    with pytest.raises(PromptTooLong, match="exceeds the available context"):
         model.generate(GenerationRequest("word " * 9000, max_tokens=1))
-    assert caught.value.limit == 8192
 
 
 def test_it_listens_on_loopback_only_and_tells_no_prompts(embedded: Embedded):

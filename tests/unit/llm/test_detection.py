@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from keepsake.models import detection
-from keepsake.models.detection import Detection, Families
+from keepsake.models.detection import Detection
 from keepsake.models.embedders import load_embedder
 from keepsake.models.profiles import SHIPPED_FILE, STOPGAP, Profiles
 from keepsake.paths import REPOSITORY, Places
@@ -104,7 +104,7 @@ def test_a_file_without_the_section_ranks_by_size(tmp_path, models):
     gguf(models, "b.gguf", 1 << 20)
     assert Detection(models, tmp_path / "none.md", NOBODY).find().model_file == "b.gguf"
     (tmp_path / "models.md").write_text("## detection\n**bets**: x\n")
-    assert Families.load(tmp_path / "models.md") == Families()
+    assert Detection(models, tmp_path / "models.md", NOBODY).find().model_file == "b.gguf"
 
 
 def test_auto_fills_the_profiles_and_only_what_follows_instructions_writes(tmp_path, models, fake):
@@ -112,7 +112,7 @@ def test_auto_fills_the_profiles_and_only_what_follows_instructions_writes(tmp_p
     assert profiles.get("agent").is_stopgap
     assert profiles.get("summarizer").provider == "extractive"
     tags(fake, qwen3__8b=5, **{"all-minilm": 1, "bge-m3": 1})
-    profiles.found = find(models, {"OLLAMA_HOST": fake.address})
+    profiles.use(find(models, {"OLLAMA_HOST": fake.address}))
     assert [profiles.get(name).model for name in ("agent", "summarizer")] == ["qwen3:8b"] * 2
     embedder = load_embedder(SHIPPED / "llm.md", profiles.found)
     assert (embedder.provider, embedder.model, embedder.host) == ("ollama", "bge-m3", fake.address)

@@ -9,10 +9,11 @@ import pytest
 
 from keepsake.errors import BadAnswer
 from keepsake.models.embedders import (
+    DIMENSION,
     EmbedderProfile,
+    MiniLMEmbedder,
     ServerEmbedder,
 )
-from keepsake.models.minilm import DIMENSION, MiniLMEmbedder
 from tests.fakes.model_server import DIMENSION as FAKE_DIMENSION
 from tests.fakes.model_server import FakeModelServer, Reply, vector
 

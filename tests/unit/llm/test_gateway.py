@@ -65,7 +65,7 @@ def test_an_answer_comes_in_the_owners_thread_or_is_waited_for_in_another(
 
     def build(profile: ModelProfile) -> GenerationRequest:
         seen.append((threading.current_thread(), profile.name))
-        return profile.request("Hi!")
+        return GenerationRequest("Hi!")
 
     def done(outcome: Outcome) -> None:
         assert isinstance(outcome, Generation)
@@ -76,7 +76,7 @@ def test_an_answer_comes_in_the_owners_thread_or_is_waited_for_in_another(
     until(lambda: len(seen) == 2)
     assert seen == [(owner.thread, "agent"), (owner.thread, "HI!")]
     assert gateway.generate("summarizer", GenerationRequest("long ago")).text == "USER: LONG AGO"
-    built = gateway.generate("agent", lambda profile: profile.request(f"by {profile.model}"))
+    built = gateway.generate("agent", lambda profile: GenerationRequest(f"by {profile.model}"))
     assert built.text == "BY FAKE"
     until(lambda: all(s.health == READY for s in owner.call(gateway.statuses)))
     ollama = ollama_status(gateway, owner)
@@ -138,7 +138,7 @@ def test_a_changed_profile_is_learnt_anew_before_its_first_call(
             path.write_text(f"{path.read_text()}\n_{number}_\n**seed**: {number}\n")
             path.write_text(path.read_text().replace(f"**seed**: {number - 1}\n", ""))
             assert owner.call(lambda: gateway.profile("agent")).form == "chat" or number == 0
-            gateway.generate("agent", lambda profile: profile.request("Hello"))
+            gateway.generate("agent", lambda _: GenerationRequest("Hello"))
         assert not fake.calls("/api/generate"), "nothing is sent raw to a chat model"
         assert [each.body["messages"] for each in fake.calls("/api/chat")] == [
             [{"role": "user", "content": "Hello"}]

@@ -13,6 +13,7 @@ from keepsake.models.profiles import (
     load,
 )
 from keepsake.paths import REPOSITORY
+from keepsake.tasks.task import Question
 
 GOOD = """# Models
 ## agent
@@ -48,10 +49,10 @@ def test_a_profile_is_read_and_requests_take_it(file: Path):
         context_tokens=2048,
         max_tokens=0,
     )
-    request = profile.request("Hello", cache_key="mira")
+    request = profile.request(Question(text="Hello"), cache_key="mira")
     assert (request.prompt, request.seed, request.temperature) == ("Hello", 7, 0.2)
-    other = profile.request("Hello", seed=1, stop=("\n",), max_tokens=5)
-    assert (other.seed, other.stop, other.max_tokens) == (1, ("\n",), 5)
+    other = profile.request(Question(text="Hello", stop=("\n",), max_tokens=5, temperature=1.0))
+    assert (other.temperature, other.stop, other.max_tokens) == (1.0, ("\n",), 5)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from keepsake.lab.measures import DEPTHS
 from keepsake.lab.memories.conformance import BEGAN, life
 from keepsake.lab.memories.keepsake import KeepsakeMemory
 from keepsake.memory.protocol import Surroundings
-from keepsake.models.minilm import MiniLMEmbedder
+from keepsake.models.embedders import MiniLMEmbedder
 from keepsake.ports import FixedClock
 from tests.recall_data import read_data
 
