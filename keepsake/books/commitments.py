@@ -3,11 +3,10 @@
 ``vault/agents/<name>/noticed.md`` is the list::
 
     - promise to Jonas: a bowl of soup (memory 241, by 12-20261101090000)
-    - rule from Ada: never open the cellar door (memory 17)
+    - rule from Ada: never open the cellar door
 
 The agent adds a promise with its verb ``promise`` and takes it out with ``kept``; people edit the
-file: no more is necessary than a name, a colon and the words. Reading is quick and never raises;
-writing blocks, and belongs in a worker thread.
+file. Reading is quick and never raises; writing blocks, and belongs in a worker thread.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from keepsake.books.store import ListBook, meant
+from keepsake.books.files import ListBook, meant
 from keepsake.errors import NoteRefused
 from keepsake.language.perception import for_prompt, shorten
 from keepsake.prompt.tokens import most_tokens
@@ -32,8 +31,7 @@ _NEW_FILE = """\
 # Promises and rules
 
 What this agent has promised, and what it keeps to. It adds its promises itself, and takes out those
-that it has kept; people may add, change and take out lines. They stand in every prompt, and no
-compaction touches them. Text that is no such line is for its reader alone.
+that it has kept; people may add, change and take out lines. They stand in every prompt.
 """
 _LINE = re.compile(
     r"^- (?P<kind>rule|promise) (?:from|to|of) (?P<who>[^:]{1,48}): (?P<text>\S.*?)"
@@ -63,32 +61,16 @@ class Commitment:
     @property
     def line(self) -> str:
         """As a prompt shows it: ``You promised Jonas: a bowl of soup (memory 241)``."""
-        if self.kind is CommitmentKind.PROMISE:
-            head = f"You promised {self.who}" if self.who else "You promised"
-        else:
-            head = f"{self.who or 'Somebody'} told you"
+        promised = f"You promised {self.who}".rstrip()
+        is_promise = self.kind is CommitmentKind.PROMISE
+        head = promised if is_promise else f"{self.who or 'Somebody'} told you"
         end = f" (memory {self.number})" if self.number else ""
         return f"{head}: {self.text}{end}"
 
     @property
-    def words(self) -> str:
-        """What two of them share that say the same."""
-        return f"{self.kind} {self.who}: {self.text}".casefold()
-
-    def checked(self) -> Commitment:
-        """It, with who and words as a line can hold them.
-
-        Raises:
-            NoteRefused: It has no words, or is too long.
-        """
-        # Double quotes and dashes at the start mean something in a script and in a list.
-        text = for_prompt(self.text.replace('"', "'").lstrip("-*#> "))
-        if not any(char.isalnum() for char in text):
-            raise NoteRefused("The promise has no words", "Write: promise <to whom>: <what>")
-        if len(text) > LONGEST:
-            raise NoteRefused(f"That is {len(text)} characters", f"Promise in at most {LONGEST}")
-        who = " ".join(for_prompt(self.who).replace(":", " ").split())[:48].strip()
-        return replace(self, who=who, text=text)
+    def cost(self) -> int:
+        """Tokens of its line."""
+        return most_tokens(f"- {self.line}\n")
 
 
 class Commitments(ListBook[Commitment]):
@@ -136,8 +118,8 @@ class Commitments(ListBook[Commitment]):
         """
         room, shown = LIMIT, list[str]()
         for item in sorted(self.items, key=lambda each: each.kind, reverse=True):
-            if (cost := _cost(item)) <= room:  # people may write more into the file
-                room -= cost
+            if item.cost <= room:  # people may write more into the file
+                room -= item.cost
                 if (number is None or item.number < number) and may(item.number):
                     shown.append(item.line)
         return tuple(shown)
@@ -151,16 +133,22 @@ class Commitments(ListBook[Commitment]):
         Raises:
             NoteRefused: It has no words, is too long or there already, or the list is full.
         """
-        item = new.checked()
+        # Double quotes and dashes at the start mean something in a script and in a list.
+        text = for_prompt(new.text.replace('"', "'").lstrip("-*#> "))
+        if not any(char.isalnum() for char in text):
+            raise NoteRefused("The promise has no words", "Write: promise <to whom>: <what>")
+        if len(text) > LONGEST:
+            raise NoteRefused(f"That is {len(text)} characters", f"Promise in at most {LONGEST}")
+        who = " ".join(for_prompt(new.who).replace(":", " ").split())[:48].strip()
+        item = replace(new, who=who, text=text)
 
         def plan(items: tuple[Commitment, ...]) -> list[Commitment | None]:
-            if item.words in (each.words for each in items):
+            same = (each for each in items if (each.kind, each.who) == (item.kind, item.who))
+            if any(each.text.casefold() == text.casefold() for each in same):
                 raise NoteRefused("That stands in the list already")
-            if _cost(*items, item) > LIMIT:
-                raise NoteRefused(
-                    f"The list of promises is full ({len(items)})",
-                    "Keep one first: kept <number>",
-                )
+            if sum(each.cost for each in (*items, item)) > LIMIT:
+                told = f"The list of promises is full ({len(items)})"
+                raise NoteRefused(told, "Keep one first: kept <number>")
             return [*items, item]
 
         self._change(plan)
@@ -189,7 +177,3 @@ class Commitments(ListBook[Commitment]):
         for each in gone:
             self._store.tell("closed", by, n=each.number, of=each.kind.value, size=len(each.text))
         return len(gone)
-
-
-def _cost(*items: Commitment) -> int:
-    return sum(most_tokens(f"- {item.line}\n") for item in items)

@@ -13,7 +13,7 @@
     - **written**: 2026-11-21T14:05:09+01:00
 
 The game adds entries at the end and changes nothing above; people may write anything anywhere. An
-entry that cannot be read is named. What stands in a code fence is no entry and no part of one.
+entry that cannot be read is named.
 """
 
 from __future__ import annotations
@@ -48,7 +48,6 @@ of the prompt (``[21 Nov, importance 8]``)."""
 _START = "-*#=|~_+‹› "
 _UNSAFE = str.maketrans(dict.fromkeys(",()[]<>*`", " "))
 """What could end a field of an entry, or be markdown in it."""
-_FENCED = re.compile(r"^[ \t]*(```|~~~).*?^[ \t]*\1[^\n]*", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(
     r"##[ \t]+(?P<id>(?P<day>\d{8})-(?P<number>[1-9]\d{0,5}))(?=[,\s]|$)"
     r"(?:,?[ \t]*(?P<clock>\d{1,2}:\d\d))?",
@@ -105,18 +104,13 @@ class JournalEntry:
     @property
     def order(self) -> tuple[int, int]:
         """Day and number, to compare by."""
-        return order_of(self.id)
+        day, _, number = self.id.partition("-")
+        return (int(day), int(number)) if day.isdecimal() and number.isdecimal() else (0, 0)
 
     @property
     def is_insight(self) -> bool:
         """Whether the agent concluded it from other entries, at night."""
         return self.origin is EntryOrigin.INFERRED and self.judge is Judge.MODEL
-
-
-def order_of(id: str) -> tuple[int, int]:
-    """``20261121-3`` as something to compare by; (0, 0) for what is no id."""
-    day, _, number = id.partition("-")
-    return (int(day), int(number)) if day.isdecimal() and number.isdecimal() else (0, 0)
 
 
 def checked(entry: JournalEntry) -> JournalEntry:
@@ -180,9 +174,8 @@ class DayFile:
 
 def parse(day: date, source: str) -> DayFile:
     """What ``source`` holds; never fails: what cannot be read is among the problems."""
-    unfenced = _FENCED.sub(lambda found: "\n" * found[0].count("\n"), source)
     # Not splitlines(), for which a text may hold line ends of its own.
-    lines = [line.removesuffix("\r") for line in unfenced.split("\n")]
+    lines = [line.removesuffix("\r") for line in source.split("\n")]
     starts = [place for place, line in enumerate(lines) if line.startswith(_PARTS)]
     entries, problems, numbers = list[JournalEntry](), list[str](), {0}
     for start, end in pairwise([*starts, len(lines)]):
@@ -249,12 +242,11 @@ def _importance(value: str) -> tuple[int, Judge]:
     if not value:
         return BY_HAND, Judge.AGENT
     head = value.partition("(")[0]  # earlier versions say why in brackets
-    written = head.split()[:1] or [""]
-    score = written[0].partition("/")[0].rstrip(",.;")
-    if not (score.isdecimal() and score.isascii()) or not LEAST <= int(score[:6]) <= MOST:
+    score = re.match(r"\s*(\d{1,6})(?:/10)?[\s,.;]*", head, re.ASCII)
+    if score is None or not LEAST <= int(score[1]) <= MOST:
         raise ValueError(f"importance {value[:40]!r} is no number from {LEAST} to {MOST}")
     # A person who writes a number there has thought about it.
-    return int(score), next((each for each in Judge if each.value in head), Judge.AGENT)
+    return int(score[1]), next((each for each in Judge if each.value in head), Judge.AGENT)
 
 
 def _origin(value: str) -> EntryOrigin:

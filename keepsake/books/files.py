@@ -1,21 +1,36 @@
-"""Small text files of the vault that people and the game both write."""
+"""Books: markdown files that a person and the game both edit.
+
+A kind of book is a function that reads a file's text. :class:`RecordStore` parses a file again only
+when it changed, tells a person's edit from what the game itself writes, never replaces what it has
+not read, and keeps the last good state of a file that cannot be read, with a problem that names the
+cure. An empty file counts as none.
+"""
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from keepsake.errors import NoteRefused
+from keepsake.events.types import MemoryChange
 
 type Stamp = tuple[int, int, int]
 """Modification time in nanoseconds, size in bytes, inode: what changes when a file does."""
 
+type Parse[T] = Callable[[Path, str, datetime], T]
+"""Reads a file's text, last changed at that time; raises NoteRefused if it cannot."""
+
+MOST_BYTES = 4_000_000
+"""Of one file; a longer one is left alone."""
 _TRIES = 5
 _changing = threading.Lock()
 """Held while one thread changes a file, or two would find the same text and one be lost."""
@@ -34,12 +49,15 @@ def read(path: Path) -> str | None:
     """The text, with its line ends as they are; None if there is no file.
 
     Raises:
-        OSError, UnicodeDecodeError: It is there and cannot be read.
+        OSError, UnicodeDecodeError: It is there and cannot be read, or is too long.
     """
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        data = path.read_bytes()
     except FileNotFoundError:
         return None
+    if len(data) > MOST_BYTES:
+        raise OSError(errno.EFBIG, "It is too long: move a part of it into another file")
+    return data.decode("utf-8-sig")
 
 
 def change(path: Path, make: Callable[[str | None], str]) -> Stamp | None:
@@ -172,3 +190,285 @@ def time_of(given: Any, default: datetime | None) -> datetime:
     if not isinstance(given, datetime):
         raise ValueError(f"{given!r} is no time")
     return given if given.tzinfo else given.replace(tzinfo=UTC)
+
+
+# -- books
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Whose a book is, and who is told of it, in any thread."""
+
+    agent: str = ""
+    # takes what is wrong with a file, once for each state of it; must ask no book
+    report: Callable[[str], None] = lambda _: None
+    emit: Callable[[MemoryChange], None] = lambda _: None  # takes what was done, for the event log
+
+
+NO_OWNER = Owner()
+
+
+@dataclass(slots=True)
+class _File[T]:
+    """A file as it was last seen; one that cannot be read keeps the record of before."""
+
+    stamp: Stamp | None = None
+    record: T | None = None
+    problem: str = ""
+
+
+class RecordStore[T]:
+    """Files of one kind; safe to use from several threads.
+
+    Args:
+        parse: Reads the text of a file.
+        of: What kind of book this is, for the event log.
+        owner: Whose it is.
+
+    Attributes:
+        lock: Held while files are looked at or written.
+        version: Rises with every change of what was read.
+    """
+
+    def __init__(self, parse: Parse[T], of: str, owner: Owner = NO_OWNER) -> None:
+        self.lock = threading.RLock()
+        self.version = 0
+        self._parse, self._of, self._owner = parse, of, owner
+        self._files: dict[Path, _File[T]] = {}
+        self._looked = False
+
+    def tell(self, op: str, by: str, **facts: Any) -> None:
+        """Log what was done with the book."""
+        change = MemoryChange(agent=self._owner.agent, op=op, by=by, **{"n": 0, **facts})
+        self._owner.emit(change)
+
+    # -- reading
+
+    def known(self, path: Path) -> T | None:
+        """The last good state of a file; quick."""
+        file = self._files.get(path)
+        return file.record if file else None
+
+    def records(self) -> dict[Path, T]:
+        """The last good state of every file."""
+        with self.lock:
+            found = self._files.items()
+            return {path: file.record for path, file in found if file.record is not None}
+
+    def problems(self) -> dict[Path, str]:
+        """What is wrong with files that cannot be read, one sentence each."""
+        with self.lock:
+            return {path: file.problem for path, file in self._files.items() if file.problem}
+
+    def look(self, paths: Collection[Path], *, wait: bool = True) -> None:
+        """Read what changed of these files, which are all that are looked at; never raises.
+
+        ``wait``: Whether to wait for a thread that writes one now; else what was read before stays.
+        """
+        if not self.lock.acquire(blocking=wait or not self._looked):
+            return
+        try:
+            for path in paths:
+                self._look_at(path)
+            for path in sorted(self._files.keys() - set(paths)):
+                self._gone(path, by_hand=not path.exists())
+            self._looked = True
+        finally:
+            self.lock.release()
+
+    def _look_at(self, path: Path) -> None:
+        now, file = stamp(path), self._files.get(path)
+        if now == (file.stamp if file else None) and (now or not file):
+            return
+        try:
+            source = read(path)
+            if source and source.strip():
+                self._take(path, now, source)
+            else:
+                self._gone(path, by_hand=True)
+        except NoteRefused as problem:
+            self._broken(path, now, str(problem))
+        except (OSError, UnicodeDecodeError) as error:
+            # Without a stamp: mended permissions leave none, so it is tried each time.
+            self._broken(path, None, str(unusable(path, error)))
+
+    def _take(self, path: Path, known: Stamp | None, source: str) -> T:
+        """Take over what a person may have written; the record."""
+        before, seen = self._files.get(path), stamp(path)
+        changed = datetime.fromtimestamp(seen[0] / 1e9, UTC) if seen else datetime.now(UTC)
+        record = self._parse(path, source, changed)
+        self._files[path] = _File(known, record)
+        self.version += 1
+        if (before or self._looked) and record != (before.record if before else None):
+            self.tell("edit", "hand", of=self._of, title=path.name, size=len(source))
+        return record
+
+    def _gone(self, path: Path, *, by_hand: bool) -> None:
+        file = self._files.pop(path, None)
+        self.version += file is not None
+        if by_hand and file is not None and file.record is not None:
+            self.tell("edit", "hand", of=self._of, title=path.name)
+
+    def _broken(self, path: Path, known: Stamp | None, problem: str) -> None:
+        before = self._files.get(path) or _File[T]()
+        self._files[path] = _File(known, before.record, problem)
+        if before.problem != problem or before.stamp != known:
+            self.version += 1
+            self._owner.report(problem)
+
+    # -- writing
+
+    def change(self, path: Path, make: Callable[[str | None, T | None], str]) -> tuple[T | None, T]:
+        """Write a file anew from what it holds; a reader sees the old text or the new one.
+
+        ``make``: Gets text and record, None for no file or an empty one, and gives the new text.
+        Called again when somebody else saved the file meanwhile.
+
+        Returns:
+            The records before, None for no file, and after.
+
+        Raises:
+            NoteRefused: The file cannot be read or written, or is saved again and again; or
+                ``make`` refused. Nothing was changed.
+        """
+        tries: list[tuple[T | None, T, str]] = []
+
+        def new_text(source: str | None) -> str:
+            old, text = None, source if source and source.strip() else None
+            if text is None:
+                self._gone(path, by_hand=True)
+            else:  # what a person has written since somebody looked
+                old = self._take(path, None, text)
+            made = make(text, old)
+            tries.append((old, self._parse(path, made, datetime.now(UTC)), made))
+            return made
+
+        with self.lock:
+            written = change(path, new_text)
+            old, new, text = tries[-1]
+            self._files[path] = _File(written, new)
+            self.version += 1
+            if not text.strip():
+                self._gone(path, by_hand=False)
+        return old, new
+
+    def move_aside(self, path: Path, folder: Path) -> Path:
+        """Move a file into ``folder`` under a name that is still free there.
+
+        Raises:
+            NoteRefused: It cannot be moved.
+        """
+        with self.lock:
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+                aside = path.rename(free_name(folder / path.name))
+            except OSError as error:
+                raise unusable(path, error) from error
+            self._gone(path, by_hand=False)
+            return aside
+
+
+class ListBook[T](ABC):
+    """A markdown list, one item a line; other text stays. Pins and promises are such books.
+
+    Args:
+        path: The file.
+        owner: Whose it is.
+    """
+
+    of: ClassVar[str]
+    """What kind of book this is, for the event log."""
+    head: ClassVar[str] = ""
+    """The text of a new file."""
+
+    def __init__(self, path: Path, owner: Owner = NO_OWNER) -> None:
+        self.path = path
+        self._store = RecordStore[tuple[T, ...]](
+            lambda _, source, __: self._items(source), self.of, owner
+        )
+
+    @staticmethod
+    @abstractmethod
+    def read_line(line: str) -> T | None:
+        """The item in a line; None for a line that holds none."""
+
+    @staticmethod
+    @abstractmethod
+    def write_line(item: T) -> str:
+        """The line of an item."""
+
+    @property
+    def items(self) -> tuple[T, ...]:
+        """All items, in the order of the file; of one that cannot be read its last good state.
+
+        Quick: it does not wait for a thread that writes the file now.
+        """
+        self._store.look([self.path], wait=False)
+        return self._store.known(self.path) or ()
+
+    @property
+    def problems(self) -> list[str]:
+        """Why the file cannot be read; empty if it can, or is not there."""
+        self._store.look([self.path])
+        return list(self._store.problems().values())
+
+    def _change(self, plan: Callable[[tuple[T, ...]], Sequence[T | None]]) -> None:
+        """Change the file, whole or not at all.
+
+        ``plan``: Takes the items and gives what becomes of each, None for one that goes; more of
+        them are added at the end of the file. May refuse, and is asked again if somebody saves the
+        file meanwhile.
+
+        Raises:
+            NoteRefused: The file cannot be read or written, or ``plan`` refused.
+        """
+
+        def make(source: str | None, items: tuple[T, ...] | None) -> str:
+            planned, count = plan(items or ()), len(items or ())
+            return self._text(source or self.head, planned[:count], planned[count:])
+
+        self._store.change(self.path, make)
+
+    def _items(self, source: str) -> tuple[T, ...]:
+        found = (self.read_line(line.rstrip()) for line in source.splitlines())
+        return tuple(item for item in found if item is not None)
+
+    def _text(self, source: str, kept: Sequence[T | None], new: Sequence[T | None]) -> str:
+        lines, left = list[str](), iter(kept)
+        for line in source.splitlines(keepends=True):
+            if (was := self.read_line(line.rstrip())) is None:
+                lines.append(line)
+            elif (now := next(left)) is not None:
+                lines.append(line if now == was else f"{self.write_line(now)}\n")
+        added = [f"{self.write_line(item)}\n" for item in new if item is not None]
+        if not added:
+            return "".join(lines)
+        body = "".join(lines).rstrip()
+        gap = "" if not body else "\n" if self._items(body) else "\n\n"
+        return f"{body}{gap}{''.join(added)}"
+
+
+def meant(which: str, numbers: Sequence[int], texts: Sequence[str], of: str) -> int:
+    """The place of the one item that a number or some words mean.
+
+    Args:
+        which: A number, all of its words, or words that only it has.
+        numbers: What each is called by number.
+        texts: The words of each.
+        of: What they are, for the error: ``pinned lines``.
+
+    Raises:
+        NoteRefused: None is meant, or several may be.
+    """
+    wanted = " ".join(which.split()).strip(". ").casefold()
+    number = wanted.removeprefix("number").removeprefix("no.").strip(" #()")
+    plain = [text.casefold().strip(". ") for text in texts]
+    found = [place for place, each in enumerate(numbers) if number == str(each)]
+    found = found or [place for place, text in enumerate(plain) if text == wanted]
+    found = found or [place for place, text in enumerate(plain) if wanted and wanted in text]
+    if len(found) == 1:
+        return found[0]
+    why = "may be several" if found else "is none"
+    listed = "; ".join(f"{n}. {text[:60]}" for n, text in zip(numbers, texts, strict=True))
+    cure = f"Give its number: {listed}" if listed else "There are none"
+    raise NoteRefused(f"{which[:60]!r} {why} of the {of}", cure)

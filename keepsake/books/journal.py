@@ -5,6 +5,7 @@ The files are the truth. What was read of them is kept in RAM until they change.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date, datetime
@@ -23,7 +24,8 @@ from keepsake.books.entries import (
     parse,
     telling_of,
 )
-from keepsake.books.store import NO_OWNER, Owner, RecordStore
+from keepsake.books.files import NO_OWNER, Owner, RecordStore, pages
+from keepsake.errors import NoteRefused
 from keepsake.language.heard import (
     given_by_me,
     given_to_me,
@@ -39,6 +41,7 @@ DAYS = 60
 SHARE = 12
 """The part of a chat model's prompt that the journal may fill, and the people: a twelfth each."""
 _ROUTINE, _TALK, _SEEN, _TO_ME, _GIVEN, _GIFT = 1, 2, 3, 4, 6, 7
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _LONG = (60, 160)
 """Characters from which on what was said matters one more, and one more again."""
 
@@ -72,11 +75,8 @@ class Journal:
 
     def entries(self) -> tuple[JournalEntry, ...]:
         """Every entry that can be read, oldest first; blocks while files are read."""
-        try:
-            found = sorted(filter(_is_day, self.folder.iterdir()), reverse=True)
-        except OSError:
-            found = []
-        self._store.look(found[:DAYS])
+        days = (path for path in pages(self.folder) if _DAY.fullmatch(path.stem))
+        self._store.look([*days][-DAYS:])
         return self._take_over()
 
     def resting_on(self, number: int) -> JournalEntry | None:
@@ -100,7 +100,10 @@ class Journal:
             return self.known
 
     def _parse(self, path: Path, source: str, _: datetime) -> DayFile:
-        file = parse(date.fromisoformat(path.stem), source)
+        try:
+            file = parse(date.fromisoformat(path.stem), source)
+        except ValueError as error:
+            raise NoteRefused(f"{path} is named after no day", "Rename it") from error
         for each in _problems(path, file):
             self._report(each)
         return file
@@ -152,13 +155,6 @@ class Journal:
 def is_event(memory: Memory) -> bool:
     """Whether something happened that anybody may know of: no use of the own memory."""
     return not is_private(memory) and not about_memory(memory)
-
-
-def _is_day(path: Path) -> bool:
-    try:
-        return path.suffix == ".md" and date.fromisoformat(path.stem).isoformat() == path.stem
-    except ValueError:
-        return False
 
 
 def _problems(path: Path, file: DayFile) -> list[str]:

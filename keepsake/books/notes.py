@@ -17,8 +17,7 @@ from pathlib import Path
 import frontmatter
 import yaml
 
-from keepsake.books.files import free_name, pages, time_of
-from keepsake.books.store import NO_OWNER, Owner, RecordStore
+from keepsake.books.files import NO_OWNER, Owner, RecordStore, free_name, pages, time_of
 from keepsake.errors import NoteRefused
 from keepsake.language.perception import shorten, visible
 from keepsake.names import folder_name

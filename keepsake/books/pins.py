@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from keepsake.books.store import ListBook, meant
+from keepsake.books.files import ListBook, meant
 from keepsake.errors import NoteRefused
 from keepsake.language.perception import visible
 

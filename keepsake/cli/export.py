@@ -12,8 +12,7 @@ from typing import Any, BinaryIO
 
 from keepsake.archive.log import Archive
 from keepsake.books.journal import Journal
-from keepsake.books.people import FOLDER
-from keepsake.books.person_page import parse_page
+from keepsake.books.people import FOLDER, parse_page
 from keepsake.errors import KeepsakeError, NoteRefused, refusing
 from keepsake.events.files import Filter, events
 from keepsake.events.prompts import prompts_of

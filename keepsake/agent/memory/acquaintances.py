@@ -19,9 +19,9 @@ from keepsake.agent.runtime import Alarm, Runtime
 from keepsake.agent.surroundings import Life, identity_of, is_agent, people_near
 from keepsake.archive.privacy import NOBODY, Audience
 from keepsake.archive.records import Memory
+from keepsake.books.files import Owner
 from keepsake.books.people import PeopleBook, Telling
 from keepsake.books.people import lines as people_lines
-from keepsake.books.store import Owner
 from keepsake.errors import KeepsakeError
 
 GATHER_SECONDS = (30.0, 60.0)

@@ -14,9 +14,9 @@ from keepsake.agent.surroundings import Life
 from keepsake.archive.privacy import NOBODY
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.entries import EntryOrigin, JournalEntry, standing
+from keepsake.books.files import Owner
 from keepsake.books.journal import Journal, importance
 from keepsake.books.persona import attribute_quote
-from keepsake.books.store import Owner
 from keepsake.language.heard import heard, meant_for
 from keepsake.language.perception import telling
 from keepsake.prompt.script import about_memory

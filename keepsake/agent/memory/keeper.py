@@ -23,10 +23,10 @@ from keepsake.agent.surroundings import Life
 from keepsake.archive.privacy import outward
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.commitments import Commitment, CommitmentKind
+from keepsake.books.files import Owner
 from keepsake.books.notes import Note
 from keepsake.books.persona import attribute_quote
 from keepsake.books.pins import LIMIT, Pinned
-from keepsake.books.store import Owner
 from keepsake.errors import CompactionError, KeepsakeError, NoteRefused
 from keepsake.events.types import MemoryChange
 from keepsake.language.perception import shorten

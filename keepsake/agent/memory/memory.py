@@ -26,8 +26,8 @@ from keepsake.archive.log import Archive
 from keepsake.archive.privacy import NOBODY, Audience, PrivateWords
 from keepsake.archive.records import Memory, MemoryFacts, MemoryKind
 from keepsake.books.commitments import Commitments
+from keepsake.books.files import Owner
 from keepsake.books.persona import open_lines
-from keepsake.books.store import Owner
 from keepsake.errors import ArchiveError, CompactionError, CompactionRunning, KeepsakeError
 from keepsake.events.types import Fault, MemoryChange
 from keepsake.memory.agent_memory import AgentMemory

@@ -12,8 +12,8 @@ from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.recaller import Recaller
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import Life
+from keepsake.books.files import Owner
 from keepsake.books.notes import NoteBook
-from keepsake.books.store import Owner
 
 
 class Remembering:

@@ -13,8 +13,8 @@ from keepsake.books.entries import (
     local_day,
     standing,
 )
+from keepsake.books.files import Owner
 from keepsake.books.journal import Journal, importance
-from keepsake.books.store import Owner
 from tests.unit.mind.journals import NOON, days_ago, did, result, seen, told, write
 from tests.unit.mind.lives import WordTokens
 
@@ -74,10 +74,6 @@ a cup.
 - **mood**: merry
 > and a quotation
 ### A heading below
-```
-## {day}-7
-- **importance**: 3
-```
 ## {day}-2
 Broken.
 - **importance**: very

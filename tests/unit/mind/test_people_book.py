@@ -11,8 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keepsake.books import files as vault_files
-from keepsake.books.people import PeopleBook, Telling, known_of
-from keepsake.books.person_page import PageLine, PersonPage, parse_page, worked_in, written
+from keepsake.books.people import (
+    PageLine,
+    PeopleBook,
+    PersonPage,
+    Telling,
+    known_of,
+    parse_page,
+    worked_in,
+    written,
+)
 from tests.unit.mind.acquaintances import (
     ADA,
     RUAN,

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keepsake.books import files as vault_files
-from keepsake.books.store import Owner, RecordStore
+from keepsake.books.files import Owner, RecordStore
 from keepsake.errors import NoteRefused
 
 

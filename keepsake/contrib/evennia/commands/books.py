@@ -11,8 +11,7 @@ from keepsake.books.commitments import Commitment, Commitments
 from keepsake.books.entries import JournalEntry
 from keepsake.books.journal import Journal
 from keepsake.books.notes import Note, NoteBook
-from keepsake.books.people import PeopleBook
-from keepsake.books.person_page import written
+from keepsake.books.people import PeopleBook, written
 from keepsake.books.pins import LIMIT, Pinned
 from keepsake.contrib.evennia.commands.base import (
     Query,
