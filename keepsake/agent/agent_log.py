@@ -16,8 +16,7 @@ from typing import Any
 from keepsake.agent.attention import ANSWERED, Impulse
 from keepsake.errors import CompactionError, ConfigError, KeepsakeError
 from keepsake.events.secrets import secrets_in
-from keepsake.events.types import Compaction, Events, Fault, Guard, Thought
-from keepsake.memory.types import CompactionResult, CompactReason
+from keepsake.events.types import Events, Fault, Guard, Thought
 from keepsake.paths import Places
 from keepsake.ports import Generation, GenerationRequest
 from keepsake.prompt.sections import Costs, Rendered
@@ -119,32 +118,6 @@ def not_used(name: str, refused: Iterable[tuple[str, str, str]]) -> Iterator[Gua
     """The events of answers, each with its task and why it was not used."""
     for task, answer, reason in refused:
         yield Guard(agent=name, task=task, op="refused", before=answer, reason=reason)
-
-
-def compacted(
-    name: str, reason: CompactReason, outcome: CompactionResult | CompactionError
-) -> Compaction:
-    """The event of a compaction, however it ended."""
-    if isinstance(outcome, CompactionError):
-        return Compaction(agent=name, reason=reason.value, outcome="failed", problem=str(outcome))
-    first, last = outcome.covered or (0, 0)
-    return Compaction(
-        agent=name,
-        reason=outcome.reason.value,
-        outcome=outcome.outcome.value,
-        number=outcome.number,
-        first=first,
-        last=last,
-        kept=outcome.kept,
-        tokens_before=outcome.tokens_before,
-        tokens_after=outcome.tokens_after,
-        seconds=round(outcome.seconds, 6),
-        calls=outcome.calls,
-        prompt_tokens=outcome.prompt_tokens,
-        completion_tokens=outcome.completion_tokens,
-        model=outcome.model,
-        rungs={step.rung.value: step.tokens_before - step.tokens_after for step in outcome.steps},
-    )
 
 
 # -- the thoughts of one agent

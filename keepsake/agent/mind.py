@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
 
 from keepsake.agent.acting import Actor
-from keepsake.agent.agent_log import ThoughtLog
-from keepsake.agent.memory.acquaintances import Acquaintances
-from keepsake.agent.memory.diary import Diary
+from keepsake.agent.agent_log import ThoughtLog, logged
+from keepsake.agent.memory.books import Books
+from keepsake.agent.memory.compacting import Compactions
 from keepsake.agent.memory.keeper import MemoryTools
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.memory.remembering import Remembering
+from keepsake.agent.memory.recaller import Recaller
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.sleep.night import Nights
 from keepsake.agent.sleep.night_tasks import night_tasks
@@ -29,15 +28,18 @@ type Tended = tuple[bool, str]
 
 def make_mind(life: Life, runtime: Runtime) -> Mind:
     """The components of one agent, made for each other; nothing of them is at work yet."""
-    remembering = Remembering(life, runtime, asleep=lambda: mind.sleeper.may_compact)
-    memory, clock = remembering.memory, runtime.clock
-    prompts, tokens = runtime.prompts, runtime.tokens
-    actor = Actor(memory, remembering.keeper, runtime.seconds)
+    books = Books(life, runtime)
+    memory = MemoryComponent(life, books, runtime)
+    compactions = Compactions(life, memory, runtime, lambda: mind.sleeper.may_compact)
+    recaller = Recaller(life, books.notes, memory, runtime)
+    keeper = MemoryTools(memory, books, recaller, compactions, runtime)
+    clock, prompts, tokens = runtime.clock, runtime.prompts, runtime.tokens
+    actor = Actor(memory, keeper, runtime.seconds)
     thoughts = ThoughtLog(life.name, runtime.events)
     turn = partial(
         Turn,
         life=life,
-        mind=remembering,
+        keeper=keeper,
         actor=actor,
         thoughts=thoughts,
         gateway=runtime.gateway,
@@ -61,24 +63,15 @@ def make_mind(life: Life, runtime: Runtime) -> Mind:
         begun=turn,
         drowsy=lambda: mind.sleeper.walking,
     )
-    nights = Nights(memory, night_tasks(remembering, runtime), runtime)
+    nights = Nights(memory, compactions, night_tasks(memory, books, runtime), runtime)
     sleeper = Sleeper(
         *(memory, thinker, nights),
         settings=lambda: runtime.sleeping.current,
         clock=clock,
         timer=runtime.timer,
     )
-    mind = Mind(
-        memory,
-        remembering.diary,
-        remembering.acquaintances,
-        remembering.keeper,
-        actor,
-        thinker,
-        sleeper,
-        look=remembering.look,
-        workers=runtime.workers,
-    )
+    workers = runtime.workers
+    mind = Mind(memory, compactions, books, keeper, actor, thinker, sleeper, workers)
     return mind
 
 
@@ -87,14 +80,12 @@ class Mind:
     """The components of one agent."""
 
     memory: MemoryComponent  # what it experienced
-    diary: Diary
-    acquaintances: Acquaintances  # whom it knows
-    keeper: MemoryTools  # its notes and pins, and its recall
+    compactions: Compactions
+    books: Books  # its files beside that
+    keeper: MemoryTools  # its tool calls, and its recall
     actor: Actor  # its hands and its voice
     thinker: Thinker
     sleeper: Sleeper
-    # sees what a person has changed in the agent's files; blocks, never raises
-    look: Callable[[], None]
     workers: Executor  # runs what blocks
     # whether they are at work; before that they can do nothing but wait, or be closed
     begun: bool = False
@@ -106,7 +97,15 @@ class Mind:
         self.memory.open()
         # In a thread, so that no thought waits for files; what people change from then on is seen.
         self.workers.submit(self.look)
-        self.acquaintances.catch_up()
+
+    def look(self) -> None:
+        """See what a person has changed in its files, and bring the pages of people up to date.
+
+        Asked each minute; blocks, never raises.
+        """
+        self.books.look()
+        with logged(f"{self.memory.name}: The pages of people wait"):
+            self.books.settle(self.memory.memory.archive)
 
     # -- what builders do, typed in the game or at the dashboard's buttons
 
@@ -155,5 +154,5 @@ class Mind:
         self.closed = True
         self.thinker.close()
         self.sleeper.close()
-        self.acquaintances.close()
+        self.books.closed = True
         self.memory.close()

@@ -9,9 +9,9 @@ from random import Random
 from typing import Any
 
 from keepsake.agent.attention import ANSWERED, IDLE, EventKind, Impulse
+from keepsake.agent.memory.keeper import MemoryTools
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.memory.related import Related, SearchResult, line_of, memory_of, question
-from keepsake.agent.memory.remembering import Remembering
+from keepsake.agent.memory.related import SearchResult, line_of, memory_of, question
 from keepsake.agent.surroundings import (
     Body,
     hosts_guests,
@@ -28,7 +28,7 @@ from keepsake.events.types import Recalled
 from keepsake.language.heard import heard, spoken
 from keepsake.prompt.script import day_and_time
 from keepsake.prompt.verbs import COMPACT, NAMING, VERBS, Options, Takes, Verb
-from keepsake.recall.documents import DocumentKind
+from keepsake.recall.documents import DocumentKind, Hit
 from keepsake.tasks.conversation import excerpt, in_order
 from keepsake.tasks.deed import tools_of
 from keepsake.tasks.fallback import FallbackLine, answer
@@ -95,15 +95,15 @@ def unanswered(window: Sequence[Memory], impulse: Impulse) -> tuple[list[Memory]
 
 
 def relate(
-    agent: Body, turn: TurnContext, mind: Remembering, by: str = ""
+    agent: Body, turn: TurnContext, keeper: MemoryTools, by: str = ""
 ) -> Awaitable[SearchResult | None]:
     """What recall brings for a turn; None if nothing came in time.
 
     ``by``: Who asks, for the event log; empty for the agent itself.
     """
     here = [person.key for person in people_near(agent)]
-    return mind.keeper.recaller.search(
-        turn.words or question(mind.memory.context(), place_of(agent), here),
+    return keeper.recaller.search(
+        turn.words or question(keeper.memory.context(), place_of(agent), here),
         scene=not (turn.words or by),
         by=by or ("talk" if turn.words else "thought"),
         audience=turn.audience,
@@ -149,7 +149,7 @@ def choices(
 def scene_of(
     agent: Body,
     turn: TurnContext,
-    mind: Remembering,
+    keeper: MemoryTools,
     found: SearchResult | None,
     now: datetime,
     *,
@@ -161,7 +161,7 @@ def scene_of(
     Args:
         agent: The agent.
         turn: Whom it answers.
-        mind: What it remembers.
+        keeper: What it remembers.
         found: What recall brought.
         now: The present time.
         compacts: Whether it may have its memory compacted.
@@ -170,35 +170,40 @@ def scene_of(
     Raises:
         KeepsakeError: The memory cannot be read.
     """
-    keeper, memory = mind.keeper, mind.memory
-    related, context = keeper.related(found), memory.context()
+    memory, books = keeper.memory, keeper.books
+    hits, context = keeper.related(found), memory.context()
     longterm, recent = context.longterm, context.recent
     window = memory.private.heard_by(context.shown, turn.audience)
     window = (*window, extra) if extra is not None else window
     first = context.window[0].number if context.window else None
-    experiences = [hit for hit in related.hits if hit.document.kind is DocumentKind.SUMMARY]
+    called_back, audience = keeper.called_back, turn.audience
+    who = turn.impulse.source_id if turn.partner else ""
+
+    def lines(kind: DocumentKind) -> tuple[str, ...]:
+        return tuple(line_of(hit.document) for hit in hits if hit.document.kind is kind)
+
     scene = replace(
         _around(agent, turn, now, *choices(agent, turn, memory.private, compacts=compacts)),
         longterm=longterm.text if longterm else "",
         longterm_span=f"{longterm.first} to {longterm.last}" if longterm else "",
         recent=recent.text if recent else "",
         recent_span=f"{recent.first} to {recent.last}" if recent else "",
-        recalled=_recalled(related, found, memory.name),
-        told=tuple(_told(related, memory.name)),
-        experiences=tuple(line_of(hit.document) for hit in experiences),
-        notes=related.notes,
-        called_back=tuple(keeper.remembered),
-        pinned=tuple(keeper.pinned.shown),
-        noticed=tuple(memory.noticed_for(turn.audience, first)),
-        journal=mind.diary.lines(turn.impulse.source_id if turn.partner else ""),
-        people=tuple(mind.acquaintances.lines(agent, turn.audience)),
+        recalled=_recalled(hits, found, memory.name),
+        told=tuple(_told(hits, memory.name)),
+        experiences=lines(DocumentKind.SUMMARY),
+        notes=lines(DocumentKind.NOTE),
+        called_back=tuple(line for _, line in called_back),
+        pinned=tuple(books.pinned.shown),
+        noticed=tuple(memory.noticed_for(audience, first)),
+        journal=books.journal_lines(memory.private, first, who),
+        people=books.people_lines(agent, memory.private, first, audience),
         window=window,
         words=_still_waiting(window, turn),
         whispered=turn.whispered,
     )
     covered = max((each.last for each in context.summaries), default=0)
     used = []
-    for hit in related.hits:
+    for hit in hits:
         kind, _, number = hit.document.key.partition(":")
         n = int(number) if kind != "note" and number.isdecimal() else 0
         score, why = round(hit.score, 4), "; ".join(hit.reasons)
@@ -208,7 +213,7 @@ def scene_of(
         "recent": covered,
         "total": context.window[-1].number if context.window else covered,
         "compaction": context.compaction,
-        "recalled": (*used, *(Recalled(kind="called back", n=n) for n in keeper.called_back)),
+        "recalled": (*used, *(Recalled(kind="called back", n=n) for n, _ in called_back)),
     }
 
 
@@ -258,12 +263,12 @@ def _still_waiting(window: Sequence[Memory], turn: TurnContext) -> str:
 
 
 def _recalled(
-    related: Related, found: SearchResult | None, name: str
+    hits: Sequence[Hit], found: SearchResult | None, name: str
 ) -> tuple[tuple[int, str], ...]:
     """Excerpts of the talks in which memories were found, the best first, each with its number."""
     around = {memory.number: memory for memory in (found.around if found else ())}
     lines, told = [], set[int]()
-    for hit in related.hits:
+    for hit in hits:
         n = hit.document.first
         if hit.document.kind is not DocumentKind.MEMORY or n in told:
             continue
@@ -273,9 +278,9 @@ def _recalled(
     return tuple(lines)
 
 
-def _told(related: Related, name: str) -> Iterator[str]:
+def _told(hits: Sequence[Hit], name: str) -> Iterator[str]:
     """The lines of other people among the recalled memories, for a small model's prompt."""
-    for hit in related.hits:
+    for hit in hits:
         if hit.document.kind is DocumentKind.MEMORY and hit.document.speaker != name:
             said = heard(memory_of(hit.document, name))
             if said is not None:
@@ -290,7 +295,7 @@ def words_by_rule(
 ) -> str:
     """Something fitting to say for the shipped 270M model, which hardly answers."""
     window = memory.private.heard_by(memory.context().window, turn.audience)
-    hits = found.memories if found else ()
+    hits = found.of(DocumentKind.MEMORY) if found else []
     scores = {hit.document.first: hit.score for hit in hits}
     lines = [FallbackLine(text) for text in open_lines(str(agent.db.profile or ""))]
     for each in (*(memory_of(hit.document, agent.key) for hit in hits), *window):

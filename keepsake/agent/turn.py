@@ -10,15 +10,14 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import partial
 
-from twisted.internet.defer import Deferred, DeferredQueue
+from twisted.internet.defer import DeferredQueue
 
 from keepsake.agent.acting import LOOKUPS, SPEECH, Act, Actor
 from keepsake.agent.agent_log import DROPPED, Sent, ThoughtLog, log
 from keepsake.agent.attention import Impulse
+from keepsake.agent.memory.keeper import MemoryTools
 from keepsake.agent.memory.related import SearchResult
-from keepsake.agent.memory.remembering import Remembering
 from keepsake.agent.runtime import PROFILE, Alarm, Post
 from keepsake.agent.scene import (
     UNASKED,
@@ -72,7 +71,7 @@ class Turn:
     impulse: Impulse  # why it thinks
     agent: Body  # who thinks, as it is now
     life: Life
-    mind: Remembering  # what it remembers
+    keeper: MemoryTools  # what it remembers
     actor: Actor  # its hands and its voice
     thoughts: ThoughtLog
     gateway: Gateway  # the way to the models
@@ -118,11 +117,11 @@ class Turn:
             profile = self.profile()
             self.by_rules = profile.form == DIALOGUE and profile.is_stopgap
         try:
-            self.context = context_of(self.agent, self.impulse, self.mind.memory)
+            self.context = context_of(self.agent, self.impulse, self.keeper.memory)
             for _ in range(0 if self.by_rules else 1 + MOST_LOOKUPS):
                 if self.context.answered:  # with what was said before it, in one answer
                     raise TurnDropped
-                self.found = await self._wait(relate(self.agent, self.context, self.mind))
+                self.found = await self._wait(relate(self.agent, self.context, self.keeper))
                 await self._ask()
                 if not any(act.command and act.command.verb in LOOKUPS for act in self.acts):
                     break
@@ -159,10 +158,10 @@ class Turn:
 
     async def _speak_by_rules(self) -> None:
         """Say something fitting without a model; of its own accord it does nothing."""
-        context, memory = self.context, self.mind.memory
+        context, memory = self.context, self.keeper.memory
         if not context.partner:
             raise TurnDropped
-        self.found = await self._wait(relate(self.agent, context, self.mind))
+        self.found = await self._wait(relate(self.agent, context, self.keeper))
         if (wanted := self.still_wanted()) is None:
             raise TurnDropped
         self.impulse = wanted
@@ -189,11 +188,9 @@ class Turn:
             self.refused, self.fault = self.fault, ""
             self.sent, self.too_large, self.acts = None, None, []
             self.did, self.parts = False, 0
-            made: Deferred[None] = Deferred()
-            self.mind.memory.make_room(partial(made.callback, None))
-            await self._wait(made)
+            await self._wait(self.keeper.compactions.make_room())
             outcome = await self._hear()
-            if self.too_large and self.attempt < TRIES and self.mind.memory.no_room is None:
+            if self.too_large and self.attempt < TRIES and self.keeper.compactions.no_room is None:
                 continue  # now that its weight is known there may be room to make
             if not (isinstance(outcome, Generation) or self.acts or self.fault):
                 self._tell_unanswered(outcome)
@@ -233,7 +230,7 @@ class Turn:
 
     def _request(self, profile: ModelProfile) -> GenerationRequest | None:
         """The request of a turn whose moment has come; None if it is not to be sent."""
-        agent, memory, now = self.life.body(), self.mind.memory, self.clock.now()
+        agent, memory, now = self.life.body(), self.keeper.memory, self.clock.now()
         gone = agent is None or agent.location is None or agent.db.paused or agent.db.asleep
         wanted = None if gone else self.still_wanted()
         if wanted is None:
@@ -244,7 +241,7 @@ class Turn:
             return None
         self.context = replace(self.context, seen=memory.newest)
         scene, basis = scene_of(
-            *(agent, self.context, self.mind, self.found, now),
+            *(agent, self.context, self.keeper, self.found, now),
             compacts=self.compaction().on_agent,
         )
         if profile.form == DIALOGUE:  # a small model keeps no secret
@@ -261,7 +258,7 @@ class Turn:
             self.too_large = costs
             return None
         self.thoughts.heaviest = ""
-        self.mind.keeper.thought_over()
+        self.keeper.thought_over()
         post, inbox = self.post, self.inbox
         small = profile.form == DIALOGUE
         request = replace(
@@ -303,7 +300,7 @@ class Turn:
         self.parts += 1
         self.pause.cancel()
         agent, context = self.agent, self.context
-        whispered, _ = secrecy(agent, context, self.mind.memory.private)
+        whispered, _ = secrecy(agent, context, self.keeper.memory.private)
         if part.kind is PartKind.DEED:
             act = self._deed(part)
         elif part.kind is PartKind.EMOTE:
@@ -334,7 +331,7 @@ class Turn:
 
     def _deed(self, part: AnswerPart) -> Act:
         """Do what a line with ``>`` says."""
-        agent, context, memory = self.agent, self.context, self.mind.memory
+        agent, context, memory = self.agent, self.context, self.keeper.memory
         _, confided = secrecy(agent, context, memory.private)
         compacts = self.compaction().on_agent
         offered = choices(agent, context, memory.private, compacts=compacts)
@@ -355,7 +352,7 @@ class Turn:
         if self.by_rules:
             return
         if self.too_large:
-            if line := self.thoughts.too_large(self.too_large, self.mind.memory.no_room):
+            if line := self.thoughts.too_large(self.too_large, self.keeper.compactions.no_room):
                 told = line.replace("|", "||")
                 self.agent.tell_builders(f"|r[{self.agent.key}]|n {told}")
             self.end("too large")
@@ -370,15 +367,15 @@ class Turn:
 
     async def preview(self, said: Memory | None, words: str) -> tuple[Rendered, int]:
         """The prompt of the turn, were ``said`` what had just come, and its most tokens."""
-        turn = context_of(self.agent, self.impulse, self.mind.memory)
+        turn = context_of(self.agent, self.impulse, self.keeper.memory)
         turn = replace(turn, words=words) if said is not None else turn
         profile = self.profile()
         if profile.form == SCRIPT:
             budget = min(self.compaction().budget, profile.prompt_tokens)
             profile = replace(profile, prompt_tokens=budget)
-        found = await relate(self.agent, turn, self.mind, by="builder")
+        found = await relate(self.agent, turn, self.keeper, by="builder")
         scene, _ = scene_of(
-            *(self.agent, turn, self.mind, found, self.clock.now()),
+            *(self.agent, turn, self.keeper, found, self.clock.now()),
             compacts=self.compaction().on_agent,
             extra=said,
         )

@@ -12,7 +12,7 @@ from ninja import Router
 from pydantic import BaseModel, ConfigDict, StrictStr
 
 from keepsake.agent.agent_log import log
-from keepsake.agent.memory.memory import Compacted
+from keepsake.agent.memory.compacting import Compacted
 from keepsake.agent.mind import Mind, Tended
 from keepsake.archive.records import Tier
 from keepsake.contrib.evennia.agents import AgentMixin
@@ -90,10 +90,10 @@ _button("wake", "Wake it, or keep it up.", lambda agent, mind, who: mind.wake(ag
 @router.post(f"{ONE}/compact", response=_RESPONSES)
 def compact(request: HttpRequest, number: int) -> Done:
     """Compact its memory now; the outcome is told if it comes soon."""
-    outcomes: SimpleQueue[Compacted] = SimpleQueue()
+    outcomes: SimpleQueue[Compacted | None] = SimpleQueue()
 
     def deed(agent: AgentMixin, mind: Mind, _who: str) -> Tended:
-        mind.memory.compact(CompactReason.MANUAL, outcomes.put)
+        mind.compactions.compact(CompactReason.MANUAL).addCallback(outcomes.put)
         return True, f"{agent.key}'s memory is being compacted; its compactions tell the outcome"
 
     begun = _done(request, number, "compact", deed)
@@ -109,7 +109,7 @@ def undo(request: HttpRequest, number: int) -> Done:
     outcomes: SimpleQueue[Undone | CompactionError] = SimpleQueue()
 
     def deed(agent: AgentMixin, mind: Mind, _who: str) -> Tended:
-        mind.memory.undo(outcomes.put)
+        mind.compactions.undo().addCallback(outcomes.put)
         return True, f"{agent.key}'s last compaction is being taken back"
 
     begun = _done(request, number, "undo the last compaction of", deed)
@@ -127,7 +127,7 @@ def pin(request: HttpRequest, number: int, body: PinLine) -> Done:
     """Pin a line: it is in all of its prompts."""
 
     def work(mind: Mind) -> str:
-        return f"Pinned: {mind.keeper.pinned.add(body.text)}"
+        return f"Pinned: {mind.books.pinned.add(body.text)}"
 
     return _kept(request, number, f"pin {body.text!r} for", work)
 
@@ -137,7 +137,7 @@ def unpin(request: HttpRequest, number: int, body: PinLine) -> Done:
     """Take a pinned line out."""
 
     def work(mind: Mind) -> str:
-        return f"No longer pinned: {mind.keeper.pinned.remove(body.text)}"
+        return f"No longer pinned: {mind.books.pinned.remove(body.text)}"
 
     return _kept(request, number, f"unpin {body.text!r} of", work)
 

@@ -185,11 +185,11 @@ def recall(
     request: HttpRequest, number: int, q: Words, limit: QueryEx[int, P(ge=1, le=50)] = 12
 ) -> list[PromptSource]:
     """What an agent's memory finds for words, as for its own thoughts, and why; the best first."""
-    hits = world.recaller_of(number).rank(q, limit)
-    if hits is None:
+    found = world.recaller_of(number).find(q, limit=limit, audience=None)
+    if found is None:
         cure = "The agents' log says why; so does `keepsake doctor`"
         raise KeepsakeError("Recall cannot search now", cure)
-    return list(map(source_of, hits))
+    return list(map(source_of, found.hits))
 
 
 @api.get(f"{ONE}/compactions", response=_answers(list[PastCompaction]))

@@ -109,7 +109,7 @@ def _row(agent: AgentMixin, may_act: bool) -> AgentRow:
         return AgentRow(id=agent.id, name=agent.key, state="opening", place=place)
     memories, next_due, due, failure = _figures(mind)
     thinker, thoughts = mind.thinker, mind.thinker.log
-    problem = mind.memory.problem or mind.memory.no_room or thoughts.problem or failure
+    problem = mind.memory.problem or mind.compactions.no_room or thoughts.problem or failure
     first, _, _ = str(problem).strip().partition("\n")
     return AgentRow(
         id=agent.id,
@@ -127,7 +127,7 @@ def _row(agent: AgentMixin, may_act: bool) -> AgentRow:
         used=thoughts.sent.costs.used if thoughts.sent else 0,
         budget=shared.compaction.current.budget,
         due=due,
-        compacting=mind.memory.compacting,
+        compacting=mind.compactions.compacting,
         ended=thoughts.outcomes.total() - thoughts.outcomes[DROPPED],
         failed=sum(thoughts.outcomes[each] for each in FAILED),
         recent_ended=len(thoughts.recent),
@@ -143,7 +143,7 @@ def _figures(mind: Mind) -> tuple[int, int | None, str, str]:
         memory = mind.memory.memory
         status = memory.status()
         # To weigh whether it pays takes a while; during a compaction it is pointless.
-        due = None if mind.memory.compacting else memory.may_be_due()
+        due = None if mind.compactions.compacting else memory.may_be_due()
     except KeepsakeError:  # its archive cannot be opened, which the component reports itself
         return 0, None, "", ""
     failure = status.last_failure if status.failures else ""

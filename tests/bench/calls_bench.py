@@ -114,12 +114,12 @@ def _in_the_world() -> list[Figure]:
 
         def _compact(self) -> None:
             ended: list[Any] = []
-            self.mind.memory.compact(CompactReason.MANUAL, ended.append)
+            self.mind.compactions.compact(CompactReason.MANUAL).addCallback(ended.append)
             self.settle(lambda: bool(ended))
             assert getattr(ended[0], "number", 0), ended
 
         def _recall(self) -> None:
-            found = self.mind.keeper.recaller.find("Where is Edwin?", seconds=10.0)
+            found = self.mind.keeper.recaller.find("Where is Edwin?")
             assert found is not None
             assert found.hits
 

@@ -69,7 +69,7 @@ def _figures() -> list[Figure]:  # noqa: C901 - a world of its own
             for line in told["lines"]:
                 self._live(line, guests, memory)
                 self.settle(lambda: not memory.compacting, 900.0)
-            self.mind.acquaintances.settle()
+            self.mind.look()
             self.mira.attributes.remove("paused")
             made, shown, leaked = memory.memory.status().compactions, 0, 0
             self.services.clock.time = BEGAN + timedelta(days=_ASKED_AFTER, hours=18, minutes=30)

@@ -191,7 +191,8 @@ class AgentsWorld(PeopleWorld):
 
     def let_compact(self) -> None:
         """Wait for a compaction that was asked for, from before a thread takes it up."""
-        self.settle(lambda: not self.mind.memory.compacting)
+        self.mind.compactions.compact_if_due()  # as the housekeeping asks
+        self.settle(lambda: not self.mind.compactions.compacting)
 
     def asks(self, line: str, *answers: str, seconds: float = 4.0, who: Any = None) -> Any:
         """Tom speaks to Mira, whose model answers so; the prompts of her thoughts."""

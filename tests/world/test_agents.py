@@ -138,7 +138,7 @@ class TestTrouble(World):
         archive.append = _full
         self.char1.execute_cmd("talk Mira during")
         self.pass_time(4)
-        assert memory.waiting == 1
+        assert len(memory.waiting) == 1
         assert self.mind.thinker.state is AgentState.TROUBLED
         assert self.calls() == []
         archive.append = real
@@ -175,7 +175,7 @@ class TestTrouble(World):
         assert self.lines()[-1] == 'Tom says, "one"'
         assert "cannot be read" in str(bram.mind.memory.problem)
         assert bram.mind.thinker.state is AgentState.TROUBLED
-        assert bram.mind.memory.waiting == 2
+        assert len(bram.mind.memory.waiting) == 2
 
 
 def _full(record):

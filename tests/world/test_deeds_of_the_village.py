@@ -180,8 +180,8 @@ class TestTheCup(DeedsVillage):
         line = next(m for m in self.memories("mira") if m.importance == 9)
         assert (line.source, line.event) == ("Tom", "kindness")
         assert "hangs on its hook again, thanks to Tom" in self.mira.db.profile
-        self.mind.acquaintances.settle()
-        known = self.mind.acquaintances.book.loaded(line.source_id)
+        self.mind.look()
+        known = self.mind.books.people.loaded(line.source_id)
         assert any("blue cup" in each.text for each in known.lines)
         assert "The Twelfth Cup, by Tom" in self.type("deeds", self.ada)
         find("thing", "blue_cup").move_to(self.ada, quiet=True)

@@ -141,7 +141,7 @@ class MemoriesTest(EventsWorld):
         assert made["last"] > made["first"]
         assert made["tokens_after"] < made["tokens_before"]
         assert "summarise" in made["rungs"]
-        self.mind.memory.undo(lambda _: None)
+        self.mind.compactions.undo()
         self.let_compact()
         undone = self.logged("memory")[-1]
         assert (undone["op"], undone["n"], undone["problem"]) == ("undo", 1, "")
@@ -173,7 +173,7 @@ class ServersTest(EventsWorld):
         self.answer()
         gateway.look()
         gateway.look()
-        self.mind.memory.compact(CompactReason.MANUAL, lambda _: None)
+        self.mind.compactions.compact(CompactReason.MANUAL)
         self.let_compact()
         self.mind.sleeper.fall_asleep("it was late")
         self.settle(lambda: not self.mind.sleeper.nights.working)
@@ -223,9 +223,8 @@ class HandsTest(EventsWorld):
         self.mind.memory.commitments.add(rule)
         keeper, folder = self.mind.keeper, self.mind.memory.folder
         keeper.write_note("mill", "It is Tom's.", place="", by="builder")
-        keeper.pinned.add("The mill is Tom's.")
-        self.mind.diary.write("Tom works at the mill.")
-        self.mind.acquaintances.settle()
+        self.mind.books.pinned.add("The mill is Tom's.")
+        self.mind.keeper.write_entry("Tom works at the mill.")
         self.mind.look()
         self.ops()
         (note,) = folder.glob("notes/*.md")

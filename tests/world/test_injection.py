@@ -115,11 +115,11 @@ class TestReplies(PrivateWorld):
 
     def too_much(self) -> int:
         """How many of its stores are larger than they may be."""
-        keeper, promises = self.mind.keeper, self.mind.memory.commitments.lines
+        books, promises = self.mind.books, self.mind.memory.commitments.lines
         return sum((
             sum(estimate_tokens(f"- {line}\n") for line in promises) > PROMISES_LIMIT,
-            sum(map(len, keeper.pinned.shown)) > PINS_LIMIT,
-            len(keeper.notes.all()) > MOST_NOTES,
+            sum(map(len, books.pinned.shown)) > PINS_LIMIT,
+            len(books.notes.all()) > MOST_NOTES,
         ))  # fmt: skip
 
 

@@ -4,8 +4,6 @@ a scripted model.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from keepsake.agent.surroundings import identity_of
 from keepsake.books.entries import EntryOrigin
 from tests.world.agents_world import AgentsWorld, Building
@@ -36,7 +34,7 @@ class JournalWorld(AgentsWorld):
 
     @property
     def journal(self):
-        return self.mind.diary.journal
+        return self.mind.books.journal
 
     def number_of(self, words):
         """The memory in which that was said."""
@@ -69,10 +67,8 @@ class TestWriting(JournalWorld):
         facts = {"origin": EntryOrigin.TOLD, "now": self.services.clock.now()}
         for text, memories in (("The key lies below a stone.", (number,)), ("Tom is here.", ())):
             self.journal.write(text, importance=9, memories=memories, **facts)
-        memory, context = self.mind.memory, self.mind.memory.context
-        memory.context = lambda: replace(context(), window=())  # the window is past it
-        self.addCleanup(setattr, memory, "context", context)
-        [line] = self.mind.diary.lines()
+        past = self.mind.memory.newest + 1  # where the window begins then
+        [line] = self.mind.books.journal_lines(self.mind.memory.private, past)
         assert "Tom is here." in line
 
 
@@ -81,8 +77,8 @@ class TestBuilders(Building, JournalWorld):
 
     def test_entries_with_what_they_rest_on_by_day_by_words_and_edited_by_hand(self):
         self.says(PROMISE, *CHATTER)
-        self.mind.diary.write("Tom said that he has my blue cup.")
-        self.mind.diary.write("There are people who come from Ostrey.")
+        self.mind.keeper.write_entry("Tom said that he has my blue cup.")
+        self.mind.keeper.write_entry("There are people who come from Ostrey.")
         shown = self.type("@journal mir")
         assert "Mira's journal (the newest 2 of 2 entries)" in shown
         assert "blue cup" in shown

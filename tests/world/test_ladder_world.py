@@ -15,6 +15,7 @@ from evennia.utils.ansi import strip_ansi
 
 from keepsake.agent import agent_log
 from keepsake.agent import turn as turn_module
+from keepsake.agent.memory import compacting as compacting_module
 from keepsake.agent.memory import memory as memory_module
 from keepsake.archive import history
 from keepsake.books.commitments import Commitment, CommitmentKind
@@ -31,7 +32,7 @@ WHERE = ("from Ostrey", "up the river", "to the mill", "by the north gate", "ove
          "through the snow", "at dawn", "on Friday night", "with two mules", "for the feast",
          "without a word")  # fmt: skip
 TOLD = "## Told To You, And Promised\n"
-LOGGING = (*(agent_log, turn_module, memory_module),)
+LOGGING = (agent_log, turn_module, memory_module, compacting_module)
 
 
 class Dead:
@@ -93,8 +94,9 @@ class LadderWorld(AgentsWorld):
 
     def compacted(self):
         """Let a compaction that runs in the background end."""
-        memory = self.mind.memory
-        self.settle(lambda: not memory.compacting)
+        compactions = self.mind.compactions
+        compactions.compact_if_due()  # as the housekeeping asks
+        self.settle(lambda: not compactions.compacting)
 
     def past(self):
         return history.compactions(self.mind.memory.memory.archive)
@@ -240,7 +242,7 @@ class TestSummariesByModel(LadderWorld):
         return [b["messages"] for b in bodies if what in b["messages"][-1]["content"]]
 
     def test_it_is_asked_by_messages_and_once_more_with_the_pin_that_it_contradicts(self):
-        self.mind.keeper.pinned.add("The mill is Tom's.")
+        self.mind.books.pinned.add("The mill is Tom's.")
         promise = Commitment(CommitmentKind.PROMISE, "Tom", "bring him two casks of cider", 0)
         self.mind.memory.commitments.add(promise)
         wrong = "Tom and Char2 spoke of casks. I owe Tom nothing, and the mill is mine."
@@ -252,7 +254,7 @@ class TestSummariesByModel(LadderWorld):
         self.mira.db.paused = True
         self.chatter(20)
         self.mira.db.paused = False
-        self.mind.memory.compact(CompactReason.MANUAL, ended.append)
+        self.mind.compactions.compact(CompactReason.MANUAL).addCallback(ended.append)
         self.compacted()
 
         first, second = self.asked()

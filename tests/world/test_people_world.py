@@ -35,8 +35,8 @@ class PeopleWorld(AgentsWorld):
         self.heard = self.hears(self.char1)
 
     def page(self, who):
-        self.mind.acquaintances.settle()
-        return self.mind.acquaintances.book.page(identity_of(who))
+        self.mind.look()
+        return self.mind.books.people.page(identity_of(who))
 
     def comes(self, name):
         """Somebody new in the inn."""
@@ -53,7 +53,7 @@ class TestKnowing(PeopleWorld):
 
     def test_what_somebody_said_stands_in_the_prompt_once_the_window_is_past_it(self):
         self.says(*CHAT, "I work as a miller, Mira.")
-        self.mind.acquaintances.settle()
+        self.mind.look()
         shown = self.here(self.asks("Here I am again!", "say Welcome!")[0])
         assert "- Tom, met 4 May" in shown, "the window shows the rest"
         self.services.compaction = FixedConfig(
@@ -82,7 +82,7 @@ class TestHostile(PeopleWorld):
         )
         self.says(*forged, who=rook)
         assert [line.text for line in self.page(self.char1).lines] == ["I work as a miller, Mira."]
-        page, book = self.page(rook), self.mind.acquaintances.book
+        page, book = self.page(rook), self.mind.books.people
         assert (page.portrait, page.key) == ("", identity_of(rook))
         assert len(page.lines) == len(forged)
         assert all(line.said for line in page.lines)
@@ -97,8 +97,8 @@ class TestHostile(PeopleWorld):
             self.says(f"Mira, pin this: {words}", who=rook)
             for verb in ("pin", "journal"):
                 self.asks("Do it.", f"{verb} {words}", who=rook)
-        entries = [entry.text for entry in self.mind.diary.journal.entries()]
-        for kept in (*self.mind.keeper.pinned.lines, *entries):
+        entries = [entry.text for entry in self.mind.books.journal.entries()]
+        for kept in (*self.mind.books.pinned.lines, *entries):
             assert kept.startswith("Rook said: ")
             assert "obey" not in kept
         assert self.mira.db.profile == persona

@@ -85,7 +85,7 @@ class PrivateWorld(RecallWorld, TalkWorld):
 
     def compacts(self) -> None:
         done: list[Any] = []
-        self.mind.memory.compact(CompactReason.MANUAL, done.append)
+        self.mind.compactions.compact(CompactReason.MANUAL).addCallback(done.append)
         self.settle(lambda: bool(done))
 
     def forgets_its_window(self) -> None:
@@ -96,7 +96,7 @@ class PrivateWorld(RecallWorld, TalkWorld):
 
     def learns(self) -> None:
         """What was lived is in the profiles, the index and the files."""
-        self.mind.acquaintances.settle()
+        self.mind.look()
 
     def sleeps(self) -> list[str]:
         """All steps of a night, with a model that writes down what it reads; what it was sent."""
@@ -116,7 +116,7 @@ class PrivateWorld(RecallWorld, TalkWorld):
         names = ("summaries", "journal", "notes", "pinned.md")
         paths = [p for name in names for p in (folder / name).glob("**/*") if p.is_file()]
         paths += [folder / name for name in names if (folder / name).is_file()]
-        portraits = [each.portrait for each in self.mind.acquaintances.book.all()]
+        portraits = [each.portrait for each in self.mind.books.people.all()]
         return [*(p.read_text() for p in paths), *portraits]
 
     def acts_of(self, *answers: str) -> list[str]:

@@ -66,7 +66,7 @@ class TestRelated(RecallWorld):
     def test_a_search_that_hangs_costs_half_a_second(self):
         self.says(*FACTS, *CHATTER)
         gate = threading.Event()
-        self.mind.keeper.recaller._found = lambda *_, **__: gate.wait(60) and None
+        self.mind.keeper.recaller.find = lambda *_, **__: gate.wait(60) and None
         self.addCleanup(gate.set)
         self.char1.execute_cmd("talk Mira Where is Edwin?")
         self.clock.advance(1.0)  # comes back, though the search does not
@@ -88,7 +88,7 @@ class TestTools(RecallWorld):
 
     def test_notes_and_pins_are_kept_stand_in_prompts_and_nobody_else_knows(self):
         self.asks("Remember my debt.", "note debts: Tom owes me six pence. | he may forget")
-        note = self.mind.keeper.notes.find("debts")
+        note = self.mind.books.notes.find("debts")
         assert (note.text, note.reason) == ("Tom owes me six pence.", "he may forget")
         assert self.kinds()[-1] == ("result", "Kept as your note 'debts'")
         self.asks("I am Tom.", "pin Tom keeps bees.")
@@ -98,8 +98,8 @@ class TestTools(RecallWorld):
         assert prompt.index("\n---\n") < prompt.index(NOTES), "in the changing tail"
         assert "## Always Remember\n- Tom keeps bees.\n" in prompt.partition("\n---\n")[0]
         assert "## Always Remember" not in self.asks("Still?", "forget debts")[0]
-        assert "six pence" in (self.mind.keeper.notes.folder / "forgotten" / "debts.md").read_text()
-        assert self.mind.keeper.notes.find("debts") is None
+        assert "six pence" in (self.mind.books.notes.folder / "forgotten" / "debts.md").read_text()
+        assert self.mind.books.notes.find("debts") is None
         assert not any("bees" in line or "note" in line for line in self.heard)
 
     def test_recall_brings_what_it_found_and_thinks_again_with_it(self):
@@ -132,7 +132,7 @@ class TestPrivacy(RecallWorld):
 
     def test_other_agents_see_nothing_of_it(self):
         bram = self.another_agent("Bram")
-        self.mind.keeper.notes.write("secret", "xyzzy", now=_now(self))
+        self.mind.books.notes.write("secret", "xyzzy", now=_now(self))
         for line in ("@notes Mira", "notes", "recall xyzzy", "@recall Mira = xyzzy"):
             bram.execute_cmd(line)
             self.settle()
@@ -166,7 +166,7 @@ class TestBuilders(Building, RecallWorld):
         covered = (shown + self.type("next")).split("summary is of")[1]
         assert all(fact in covered for fact in FACTS)
         assert CHATTER[0] not in covered
-        (path,) = self.mind.keeper.notes.folder.parent.glob("summaries/recent.md")
+        (path,) = self.mind.books.notes.folder.parent.glob("summaries/recent.md")
         head, _, _ = path.read_text().rpartition("---\n")
         path.write_text(f"{head}---\n\nEdwin keeps a parrot in Ostrey.\n")
         shown = self.type("@memory-status Mira", "Integrity")

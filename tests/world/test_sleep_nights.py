@@ -69,7 +69,7 @@ class TestNights(NightWorld):
         assert self.sleeps() == ALL
         assert any("sleeps without a model" in line for line in self.logged)
         assert self.problems() == self.asked() == []
-        tom = self.mind.acquaintances.book.find("Tom")[0]
+        tom = self.mind.books.people.find("Tom")[0]
         assert any("baker" in line.text for line in tom.lines)
         assert tom.portrait == ""
 
@@ -79,7 +79,7 @@ class TestNights(NightWorld):
         seen = self.through()
         assert seen == self.mind.memory.memory.archive.last_number
         assert any(READ_AGAIN in prompt for prompt in self.asked())
-        tom = self.mind.acquaintances.book.find("Tom")[0]
+        tom = self.mind.books.people.find("Tom")[0]
         assert tom.portrait == "Tom is worried about his brother Ostrey."
         self.sleeper.wake("a test")
         self.types("talk mira I hate onions.")
@@ -144,19 +144,19 @@ class TestCompacting(LadderWorld):
 
         memory.compact = compacting
         held, let_go = threading.Event(), threading.Event()
-        consolidating = self.mind.acquaintances.settle
+        consolidating = self.mind.books.settle
 
-        def settle():
+        def settle(archive):
             held.set()
             let_go.wait(60)
-            consolidating()
+            consolidating(archive)
 
-        self.mind.acquaintances.settle = settle
+        self.mind.books.settle = settle
         sleeper.fall_asleep("a test said so")
         self.settle(held.is_set)
-        self.mind.memory.compact_if_due()  # as the housekeeping asks every two seconds
+        self.mind.compactions.compact_if_due()  # as the housekeeping asks every two seconds
         self.settle()
-        assert not self.mind.memory.compacting, "first the pages are brought up to date"
+        assert not self.mind.compactions.compacting, "first the pages are brought up to date"
         let_go.set()
         self.settle(lambda: not sleeper.nights.working)
         assert steps == [Step.COMPACT]

@@ -88,7 +88,7 @@ class TestAnswers(TalkWorld):
         self.pass_time(4)
         assert self.acts() == ["whisper Tom = The key is under the mat."]
         assert not any("mat" in line for line in overheard)
-        assert self.mind.keeper.notes.all() == []
+        assert self.mind.books.notes.all() == []
         window = self.mind.memory.context().window
         told = [each.text for each in window if each.kind is MemoryKind.RESULT]
         assert told == ["You tried to note: notes may not contain whispered words"]
@@ -249,9 +249,8 @@ class TestPoses(Building, TalkWorld):
         assert "Tom poses: says to you, 'My name is King Bram.'" in prompt
         assert "Tom poses: is gone." in prompt
         assert not any(f"Tom {forged}" in prompt for forged in FORGED)
-        page = self.mind.acquaintances
-        page.settle()
-        (tom,) = page.book.find("Tom")
+        self.mind.look()
+        (tom,) = self.mind.books.people.find("Tom")
         assert [line.text for line in tom.lines] == [
             "What did I say of the crown, the door and King Bram?"
         ]

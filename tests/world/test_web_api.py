@@ -233,7 +233,7 @@ class TestRecall(WebWorld, RecallWorld):
 
     def test_hits_come_with_scores_and_reasons(self):
         self.says(*FACTS, *CHATTER)
-        self.mind.keeper.notes.write(
+        self.mind.books.notes.write(
             "keys", "The brass key is Tom's.", now=self.services.clock.now()
         )
         hits = self.get(self.of_mira("/recall"), q="a brass key", limit=3)

@@ -47,7 +47,7 @@ class TestBooks(WebWorld):
         assert (note["title"], note["text"]) == ("well", "The cup lies there.")
         kept = self.get(self.of_mira("/book"), of="kept")
         assert "- Tom keeps bees." in next(e["text"] for e in kept if e["file"] == "pinned.md")
-        self.mind.acquaintances.settle()
+        self.mind.look()
         (tom,) = self.get(self.of_mira("/book"), of="people")
         assert tom["title"] == "Tom"
         assert "I am a baker by trade." in tom["text"]
@@ -76,7 +76,7 @@ class TestChanging(WebWorld):
         self.web = self.client_of(self.builder, tokens=True)
         for rest, body in WRITING.items():
             assert "token" in self.post(self.of_mira(rest), 403, body=body)["error"].lower()
-        assert not self.mind.keeper.pinned.lines
+        assert not self.mind.books.pinned.lines
 
     def test_a_summary_is_changed_as_in_its_file_and_the_compaction_taken_back(self):
         self.lives_through(100)

@@ -6,34 +6,36 @@ the act and its result go into the agent's own memory, and nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from twisted.internet.defer import Deferred, TimeoutError
 from twisted.python.failure import Failure
 
-from keepsake.agent.agent_log import Complaints, log
+from keepsake.agent.agent_log import log
 from keepsake.agent.memory import related
-from keepsake.agent.memory.diary import Diary
-from keepsake.agent.memory.memory import Compacted, MemoryComponent
+from keepsake.agent.memory.books import Books
+from keepsake.agent.memory.compacting import Compacted, Compactions
+from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.recaller import Recaller
-from keepsake.agent.memory.related import Related, SearchResult
+from keepsake.agent.memory.related import SearchResult
 from keepsake.agent.runtime import Runtime
-from keepsake.agent.surroundings import Life
 from keepsake.archive.privacy import outward
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.commitments import Commitment, CommitmentKind
-from keepsake.books.files import Owner
+from keepsake.books.entries import EntryOrigin, JournalEntry
 from keepsake.books.notes import Note
 from keepsake.books.persona import attribute_quote
-from keepsake.books.pins import LIMIT, Pinned
+from keepsake.books.pins import LIMIT
 from keepsake.errors import CompactionError, KeepsakeError, NoteRefused
 from keepsake.events.types import MemoryChange
-from keepsake.language.perception import shorten
+from keepsake.language.heard import heard, meant_for
+from keepsake.language.perception import shorten, telling
 from keepsake.memory.types import CompactReason
 from keepsake.prompt import script
-from keepsake.prompt.script import is_private_act
+from keepsake.prompt.script import about_memory, is_private_act
 from keepsake.prompt.verbs import COMPACT, Command
+from keepsake.recall.documents import Hit
 
 PAGE = "page"
 """The verb that calls memories back by number."""
@@ -52,26 +54,30 @@ _OPS = {
 _MOST_WORDS_OF_A_NAME = 3
 TOOL_SECONDS = COMPACT_SECONDS = 10.0
 """How long a tool call may take, and a thought waits for what comes of it."""
+RESTS_ON, _WRITTEN = 3, 4
+"""The most memories that an entry of the agent's own hand rests on, and how much it matters at
+least."""
 WORTH_IT = 4
 """Less than this part of ``recent_window`` is not summed up, unless the prompt is full."""
 
 
 class MemoryTools:
-    """The notes, the pinned block and the recall of one agent."""
+    """The tool calls of one agent, and what it has called back.
+
+    Attributes:
+        memory, books, recaller, compactions: What they work on.
+    """
 
     def __init__(
         self,
-        life: Life,
         memory: MemoryComponent,
-        diary: Diary,
+        books: Books,
         recaller: Recaller,
+        compactions: Compactions,
         services: Runtime,
     ) -> None:
-        self.notes, self.recaller = recaller.notes, recaller
-        trouble, emit = Complaints(f"[Notes] {life.name}"), services.events.emit
-        self.pinned = Pinned(life.folder / "pinned.md", Owner(life.name, trouble, emit))
-        self._name, self._memory, self._services = life.name, memory, services
-        self._diary = diary
+        self.memory, self.books, self.recaller = memory, books, recaller
+        self.compactions, self._services = compactions, services
         self._remembered: tuple[Memory, ...] = ()
         self._thoughts_left = 0
         self._tools: dict[str, Callable[[Command, str], str]] = {
@@ -102,7 +108,7 @@ class MemoryTools:
         def done(text: str) -> None:
             text = text.replace(unsaid, "…") if unsaid else text
             line = shorten(" ".join(text.split()), related.LONGEST_RESULT)
-            self._memory.remember(line, MemoryKind.RESULT, place=place)
+            self.memory.remember(line, MemoryKind.RESULT, place=place)
             finished.callback(None)
 
         def failed(failure: Failure) -> None:
@@ -114,63 +120,66 @@ class MemoryTools:
             elif isinstance(error, TimeoutError):
                 problem = "it took too long; try again later"
             else:
-                log(f"[Error] {self._name}: {command.line!r} broke off: {error!r}")
+                log(f"[Error] {self.memory.name}: {command.line!r} broke off: {error!r}")
                 problem = "it broke off"
             done(f"You tried to {command.line}: {problem}")
 
         if command.verb == COMPACT:
             finished.addTimeout(COMPACT_SECONDS, self._services.timer, lambda *_: None)
-            try:
-                self._compact(lambda outcome: done(_compacted(outcome)))
-            except KeepsakeError as error:
-                done(f"You tried to compact: {error}")
+            work = Deferred.fromCoroutine(self._compact())
         else:
             tool = self._tools[command.verb]
             work = self._services.in_thread(lambda: tool(command, place), TOOL_SECONDS)
-            work.addCallbacks(done, failed)
+        work.addCallbacks(done, failed)
         return finished
 
-    def _compact(self, done: Callable[[Compacted | None], None]) -> None:
+    async def _compact(self) -> str:
         """Have the memory compacted, unless too little could leave the window.
 
         A small model that says the word all the time would wear its memory down.
         """
-        config, memory = self._services.ladder, self._memory.memory
+        config, memory = self._services.ladder, self.memory.memory
         could_leave = memory.status().window - config.immediate_window
         least = max(config.recent_window // WORTH_IT, 1)
-        if could_leave < least and memory.load().share < config.low:
-            done(None)
-        else:
-            self._memory.compact(CompactReason.AGENT, done)
+        outcome: Compacted | None = None
+        if could_leave >= least or memory.load().share >= config.low:
+            outcome = await self.compactions.compact(CompactReason.AGENT)
+        if isinstance(outcome, CompactionError):
+            return f"You tried to compact: {outcome}"
+        if outcome is None or outcome.covered is None:
+            return f"{script.COMPACTED}there is nothing to sum up yet"
+        first, last = outcome.covered
+        kept = f"the last {outcome.kept} stay as they are"
+        return f"{script.COMPACTED}memories {first}-{last} are summed up, {kept}"
 
     def _note(self, command: Command, place: str) -> str:
         title, _, text = command.argument.partition(": ")
         return self._written(title, text, place, command.reason)
 
     def _written(self, title: str, text: str, place: str, reason: str) -> str:
-        text = attribute_quote(text, self._memory.lately(), self._name, may_address=True)
+        text = attribute_quote(text, self.memory.lately(), self.memory.name, may_address=True)
         note = self.write_note(title, text, place=place, reason=reason)
         how = script.ADDED if note.created != note.updated else script.KEPT
         return f"{how}{note.title!r}"
 
     def _journal(self, command: Command, _place: str) -> str:
-        entry = self._diary.write(command.argument)
+        entry = self.write_entry(command.argument)
         return f"{script.WRITTEN_DOWN}{entry.text} (importance {entry.importance})"
 
     def _forget(self, command: Command, _place: str) -> str:
-        return f"{script.PUT_AWAY}{self.notes.forget(command.argument).stem!r} away"
+        return f"{script.PUT_AWAY}{self.books.notes.forget(command.argument).stem!r} away"
 
     def _pin(self, command: Command, _place: str) -> str:
-        kept = attribute_quote(command.argument, self._memory.lately(), self._name)
-        line = self.pinned.add(kept, own=True)
-        used = sum(map(len, self.pinned.lines))
+        kept = attribute_quote(command.argument, self.memory.lately(), self.memory.name)
+        line = self.books.pinned.add(kept, own=True)
+        used = sum(map(len, self.books.pinned.lines))
         return f"{script.PINNED}{line} ({used:,} of {LIMIT:,} characters used)"
 
     def _unpin(self, command: Command, _place: str) -> str:
-        return f"{script.UNPINNED}{self.pinned.remove(command.argument, only_own=True)}"
+        return f"{script.UNPINNED}{self.books.pinned.remove(command.argument, only_own=True)}"
 
     def _recall(self, command: Command, _place: str) -> str:
-        found = self.recaller.find(command.argument, seconds=TOOL_SECONDS)
+        found = self.recaller.find(command.argument, by="agent", seconds=TOOL_SECONDS)
         return related.result(found, command.argument)
 
     def _remember(self, command: Command, place: str) -> str:
@@ -186,29 +195,29 @@ class MemoryTools:
         who, what = _to_whom(command.argument)
         made = self._made_to(who)
         key = "" if made is None else made.source_id or made.to_id
-        number = self._memory.memory.archive.last_number if made is None else made.number
+        number = self.memory.memory.archive.last_number if made is None else made.number
         promise = Commitment(CommitmentKind.PROMISE, who, what, number, key)
-        return f"{script.PROMISED}{self._memory.commitments.add(promise).line}"
+        return f"{script.PROMISED}{self.books.commitments.add(promise).line}"
 
     def _made_to(self, who: str) -> Memory | None:
         """The newest of the window that they said to the agent, or it to them.
 
         A promise rests on that: what was promised in a whisper is for the two of them.
         """
-        for memory in reversed(self._memory.context().window):
+        for memory in reversed(self.memory.context().window):
             private = is_private_act(memory.text) and memory.kind is MemoryKind.ACT
             if not private and who.casefold() in (memory.source.casefold(), memory.to.casefold()):
                 return memory if who else None
         return None
 
     def _kept(self, command: Command, _place: str) -> str:
-        promise = self._memory.commitments.meant(command.argument)
-        self._memory.commitments.close(lambda each: each == promise, by="agent")
+        promise = self.books.commitments.meant(command.argument)
+        self.books.commitments.close(lambda each: each == promise, by="agent")
         return f"{script.PROMISE_KEPT}{promise.line}"
 
     def _page(self, command: Command, _place: str) -> str:
         first, _, last = command.argument.partition("-")
-        archive, config = self._memory.memory.archive, self._services.recalling
+        archive, config = self.memory.memory.archive, self._services.recalling
         low, high = int(first), min(int(last or first), archive.last_number)
         if not 1 <= low <= high:
             raise NoteRefused("There is no such memory", f"You have 1 to {archive.last_number}")
@@ -235,51 +244,62 @@ class MemoryTools:
         Raises:
             NoteRefused: It cannot be kept; says why.
         """
-        now = self._services.clock.now()
-        return self.notes.write(title, text, place=place, reason=reason, now=now, by=by)
+        now, notes = self._services.clock.now(), self.books.notes
+        return notes.write(title, text, place=place, reason=reason, now=now, by=by)
+
+    def write_entry(self, text: str) -> JournalEntry:
+        """Keep what the agent wants to remember in its journal.
+
+        It matters as much as what it rests on, and at least somewhat, since the agent writes it.
+
+        Raises:
+            NoteRefused: It is empty, too long, or an instruction about the agent itself.
+        """
+        memory, name, journal = self.memory, self.memory.name, self.books.journal
+        line = attribute_quote(text, memory.lately(), name)
+        about = _about(line, memory.context().window)
+        # What rests on no other memory rests on the act of writing itself.
+        here = [memory.memory.archive.last_number]
+        return journal.write(
+            line,
+            importance=max([_WRITTEN, *map(self.books.importance_of, about)]),
+            origin=_origin(about, name),
+            memories=[memory.number for memory in about] or here,
+            who=[memory.source_id for memory in about if memory.source_id],
+            now=self._services.clock.now(),
+        )
 
     def _changed(self, op: str, *, n: int = 0, times: int = 1, problem: str = "") -> None:
         """Have the event log told; from any thread."""
-        change = MemoryChange(agent=self._name, op=op, n=n, times=times, problem=problem)
-        self._services.events.emit(replace(change, by="agent"))
+        self._services.events.emit(
+            MemoryChange(
+                agent=self.memory.name, op=op, n=n, times=times, by="agent", problem=problem
+            )
+        )
 
     # -- what of it is in the prompt
 
     @property
-    def remembered(self) -> list[str]:
-        """Memories that the agent has called back, as lines."""
-        return related.paged(self._remembered, self._services.recalling)
+    def called_back(self) -> list[tuple[int, str]]:
+        """The memories that the agent has called back, each with its number and as a line."""
+        lines = related.paged(self._remembered, self._services.recalling)
+        return [(each.number, line) for each, line in zip(self._remembered, lines, strict=False)]
 
-    @property
-    def called_back(self) -> tuple[int, ...]:
-        """Their numbers, one for each of :attr:`remembered`."""
-        return tuple(each.number for each in self._remembered[: len(self.remembered)])
+    def related(self, found: SearchResult | None) -> tuple[Hit, ...]:
+        """What stands in a prompt built now of what was found."""
+        if found is None:
+            return ()
+        config = self._services.recalling
+        if self._services.chat_tokens:
+            # The prompt of a chat shows the memories that summaries were made of, no old summary.
+            config = replace(config, summaries=0)
+        return related.related(found, self.memory.shown(), config)
 
     def thought_over(self) -> None:
         """A prompt was made: what was called back fades after a few."""
         self._thoughts_left = max(self._thoughts_left - 1, 0)
         if not self._thoughts_left:
             self._remembered = ()
-
-    def related(self, found: SearchResult | None) -> Related:
-        """What was found, as lines of a prompt built now."""
-        if found is None:
-            return Related()
-        config = self._services.recalling
-        if self._services.chat_tokens:
-            # The prompt of a chat shows the memories that summaries were made of, no old summary.
-            config = replace(config, summaries=0)
-        return related.related(found, self._memory.shown(), config)
-
-
-def _compacted(outcome: Compacted | None) -> str:
-    if isinstance(outcome, CompactionError):
-        return f"You tried to compact: {outcome}"
-    if outcome is None or outcome.covered is None:
-        return f"{script.COMPACTED}there is nothing to sum up yet"
-    first, last = outcome.covered
-    kept = f"the last {outcome.kept} stay as they are"
-    return f"{script.COMPACTED}memories {first}-{last} are summed up, {kept}"
 
 
 def _to_whom(argument: str) -> tuple[str, str]:
@@ -288,3 +308,28 @@ def _to_whom(argument: str) -> tuple[str, str]:
     if not what.strip() or len(who.split()) > _MOST_WORDS_OF_A_NAME:
         return "", argument.strip()
     return who.strip().removeprefix("to "), what.strip()
+
+
+def _about(line: str, window: Sequence[Memory]) -> list[Memory]:
+    """The memories of the window that an entry tells of, oldest first."""
+    wanted = telling(line)
+    scored = []
+    for memory in window:
+        if memory.kind is MemoryKind.ACT or about_memory(memory):
+            continue
+        shared = len(wanted & telling(f"{memory.source} {memory.text}"))
+        if shared >= 2 and shared * 2 >= len(wanted):
+            scored.append((shared, memory.number, memory))
+    best = sorted(scored, key=lambda each: each[:2])[-RESTS_ON:]
+    return sorted((memory for _, _, memory in best), key=lambda memory: memory.number)
+
+
+def _origin(about: Sequence[Memory], own_name: str) -> EntryOrigin:
+    """Where an entry comes from: the surest of what it rests on."""
+    if not about:
+        return EntryOrigin.INFERRED
+    told = [said for memory in about if (said := heard(memory)) is not None]
+    if told:
+        to_me = any(meant_for(said, own_name) or not said.to for said in told)
+        return EntryOrigin.TOLD if to_me else EntryOrigin.SURROUNDINGS
+    return EntryOrigin.SEEN

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 
@@ -19,7 +18,7 @@ from keepsake.books.notes import NoteBook
 from keepsake.errors import IndexUnavailable, KeepsakeError
 from keepsake.events.types import MemoryChange, Recall
 from keepsake.recall.agent_index import AgentIndex
-from keepsake.recall.documents import Document, DocumentKind, Hit
+from keepsake.recall.documents import Document, DocumentKind
 from keepsake.recall.search import MemorySearch
 
 FOR_MEANING = 0.7
@@ -37,13 +36,21 @@ class Recaller:
         self, life: Life, notes: NoteBook, memory: MemoryComponent, services: Runtime
     ) -> None:
         self._name, self._folder, self._find_names = life.name, life.folder, life.names
-        self.notes, self._memory, self._services = notes, memory, services
+        self._memory, self._services = memory, services
         self._names: frozenset[str] = frozenset()
         self._index: AgentIndex | None = None
         self._recall: MemorySearch | None = None
         if services.indexes is not None:
             self._index = services.indexes.open(life.folder.name, life.folder / "archive", notes)
-            self._index.on_anew = self._made_anew
+            self._index.on_anew = lambda reason: services.events.emit(
+                MemoryChange(
+                    agent=life.name,
+                    op="reindex",
+                    n=0,
+                    by="rules" if reason else "builder",
+                    problem=reason,
+                )
+            )
             self._recall = MemorySearch(
                 self._index.words,
                 self._index.vectors,
@@ -54,13 +61,9 @@ class Recaller:
                 complain=lambda problem: log(f"[Recall] {life.name}: {problem}"),
             )
 
-    @property
-    def patience(self) -> float:
-        """Seconds that a thought waits for a search; 0 for none at all."""
-        config = self._services.recalling
-        return config.patience if config.budget and self._recall is not None else 0.0
-
-    # -- searching
+    def prepare(self) -> None:
+        """Look up what a search needs of the world; on the reactor thread, before it."""
+        self._names = self._find_names()
 
     async def search(
         self,
@@ -71,124 +74,108 @@ class Recaller:
         audience: Audience = NOBODY,
         asker: str = "",
     ) -> SearchResult | None:
-        """Search in a worker thread, as long as a thought waits for that.
-
-        Args:
-            text: The question.
-            by: For whom (:class:`keepsake.events.types.Recall`).
-            scene: Whether what is recent counts more.
-            audience: Who hears what comes of it.
-            asker: Whose words they are.
+        """:meth:`find` in a worker thread, as long as a thought waits for that.
 
         Returns:
             None if nothing could be searched, or not in time; whatever breaks in an index, the
             agent can still think.
         """
-        if not (seconds := self.patience):
+        config = self._services.recalling
+        if self._recall is None or not config.budget:
             return None
         self.prepare()
-        began, before = self._services.seconds(), self.window_starts_at()
-        found = partial(self._found, text, before, scene, seconds, audience, asker)
-        result: SearchResult | None = None
+        find = partial(
+            self.find,
+            text,
+            by=by,
+            seconds=config.patience,
+            scene=scene,
+            audience=audience,
+            asker=asker,
+        )
         try:
-            result = await self._services.in_thread(found, seconds)
+            return await self._services.in_thread(find, config.patience)
         except TimeoutError:
             log(f"[Recall] {self._name}: no answer in time; the thought goes on without")
         except Exception as error:
             log(f"[Error] {self._name}: The search broke off: {error!r}")
-        self._tell(by, text, None if result is None else result.hits, began, before)
-        return result
+        return None
 
-    def find(self, text: str, *, by: str = "agent", seconds: float) -> SearchResult | None:
-        """The same, for worker threads: blocks."""
-        began, before = self._services.seconds(), self.window_starts_at()
-        result = self._found(text, before, False, seconds, NOBODY, "")
-        self._tell(by, text, None if result is None else result.hits, began, before)
-        return result
-
-    def _found(  # noqa: PLR0917 - each is another thing, and none can be left out
+    def find(
         self,
         text: str,
-        before: int | None,
-        scene: bool,
-        seconds: float,
-        audience: Audience,
-        asker: str,
+        *,
+        by: str = "builder",
+        seconds: float = LONGEST_WAIT,
+        limit: int = 0,
+        scene: bool = False,
+        audience: Audience | None = NOBODY,
+        asker: str = "",
     ) -> SearchResult | None:
-        """What bears on ``text``; ``before`` is the first memory of the window."""
-        config, recall = self._services.recalling, self._recall
-        if recall is None or self._index is None:
+        """What bears on ``text`` beyond the window; blocks.
+
+        Args:
+            text: The question.
+            by: For whom (:class:`keepsake.events.types.Recall`).
+            seconds: How long it may take.
+            limit: The most hits; 0 for as many of each kind as a prompt takes.
+            scene: Whether what is recent counts more.
+            audience: Who hears what comes of it; None for a builder, who may see all.
+            asker: Whose words they are.
+
+        Returns:
+            None if nothing could be searched.
+        """
+        config, recall, index = self._services.recalling, self._recall, self._index
+        if recall is None or index is None:
             return None
-        self._index.refresh()
+        began, before = self._services.seconds(), self._window_starts_at()
         private = self._memory.private
 
         def may(document: Document) -> bool:
             # A summary is made of what anybody may hear; a note is of no memory.
-            kind, number = document.kind, document.first
-            return kind is not DocumentKind.MEMORY or private.may_hear(number, audience)
+            if document.kind is not DocumentKind.MEMORY or audience is None:
+                return True
+            return private.may_hear(document.first, audience)
 
-        most = (config.memories, config.summaries, config.notes)
+        most = zip(DocumentKind, (config.memories, config.summaries, config.notes), strict=True)
+        index.refresh()
         hits = recall.search(
             text,
-            kinds={kind: n + SPARE for kind, n in zip(DocumentKind, most, strict=True)},
+            limit=limit,
+            kinds=None if limit else {kind: n + SPARE for kind, n in most},
             before=before,
             scene=scene,
             seconds=seconds * FOR_MEANING,
             asker=asker,
             may=may,
         )
+        took = self._services.seconds() - began
+        self._services.events.emit(
+            Recall(
+                agent=self._name,
+                by=by,
+                question=text,
+                searched=hits is not None and took <= seconds,
+                found=len(hits or ()),
+                best=round(max((hit.score for hit in hits or ()), default=0.0), 4),
+                seconds=round(took, 6),
+                window_first=before or 0,
+            )
+        )
         if hits is None:
             return None
-        memories, summaries, notes = (
-            tuple(hit for hit in hits if hit.document.kind is kind) for kind in DocumentKind
-        )
         around: tuple[Memory, ...] = ()
-        if self._services.chat_tokens:
-            numbers = sorted({hit.document.first + n for hit in memories for n in (-1, 0, 1)})
+        if self._services.chat_tokens and audience is not None:
+            found = [hit.document for hit in hits if hit.document.kind is DocumentKind.MEMORY]
+            numbers = sorted({document.first + n for document in found for n in (-1, 0, 1)})
             keys = (f"{DocumentKind.MEMORY}:{n}" for n in numbers if not before or n < before)
             with suppress(IndexUnavailable):
-                near = self._index.words.get(keys).values()
-                known = (memory_of(each, self._name) for each in near)
+                known = (memory_of(each, self._name) for each in index.words.get(keys).values())
                 around = private.heard_by(known, audience)
-        return SearchResult(notes, summaries, memories, around)
+        return SearchResult(tuple(hits), around)
 
-    def prepare(self) -> None:
-        """Look up what a search needs of the world; on the reactor thread, before it."""
-        self._names = self._find_names()
-
-    def rank(self, text: str, limit: int) -> list[Hit] | None:
-        """The best hits beyond the window with scores and reasons; blocks."""
-        if self._recall is None or self._index is None:
-            return None
-        began, before = self._services.seconds(), self.window_starts_at()
-        self._index.refresh()
-        hits = self._recall.search(text, limit=limit, before=before, seconds=LONGEST_WAIT)
-        self._tell("builder", text, hits, began, before)
-        return hits
-
-    def _tell(
-        self, by: str, text: str, hits: Sequence[Hit] | None, began: float, before: int | None
-    ) -> None:
-        """Have the event log told of a search that began at ``began``; from any thread."""
-        event = Recall(
-            agent=self._name,
-            by=by,
-            question=text,
-            searched=hits is not None,
-            found=len(hits or ()),
-            best=round(max((hit.score for hit in hits or ()), default=0.0), 4),
-            seconds=round(self._services.seconds() - began, 6),
-            window_first=before or 0,
-        )
-        self._services.events.emit(event)
-
-    def _made_anew(self, reason: str) -> None:
-        by = "rules" if reason else "builder"
-        self._services.events.emit(
-            MemoryChange(agent=self._name, op="reindex", n=0, by=by, problem=reason)
-        )
-
-    def window_starts_at(self) -> int | None:
+    def _window_starts_at(self) -> int | None:
         """Number of the oldest memory that the prompt shows; None if there is none."""
         try:
             window = self._memory.shown().window

@@ -1,6 +1,6 @@
 """What recall found, as lines of a prompt or as one line for the agent's own eyes.
 
-How much that may be is read from ``vault/config/recall.md``.
+How much that may be is in ``vault/config/recall.md``.
 """
 
 from __future__ import annotations
@@ -29,51 +29,34 @@ LONGEST_RESULT = 650
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """What one search brought, by kind, each best first."""
+    """What one search brought."""
 
-    notes: tuple[Hit, ...] = ()
-    summaries: tuple[Hit, ...] = ()
-    memories: tuple[Hit, ...] = ()
+    hits: tuple[Hit, ...] = ()  # best first
     # the memories that were found, with what came just before and after each, as the hearers may
     # know them; empty where nobody asked for that
     around: tuple[Memory, ...] = ()
 
-    @property
-    def hits(self) -> tuple[Hit, ...]:
-        """All that was found."""
-        return (*self.memories, *self.summaries, *self.notes)
+    def of(self, kind: DocumentKind) -> list[Hit]:
+        """Those of one kind."""
+        return [hit for hit in self.hits if hit.document.kind is kind]
 
 
-@dataclass(frozen=True, slots=True)
-class Related:
-    """What stands in the prompt of one thought."""
-
-    notes: tuple[str, ...] = ()
-    experiences: tuple[str, ...] = ()
-    hits: tuple[Hit, ...] = ()
-
-
-def related(found: SearchResult, context: MemoryContext, config: RecallConfig) -> Related:
-    """The lines for a prompt: nothing that it shows already, within the token budget.
+def related(found: SearchResult, context: MemoryContext, config: RecallConfig) -> tuple[Hit, ...]:
+    """What stands in a prompt of it: nothing that it shows already, within the token budget.
 
     The best of each kind come first; when the budget runs out, the later ones stay away.
     """
     columns = (
-        _unseen(found.memories, context, config.memories),
-        _unseen(found.notes, context, config.notes),
-        _unseen(found.summaries, context, config.summaries),
+        _unseen(found.of(DocumentKind.MEMORY), context, config.memories),
+        _unseen(found.of(DocumentKind.NOTE), context, config.notes),
+        _unseen(found.of(DocumentKind.SUMMARY), context, config.summaries),
     )
     left, hits = config.budget, list[Hit]()
     for hit in filter(None, chain.from_iterable(zip_longest(*columns))):
         if (cost := estimate_tokens(line_of(hit.document))) <= left:
             left -= cost
             hits.append(hit)
-
-    def lines(kind: DocumentKind) -> list[str]:
-        return [line_of(hit.document) for hit in hits if hit.document.kind is kind]
-
-    experiences = (*lines(DocumentKind.SUMMARY), *lines(DocumentKind.MEMORY))
-    return Related(tuple(lines(DocumentKind.NOTE)), experiences, tuple(hits))
+    return tuple(hits)
 
 
 def memory_of(document: Document, name: str) -> Memory:
@@ -110,7 +93,10 @@ def result(found: SearchResult | None, words: str) -> str:
         return "You cannot remember just now; try again later"
     if not found.hits:
         return f"{RECALLED_NOTHING}{shorten(words, 80)}"
-    hits = [*found.memories[:3], *found.notes[:2], *found.summaries[:1], *found.memories[3:]]
+    memories, notes, summaries = map(
+        found.of, (DocumentKind.MEMORY, DocumentKind.NOTE, DocumentKind.SUMMARY)
+    )
+    hits = [*memories[:3], *notes[:2], *summaries[:1], *memories[3:]]
     parts, room = [], LONGEST_RESULT - len(RECALLED)
     for hit in hits:
         part = line_of(hit.document, BRIEF)

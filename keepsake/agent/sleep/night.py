@@ -14,6 +14,7 @@ from functools import partial
 from twisted.internet.defer import Deferred, DeferredLock
 
 from keepsake.agent.agent_log import log, not_used
+from keepsake.agent.memory.compacting import Compactions
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.runtime import Runtime
 from keepsake.errors import ConfigError, KeepsakeError, ModelError, ModelMissing, ModelUnavailable
@@ -120,7 +121,7 @@ class Nights:
     """The nights of one agent; on the reactor thread, its tasks in others.
 
     Args:
-        memory: What is compacted, in the last step.
+        memory, compactions: What is compacted, in the last step.
         tasks: What there is to do in each other step.
         services: What all agents share.
 
@@ -129,10 +130,15 @@ class Nights:
     """
 
     def __init__(
-        self, memory: MemoryComponent, tasks: Mapping[Step, NightTask], services: Runtime
+        self,
+        memory: MemoryComponent,
+        compactions: Compactions,
+        tasks: Mapping[Step, NightTask],
+        services: Runtime,
     ) -> None:
         self.step: Step | None = None
-        self._memory, self._tasks, self._services = memory, tasks, services
+        self._memory, self._compactions = memory, compactions
+        self._tasks, self._services = tasks, services
         self._woken = threading.Event()
         self._alone = DeferredLock()  # never two nights at once
 
@@ -214,10 +220,9 @@ class Nights:
 
     async def _compact(self) -> Figures:
         """Have the memory compacted if it is over its sleep mark, and wait for the end of it."""
-        memory, idle = self._memory, Deferred[None]()
-        made, before = memory.memory.status().compactions, memory.memory.load().used
-        memory.compact_if_due()
-        memory.when_idle(lambda: idle.callback(None))
-        await idle
-        made, after = memory.memory.status().compactions - made, memory.memory.load().used
+        memory, compactions = self._memory.memory, self._compactions
+        made, before = memory.status().compactions, memory.load().used
+        compactions.compact_if_due()
+        await compactions.idle()
+        made, after = memory.status().compactions - made, memory.load().used
         return {"compactions": made, "tokens before": before, "tokens after": after}

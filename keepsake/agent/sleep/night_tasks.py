@@ -13,7 +13,8 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from keepsake.agent.memory.remembering import Remembering
+from keepsake.agent.memory.books import Books
+from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.settings import SleepConfig
 from keepsake.agent.sleep.night import Figures, NightAsk, NightTask, Step
@@ -219,9 +220,11 @@ def _last(lines: Iterable[PageLine]) -> int:
 # -- all of them, for one agent
 
 
-def night_tasks(mind: Remembering, services: Runtime) -> Mapping[Step, NightTask]:
+def night_tasks(
+    memory: MemoryComponent, books: Books, services: Runtime
+) -> Mapping[Step, NightTask]:
     """What each step does, but for the last."""
-    memory, prompts, now = mind.memory, services.prompts, services.clock.now
+    prompts, now = services.prompts, services.clock.now
     name = memory.name
 
     def may(numbers: Iterable[int]) -> bool:
@@ -236,19 +239,18 @@ def night_tasks(mind: Remembering, services: Runtime) -> Mapping[Step, NightTask
         since = max(_through(path), newest - NEWEST)
         memories = read(since + 1, newest) if newest > since else []
         asked = ask.available  # else what it is not asked about waits for a night in which it is
-        journal = mind.diary.journal
+        journal = books.journal
         figures = write_day(journal, memories, ask, prompts.of("journal"), name, now())
         if asked:
             replace_file(path, json.dumps({"through": newest}) + "\n")
         return figures
 
     def reflects(ask: NightAsk) -> Figures:
-        config, journal = services.sleeping.current, mind.diary.journal
+        config, journal = services.sleeping.current, books.journal
         return reflect(journal, ask, config, prompts.of("reflect"), name, now(), may)
 
     def profiles(ask: NightAsk) -> Figures:
-        mind.acquaintances.settle()
-        book = mind.acquaintances.book
-        return write_portraits(book, ask, prompts.of("people"), name, may, read)
+        books.settle(memory.memory.archive)
+        return write_portraits(books.people, ask, prompts.of("people"), name, may, read)
 
     return {Step.CONSOLIDATE: consolidate, Step.REFLECT: reflects, Step.PROFILES: profiles}

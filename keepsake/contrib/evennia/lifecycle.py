@@ -76,12 +76,12 @@ def _keep_house() -> None:
     yet, that is what there is to do.
     """
     minds = list(open_minds())
-    busy = COMPACTING_AT_ONCE if unopened() else sum(mind.memory.compacting for mind in minds)
+    busy = COMPACTING_AT_ONCE if unopened() else sum(mind.compactions.compacting for mind in minds)
     for mind in minds:
         # One that compacts would have to be waited for, and does all this itself.
-        if mind.closed or mind.memory.compacting:
+        if mind.closed or mind.compactions.compacting:
             continue
         with logged(f"{mind.memory.name}: Housekeeping failed"):
             if mind.memory.save_backlog() and busy < COMPACTING_AT_ONCE:
-                mind.memory.compact_if_due()
-                busy += mind.memory.compacting
+                mind.compactions.compact_if_due()
+                busy += mind.compactions.compacting

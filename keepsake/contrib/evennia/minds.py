@@ -11,7 +11,6 @@ has it opened right then, so nothing that is said to an agent is lost.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import count
 from typing import Any
 
 from evennia.objects.models import ObjectDB
@@ -23,9 +22,6 @@ from keepsake.agent.mind import Mind, make_mind
 from keepsake.agent.runtime import Runtime, running, runtime
 from keepsake.agent.sleep.sleeper import TICK_SECONDS
 from keepsake.agent.surroundings import Life
-
-LOOK_EACH = 5
-"""Ticks after which somebody looks what people have changed in the agents' files."""
 
 _minds: dict[int, Mind] = {}
 _unopened: dict[int, Any] = {}
@@ -130,19 +126,19 @@ def _tick_from_now_on() -> None:
     """Have all minds told of each minute; one call, however many there are."""
     global _ticking  # noqa: PLW0603 - as above
     if _ticking is None:
-        _ticking = LoopingCall(_tick, count(1))
+        _ticking = LoopingCall(_tick)
         _ticking.clock = runtime().timer
         _ticking.start(TICK_SECONDS, now=False)
 
 
-def _tick(ticks: Iterator[int]) -> None:
+def _tick() -> None:
     minds = list(open_minds())
     for mind in minds:
         with logged(f"{mind.memory.name}: Its day could not go on"):
             mind.sleeper.tick()
             if (agent := mind.thinker.body()) is not None and not mind.closed:
                 agent.at_minute()
-    if next(ticks) % LOOK_EACH == 0 and running():
+    if running():
         runtime().workers.submit(_look, minds)
 
 

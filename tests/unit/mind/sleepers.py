@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from twisted.internet import task
+from twisted.internet.defer import Deferred, succeed
 
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.settings import SleepConfig
@@ -104,8 +105,8 @@ class NoMemory:
     def compact_if_due(self) -> None:
         pass
 
-    def when_idle(self, call: Callable[[], None]) -> None:
-        call()
+    def idle(self) -> Deferred[None]:
+        return succeed(None)
 
 
 class Bedroom:
@@ -134,7 +135,7 @@ class Bedroom:
             events=SimpleNamespace(emit=self.told.append),
         )
         services.in_thread = partial(Runtime.in_thread, services)
-        self.nights = Nights(memory, tasks, services)
+        self.nights = Nights(memory, memory, tasks, services)
 
     def sleep(self) -> list[Sleep]:
         """One sleep with its work; the events of its steps."""

@@ -37,7 +37,7 @@ _DAYS = {"today": 0, "yesterday": 1}
 
 def notes(query: Query) -> Callable[[], str]:
     """``@notes``: the notes that an agent keeps; what cannot be read is named."""
-    name, book = query.name, query.mind.keeper.notes
+    name, book = query.name, query.mind.books.notes
     return lambda: _listed(name, book)
 
 
@@ -69,9 +69,9 @@ def note(query: Query) -> Callable[[], str]:
         if query.words:
             new = keeper.write_note(query.title, query.words, place=place, by="builder")
             return f"|gWritten|n into {owner}'s note {plain(new.title)} ({plain(str(new.path))})."
-        if found := keeper.notes.find(query.title):
+        if found := keeper.books.notes.find(query.title):
             return _one(found)
-        raise keeper.notes.unknown(query.title)
+        raise keeper.books.notes.unknown(query.title)
 
     return work
 
@@ -86,7 +86,7 @@ def _one(found: Note) -> str:
 
 def pin(query: Query) -> Callable[[], str]:
     """``@pin``: see the pinned block, pin a line, or take one out."""
-    name, pinned, text = query.name, query.mind.keeper.pinned, query.words
+    name, pinned, text = query.name, query.mind.books.pinned, query.words
 
     def work() -> str:
         told = ""
@@ -146,7 +146,7 @@ def rules_dropped(books: Sequence[tuple[str, Commitments]], person: str) -> str:
 
 def journal(query: Query) -> Callable[[], str]:
     """``@journal``: the newest entries, those of a day, or those that tell of some words."""
-    name, words, book = query.name, query.words, query.mind.diary.journal
+    name, words, book = query.name, query.words, query.mind.books.journal
     return lambda: _entries(name, book, words)
 
 
@@ -204,13 +204,13 @@ def _told(entries: Sequence[JournalEntry]) -> Iterator[str]:
 
 def people(query: Query) -> Callable[[], str]:
     """``@people``: whom an agent knows, or its pages of one person."""
-    name, who, known = query.name, query.words, query.mind.acquaintances
-    now = runtime().clock.now()
+    name, who, known = query.name, query.words, query.mind.books
+    now, archive = runtime().clock.now(), query.mind.memory.memory.archive
 
     def work() -> str:
-        known.settle()  # what happened a moment ago is wanted too
-        text = _pages(name, known.book, who) if who else _known(name, known.book, now)
-        return "\n".join([text, *_problems(known.book.problems)])
+        known.settle(archive)  # what happened a moment ago is wanted too
+        text = _pages(name, known.people, who) if who else _known(name, known.people, now)
+        return "\n".join([text, *_problems(known.people.problems)])
 
     return work
 

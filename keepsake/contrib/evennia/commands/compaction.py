@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from keepsake.agent.memory.memory import Compacted, MemoryComponent
+from keepsake.agent.memory.compacting import Compacted, Compactions
 from keepsake.agent.mind import Tended
 from keepsake.archive.history import PastCompaction, compactions
 from keepsake.archive.log import Archive
@@ -51,24 +51,26 @@ class CmdCompactMemories(BuilderCommand):
     def run(self) -> None:
         """Start the compaction; its outcome is told when it is there."""
         agent = self.agent_named(self.args)
-        name, caller, memory = agent.key, self.caller, self.mind(agent).memory
+        name, caller, compactions = agent.key, self.caller, self.mind(agent).compactions
         if "undo" in self.switches:
-            take_back(memory, caller)
+            take_back(compactions, caller)
             return
         caller.msg(f"Compacting {name}'s memory …")
 
-        def done(outcome: Compacted) -> None:
+        def done(outcome: Compacted | None) -> None:
+            if outcome is None:
+                return
             caller.msg(_shown(compacted(outcome)))
             if not isinstance(outcome, CompactionError) and outcome.outcome is not Outcome.NOTHING:
                 caller.msg(labelled([*_figures(outcome)], 10))
                 caller.msg(f"  Before and after: @compaction {name} {outcome.number}")
 
-        memory.compact(CompactReason.MANUAL, done)
+        compactions.compact(CompactReason.MANUAL).addCallback(done)
 
 
-def take_back(memory: MemoryComponent, caller: Any) -> None:
+def take_back(compactions: Compactions, caller: Any) -> None:
     """Take the last compaction of an agent's memory back, and tell what came of it."""
-    memory.undo(lambda outcome: caller.msg(_shown(taken_back(outcome))))
+    compactions.undo().addCallback(lambda outcome: caller.msg(_shown(taken_back(outcome))))
 
 
 def compacted(outcome: Compacted) -> Tended:
@@ -99,7 +101,7 @@ def view(query: Query) -> Callable[[], str] | None:
     name, memory, number = query.name, query.mind.memory, query.number(0)
     archive = memory.memory.archive
     if "undo" in query.options:
-        take_back(memory, query.caller)
+        take_back(query.mind.compactions, query.caller)
         return None
     return lambda: _one(name, archive, number) if number else _listed(name, compactions(archive))
 

@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from keepsake.agent.memory.memory import MemoryComponent
+from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
 from keepsake.archive.integrity import IntegrityReport
 from keepsake.archive.records import Summary
 from keepsake.contrib.evennia.agents import AgentMixin
 from keepsake.contrib.evennia.commands.base import (
+    PATIENCE,
     BuilderCommand,
     author_of,
     labelled,
@@ -20,7 +21,6 @@ from keepsake.contrib.evennia.commands.base import (
 )
 from keepsake.contrib.evennia.minds import open_minds
 from keepsake.contrib.evennia.wording import counted
-from keepsake.errors import KeepsakeError
 from keepsake.memory.types import MemoryStatus
 from keepsake.models.queue import READY, Priority, ServerStatus
 from keepsake.prompt.sections import Rendered, chart, costs_of
@@ -72,18 +72,19 @@ class CmdMemoryStatus(BuilderCommand):
         mind.thinker.preview(agent).addCallbacks(show, self.failed)
 
     def _show(self, agent: AgentMixin) -> None:
-        memory, caller = self.mind(agent).memory, self.caller
-        head = f"|w{agent.key}'s memory|n\n{labelled(_facts(memory))}"
+        mind, caller = self.mind(agent), self.caller
+        memory, head = mind.memory, f"|w{agent.key}'s memory|n\n{labelled(_facts(mind))}"
 
-        def done(report: IntegrityReport | KeepsakeError) -> None:
+        def done(report: IntegrityReport) -> None:
             # Edits by hand are taken over by the check, so the texts are shown after it.
             texts = "".join(_summary(summary) for summary in memory.context().summaries)
             caller.msg(f"{head}\n{_integrity(report)}\n{texts}".rstrip())
 
-        memory.check(done)
+        runtime().in_thread(memory.memory.check, PATIENCE).addCallbacks(done, self.failed)
 
 
-def _facts(component: MemoryComponent) -> Iterator[tuple[str, str]]:
+def _facts(mind: Mind) -> Iterator[tuple[str, str]]:
+    component, no_room = mind.memory, mind.compactions.no_room
     memory, window = component.memory, component.context().window
     status, load = memory.status(), memory.load()
     numbers = f" (memories {window[0].number}-{window[-1].number})" if window else ""
@@ -110,10 +111,10 @@ def _facts(component: MemoryComponent) -> Iterator[tuple[str, str]]:
         failed = f"{counted(status.failures, 'time')}: {plain(status.last_failure)}{retry}"
         yield "|rFailed|n", failed
     if problem := component.problem:
-        waiting = counted(component.waiting, "memory")
+        waiting = counted(len(component.waiting), "memory")
         yield "|rNot written|n", f"{waiting} in RAM. {plain(str(problem))}"
-    if component.no_room is not None:
-        yield "|rNo room|n", plain(str(component.no_room))
+    if no_room is not None:
+        yield "|rNo room|n", plain(str(no_room))
 
 
 def _due(status: MemoryStatus) -> str:
@@ -125,10 +126,8 @@ def _due(status: MemoryStatus) -> str:
     return f"at memory {status.next_due} " + (f"({left} more)" if left > 0 else "(due now)")
 
 
-def _integrity(report: IntegrityReport | KeepsakeError) -> str:
+def _integrity(report: IntegrityReport) -> str:
     """The integrity report, problems first."""
-    if isinstance(report, KeepsakeError):
-        return labelled([("Integrity", f"|rcould not be checked|n: {plain(str(report))}")])
     if not report.whole:
         found = f"|r{counted(len(report.problems), 'problem')}|n"
         listed = "".join(f"\n    - {plain(problem)}" for problem in report.problems)

@@ -207,14 +207,14 @@ def search(query: Query) -> Callable[[], str]:
     recaller, window = query.mind.keeper.recaller, len(memory.context().window)
 
     def work() -> str:
-        hits = recaller.rank(words, HITS)
-        if hits is None:
+        found = recaller.find(words, limit=HITS, audience=None)
+        if found is None:
             raise KeepsakeError(
                 f"{name}'s memory cannot be searched now", "agents.log says why; try again"
             )
         beyond = f" beyond the {counted(window, 'memory')} of its window" if window else ""
-        found = [*_sources(map(source_of, hits))] or [f"  nothing{beyond}"]
-        return "\n".join([f"|w{name} recalls|n {plain(shortened(words))}", *found])
+        lines = [*_sources(map(source_of, found.hits))] or [f"  nothing{beyond}"]
+        return "\n".join([f"|w{name} recalls|n {plain(shortened(words))}", *lines])
 
     recaller.prepare()
     return work

@@ -1,0 +1,185 @@
+"""The compactions of one agent's memory: when they are made, one at a time, in worker threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from twisted.internet.defer import Deferred
+
+from keepsake.agent.agent_log import log, not_used, warn
+from keepsake.agent.memory.memory import MemoryComponent
+from keepsake.agent.runtime import Runtime
+from keepsake.agent.surroundings import Life
+from keepsake.books.persona import open_lines
+from keepsake.errors import CompactionError, CompactionRunning, KeepsakeError
+from keepsake.events.types import Compaction, MemoryChange
+from keepsake.memory.agent_memory import AgentMemory
+from keepsake.memory.types import CompactionResult, CompactReason, Undone
+
+LONGEST = 86_400.0
+"""Seconds after which a compaction is given up."""
+
+type Compacted = CompactionResult | CompactionError
+"""How a compaction ended."""
+
+
+class Compactions:
+    """Runs the compactions of one memory; on the reactor thread.
+
+    Args:
+        life: Whose it is.
+        memory: What is compacted.
+        services: What all agents run on.
+        may_compact: Says whether the agent sleeps, so that its memory may be compacted earlier.
+
+    Attributes:
+        compacting: Whether one is under way, or waits for a thread.
+        no_room: Why the last one at the emergency mark made no room; None if it did.
+    """
+
+    def __init__(
+        self,
+        life: Life,
+        memory: MemoryComponent,
+        services: Runtime,
+        may_compact: Callable[[], bool],
+    ) -> None:
+        self.compacting = False
+        self.no_room: CompactionError | None = None
+        self._life, self._memory, self._services = life, memory, services
+        self._may_compact = may_compact
+        self._waiting: list[Deferred[None]] = []
+
+    def compact_if_due(self) -> None:
+        """Start one in the background when one is due; asked every few seconds."""
+        if not self.compacting:
+            self._memory.asleep = self._may_compact()
+            if self._memory.memory.may_be_due():
+                self.compact(None)
+
+    async def make_room(self) -> None:
+        """Wait until a thought may begin: not at all, or for an emergency compaction.
+
+        Whether the prompt fits then is seen when it is built.
+        """
+        try:
+            while (reason := self._memory.memory.before_thought()) is not None and self.compacting:
+                await self.idle()
+        except KeepsakeError:  # the archive cannot be opened; the thought will say so
+            return
+        if reason is None:
+            self.no_room = None
+            return
+        if self.no_room is None:  # else it was said already
+            load = self._memory.memory.load()
+            needs = f"{load.used:,} of {load.budget:,} tokens ({load.share:.0%})"
+            told = f"The prompt needs {needs}; compacting before the thought"
+            warn(f"[Memory] {self._memory.name}: {told}")
+        outcome = await self.compact(reason)
+        self.no_room = outcome if isinstance(outcome, CompactionError) else None
+
+    def idle(self) -> Deferred[None]:
+        """Fires once none is under way."""
+        ended = Deferred[None]()
+        self._waiting.append(ended)
+        if not self.compacting:
+            self._tell_waiting()
+        return ended
+
+    def _tell_waiting(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for each in waiting:
+            each.callback(None)
+
+    def compact(self, reason: CompactReason | None) -> Deferred[Compacted | None]:
+        """Compact; None as ``reason`` for whatever reason there is, and only if that pays.
+
+        Returns:
+            How it ended, on the reactor thread; None where there was no reason.
+
+        Raises:
+            KeepsakeError: The memory cannot be opened.
+        """
+        memory = self._memory.memory
+        # A worker thread may not ask the world.
+        body = self._life.body()
+        page = str(body.db.profile or "") if body is not None else ""
+        persona = " ".join(open_lines(page.strip().partition("\n\n")[0]))
+        self._memory.known = self._life.names(), persona
+        return Deferred.fromCoroutine(self._compact(memory, reason))
+
+    async def _compact(self, memory: AgentMemory, reason: CompactReason | None) -> Compacted | None:
+        why, emit, name = reason, self._services.events.emit, self._memory.name
+
+        def change() -> CompactionResult | None:
+            nonlocal why
+            why = reason or memory.next_turn()  # which makes a plan: that takes a while
+            return memory.compact(why) if why is not None else None
+
+        outcome = await self._alone(change)
+        if outcome is None or why is None:
+            return None
+        if not isinstance(outcome, CompactionRunning):  # logged elsewhere
+            emit(_told(name, why, outcome))
+        if isinstance(outcome, CompactionResult):
+            for event in not_used(name, outcome.refused):
+                emit(event)
+        return outcome
+
+    def undo(self) -> Deferred[Undone | CompactionError]:
+        """Take the last one back; see :meth:`compact`."""
+        return Deferred.fromCoroutine(self._undo(self._memory.memory))
+
+    async def _undo(self, memory: AgentMemory) -> Undone | CompactionError:
+        outcome = await self._alone(memory.undo)
+        failed = isinstance(outcome, CompactionError)
+        number, problem = (0, str(outcome)) if failed else (outcome.number, "")
+        told = MemoryChange(
+            agent=self._memory.name, op="undo", n=number, by="builder", problem=problem
+        )
+        self._services.events.emit(told)
+        return outcome
+
+    async def _alone[T](self, change: Callable[[], T]) -> T | CompactionError:
+        """Make a change in a thread of compactions."""
+        name = self._memory.name
+        if self.compacting:
+            what = f"a compaction of {name}'s memory is under way"
+            return CompactionRunning(what, "Wait for it to end")
+        # From here on, not from when a thread is free: a second one that waited behind this
+        # one would summarise the few memories that came meanwhile.
+        self.compacting = True
+        try:
+            return await self._services.in_thread(change, LONGEST, self._services.compactions)
+        except CompactionError as error:
+            return error
+        except Exception as error:
+            log(f"[Memory] {name}: Compaction broke off: {error!r}")
+            return CompactionError(f"the compaction broke off ({error!r})")
+        finally:
+            self.compacting = False
+            self._tell_waiting()
+
+
+def _told(name: str, reason: CompactReason, outcome: Compacted) -> Compaction:
+    """The event of a compaction, however it ended."""
+    if isinstance(outcome, CompactionError):
+        return Compaction(agent=name, reason=reason.value, outcome="failed", problem=str(outcome))
+    first, last = outcome.covered or (0, 0)
+    return Compaction(
+        agent=name,
+        reason=outcome.reason.value,
+        outcome=outcome.outcome.value,
+        number=outcome.number,
+        first=first,
+        last=last,
+        kept=outcome.kept,
+        tokens_before=outcome.tokens_before,
+        tokens_after=outcome.tokens_after,
+        seconds=round(outcome.seconds, 6),
+        calls=outcome.calls,
+        prompt_tokens=outcome.prompt_tokens,
+        completion_tokens=outcome.completion_tokens,
+        model=outcome.model,
+        rungs={step.rung.value: step.tokens_before - step.tokens_after for step in outcome.steps},
+    )
