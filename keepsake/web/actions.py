@@ -90,7 +90,7 @@ _button("wake", "Wake it, or keep it up.", lambda agent, mind, who: mind.wake(ag
 @router.post(f"{ONE}/compact", response=_RESPONSES)
 def compact(request: HttpRequest, number: int) -> Done:
     """Compact its memory now; the outcome is told if it comes soon."""
-    outcomes: SimpleQueue[Compacted | None] = SimpleQueue()
+    outcomes: SimpleQueue[Compacted] = SimpleQueue()
 
     def deed(agent: AgentMixin, mind: Mind, _who: str) -> Tended:
         mind.compactions.compact(CompactReason.MANUAL).addCallback(outcomes.put)

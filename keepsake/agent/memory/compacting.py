@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from twisted.internet.defer import Deferred
 
@@ -91,11 +92,11 @@ class Compactions:
         for each in waiting:
             each.callback(None)
 
-    def compact(self, reason: CompactReason | None) -> Deferred[Compacted | None]:
+    def compact(self, reason: CompactReason | None) -> Deferred[Compacted]:
         """Compact; None as ``reason`` for whatever reason there is, and only if that pays.
 
         Returns:
-            How it ended, on the reactor thread; None where there was no reason.
+            How it ended, on the reactor thread.
 
         Raises:
             KeepsakeError: The memory cannot be opened.
@@ -108,18 +109,16 @@ class Compactions:
         self._memory.known = self._life.names(), persona
         return Deferred.fromCoroutine(self._compact(memory, reason))
 
-    async def _compact(self, memory: AgentMemory, reason: CompactReason | None) -> Compacted | None:
+    async def _compact(self, memory: AgentMemory, reason: CompactReason | None) -> Compacted:
         why, emit, name = reason, self._services.events.emit, self._memory.name
 
-        def change() -> CompactionResult | None:
+        def change() -> Compacted:
             nonlocal why
             why = reason or memory.next_turn()  # which makes a plan: that takes a while
-            return memory.compact(why) if why is not None else None
+            return memory.compact(why) if why else CompactionError("no compaction is due")
 
         outcome = await self._alone(change)
-        if outcome is None or why is None:
-            return None
-        if not isinstance(outcome, CompactionRunning):  # logged elsewhere
+        if why is not None and not isinstance(outcome, CompactionRunning):  # logged elsewhere
             emit(_told(name, why, outcome))
         if isinstance(outcome, CompactionResult):
             for event in not_used(name, outcome.refused):
@@ -132,11 +131,11 @@ class Compactions:
 
     async def _undo(self, memory: AgentMemory) -> Undone | CompactionError:
         outcome = await self._alone(memory.undo)
-        failed = isinstance(outcome, CompactionError)
-        number, problem = (0, str(outcome)) if failed else (outcome.number, "")
-        told = MemoryChange(
-            agent=self._memory.name, op="undo", n=number, by="builder", problem=problem
-        )
+        told = MemoryChange(agent=self._memory.name, op="undo", n=0, by="builder")
+        if isinstance(outcome, CompactionError):
+            told = replace(told, problem=str(outcome))
+        else:
+            told = replace(told, n=outcome.number)
         self._services.events.emit(told)
         return outcome
 

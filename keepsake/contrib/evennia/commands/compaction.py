@@ -57,9 +57,7 @@ class CmdCompactMemories(BuilderCommand):
             return
         caller.msg(f"Compacting {name}'s memory …")
 
-        def done(outcome: Compacted | None) -> None:
-            if outcome is None:
-                return
+        def done(outcome: Compacted) -> None:
             caller.msg(_shown(compacted(outcome)))
             if not isinstance(outcome, CompactionError) and outcome.outcome is not Outcome.NOTHING:
                 caller.msg(labelled([*_figures(outcome)], 10))
