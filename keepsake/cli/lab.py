@@ -14,7 +14,7 @@ app = typer.Typer(no_args_is_help=True, help="Measure memories: what they keep a
 
 DataFile = Annotated[
     Path,
-    typer.Argument(help="A file or folder in a format of docs/evaluation.md: LoCoMo …"),
+    typer.Argument(help="A file in a format of docs/evaluation.md: LoCoMo …"),
 ]
 Memories = Annotated[
     list[str] | None,
@@ -112,7 +112,7 @@ def sweep_command(
         int | None, typer.Option(min=1, help="How many processes at once; else one per core.")
     ] = None,
 ) -> None:
-    """Compare memories × settings × seeds by a plan; cells that are done are not run again."""
+    """Compare memories × settings × seeds by a plan."""
     from keepsake.cli import memories  # noqa: PLC0415
 
     if not memories.swept(plan, folder or plan.with_suffix(""), jobs):

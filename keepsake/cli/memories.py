@@ -6,6 +6,7 @@ import json
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -14,14 +15,42 @@ from rich.table import Table
 
 from keepsake.cli.output import err, items_bar, out, plain_table, print_json, print_wide
 from keepsake.errors import KeepsakeError, refusing
-from keepsake.lab.answering import KNOWN, TASK, UNKNOWN
 from keepsake.lab.conversation import Conversation, UnreadableTurns, read_turns
-from keepsake.lab.evaluating import IN_CONTEXT, IN_REACH, MemoryFault, Row
-from keepsake.lab.measures import COSTS, MEASURES, MRR, RECALL, MeasuredKind, figure, measured
-from keepsake.lab.plan import FILE, PROBES, TrialCell, TrialSource, read_plan
-from keepsake.lab.report import HOURS, SourceResults, compared, over_time, results_of
-from keepsake.lab.sweep import CellRecord, pinned_down, run_cell, sweep
-from keepsake.lab.trial import EXACT, F1, RIGHT, ROUGE_L
+from keepsake.lab.evaluate import (
+    F1,
+    IN_CONTEXT,
+    IN_REACH,
+    KNOWN,
+    RIGHT,
+    TASK,
+    UNKNOWN,
+    MemoryFault,
+    Row,
+    limited,
+)
+from keepsake.lab.report import (
+    HOURS,
+    MEASURES,
+    MRR,
+    NAMES,
+    RECALL,
+    MeasuredKind,
+    SourceResults,
+    compared,
+    figure,
+    measured,
+    write_parquet,
+    write_report,
+)
+from keepsake.lab.sweep import (
+    CellRecord,
+    Probes,
+    TrialCell,
+    TrialSource,
+    read_plan,
+    run_cell,
+    sweep,
+)
 from keepsake.memory import protocol
 from keepsake.models.embedders import MiniLMEmbedder
 from keepsake.paths import places
@@ -29,10 +58,9 @@ from keepsake.ports import Embedder
 
 RETRIEVAL = (*RECALL.values(), MRR, IN_REACH, "memory_tokens", "memory_seconds")
 _SPENT = ("prompt_tokens", "memory_seconds", "answer_seconds")
-ANSWERS = (F1, EXACT, ROUGE_L, RIGHT, "judged", IN_REACH, *_SPENT)
+ANSWERS = (F1, RIGHT, "judged", IN_REACH, *_SPENT)
 PROBED = (IN_CONTEXT, IN_REACH, RIGHT, "kept", "memory_tokens", "memory_seconds")
 MOST_LOAD = 10_000
-_NAMES = {**MEASURES, **COSTS}
 
 type Names = Sequence[str] | None
 """Memories, or settings of theirs, as the command line has them."""
@@ -43,7 +71,7 @@ def evaluate_recall(
     data: Path, memory: Names, settings: Names, limit: int, *, as_json: bool
 ) -> None:
     """Show how much of the evidence in a file memories find."""
-    source = TrialSource(FILE, str(data))
+    source = TrialSource(file=data)
     found = run(cells_of(source, memory, settings, limit=limit), evidence=True)
     if as_json:
         print_json(figures(found))
@@ -55,7 +83,7 @@ def evaluate_answers(
     data: Path, memory: Names, settings: Names, json_file: Path | None, same: Mapping[str, Any]
 ) -> None:
     """Have a model answer the questions of a file, and show how well."""
-    cells = cells_of(TrialSource(FILE, str(data)), memory, settings, **same)
+    cells = cells_of(TrialSource(file=data), memory, settings, **same)
     print_wide(as_table(rows_of(cells, json_file), ANSWERS))
 
 
@@ -70,13 +98,13 @@ def probes_of(load: str, lives: int) -> TrialSource:
         told = f"--load {load!r} is no list of numbers from 1 to {MOST_LOAD:,}"
         raise KeepsakeError(told, "Write 20,100")
     loads = tuple(dict.fromkeys(map(int, parts)))
-    return TrialSource(PROBES, options=(("loads", loads), ("lives", lives)))
+    return TrialSource(probes=Probes(loads=loads, lives=lives))
 
 
 def evaluate_probes(cells: list[TrialCell], json_file: Path | None, *, kinds: bool) -> None:
     """Show what memories know an hour, a day and a week after they were told."""
     rows = rows_of(cells, json_file)
-    found = results_of("probes", {cell.name: each for cell, each in rows.items()})
+    found = SourceResults("probes", {cell.name: each for cell, each in rows.items()})
     for measure in found.timed:
         show_over_time(found, measure)
     print_wide(as_table(rows, PROBED, kinds=kinds))
@@ -84,34 +112,29 @@ def evaluate_probes(cells: list[TrialCell], json_file: Path | None, *, kinds: bo
 
 def swept(plan: Path, folder: Path, jobs: int | None) -> bool:
     """Run a sweep, write its table and report and show what it found; whether all cells ended."""
-    found, problems, before = read_plan(plan), 0, 0
+    found = read_plan(plan)
     for memory in dict.fromkeys(cell.memory for cell in found.cells):
         protocol.maker(memory)  # said before anything is lived
+    with refusing(f"{folder} could not be made", "Name another folder by --out"):
+        folder.mkdir(parents=True, exist_ok=True)
     with items_bar(found.name, len(found.cells)) as bar:
 
-        def done(record: CellRecord, earlier: bool) -> None:
-            nonlocal before, problems
-            before, problems = before + earlier, problems + bool(record.problem)
+        def done(record: CellRecord) -> None:
             bar(found.name)
             if record.problem:
-                told = f"[red]✗[/red] {record.name}, {record.source}, seed {record.cell['seed']}"
+                cell = record.cell
+                told = f"[red]✗[/red] {cell.arm}, {cell.source.name}, seed {cell.seed}"
                 err.print(f"{told}: {escape(record.problem)}")
 
-        records = sweep(places(), found, folder, jobs, done)
-    if before:
-        err.print(f"{before} of {len(found.cells)} cells were done before")
-    # Here, since charts take a second.
-    from keepsake.lab.report import write_parquet, write_report  # noqa: PLC0415
-
+        records = sweep(places(), found, jobs, done)
     table, report = folder / "results.parquet", folder / "report.html"
     command = [".venv/bin/keepsake", "sweep", str(plan), "--out", str(folder)]
-    command += ["--jobs", str(jobs)] * bool(jobs)
     write_parquet(records, table)
     write_report(found, records, shlex.join(command), report)
     for results in compared(records):
         show_results(results)
     out.print(f"{table}\n{report}", markup=False)
-    return not problems
+    return not any(record.problem for record in records)
 
 
 def cells_of(source: TrialSource, memories: Names, settings: Names, **same: Any) -> list[TrialCell]:
@@ -152,19 +175,14 @@ def run(cells: Sequence[TrialCell], *, evidence: bool = False) -> Found:
     A memory that breaks off is told of and left out, unless all of them do.
     """
     here = places()
-    cells = [pinned_down(cell, here) for cell in cells]
-    trials = cells[0].questions()  # read once: all cells have the same
+    trials = limited(cells[0].source.trials(cells[0].seed), cells[0].limit)  # the same for all
     count = sum(len(trial.questions) for trial in trials) * len(cells)
     embedder = MiniLMEmbedder(threads=2)
     found: dict[TrialCell, list[Row]] = {}
     with items_bar("reading", count) as shown:
         for cell in cells:
-
-            def told(_row: Row, name: str = cell.name) -> None:
-                shown(name)
-
             try:
-                rows = run_cell(cell, here, embedder, trials=trials, done=told)
+                rows = run_cell(cell, here, embedder, trials, partial(shown, cell.name))
             except MemoryFault as error:
                 if cell is cells[-1] and not found:
                     raise
@@ -172,7 +190,7 @@ def run(cells: Sequence[TrialCell], *, evidence: bool = False) -> Found:
                 continue
             found[cell] = [row for row in rows if row["evidence"] or not evidence]
     if not any(found.values()):
-        named = cells[0].source.path
+        named = cells[0].source.file
         raise KeepsakeError(f"{named} has no question with evidence", "Try eval answers")
     return found
 
@@ -185,7 +203,7 @@ def as_table(found: Found, measures: Sequence[str], *, kinds: bool = True) -> Ta
     by_cell = {c: measured(rows, measures)[0 if kinds else -1 :] for c, rows in found.items()}
     there = {name for kinds in by_cell.values() for each in kinds for name in each.estimates}
     shown = [measure for measure in measures if measure in there]
-    headings = ("memory", "kind", "n", *(_NAMES[measure] for measure in shown))
+    headings = ("memory", "kind", "n", *(NAMES[measure] for measure in shown))
     table = plain_table(headings, right=headings[2:], no_wrap=True)
     for cell, each in by_cell.items():
         for place, kind in enumerate(each):
@@ -200,7 +218,7 @@ def as_table(found: Found, measures: Sequence[str], *, kinds: bool = True) -> Ta
 def show_results(found: SourceResults) -> None:
     """Print what a sweep found at one source."""
     shown = found.headlines or found.measures
-    headings = ("memory", "n", *(_NAMES[name] for name in shown))
+    headings = ("memory", "n", *(NAMES[name] for name in shown))
     table = plain_table(headings, right=headings[1:], no_wrap=True)
     for arm in found.arms:
         every = arm.kinds[-1]
@@ -222,7 +240,7 @@ def show_over_time(found: SourceResults, measure: str) -> None:
     table = plain_table(headings, right=headings[1:], no_wrap=True)
     for load in found.loads:
         for arm in found.arms:
-            by_hours = over_time(arm, load, measure)
+            by_hours = arm.over_time(load, measure)
             cells = (figure(by_hours.get(hours), measure) for hours in HOURS)
             table.add_row(escape(arm.name), f"{load:g}", *cells)
     print_wide(table)

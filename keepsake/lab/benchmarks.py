@@ -1,109 +1,77 @@
 """Reads the files of benchmarks as they are published; the content says which format it is.
 
-LoCoMo: Maharana et al., ACL 2024, arXiv:2402.17753. REALTALK: Lee et al. 2025, arXiv:2502.13270,
-which writes the same fields one level higher. LongMemEval: Wu et al., ICLR 2025, arXiv:2410.10813,
-three files of one form. Our own format is what ``recall serve`` takes, with questions.
+LoCoMo: Maharana et al., ACL 2024, arXiv:2402.17753. LongMemEval: Wu et al., ICLR 2025,
+arXiv:2410.10813, three files of one form. Our own format is what ``recall serve`` takes, with
+questions.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import KeepsakeError
 from keepsake.lab.conversation import ConversationTurn, fault_of, moment, times_of
-from keepsake.lab.trial import Trial, TrialQuestion
+from keepsake.lab.probes import Trial, TrialQuestion
 
 FORMATS_PAGE = "docs/evaluation.md has the formats"
-ENDINGS = (".json", ".jsonl")
 ABSTENTION = "_abs"
 """How the id of a question of LongMemEval ends that the chats do not answer."""
 OPEN, ADVERSARIAL = "open-domain", "adversarial"
 LOCOMO = {1: "multi-hop", 2: "temporal", 3: OPEN, 4: "single-hop", 5: ADVERSARIAL}
 """What LoCoMo's numbers of categories mean; an adversarial question has no answer in the talk."""
-REALTALK = {1: "multi-hop", 2: "temporal", 3: "commonsense"}
 SESSION = re.compile(r"session_(\d+)")
 _IDS = re.compile(r"D(\d+):0*(\d+)(?:\s*-\s*(?:D\1:)?0*(\d+))?")
 """An id of evidence, or a range of them; some have a zero, a blank or a stop too many."""
 _BEGIN = datetime(2000, 1, 1, tzinfo=UTC)
 
 
-class UnreadableBenchmark(KeepsakeError):
-    """A file that is in none of the formats that are known, or an item of one that is wrong."""
-
-
-# -- files
-
-
 _KNOWN = (
     'Known are LoCoMo ("conversation" with "session_1" …, and "qa"), LongMemEval '
-    '("haystack_sessions"), REALTALK ("session_1" … and "qa") and {"turns": …, "questions": …}; '
-    f"{FORMATS_PAGE}"
+    f'("haystack_sessions") and {{"turns": …, "questions": …}}; {FORMATS_PAGE}'
 )
 
 
 def read_trials(path: Path) -> list[Trial]:
-    """The lives of a file, or of all files of a folder, with their questions.
+    """The lives of a file with their questions.
 
     Raises:
-        UnreadableBenchmark: It cannot be read; names the file, the item and the cure.
+        KeepsakeError: It cannot be read; names the file, the item and the cure.
     """
-    files = [path]
-    if path.is_dir():
-        files = sorted(each for each in path.iterdir() if each.suffix in ENDINGS)
-    found: list[Trial] = []
-    times: Counter[str] = Counter()
-    for trial in (trial for file in files for trial in _trials(file, _loaded(file))):
-        times[trial.name] += 1  # its figures are told from those of others by its name
-        count = times[trial.name]
-        found.append(trial if count == 1 else replace(trial, name=f"{trial.name} ({count})"))
+    try:
+        data = json.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        told = f"{path} cannot be read ({error.strerror or error})"
+        raise KeepsakeError(told, "Name a file that is there") from error
+    except (ValueError, RecursionError) as error:
+        raise KeepsakeError(f"{path} is no JSON ({error})", _KNOWN) from error
+    if isinstance(data, list):  # one sample an entry
+        numbered = enumerate(data)
+        found = [_trial(e, f"{path.name}[{n}]", f"{path.stem} {n + 1}") for n, e in numbered]
+    else:
+        found = [_trial(data, path.name, path.stem)]
     if not any(trial.questions for trial in found):
-        raise UnreadableBenchmark(f"{path} has no questions", _KNOWN)
+        raise KeepsakeError(f"{path} has no questions", _KNOWN)
     return found
 
 
-def _loaded(path: Path) -> Any:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-        if path.suffix == ".jsonl":
-            return [json.loads(line) for line in text.splitlines() if line.strip()]
-        return json.loads(text)
-    except OSError as error:
-        told = f"{path} cannot be read ({error.strerror or error})"
-        raise UnreadableBenchmark(told, "Name a file that is there") from error
-    except (ValueError, RecursionError) as error:
-        raise UnreadableBenchmark(f"{path} is no JSON ({error})", _KNOWN) from error
-
-
-def _trials(path: Path, data: Any) -> Iterator[Trial]:
-    """A list holds one sample an entry; an object is one alone."""
-    if not isinstance(data, list):
-        yield _trial(data, path.name, path.stem)
-        return
-    for number, each in enumerate(data):
-        yield _trial(each, f"{path.name}[{number}]", f"{path.stem} {number + 1}")
-
-
 def _trial(data: Any, where: str, name: str) -> Trial:
-    for is_of_it, form in _FORMATS:
-        if isinstance(data, dict) and is_of_it(data):
-            try:
-                return form.model_validate(data).trial(name)
-            except (ValidationError, UnreadableBenchmark) as error:
-                fault = fault_of(error) if isinstance(error, ValidationError) else error.what
-                told = f"{where}: {fault}"
-                raise UnreadableBenchmark(told, f"Correct it; {FORMATS_PAGE}") from error
-    has = ", ".join(map(str, data)) if isinstance(data, dict) else repr(data)
-    raise UnreadableBenchmark(f"{where} is in no format that is known (it has {has:.80})", _KNOWN)
+    has = data if isinstance(data, dict) else {}
+    form = next((form for key, form in _FORMATS.items() if key in has), None)
+    if form is None:
+        told = ", ".join(has) or repr(data)
+        raise KeepsakeError(f"{where} is in no format that is known (it has {told:.80})", _KNOWN)
+    try:
+        return form.model_validate(data).trial(name)
+    except ValidationError as error:
+        raise KeepsakeError(f"{where}: {fault_of(error)}", f"Correct it; {FORMATS_PAGE}") from error
 
 
 def _when(written: object) -> datetime | None:
@@ -115,7 +83,6 @@ def _when(written: object) -> datetime | None:
 
 
 type _Date = Annotated[datetime, BeforeValidator(_when)]
-type _DateIfAny = Annotated[datetime | None, BeforeValidator(_when)]
 type _List[T] = Annotated[list[T], BeforeValidator(lambda found: found or [])]
 
 
@@ -229,47 +196,44 @@ class _LongMemEval(_Format):
         return Trial(self.question_id, "", memories, (question,))
 
 
-# -- LoCoMo and REALTALK
+# -- LoCoMo
 
 
 class _TalkTurn(_Format):
     speaker: str
     dia_id: str = ""
-    date_time: _DateIfAny = None
     text: str  # with the picture that is shown
 
     @model_validator(mode="before")
     @classmethod
     def _with_picture(cls, turn: dict[str, Any]) -> Any:
-        said = turn.get("clean_text") if turn.get("clean_text") is not None else turn.get("text")
-        caption, picture = turn.get("blip_caption"), turn.get("img_url") or turn.get("img_file")
-        if caption or picture:
+        said, caption = turn.get("text"), turn.get("blip_caption")
+        if caption or turn.get("img_url"):
             said = f"{said or ''} [shares {caption or 'a picture'}]"
         return {**turn, "text": said.strip() if isinstance(said, str) else said}
 
 
 class _Session(_Format):
-    began: _DateIfAny
+    began: _Date
     turns: list[_TalkTurn]
-
-    @model_validator(mode="after")
-    def _is_dated(self) -> Self:
-        if self.began is None and self.turns[0].date_time is None:
-            raise ValueError("its first turn has no 'date_time', and the session has no date")
-        return self
 
 
 class _Asked(_Format):
     question: str
     answer: str | None = None
-    category: Any = None
+    category: int = 0
     evidence: _List[Any] = []
+
+    @model_validator(mode="after")
+    def _has_answer(self) -> Self:
+        if self.answer is None and LOCOMO.get(self.category) != ADVERSARIAL:
+            raise ValueError("it has no answer")
+        return self
 
 
 class _Locomo(_Format):
     """One conversation with its questions, named by its id."""
 
-    kinds: ClassVar[Mapping[int, str]] = LOCOMO
     sample_id: str = ""
     conversation: dict[str, _Session] = Field(min_length=1)
     qa: list[_Asked]
@@ -278,7 +242,7 @@ class _Locomo(_Format):
     @classmethod
     def _in_sessions(cls, data: dict[str, Any]) -> Any:
         """The sessions that have turns, in order; LoCoMo has dates of some more."""
-        talk = data.get("conversation", data)
+        talk = data["conversation"]
         names = [name for name, turns in talk.items() if SESSION.fullmatch(name) and turns]
         sessions = {
             name: {"turns": talk[name], "began": talk.get(f"{name}_date_time")}
@@ -290,38 +254,27 @@ class _Locomo(_Format):
         memories: list[Memory] = []
         ids: dict[tuple[int, int], int] = {}  # by session and turn: ``D3:12`` is (3, 12)
         for session in self.conversation.values():
-            time = session.began or _BEGIN
             for turn in session.turns:
-                time = turn.date_time or time
-                memories.append(_said(len(memories) + 1, time, turn.text, turn.speaker))
-                ids.update(dict.fromkeys(_ids(turn.dia_id), len(memories)))
-        end = max(memory.time for memory in memories)
-        asked = (self._question(n, each, ids, end) for n, each in enumerate(self.qa))
-        return Trial(self.sample_id or name, "", tuple(memories), tuple(asked))
-
-    def _question(
-        self, number: int, asked: _Asked, ids: Mapping[tuple[int, int], int], end: datetime
-    ) -> TrialQuestion:
-        known = isinstance(asked.category, int)
-        kind = self.kinds.get(asked.category, "other") if known else "other"
-        if (answer := asked.answer) is None and kind != ADVERSARIAL:
-            raise UnreadableBenchmark(f"qa[{number}] has no answer")
-        if answer and kind == OPEN:  # LoCoMo's own score drops the reason behind it
-            answer = answer.partition(";")[0].strip()
-        evidence = {ids[i] for each in asked.evidence for i in _ids(str(each)) if i in ids}
-        return TrialQuestion(
-            id=str(number + 1),
-            text=asked.question,
-            time=end,
-            kind=kind,
-            answers=(answer or "",) if kind != ADVERSARIAL else (),
-            evidence=frozenset(evidence),
-            answerable=kind != ADVERSARIAL,
-        )
-
-
-class _Realtalk(_Locomo):
-    kinds: ClassVar[Mapping[int, str]] = REALTALK
+                number = len(memories) + 1
+                memories.append(_said(number, session.began, turn.text, turn.speaker))
+                ids.update(dict.fromkeys(_ids(turn.dia_id), number))
+        questions = []
+        for number, asked in enumerate(self.qa, 1):
+            kind, answer = LOCOMO.get(asked.category, "other"), asked.answer or ""
+            if kind == OPEN:  # LoCoMo's own score drops the reason behind it
+                answer = answer.partition(";")[0].strip()
+            evidence = {ids[i] for each in asked.evidence for i in _ids(str(each)) if i in ids}
+            question = TrialQuestion(
+                id=str(number),
+                text=asked.question,
+                time=max(memory.time for memory in memories),
+                kind=kind,
+                answers=(answer,) if kind != ADVERSARIAL else (),
+                evidence=frozenset(evidence),
+                answerable=kind != ADVERSARIAL,
+            )
+            questions.append(question)
+        return Trial(self.sample_id or name, "", tuple(memories), tuple(questions))
 
 
 def _ids(written: str) -> Iterator[tuple[int, int]]:
@@ -331,10 +284,9 @@ def _ids(written: str) -> Iterator[tuple[int, int]]:
             yield int(match[1]), turn
 
 
-_FORMATS: tuple[tuple[Callable[[dict[str, Any]], bool], type[_Format]], ...] = (
-    (lambda value: "turns" in value, _MarkedTurns),
-    (lambda value: "haystack_sessions" in value, _LongMemEval),
-    (lambda value: isinstance(value.get("conversation"), dict), _Locomo),
-    (lambda value: any(map(SESSION.fullmatch, value)), _Realtalk),
-)
-"""How each format is known, and what reads an item of it."""
+_FORMATS: Mapping[str, type[_Format]] = {
+    "turns": _MarkedTurns,
+    "haystack_sessions": _LongMemEval,
+    "conversation": _Locomo,
+}
+"""The key by which each format is known, and what reads an item of it."""

@@ -7,6 +7,7 @@ knows over time; several loads show what it costs to live among many. Content: `
 
 from __future__ import annotations
 
+import itertools
 import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +21,6 @@ import yaml
 
 from keepsake.archive.privacy import WHISPER
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.lab.trial import Trial, TrialQuestion
 
 AGENT, PLACE = "Mira", "The Kettle"
 START = datetime(2026, 5, 4, 8, tzinfo=UTC)
@@ -42,6 +42,40 @@ UNTOLD = (
 """Patterns of "I don't know", which is right where nobody told the fact."""
 KEPT = "kept to itself"
 """The kind of question whose right answer is silence: somebody else listens."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrialQuestion:
+    """One question, its asker and its time."""
+
+    id: str
+    text: str
+    time: datetime  # what was lived up to then may be known
+    kind: str = "all"  # the category of its benchmark
+    answers: tuple[str, ...] = ()  # any of them is right, in these or other words
+    evidence: frozenset[int] = frozenset()  # numbers of the memories that answer it
+    # patterns, whatever the case: an answer with one of ``wrong`` is none, else one of ``right``
+    # makes it right; none where words are compared with ``answers``
+    right: tuple[str, ...] = ()
+    wrong: tuple[str, ...] = ()
+    asker: str = ""
+    # who hears the answer, as in :attr:`Memory.source_id`: what was whispered is for its two alone
+    audience: frozenset[str] = frozenset()
+    delay: timedelta | None = None  # since the last of its evidence; None where it was not planned
+    # what it asks for, where others ask for the same: their answers depend on each other
+    about: str = ""
+    answerable: bool = True  # whether the life holds the answer; else not knowing is right
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One life and what is asked about it."""
+
+    name: str  # what tables call it
+    agent: str  # whose life it is; empty for a talk that is only listened to
+    memories: tuple[Memory, ...]  # in the order lived, numbered from 1
+    questions: tuple[TrialQuestion, ...] = ()
+    load: int = 0  # memories a day beside what is asked about; 0 where it was not planned
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,29 +108,21 @@ def probe_trials(
 ) -> list[Trial]:
     """The lives of a seed: ``lives`` of each load, with the same facts planted."""
     found = []
-    for life in range(lives):
-        planted = _plants(random.Random(f"{seed} {life}"), START)
-        for load in loads:
-            chance = random.Random(f"{seed} {life} {load}")
-            around = list(_chatter(chance, load, days))
-            # Not by the seed of the next one: figures of both would be taken for one question's.
-            which = f"seed {seed}, life {life + 1}" if life else f"seed {seed}"
-            name = f"probes, {which}, {load} a day"
-            found.append(replace(trial_of(name, AGENT, planted, around), load=load))
+    for life, load in itertools.product(range(lives), loads):
+        plants = _plants(random.Random(f"{seed} {life}"), START)
+        around = _chatter(random.Random(f"{seed} {life} {load}"), load, days)
+        lived: list[tuple[Memory, _Plant | None]] = [(memory, None) for memory in around]
+        lived += [(plant.memory(), plant) for plant in plants if plant.line]
+        lived.sort(key=lambda each: each[0].time)
+        memories = [replace(memory, number=n) for n, (memory, _) in enumerate(lived, 1)]
+        questions = [q for plant in plants if not plant.line for q in _asked(plant, 0)]
+        for number, (_, plant) in enumerate(lived, 1):
+            questions += _asked(plant, number) if plant else ()
+        # Not by the seed of the next one: figures of both would be taken for one question's.
+        which = f"seed {seed}, life {life + 1}" if life else f"seed {seed}"
+        name = f"probes, {which}, {load} a day"
+        found.append(Trial(name, AGENT, tuple(memories), tuple(questions), load))
     return found
-
-
-def trial_of(name: str, agent: str, plants: Sequence[_Plant], around: Sequence[Memory]) -> Trial:
-    """What is planted and what happens beside it, in the order of time."""
-    lived: list[tuple[Memory, _Plant | None]] = [(memory, None) for memory in around]
-    lived += [(plant.memory(), plant) for plant in plants if plant.line]
-    lived.sort(key=lambda each: each[0].time)
-    memories, questions = [], [q for plant in plants if not plant.line for q in _asked(plant, 0)]
-    for number, (memory, plant) in enumerate(lived, 1):
-        memories.append(replace(memory, number=number))
-        if plant is not None:
-            questions += _asked(plant, number)
-    return Trial(name, agent, tuple(memories), tuple(questions))
 
 
 def id_of(name: str) -> str:

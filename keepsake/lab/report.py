@@ -1,6 +1,9 @@
-"""What a sweep shows: figures of each arm with intervals, which arms differ, a page, a table.
+"""Figures of rows with intervals, which memories differ, a page, a table.
 
-The page is one HTML file that needs nothing beside it; the table has the rows, as Parquet.
+How sure a mean is, and a difference: percentile bootstrap over questions (Efron 1979) with a fixed
+seed; the difference of two is paired by question, and a family of them is corrected by Holm (1979).
+Questions that depend on each other, such as one that is asked again later, are drawn together, as a
+group. The page is one HTML file that needs nothing beside it; the table has the rows, as Parquet.
 """
 
 from __future__ import annotations
@@ -8,50 +11,209 @@ from __future__ import annotations
 import io
 import itertools
 import json
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+import platform
+import statistics
+import subprocess
+import zlib
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from jinja2 import Environment, FileSystemLoader
+from numpy.typing import NDArray
 
 from keepsake.errors import refusing
-from keepsake.lab.evaluating import IN_CONTEXT, IN_REACH, Row
-from keepsake.lab.measures import (
-    COSTS,
-    LEVEL,
-    MEASURES,
-    RECALL,
-    ROUNDS,
-    Estimate,
-    MeasuredKind,
-    by_question,
-    difference,
-    estimate_of,
-    figure,
-    groups_of,
-    holm,
-    measured,
-    value,
-)
-from keepsake.lab.plan import SweepPlan
-from keepsake.lab.sweep import CellRecord
-from keepsake.lab.trial import F1, RIGHT
+from keepsake.lab.evaluate import F1, IN_CONTEXT, IN_REACH, RIGHT, Row
+from keepsake.lab.probes import KEPT
+from keepsake.lab.sweep import CellRecord, SweepPlan, TrialSource
+from keepsake.paths import REPOSITORY
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 TEMPLATE = "report.html.j2"
+ALL, ROUNDS, LEVEL = "all", 2000, 0.95
+_A_PAIR = 100
+"""Rounds for each of a family: its smallest p value, corrected, is then at most 0.01."""
+DEPTHS, MRR = (5, 10, 20), "mrr"
+RECALL = {depth: f"recall@{depth}" for depth in DEPTHS}
+"""The measures of the share of the evidence among the first lines that were recalled."""
+_OF_RECALL = frozenset({MRR, *RECALL.values()})
+MEASURES: Mapping[str, str] = {
+    **{name: name for name in RECALL.values()},
+    MRR: "MRR",
+    IN_CONTEXT: "in context",
+    IN_REACH: "in reach",
+    "kept": KEPT,
+    F1: "F1",
+    RIGHT: "right",
+    "judged": "judged right",
+}
+"""All shares of 0 to 1, and what tables call them."""
+COSTS: Mapping[str, str] = {
+    "memory_tokens": "tokens of memory",
+    "prompt_tokens": "tokens of prompt",
+    "memory_seconds": "s memory",
+    "answer_seconds": "s answer",
+}
+NAMES = {**MEASURES, **COSTS}
 HEADLINES = (RECALL[10], IN_REACH, RIGHT, F1, "judged", "kept")
 """What arms are compared by, where there are such figures."""
 OVER_TIME = (IN_CONTEXT, IN_REACH, RIGHT)
 """What is followed over time: the prompt alone, with recall, what a model says."""
-
 HOURS = {1.0: "an hour", 24.0: "a day", 168.0: "a week"}
 """What delays of probes are called."""
+
+type _Array = NDArray[np.float64]
+type Question = tuple[str, str]
+"""What a question is known by, whichever memory was asked: its trial, and its id there."""
+
+# -- intervals
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean with its interval."""
+
+    mean: float
+    low: float
+    high: float
+    n: int  # questions
+
+
+def estimate(values: Sequence[float] | _Array, groups: Sequence[Hashable] = ()) -> Estimate:
+    """The mean of some values with its interval; the same values give the same one.
+
+    ``groups``: Which of them belong together, a name for each; none where all stand alone.
+    """
+    return _sampled(values, groups, ROUNDS)[0]
+
+
+def difference(
+    first: Sequence[float], second: Sequence[float], groups: Sequence[Hashable], family: int
+) -> tuple[Estimate, float]:
+    """``first`` less ``second``, of the same questions in the same order, and a two-sided p.
+
+    ``family``: With how many others it is to be corrected: the more, the more samples are drawn,
+    as no p value is below one of them.
+    """
+    rounds = max(ROUNDS, _A_PAIR * family)
+    found, means, differing = _sampled(np.subtract(first, second), groups, rounds)
+    # Of means drawn around the difference, those on the far side of none; see Efron & Tibshirani.
+    side = min(float((means <= 0).mean()), float((means >= 0).mean()))
+    # Few questions that differ are not told from chance, however they are drawn: all signs of so
+    # many are equal as often as this, if neither is better.
+    return found, min(1.0, max(2 * side, 1 / rounds, 2.0 ** (1 - differing)))
+
+
+def holm(found: Sequence[float]) -> list[float]:
+    """The p values, corrected for their number (Holm 1979), in their order."""
+    p, order = np.asarray(found, dtype=np.float64), np.argsort(found, kind="stable")
+    p[order] = np.maximum.accumulate(np.minimum(1, p[order] * np.arange(len(p), 0, -1)))
+    return [float(each) for each in p]
+
+
+def _sampled(
+    values: Sequence[float] | _Array, groups: Sequence[Hashable], rounds: int
+) -> tuple[Estimate, _Array, int]:
+    """The mean with its interval, the means of samples of groups, and how many groups are not 0."""
+    numbers: dict[Hashable, int] = {}
+    places = [numbers.setdefault(each, len(numbers)) for each in groups or range(len(values))]
+    sums, counts = np.bincount(places, weights=values), np.bincount(places).astype(np.float64)
+    # By the data's size alone: two memories on the same questions are sampled alike.
+    chance = np.random.default_rng(zlib.crc32(str(len(sums)).encode()))
+    drawn = chance.integers(0, len(sums), (rounds, len(sums)))
+    means: _Array = sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1)
+    low, high = np.quantile(means, ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
+    mean, n = float(sums.sum() / counts.sum()), int(counts.sum())
+    return Estimate(mean, float(low), float(high), n), means, int(np.count_nonzero(sums))
+
+
+# -- measures of rows
+
+
+def figure(each: Estimate | None, measure: str) -> str:
+    """A figure as tables show it: a share in per cent with its interval, a cost by itself."""
+    if each is None:
+        return "–"
+    if measure in COSTS:
+        return f"{each.mean:.3f}" if "seconds" in measure else f"{each.mean:,.0f}"
+    return f"{100 * each.mean:.1f} ({100 * each.low:.0f}–{100 * each.high:.0f})"
+
+
+def value(row: Row, measure: str) -> float | None:
+    """A row's figure; None where the measure does not fit its question."""
+    if measure not in _OF_RECALL:
+        return None if row.get(measure) is None else float(row[measure])
+    if not row["evidence"]:
+        return None
+    if measure == MRR:
+        return float(sum(1 / rank for rank in row["ranks"][:1]))
+    depth = int(measure.partition("@")[2])
+    return float(sum(rank <= depth for rank in row["ranks"]) / row["evidence"])
+
+
+def by_question(rows: Iterable[Row], measure: str) -> dict[Question, float]:
+    """Each question's figure, the mean of those that asked it several times (by other seeds).
+
+    So a question counts once: five seeds of one file are no five times as many questions.
+    """
+    found: defaultdict[Question, list[float]] = defaultdict(list)
+    for row in rows:
+        if (figure := value(row, measure)) is not None:
+            found[row["trial"], row["question"]].append(figure)
+    return {question: statistics.fmean(figures) for question, figures in found.items()}
+
+
+def groups_of(rows: Iterable[Row]) -> dict[Question, str]:
+    """What each question is about: those about the same depend on each other."""
+    known = ((row["trial"], row["question"], row["about"]) for row in rows)
+    return {(trial, question): about or f"{trial} {question}" for trial, question, about in known}
+
+
+def measures_of(rows: Sequence[Row], wanted: Iterable[str] = NAMES) -> dict[str, Estimate]:
+    """Each measure that fits some of the rows."""
+    groups, found = groups_of(rows), {}
+    for measure in wanted:
+        if figures := by_question(rows, measure):
+            about = [groups[question] for question in figures]
+            found[measure] = estimate([*figures.values()], about)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredKind:
+    """One category of questions."""
+
+    kind: str
+    questions: int
+    estimates: Mapping[str, Estimate]  # by measure; those that fit none of its questions are absent
+
+
+def measured(rows: Sequence[Row], measures: Iterable[str] = NAMES) -> list[MeasuredKind]:
+    """Each category in alphabetical order, then all of them together.
+
+    A memory that never recalls a line, but only shows a context, has no recall.
+    """
+    recalls = any(row["recalled"] for row in rows)
+    wanted = [each for each in measures if recalls or each not in _OF_RECALL]
+    parts = {kind: [r for r in rows if r["kind"] == kind] for kind in {r["kind"] for r in rows}}
+    parts.pop(ALL, None)
+    return [
+        MeasuredKind(kind, len(groups_of(part)), measures_of(part, wanted))
+        for kind, part in (*sorted(parts.items()), *([(ALL, rows)] if rows else []))
+    ]
+
+
+# -- arms: what is compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +223,14 @@ class SweepArm:
     name: str
     rows: Sequence[Row]  # of all seeds
     kinds: Sequence[MeasuredKind]  # the last is of all questions together
+
+    def over_time(self, load: float, measure: str) -> dict[float, Estimate]:
+        """Its figure at one load, by the hours after which it was asked."""
+        rows = [row for row in self.rows if row["delay_hours"] and row["load"] == load]
+        hours = sorted({row["delay_hours"] for row in rows})
+        found = {h: [row for row in rows if row["delay_hours"] == h] for h in hours}
+        known = {h: measures_of(here, [measure]) for h, here in found.items()}
+        return {h: each[measure] for h, each in known.items() if each}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,84 +250,60 @@ class ArmPair:
         return self.corrected < 1 - LEVEL
 
 
-@dataclass(frozen=True, slots=True)
 class SourceResults:
     """All arms at one source.
 
+    Args:
+        name: What the source is called.
+        rows: Those of each arm.
+
     Attributes:
+        arms: In the order of the plan.
         measures: Those that some arm has, those that cost are among them.
         headlines: Those of them that arms are compared by.
-        timed: Those that are followed over time; none where nothing was planned in time.
         loads: The loads of questions that have a delay.
+        timed: The measures that are followed over time; none where nothing was planned in time.
     """
 
-    name: str
-    arms: Sequence[SweepArm]
-    measures: Sequence[str]
-    headlines: Sequence[str]
-    timed: Sequence[str]
-    loads: Sequence[float]
+    def __init__(self, name: str, rows: Mapping[str, Sequence[Row]]) -> None:
+        self.name = name
+        self.arms = [SweepArm(arm, own, measured(own)) for arm, own in rows.items()]
+        there = {m for arm in self.arms for kind in arm.kinds for m in kind.estimates}
+        self.measures = [each for each in NAMES if each in there]
+        self.headlines = [each for each in HEADLINES if each in there]
+        every = (row for arm in self.arms for row in arm.rows)
+        self.loads = sorted({row["load"] for row in every if row["delay_hours"]})
+        self.timed = [each for each in OVER_TIME if self.loads and each in there]
 
     def pairs(self) -> list[ArmPair]:
-        """All pairs of arms, by each measure that both have."""
-        return [pair for measure in self.headlines for pair in _pairs(self.arms, measure)]
+        """All pairs of arms, by each measure that both have; a measure is a family for Holm."""
+        return [pair for measure in self.headlines for pair in self._pairs(measure)]
+
+    def _pairs(self, measure: str) -> list[ArmPair]:
+        arms = [arm for arm in self.arms if measure in arm.kinds[-1].estimates]
+        figures = {arm.name: by_question(arm.rows, measure) for arm in arms}
+        groups = groups_of(row for arm in arms for row in arm.rows)
+        found, pairs = [], list(itertools.combinations(figures, 2))
+        for first, second in pairs:
+            if shared := sorted(figures[first].keys() & figures[second].keys()):
+                one, other = ([figures[name][key] for key in shared] for name in (first, second))
+                differs = difference(one, other, [groups[key] for key in shared], len(pairs))
+                found.append((first, second, *differs))
+        corrected = holm([p for *_, p in found])
+        return [ArmPair(measure, *each, by) for each, by in zip(found, corrected, strict=True)]
 
 
 def compared(records: Sequence[CellRecord]) -> list[SourceResults]:
     """Each source with its arms, in the order of the plan; failed cells are left out."""
-    rows: dict[tuple[str, str], dict[str, list[Row]]] = {}
+    rows: dict[TrialSource, dict[str, list[Row]]] = {}
     for record in records:
         if record.rows:
-            # By its content too: two files of one name are two sources.
-            source = record.source, str(record.cell["source"]["fingerprint"])
-            arms = rows.setdefault(source, {})
-            arms.setdefault(record.name, []).extend(record.rows)
-    return [results_of(name, arms) for (name, _), arms in rows.items()]
+            arms = rows.setdefault(record.cell.source, {})
+            arms.setdefault(record.cell.arm, []).extend(record.rows)
+    return [SourceResults(source.name, arms) for source, arms in rows.items()]
 
 
-def results_of(source: str, rows: Mapping[str, Sequence[Row]]) -> SourceResults:
-    """The rows of each arm at one source."""
-    arms = [SweepArm(name, own, measured(own)) for name, own in rows.items()]
-    there = {m for arm in arms for kind in arm.kinds for m in kind.estimates}
-    loads = sorted({r["load"] for arm in arms for r in arm.rows if r.get("delay_hours")})
-    return SourceResults(
-        name=source,
-        arms=arms,
-        measures=[each for each in (*MEASURES, *COSTS) if each in there],
-        headlines=[each for each in HEADLINES if each in there],
-        timed=[each for each in OVER_TIME if loads and each in there],
-        loads=loads,
-    )
-
-
-def over_time(arm: SweepArm, load: float, measure: str) -> dict[float, Estimate]:
-    """An arm's figure at one load, by the hours after which it was asked."""
-    rows = [row for row in arm.rows if row.get("delay_hours") and row["load"] == load]
-    found = {}
-    for hours in sorted({row["delay_hours"] for row in rows}):
-        here = [row for row in rows if row["delay_hours"] == hours]
-        if figures := by_question(here, measure):
-            found[hours] = estimate_of(figures, groups_of(here))
-    return found
-
-
-def _pairs(arms: Sequence[SweepArm], measure: str) -> list[ArmPair]:
-    """All pairs by one measure, a family for Holm."""
-    arms = [arm for arm in arms if measure in arm.kinds[-1].estimates]
-    figures = {arm.name: by_question(arm.rows, measure) for arm in arms}
-    groups = groups_of(row for arm in arms for row in arm.rows)
-    found, pairs = [], list(itertools.combinations(figures, 2))
-    for first, second in pairs:
-        if shared := sorted(figures[first].keys() & figures[second].keys()):
-            one, other = ([figures[name][key] for key in shared] for name in (first, second))
-            about = [groups[key] for key in shared]
-            differs = difference(one, other, about, family=len(pairs))
-            found.append((first, second, *differs))
-    corrected = holm([p for *_, p in found])
-    return [ArmPair(measure, *each, by) for each, by in zip(found, corrected, strict=True)]
-
-
-# -- the page
+# -- the page and the table
 
 
 def write_report(plan: SweepPlan, records: Sequence[CellRecord], command: str, path: Path) -> None:
@@ -168,8 +314,7 @@ def write_report(plan: SweepPlan, records: Sequence[CellRecord], command: str, p
     """
     loader = FileSystemLoader(Path(__file__).parent)
     page = Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    page.filters["figure"], page.globals["names"] = figure, {**MEASURES, **COSTS}
-    page.globals["over_time"], page.globals["times"] = over_time, HOURS
+    page.filters["figure"], page.globals["names"] = figure, NAMES
     text = page.get_template(TEMPLATE).render(
         plan=plan,
         command=command,
@@ -177,32 +322,42 @@ def write_report(plan: SweepPlan, records: Sequence[CellRecord], command: str, p
         failed=[record for record in records if record.problem],
         seconds=sum(record.seconds for record in records),
         sources=[(found, found.pairs(), _charts(found)) for found in compared(records)],
-        versions=Counter(json.dumps(each.versions)[1:-1] for each in records).most_common(),
+        versions=_versions(),
+        times=HOURS,
         rounds=ROUNDS,
     )
-    with refusing(f"{path} could not be written", "Free some disk space; what is done is kept"):
+    with refusing(f"{path} could not be written", "Free some disk space"):
         path.write_text(text, encoding="utf-8")
 
 
-# -- charts
+@cache
+def _versions() -> dict[str, str]:
+    """The versions that the figures depend on, and the commit (``+``: files differ from it)."""
+    found = {"python": platform.python_version(), "commit": ""}
+    with suppress(OSError):  # there is no git
+        command = ["git", "describe", "--always", "--abbrev=12", "--dirty=+"]
+        told = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
+        found["commit"] = told.stdout.strip()
+    packages = ("keepsake", "numpy", "onnxruntime", "chromadb")
+    return found | {package: version(package) for package in packages}
 
 
-def _charts(found: SourceResults) -> list[tuple[str, str]]:
-    """Each chart's name and itself as SVG; the same results give the same picture."""
+def _charts(found: SourceResults) -> list[str]:
+    """A chart by measure and one over time, as SVG; the same results give the same picture."""
     import matplotlib as mpl  # noqa: PLC0415 - takes a second
     from matplotlib.figure import Figure  # noqa: PLC0415
 
     style: dict[Any, Any] = {"font.size": 9, "svg.fonttype": "none", "axes.grid": True}
     style |= {"grid.alpha": 0.3, "axes.spines.top": False, "axes.spines.right": False}
-    drawn, svgs = [("By measure", _by_measure)] * bool(found.headlines), []
-    drawn += [("Known over time", _known_over_time)] * bool(found.timed)
-    for name, draw in drawn:
+    drawn = [_by_measure] * bool(found.headlines) + [_known_over_time] * bool(found.timed)
+    svgs = []
+    for draw in drawn:
         # Ids are made from the salt: charts of one page must not share them.
-        with mpl.rc_context({**style, "svg.hashsalt": f"{found.name} {name}"}):
+        with mpl.rc_context({**style, "svg.hashsalt": f"{found.name} {draw.__name__}"}):
             draw(found, picture := Figure(layout="constrained"))
             text = io.StringIO()
             picture.savefig(text, format="svg", metadata={"Date": None})
-            svgs.append((name, text.getvalue()[text.getvalue().index("<svg") :]))
+            svgs.append(text.getvalue()[text.getvalue().index("<svg") :])
     return svgs
 
 
@@ -229,11 +384,9 @@ def _known_over_time(found: SourceResults, picture: Figure) -> None:
     for panels, measure in zip(every, found.timed, strict=True):
         for axes, load in zip(panels, found.loads, strict=True):
             for arm in found.arms:
-                known = over_time(arm, load, measure)
+                known = arm.over_time(load, measure)
                 means = [100 * each.mean for each in known.values()]
-                below = [100 * abs(each.mean - each.low) for each in known.values()]
-                above = [100 * abs(each.high - each.mean) for each in known.values()]
-                axes.errorbar([*known], means, (below, above), label=arm.name, marker="o")
+                axes.errorbar([*known], means, label=arm.name, marker="o")
             axes.set_xscale("log")
             axes.set_xticks(list(HOURS), [f"after {name}" for name in HOURS.values()])
             axes.minorticks_off()
@@ -242,11 +395,8 @@ def _known_over_time(found: SourceResults, picture: Figure) -> None:
         panels[-1].legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
 
 
-# -- the rows
-
-
 _COLUMNS = {
-    pa.string(): "cell source memory settings profile judge writer problem commit trial question "
+    pa.string(): "source memory settings profile judge writer problem commit trial question "
     "kind about asker text expected answer model",
     pa.int64(): "seed limit budget recalled evidence recalled_lines memory_tokens prompt_tokens "
     "completion_tokens",
@@ -266,23 +416,18 @@ def write_parquet(records: Sequence[CellRecord], path: Path) -> None:
         KeepsakeError: The file cannot be written.
     """
     table = pa.Table.from_pylist([row for each in records for row in _rows(each)], schema=SCHEMA)
-    with refusing(f"{path} could not be written", "Free some disk space; what is done is kept"):
+    with refusing(f"{path} could not be written", "Free some disk space"):
         pq.write_table(table, path)
 
 
 def _rows(record: CellRecord) -> Iterator[dict[str, Any]]:
-    same = {
-        **record.cell,
-        "cell": record.key,
-        "source": record.source,
-        "settings": json.dumps(record.cell["settings"], sort_keys=True),
-        "problem": record.problem,
-        "commit": record.versions.get("commit", ""),
-        "cell_seconds": record.seconds,
-    }
+    same = record.cell.as_json()
+    same["settings"] = json.dumps(same["settings"], sort_keys=True)
+    same |= {"problem": record.problem, "commit": _versions()["commit"]}
+    same["cell_seconds"] = record.seconds
     for row in record.rows:
         figures = {name: value(row, name) for name in MEASURES}
-        found = {"recalled_lines": row["recalled"], "recalled": same["recalled"]}
-        yield {**same, **row, **found, **figures}
+        own = {"recalled_lines": row["recalled"], "recalled": same["recalled"]}
+        yield {**same, **row, **own, **figures}
     if not record.rows:
         yield same

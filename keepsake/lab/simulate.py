@@ -23,7 +23,7 @@ from keepsake.agent.runtime import Changed, Runtime, start
 from keepsake.child import LOOPBACK, in_use
 from keepsake.errors import KeepsakeError, ModelUnavailable, refusing
 from keepsake.events.log import Subscribers
-from keepsake.lab.answering import served
+from keepsake.lab.evaluate import served
 from keepsake.lab.simulation import AGENT, FOLDER, Lab, SimulationPlan, lab_of, write_config
 from keepsake.lab.timeline import Timeline
 from keepsake.models.detection import detected_profiles

@@ -1,140 +1,276 @@
-"""Runs the cells of a plan side by side, in processes; what is done stays done."""
+"""Sweeps: a plan, read from a YAML file, and its cells, which run side by side in processes.
+
+A plan is sources × memories × settings × profiles × seeds. A cell is one of the combinations.
+"""
 
 from __future__ import annotations
 
-import hashlib
-import json
+import itertools
 import multiprocessing
 import os
-import platform
 import signal
-import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field, replace
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field
 from functools import cache, partial
-from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Self
 
-from keepsake.errors import ConfigError, KeepsakeError, refusing
-from keepsake.lab.answering import CONTEXT, answering_model
-from keepsake.lab.evaluating import RECALLED, Evaluation, Row, evaluated
-from keepsake.lab.plan import FILE, SweepPlan, TrialCell
-from keepsake.lab.probes import LIMIT
-from keepsake.lab.trial import Trial
-from keepsake.memory.protocol import code_of
-from keepsake.models.detection import detected_profiles
+import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from keepsake.errors import KeepsakeError
+from keepsake.lab.benchmarks import read_trials
+from keepsake.lab.conversation import fault_of
+from keepsake.lab.evaluate import (
+    CONTEXT,
+    RECALLED,
+    Evaluation,
+    Row,
+    answering_model,
+    evaluated,
+    limited,
+)
+from keepsake.lab.probes import DAYS, LIMIT, LOADS, Trial, probe_trials
 from keepsake.models.embedders import MiniLMEmbedder
-from keepsake.paths import REPOSITORY, Places
+from keepsake.paths import Places
 from keepsake.ports import Embedder
 
-CELLS = "cells"
-"""The folder of the cells' files in that of the sweep."""
+NONE = "none"
+"""The profile of a cell in which nobody answers: what the memory finds is all that is measured."""
 ENDED = "Its process was ended from outside: is there memory for it?"
-_PACKAGES = ("keepsake", "numpy", "onnxruntime", "chromadb")
+_GUIDE = 'docs/evaluation.md, "Sweeps", has the form of a plan'
+
+# -- the form of a plan
+
+
+def _listed(value: Any) -> Any:
+    return value if isinstance(value, list | tuple) else [value]
+
+
+type _Scalar = bool | int | float | str
+type _OneOrMore[T] = Annotated[tuple[T, ...], BeforeValidator(_listed), Field(min_length=1)]
+type _Count = Annotated[int, Field(strict=True, ge=0)]
+type _Axes = dict[str, _OneOrMore[_Scalar]]
+"""Settings, each with the values that it has in turn."""
+
+
+class _Form(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Probes(_Form):
+    """Lives that a seed makes up; see :func:`probe_trials`."""
+
+    loads: _OneOrMore[int] = LOADS
+    lives: int = 1
+    days: int = DAYS
+
+
+class TrialSource(_Form):
+    """Where trials come from: a file, or probes."""
+
+    file: Path | None = None
+    probes: Probes | None = None
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Self:
+        if (self.file is None) == (self.probes is None):
+            raise ValueError("it is one of `file: PATH` and `probes: {}`")
+        return self
+
+    @property
+    def name(self) -> str:
+        """What tables call it."""
+        if self.probes is None:
+            return Path(str(self.file)).stem
+        lives = f", {self.probes.lives} lives" if self.probes.lives > 1 else ""
+        return f"probes, {'/'.join(map(str, self.probes.loads))} a day{lives}"
+
+    def trials(self, seed: int) -> list[Trial]:
+        """The lives with their questions.
+
+        Raises:
+            KeepsakeError: The file cannot be read.
+        """
+        if self.probes is None:
+            return read_trials(Path(str(self.file)))
+        return probe_trials(seed, self.probes.loads, self.probes.lives, self.probes.days)
+
+
+class _MemoryForm(_Form):
+    name: str
+    set: _Axes = {}
+
+
+class _PlanFile(_Form):
+    sources: _OneOrMore[TrialSource]
+    memories: _OneOrMore[_MemoryForm | str]
+    name: str = ""
+    set: _Axes = {}
+    seeds: _OneOrMore[_Count] = (1,)
+    profiles: _OneOrMore[str] = (NONE,)
+    judge: str = ""
+    writer: str = ""
+    questions: _Count = 0
+    budget: _Count = 0
+    recalled: _Count = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialCell:
+    """The exact configuration of one run."""
+
+    source: TrialSource
+    memory: str  # by its name
+    settings: tuple[tuple[str, str], ...] = ()  # the memory's own
+    seed: int = 1
+    profile: str = ""  # which profile of llm.md answers; empty where only recall is measured
+    judge: str = ""  # which one judges the answers; empty for none
+    writer: str = ""  # which one writes the memory's summaries; empty for rules
+    limit: int = 0  # questions in all; 0 for all there are
+    budget: int = 0  # tokens of the lines of a prompt; 0 for what the profile has room for
+    recalled: int = 0  # lines that the memory may give for a question; 0 for what is usual
+
+    @property
+    def name(self) -> str:
+        """Memory and settings."""
+        return " ".join((self.memory, *(f"{key}={value}" for key, value in self.settings)))
+
+    @property
+    def arm(self) -> str:
+        """What a sweep compares: memory, settings, and the profile that answers."""
+        return f"{self.name}, {self.profile}" if self.profile else self.name
+
+    def as_json(self) -> dict[str, Any]:
+        """The configuration for files."""
+        return asdict(self) | {"source": self.source.name, "settings": dict(self.settings)}
+
+
+@dataclass(frozen=True, slots=True)
+class SweepPlan:
+    """A plan as it was read."""
+
+    name: str  # what the report calls it
+    text: str  # the file, word for word
+    cells: tuple[TrialCell, ...]  # in the order of the plan, none twice
+
+
+def read_plan(path: Path) -> SweepPlan:
+    """Read a plan; files that it names are looked for beside it.
+
+    Raises:
+        KeepsakeError: It cannot be read, or names what there cannot be.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+        found = _PlanFile.model_validate(yaml.safe_load(text))
+    except OSError as error:
+        told = f"{path} cannot be read ({error.strerror or error})"
+        raise KeepsakeError(told, "Name a file that is there") from error
+    except ValidationError as error:
+        raise KeepsakeError(f"{path}: {fault_of(error)}", _GUIDE) from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise KeepsakeError(f"{path} is no YAML ({error})", _GUIDE) from error
+    sources = []
+    for source in found.sources:
+        file = path.parent.resolve() / source.file.expanduser() if source.file else None
+        if file is not None and not file.exists():
+            told = f"{path}: there is no file {file}"
+            raise KeepsakeError(told, "Name one from where the plan lies")
+        sources.append(source.model_copy(update={"file": file}))
+    cells = tuple(dict.fromkeys(_cells(found, sources)))
+    return SweepPlan(found.name or path.stem, text, cells)
+
+
+def _cells(plan: _PlanFile, sources: Sequence[TrialSource]) -> Iterator[TrialCell]:
+    """The product of the parts of a plan."""
+    memories = [_MemoryForm(name=e) if isinstance(e, str) else e for e in plan.memories]
+    arms = [(each.name, own) for each in memories for own in _settings({**plan.set, **each.set})]
+    for source, (memory, settings), profile in itertools.product(sources, arms, plan.profiles):
+        silent = profile == NONE  # where nobody answers there is nothing to judge
+        # A file that no model answers is the same with every seed: one is enough.
+        for seed in plan.seeds[:1] if silent and source.file else plan.seeds:
+            yield TrialCell(
+                source=source,
+                memory=memory,
+                settings=settings,
+                seed=seed,
+                profile="" if silent else profile,
+                judge="" if silent else plan.judge,
+                writer=plan.writer,
+                limit=plan.questions,
+                budget=plan.budget,
+                recalled=plan.recalled,
+            )
+
+
+def _settings(axes: _Axes) -> Iterator[tuple[tuple[str, str], ...]]:
+    """Each combination of the values of some settings."""
+    for values in itertools.product(*axes.values()):
+        written = (str(v).lower() if isinstance(v, bool) else str(v) for v in values)
+        yield tuple(zip(axes, written, strict=True))
+
+
+# -- run
 
 
 @dataclass(frozen=True, slots=True)
 class CellRecord:
-    """One cell that was run, as its file in the sweep's folder has it."""
+    """One cell that was run."""
 
-    key: str  # names its file
-    name: str  # memory and settings
-    source: str
-    cell: dict[str, Any]  # the exact configuration
+    cell: TrialCell
     problem: str = ""  # why there are no rows; empty where there are
     seconds: float = 0.0  # that it took
-    versions: dict[str, str] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
-
-    def write(self, folder: Path) -> None:
-        """Put it into the folder of the sweep's cells.
-
-        Raises:
-            KeepsakeError: It cannot be written.
-        """
-        path = folder / f"{self.key}.json"
-        part = path.with_suffix(".new")
-        text = json.dumps({n: getattr(self, n) for n in self.__slots__}, ensure_ascii=False)
-        with refusing(f"{path} could not be written", "Free some disk space; what is done is kept"):
-            part.write_text(f"{text}\n", encoding="utf-8")
-            part.replace(path)
 
 
 def sweep(
     here: Places,
     plan: SweepPlan,
-    folder: Path,
     jobs: int | None = None,
-    done: Callable[[CellRecord, bool], None] = lambda _record, _before: None,
+    done: Callable[[CellRecord], None] = lambda _: None,
 ) -> list[CellRecord]:
-    """Run what is not done yet; blocks.
+    """Run all cells of a plan; blocks.
 
     Args:
         here: Whose configuration and whose models.
         plan: What is run.
-        folder: Where the results are kept; made where it is missing.
         jobs: Processes side by side; None for one a core.
-        done: Told of each cell that came to an end, and whether that was before.
+        done: Told of each cell that came to an end.
 
     Returns:
-        The records of all cells of the plan, in its order; a failed one says why it failed.
-
-    Raises:
-        KeepsakeError: A file cannot be read or written.
+        The records of all cells, in the order of the plan; a failed one says why it failed.
     """
-    cells = folder.resolve() / CELLS
-    with refusing(f"{cells} could not be made", "Name another folder by --out"):
-        cells.mkdir(parents=True, exist_ok=True)
-    wanted = [pinned_down(cell, here) for cell in plan.cells]
-    found = {cell: record for cell in wanted if (record := _earlier(cells, cell.key()))}
-    for record in found.values():
-        done(record, True)
-    missing = [cell for cell in wanted if cell not in found]
-
-    if missing:
-        with refusing("There is no room for temporary files", "Free some disk space"):
-            # One folder for all: a process that is ended cannot take its own away.
-            made = tempfile.TemporaryDirectory(prefix="keepsake-sweep-", ignore_cleanup_errors=True)
-        with made as scratch:
-            absolute = replace(here, home=here.home.absolute(), vault=here.vault.absolute())
-            one = partial(recorded, absolute, Path(scratch))
-            jobs = min(jobs or os.cpu_count() or 1, len(missing))
-            alone = ((cell, one(cell)) for cell in missing)
-            for cell, record in _pooled(one, missing, jobs) if jobs > 1 else alone:
-                found[cell] = record
-                record.write(cells)
-                done(record, False)
-    return [found[cell] for cell in wanted]
+    # Spawned, not forked: a fork would take over the locks of threads that it has not.
+    spawned, found = multiprocessing.get_context("spawn"), dict[TrialCell, CellRecord]()
+    jobs = min(jobs or os.cpu_count() or 1, len(plan.cells))
+    # Ctrl-C ends those of the pool at once, without a word.
+    end = (signal.SIGINT, signal.SIG_DFL)
+    with ProcessPoolExecutor(jobs, spawned, initializer=signal.signal, initargs=end) as pool:
+        waiting = {pool.submit(partial(recorded, here), cell): cell for cell in plan.cells}
+        try:
+            for future in as_completed(waiting):
+                cell, broken = waiting[future], future.exception()  # a kill ends those of all
+                found[cell] = CellRecord(cell, ENDED) if broken else future.result()
+                done(found[cell])
+        finally:
+            pool.shutdown(cancel_futures=True)
+    return [found[cell] for cell in plan.cells]
 
 
-def _earlier(folder: Path, key: str) -> CellRecord | None:
-    """A cell that came to an end before; None where there is none, or it failed."""
-    try:
-        found = CellRecord(**json.loads((folder / f"{key}.json").read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
-        return None
-    return None if found.problem else found
-
-
-# -- one cell
-
-
-def recorded(here: Places, scratch: Path, cell: TrialCell) -> CellRecord:
+def recorded(here: Places, cell: TrialCell) -> CellRecord:
     """The record of one cell; an error in it is its own."""
-    began = time.perf_counter()
+    began, problem, rows = time.perf_counter(), "", list[Row]()
     try:
-        rows = run_cell(cell, here, _embedder(), scratch=scratch)
+        rows = run_cell(cell, here, _embedder())
+    except KeepsakeError as error:
+        problem = str(error)
     except Exception as error:  # the other cells of a long night count
-        ours = isinstance(error, KeepsakeError)
-        problem = str(error) if ours else f"A fault of this program: {error!r}"
-        return _record(cell, problem=problem, seconds=time.perf_counter() - began)
-    return _record(cell, rows=rows, seconds=round(time.perf_counter() - began, 3))
+        problem = f"A fault of this program: {error!r}"
+    return CellRecord(cell, problem, round(time.perf_counter() - began, 3), rows)
 
 
 @cache
@@ -143,47 +279,14 @@ def _embedder() -> MiniLMEmbedder:
     return MiniLMEmbedder(threads=1)
 
 
-def _record(cell: TrialCell, **fields: Any) -> CellRecord:
-    profile = f", {cell.profile}" if cell.profile else ""
-    name, source = f"{cell.name}{profile}", cell.source.name
-    return CellRecord(cell.key(), name, source, cell.as_json(), versions=_versions(), **fields)
-
-
-@cache
-def _versions() -> dict[str, str]:
-    """The versions that the figures depend on, and the commit (``+``: files differ from it)."""
-    found = {"python": platform.python_version()}
-    with suppress(OSError):  # there is no git
-        command = ["git", "describe", "--always", "--abbrev=12", "--dirty=+"]
-        told = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
-        found |= {"commit": told.stdout.strip()} if told.stdout else {}
-    return found | {package: version(package) for package in _PACKAGES}
-
-
-def pinned_down(cell: TrialCell, here: Places) -> TrialCell:
-    """The cell with what its profiles and its memory's code say now.
-
-    So another model, or a changed memory, makes it another cell.
-    """
-    profiles = detected_profiles(here)
-    found = {}
-    for name in sorted({cell.profile, cell.judge, cell.writer} - {""}):
-        with suppress(ConfigError):  # one that there is not is refused where it is opened
-            told = repr(profiles.get(name)).encode()
-            found[name] = hashlib.sha256(told).hexdigest()[:16]
-    return replace(cell, models=tuple(found.items()), code=code_of(cell.memory))
-
-
 def run_cell(
     cell: TrialCell,
     here: Places,
     embedder: Embedder,
-    *,
-    scratch: Path | None = None,
-    trials: list[Trial] | None = None,
-    done: Callable[[Row], None] = lambda _: None,
+    trials: Sequence[Trial] | None = None,
+    done: Callable[[], None] = lambda: None,
 ) -> list[Row]:
-    """Its rows, one a question; blocks.
+    """Its rows, one a question; blocks. ``trials``: its own, where they are read already.
 
     Raises:
         KeepsakeError: A file, memory or profile cannot be used, or a model does not answer.
@@ -198,34 +301,11 @@ def run_cell(
             memory=cell.memory,
             settings=dict(cell.settings),
             embedder=embedder,
-            writer=models[cell.writer].model if cell.writer else None,
+            writer=models.get(cell.writer),
             answerer=answerer,
             judge=models.get(cell.judge),
             budget=cell.budget or (answerer.budget if answerer else CONTEXT),
-            recalled=cell.recalled or (RECALLED if cell.source.kind == FILE else LIMIT),
+            recalled=cell.recalled or (LIMIT if cell.source.probes else RECALLED),
         )
-        lives = trials if trials is not None else cell.questions()
-        return evaluated(lives, how, scratch, done)
-
-
-# -- many
-
-
-def _pooled(
-    one: Callable[[TrialCell], CellRecord], cells: Sequence[TrialCell], jobs: int
-) -> Iterator[tuple[TrialCell, CellRecord]]:
-    """Run every cell in processes; the same results however many there are."""
-    # Spawned, not forked: a fork would take over the locks of threads that it has not.
-    spawned = multiprocessing.get_context("spawn")
-    # Ctrl-C ends those of the pool at once, without a word.
-    end = (signal.SIGINT, signal.SIG_DFL)
-    with ProcessPoolExecutor(jobs, spawned, initializer=signal.signal, initargs=end) as pool:
-        waiting = {pool.submit(one, cell): cell for cell in cells}
-        try:
-            for future in as_completed(waiting):
-                try:
-                    yield waiting[future], future.result()
-                except BrokenProcessPool:  # one that was killed takes the cells of all with it
-                    yield waiting[future], _record(waiting[future], problem=ENDED)
-        finally:
-            pool.shutdown(cancel_futures=True)
+        lives = limited(trials or cell.source.trials(cell.seed), cell.limit)
+        return evaluated(lives, how, done)

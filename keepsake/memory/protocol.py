@@ -7,7 +7,6 @@ nothing at all. A name is an entry point (:data:`GROUP`) or ``package.module:Cla
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import inspect
 import sys
@@ -141,26 +140,6 @@ def maker(name: str) -> Maker:
     # As with `python -m`: what is nowhere else is found where one stands.
     sys.path += [""] * ("" not in sys.path)
     return _loaded(EntryPoint(name, name, GROUP))
-
-
-def code_of(name: str) -> str:
-    """A digest of the code behind a memory that is not ours: of its package, or its one file.
-
-    Empty for ours, which the version of the program tells, and for one that cannot be loaded.
-    """
-    try:
-        module = sys.modules[maker(name).__module__]
-    except (KeepsakeError, AttributeError, KeyError):
-        return ""
-    top = sys.modules[module.__name__.partition(".")[0]]
-    if top.__name__ == "keepsake" or not module.__file__:
-        return ""
-    folders = [Path(each) for each in getattr(top, "__path__", ())]
-    files = sorted(file for folder in folders for file in folder.rglob("*.py"))
-    told = hashlib.sha256()
-    for file in files or [Path(module.__file__)]:
-        told.update(file.read_bytes())
-    return told.hexdigest()[:16]
 
 
 def _loaded(point: EntryPoint) -> Maker:

@@ -7,8 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from keepsake.errors import KeepsakeError
-from keepsake.lab.plan import read_plan
-from keepsake.lab.sweep import CELLS, sweep
+from keepsake.lab.sweep import read_plan, sweep
 from keepsake.paths import REPOSITORY, Places, Ports
 from tests.fakes.model_server import FakeModelServer
 from tests.unit.lab.in_process import keepsake
@@ -48,15 +47,10 @@ def written(folder, text=PLAN):
     return path
 
 
-def run(tmp_path, folder, jobs=1, text=PLAN):
-    plan = read_plan(written(tmp_path, text))
-    return sweep(places(tmp_path), plan, tmp_path / folder, jobs)
-
-
 def figures(records):
     """What may not depend on where and when a cell was run."""
     rows = [
-        (r.key, r.name, r.source, r.problem, name, value)
+        (r.cell.name, r.cell.source.name, r.cell.seed, r.problem, name, value)
         for r in records
         for row in r.rows or [{}]
         for name, value in row.items()
@@ -68,11 +62,11 @@ def figures(records):
 def test_a_plan_is_the_product_of_its_parts(tmp_path):
     cells = read_plan(written(tmp_path)).cells
     arms = ["full-context", "sliding-window window=8", "sliding-window window=64", "nosuch:Class"]
-    of_file = [cell for cell in cells if cell.source.kind == "file"]
+    of_file = [cell for cell in cells if cell.source.file]
     # A file that no model answers is the same with every seed.
     assert [cell.name for cell in of_file] == arms
     assert [(c.name, c.seed) for c in cells[4:]] == [(arm, seed) for arm in arms for seed in (1, 2)]
-    assert len({cell.key() for cell in cells}) == len(cells) == 12
+    assert len(set(cells)) == len(cells) == 12
     answered = PLAN + "profiles: [none, agent]\njudge: agent\n"
     more = read_plan(written(tmp_path, answered)).cells
     assert len(more) == 12 + 16
@@ -95,35 +89,13 @@ def test_a_plan_that_cannot_be_used_says_why(tmp_path, text, told):
 
 
 def test_results_are_the_same_in_one_process_and_in_several(tmp_path):
-    alone = run(tmp_path, "alone")
-    pooled = run(tmp_path, "pooled", 2)
+    plan = read_plan(written(tmp_path))
+    alone, pooled = (sweep(places(tmp_path), plan, jobs) for jobs in (1, 2))
     assert figures(alone) == figures(pooled)
     failed = [record for record in alone if record.problem]
-    assert {record.name for record in failed} == {"nosuch:Class"}
+    assert {record.cell.name for record in failed} == {"nosuch:Class"}
     assert all("cannot be loaded" in record.problem for record in failed)
     assert len([r for r in alone if r.rows]) == 9
-
-
-def test_what_is_done_stays_done_and_what_failed_is_tried_again(tmp_path):
-    run(tmp_path, "kept")
-    cells = tmp_path / "kept" / CELLS
-    before = {path.name: path.stat().st_mtime_ns for path in cells.iterdir()}
-    gone = next(path for path in sorted(cells.iterdir()) if '"problem": ""' in path.read_text())
-    gone.unlink()
-    told = []
-    plan = read_plan(tmp_path / "plan.yaml")
-    sweep(
-        places(tmp_path),
-        plan,
-        tmp_path / "kept",
-        1,
-        lambda record, earlier: told.append((record.key, earlier)),
-    )
-    assert sum(earlier for _, earlier in told) == 8
-    after = {path.name: path.stat().st_mtime_ns for path in cells.iterdir()}
-    anew = {name for name, time in after.items() if before.get(name) != time}
-    assert gone.name in anew
-    assert len(anew) == 1 + 3
 
 
 def test_the_report_has_all_of_it_and_needs_nothing_beside_it(tmp_path, monkeypatch):
@@ -157,12 +129,9 @@ def test_the_report_has_all_of_it_and_needs_nothing_beside_it(tmp_path, monkeypa
     assert PLAN.splitlines()[0] in page
     assert not re.search(r'(?:src|href)="(?!#)', page.replace("xlink:href", "")), "from elsewhere"
     table = pq.read_table(folder / "results.parquet").to_pylist()
-    assert len({row["cell"] for row in table}) == 12 + 16
     failed = [row for row in table if row["problem"]]
     assert {row["memory"] for row in failed} == {"breaking:Breaking"}
     parrot = [row for row in table if "parrot" in (row["text"] or "") and row["profile"]]
     assert {row["f1"] for row in parrot} == {1.0}
     assert {json.loads(row["settings"]).get("window") for row in parrot} == {None, "8", "64"}
     assert {row["seed"] for row in parrot} == {1, 2}
-    again = keepsake(environ, "sweep", plan, "--out", folder, "--jobs", "1")
-    assert "21 of 28 cells were done before" in again.stderr

@@ -51,7 +51,7 @@ def spoilt(name, spoil, tmp_path):
         (
             "locomo.json",
             lambda d: d[0]["conversation"].pop("session_2_date_time"),
-            "session_2: .*its first turn has no 'date_time'",
+            r"session_2\.began: Input should be a valid datetime",
         ),
         ("longmemeval.json", lambda d: d[1]["haystack_dates"].pop(), "2 sessions and 1 dates"),
         (

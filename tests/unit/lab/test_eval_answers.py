@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from keepsake.lab.trial import NOT_KNOWN
+from keepsake.lab.evaluate import NOT_KNOWN
 from keepsake.paths import REPOSITORY
 from tests.fakes.model_server import FakeModelServer
 from tests.unit.lab.in_process import keepsake
@@ -65,18 +65,13 @@ def test_answers_are_graded_by_category_with_intervals(environ, tmp_path, server
     memory = ("full-context", "sliding-window")
     ran = ask(environ, "--judge", "answers", "--json", found, memory=memory)
     assert ran.returncode == 0, ran.stderr
-    for word in ("adversarial", "multi-hop", "ROUGE-L", "judged right", "tokens of prompt"):
+    for word in ("adversarial", "multi-hop", "judged right", "tokens of prompt"):
         assert word in ran.stdout
     whole, window = json.loads(found.read_text())["cells"]
     assert [whole["name"], window["name"]] == list(memory)
     rows = {row["text"]: row for row in whole["rows"]}
     parrot = rows["What is the parrot in the ferry office called?"]
-    assert (parrot["answer"], parrot["f1"], parrot["exact"], parrot["judged"]) == (
-        "Admiral.",
-        1,
-        1,
-        1,
-    )
+    assert (parrot["answer"], parrot["f1"], parrot["judged"]) == ("Admiral.", 1, 1)
     cable = rows["Who laid the cable for Nadia's kiln?"]
     assert 0 < cable["f1"] < 1
     assert cable["judged"] == 0
@@ -88,3 +83,9 @@ def test_answers_are_graded_by_category_with_intervals(environ, tmp_path, server
     first = server.calls("/v1/chat/completions")[0].body["messages"][0]["content"]
     assert "3 March 2023, Nadia: Oskar, you will not believe it" in first
     assert first.endswith("Question: What did Nadia buy for making bowls?")
+    asked = len(server.calls("/v1/chat/completions"))
+    again = ask(environ, "--judge", "answers", "--json", found, memory=memory)
+    assert again.returncode == 0, again.stderr
+    assert len(server.calls("/v1/chat/completions")) == asked, "an answer was paid for twice"
+    (again_whole, _) = json.loads(found.read_text())["cells"]
+    assert again_whole["scores"][-1]["f1"] == every["f1"]
