@@ -1,0 +1,128 @@
+"""The dialogues of this folder as examples: the prompt that the game would send, and the answer.
+
+    python tools/voice/examples.py --server http://127.0.0.1:4007 --out examples.jsonl
+
+Each line that a character says in ``dialogues/*.txt`` becomes one example, rendered with the block
+``dialogue`` of ``talk.md``, so that a model is tuned on what it will be asked. The server is any
+llama.cpp server with the model: it turns texts into tokens. Without it the texts are written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from keepsake.tasks.prompt_file import Prompts, load_prompts
+from keepsake.tasks.talk import LAST_LINES, TALK_PARTS, TALK_VARIABLES, TalkScene
+
+HERE = Path(__file__).parent
+TEMPLATE = HERE.parents[1] / "vault/config/prompts/talk.md"
+KEPT_ASIDE = 10
+"""One dialogue in so many is never learned from: it measures."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dialogue:
+    """One talk with a character."""
+
+    scene: TalkScene
+    voice: tuple[str, ...]  # lines that show how it speaks
+    lines: tuple[str, ...]  # as the prompt shows them
+    told: dict[int, tuple[str, ...]] = field(default_factory=dict)  # before which line
+
+
+def dialogues(path: Path) -> Iterator[Dialogue]:
+    """The talks of one file; see README.md for its form.
+
+    Raises:
+        ValueError: A part of the file is no talk.
+    """
+    for block in path.read_text(encoding="utf-8").split("\n# "):
+        if block.strip():
+            yield _dialogue(block.removeprefix("# ").strip(), path.name)
+
+
+def _dialogue(block: str, file: str) -> Dialogue:
+    name, *rest = (line.strip() for line in block.splitlines())
+    head: dict[str, str] = {}
+    voice, lines, told = list[str](), list[str](), dict[int, tuple[str, ...]]()
+    talks = False
+    for line in filter(None, rest):
+        key, _, value = line.partition(":")
+        if talks and line.startswith("[told]"):
+            told[len(lines)] = tuple(each.strip() for each in line[6:].split(" / "))
+        elif talks:
+            lines.append(line)
+        elif line == "talk:":
+            talks = True
+        elif key == "ex":
+            voice += [each.strip() for each in value.split(" | ")]
+        else:
+            head[key] = value.strip()
+    if not lines or "persona" not in head:
+        raise ValueError(f"{file}: {name}: a persona and a talk are needed")
+    scene = TalkScene(
+        name,
+        persona=head["persona"],
+        recent=head.get("recent", ""),
+        now=head.get("now", ""),
+        place=head.get("place", ""),
+        here=tuple(filter(None, head.get("here", "").split(", "))),
+        people=tuple(filter(None, [head.get("people", "")])),
+        pinned=tuple(filter(None, [head.get("always", "")])),
+    )
+    return Dialogue(scene, tuple(voice), tuple(lines), told)
+
+
+def examples(talk: Dialogue, prompts: Prompts) -> Iterator[tuple[str, str]]:
+    """For each line that the character says: the prompt and the line."""
+    own = f"{talk.scene.name}: "
+    for at, line in enumerate(talk.lines):
+        if not line.startswith(own) or at == 0:
+            continue
+        shown = talk.lines[:at]
+        shown = shown[max(len(shown) // LAST_LINES - 1, 0) * LAST_LINES :]
+        values: dict[str, Any] = replace(talk.scene, told=talk.told.get(at, ())).variables()
+        values |= {"examples": [*talk.voice], "talk": shown, "refused": ""}
+        yield prompts.render("dialogue", **values), line.removeprefix(own)
+
+
+def main() -> None:
+    """Write the examples of all dialogues as JSON lines."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--server", help="a llama.cpp server that has the model")
+    parser.add_argument("--out", type=Path, required=True)
+    given = parser.parse_args()
+    prompts = load_prompts(TEMPLATE, TALK_PARTS, TALK_VARIABLES)
+    client = httpx.Client(base_url=given.server, timeout=60) if given.server else None
+
+    def tokens(text: str) -> list[int]:
+        assert client is not None
+        answer = client.post("/tokenize", json={"content": text, "add_special": True})
+        found: list[int] = answer.raise_for_status().json()["tokens"]
+        return found
+
+    count = 0
+    with given.out.open("w", encoding="utf-8") as file:
+        for path in sorted((HERE / "dialogues").glob("*.txt")):
+            for number, talk in enumerate(dialogues(path)):
+                for prompt, answer in examples(talk, prompts):
+                    row: dict[str, Any] = {"aside": number % KEPT_ASIDE == KEPT_ASIDE - 1}
+                    if client is None:
+                        row |= {"prompt": prompt, "answer": answer}
+                    else:
+                        head = tokens(prompt)
+                        row |= {"prompt": len(head), "tokens": tokens(f"{prompt} {answer}\n")}
+                    file.write(json.dumps(row, ensure_ascii=False) + "\n")
+                    count += 1
+    print(f"{count} examples in {given.out}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,164 @@
+"""Tunes a small model's voice: a LoRA on the examples, as a GGUF adapter that llama.cpp loads.
+
+    python tools/voice/train.py MODEL.gguf examples.jsonl OUT
+
+It needs ``torch``, ``transformers``, ``peft`` and ``gguf``, and takes minutes on a GPU. The weights
+are those of the GGUF file itself, as what is tuned is what will be served.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import random
+import time
+from pathlib import Path
+
+import gguf
+import torch
+from peft import LoraConfig, get_peft_model
+from transformers import AutoModelForCausalLM
+
+MATRICES = {
+    "q_proj": "attn_q",
+    "k_proj": "attn_k",
+    "v_proj": "attn_v",
+    "o_proj": "attn_output",
+    "gate_proj": "ffn_gate",
+    "up_proj": "ffn_up",
+    "down_proj": "ffn_down",
+}
+
+
+def batches(rows, most, shuffle):
+    """Rows of like length together, ``most`` tokens at most, padding counted."""
+    rows = sorted(rows, key=lambda row: (len(row["tokens"]), random.random()))
+    found, batch = [], []
+    for row in rows:
+        if batch and len(row["tokens"]) * (len(batch) + 1) > most:
+            found.append(batch)
+            batch = []
+        batch.append(row)
+    found.append(batch)
+    if shuffle:
+        random.shuffle(found)
+    return found
+
+
+def loss_of(model, batch, device):
+    """The summed loss of the answers' tokens, and how many they are."""
+    longest = max(len(row["tokens"]) for row in batch)
+    ids = torch.zeros(len(batch), longest, dtype=torch.long)
+    mask, labels = torch.zeros_like(ids), torch.full_like(ids, -100)
+    for at, row in enumerate(batch):
+        size, head = len(row["tokens"]), row["prompt"]
+        ids[at, :size] = torch.tensor(row["tokens"])
+        mask[at, :size] = 1
+        labels[at, head:size] = ids[at, head:size]
+    ids, mask, labels = ids.to(device), mask.to(device), labels.to(device)
+    hidden = model.model(input_ids=ids, attention_mask=mask).last_hidden_state
+    said = labels[:, 1:] != -100
+    logits = model.lm_head(hidden[:, :-1][said]).float()
+    loss = torch.nn.functional.cross_entropy(logits, labels[:, 1:][said], reduction="sum")
+    return loss, int(said.sum())
+
+
+@torch.no_grad()
+def held_out(model, rows, device):
+    """The mean loss a token of rows that are never learned from."""
+    model.eval()
+    found = [loss_of(model.base_model.model, b, device) for b in batches(rows, 32768, False)]
+    model.train()
+    return float(sum(x for x, _ in found) / sum(n for _, n in found))
+
+
+def write_adapter(model, config, arch, path):
+    """The LoRA as GGUF, in the names that llama.cpp gives to the matrices."""
+    writer = gguf.GGUFWriter(path, arch)
+    writer.add_type("adapter")
+    writer.add_string("adapter.type", "lora")
+    writer.add_float32("adapter.lora.alpha", float(config.lora_alpha))
+    for name, value in model.state_dict().items():
+        if ".lora_" not in name:
+            continue
+        parts = name.split(".")
+        layer, which = parts[parts.index("layers") + 1], "a" if "lora_A" in parts else "b"
+        matrix = next(ours for theirs, ours in MATRICES.items() if theirs in parts)
+        tensor = value.detach().float().cpu().numpy().astype("float16")
+        writer.add_tensor(f"blk.{layer}.{matrix}.weight.lora_{which}", tensor)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("model", type=Path)
+    parser.add_argument("examples", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--rank", type=int, default=5)
+    parser.add_argument("--epochs", type=int, default=3)
+    parser.add_argument("--rate", type=float, default=3e-4)
+    parser.add_argument("--batch", type=int, default=12288, help="tokens of one step")
+    parser.add_argument("--dropout", type=float, default=0.05)
+    parser.add_argument("--seconds", type=float, default=1e9, help="end after so many, whatever is left")
+    given = parser.parse_args()
+    random.seed(7)
+    torch.manual_seed(7)
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    kind = torch.bfloat16 if device == "cuda" else torch.float32
+    rows = [json.loads(line) for line in given.examples.open(encoding="utf-8")]
+    learned = [row for row in rows if not row["aside"]]
+    aside = [row for row in rows if row["aside"]]
+    begun = time.time()
+    model = AutoModelForCausalLM.from_pretrained(
+        given.model.parent, gguf_file=given.model.name, dtype=kind
+    ).to(device)
+    print(f"loaded in {time.time() - begun:.0f} s; {len(learned)} examples, {len(aside)} aside", flush=True)
+    config = LoraConfig(
+        r=given.rank,
+        lora_alpha=2 * given.rank,
+        lora_dropout=given.dropout,
+        target_modules=[*MATRICES],
+    )
+    model = get_peft_model(model, config)
+    for each in model.parameters():
+        if each.requires_grad:
+            each.data = each.data.float()
+    given.out.mkdir(parents=True, exist_ok=True)
+    arch = str(gguf.GGUFReader(given.model).get_field("general.architecture").contents())
+    trained = [each for each in model.parameters() if each.requires_grad]
+    steps = batches(learned, given.batch, True)
+    total, done, best = len(steps) * given.epochs, 0, math.inf
+    adam = torch.optim.AdamW(trained, lr=given.rate, weight_decay=0.01)
+    print(f"held out: {held_out(model, aside, device):.4f} before", flush=True)
+    begun, log = time.time(), []
+    for epoch in range(given.epochs):
+        for batch in batches(learned, given.batch, True):
+            share = done / total
+            rate = given.rate * min(1, done / 10) * (0.05 + 0.95 * (1 + math.cos(math.pi * share)) / 2)
+            for group in adam.param_groups:
+                group["lr"] = rate
+            with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
+                loss, count = loss_of(model.base_model.model, batch, device)
+            (loss / count).backward()
+            torch.nn.utils.clip_grad_norm_(trained, 1.0)
+            adam.step()
+            adam.zero_grad(set_to_none=True)
+            done += 1
+            log.append(float(loss) / count)
+        with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
+            found = held_out(model, aside, device)
+        mean = sum(log[-len(steps) :]) / len(steps)
+        print(f"epoch {epoch + 1}: learned {mean:.4f}, held out {found:.4f}, {time.time() - begun:.0f} s", flush=True)
+        write_adapter(model, config, arch, given.out / f"voice-{epoch + 1}.gguf")
+        if found < best:
+            best = found
+        if time.time() - begun > given.seconds:
+            break
+
+
+if __name__ == "__main__":
+    main()
