@@ -12,6 +12,7 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from keepsake.errors import KeepsakeError
 from keepsake.web.access import View, may_read_metrics, nowhere, page
 from keepsake.web.api import addresses
+from keepsake.web.mine import mine
 from keepsake.web.watching import watching
 from keepsake.web.world import NoSuchAgent, name_of
 
@@ -55,6 +56,7 @@ def _template(name: str) -> View:
 
 urlpatterns = [
     path("", _template("agents"), name="agents"),
+    path("mine/", mine, name="mine"),
     path("search/", _template("search"), name="search"),
     path("world/", _template("world"), name="world"),
     path("<int:number>/", agent, name="agent"),

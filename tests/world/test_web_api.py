@@ -290,3 +290,33 @@ class TestSite(WebWorld):
         assert f'data-session="{stranger.cookies["sessionid"].value}"' in page
         self.web.get("/agents/")
         assert self.web.session["webclient_authenticated_uid"] == self.builder.id
+
+
+class TestMine(WebWorld):
+    """The players' page: who is here, and what they make of you."""
+
+    def test_a_player_sees_what_the_agents_know_of_their_own_characters_and_of_no_others(self):
+        self.says("My sister Lotte died in March, Mira.")
+        pia = self.guest(77, "Pia")
+        self.says("I bake bread in Ostrey, Mira.", who=pia)
+        self.mind.acquaintances.settle()
+        self.account.characters.add(self.char1)
+        anna, bob = (self.client_of(each) for each in (self.account, pia.account))
+        for mine, other in ((anna, "Ostrey"), (bob, "Lotte")):
+            shown = mine.get("/agents/mine/")
+            assert shown.status_code == 200
+            text = shown.content.decode()
+            assert "Mira" in text
+            assert ("Lotte" in text) is (other == "Ostrey")
+            assert other not in text
+            assert shown.headers["Cache-Control"] == "no-store"
+
+    def test_a_stranger_is_sent_to_log_in(self):
+        answer = self.client_of().get("/agents/mine/")
+        assert answer.status_code == 302
+        assert "next=/agents/mine/" in answer.headers["Location"]
+
+    def test_without_agents_running_it_says_so(self):
+        self.stop_services()
+        text = self.client_of(self.account).get("/agents/mine/").content.decode()
+        assert 'role="alert"' in text

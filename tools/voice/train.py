@@ -103,7 +103,9 @@ def main():
     parser.add_argument("--rate", type=float, default=3e-4)
     parser.add_argument("--batch", type=int, default=12288, help="tokens of one step")
     parser.add_argument("--dropout", type=float, default=0.05)
-    parser.add_argument("--seconds", type=float, default=1e9, help="end after so many, whatever is left")
+    parser.add_argument(
+        "--seconds", type=float, default=1e9, help="end after so many, whatever is left"
+    )
     given = parser.parse_args()
     random.seed(7)
     torch.manual_seed(7)
@@ -116,7 +118,10 @@ def main():
     model = AutoModelForCausalLM.from_pretrained(
         given.model.parent, gguf_file=given.model.name, dtype=kind
     ).to(device)
-    print(f"loaded in {time.time() - begun:.0f} s; {len(learned)} examples, {len(aside)} aside", flush=True)
+    print(
+        f"loaded in {time.time() - begun:.0f} s; {len(learned)} examples, {len(aside)} aside",
+        flush=True,
+    )
     config = LoraConfig(
         r=given.rank,
         lora_alpha=2 * given.rank,
@@ -138,7 +143,9 @@ def main():
     for epoch in range(given.epochs):
         for batch in batches(learned, given.batch, True):
             share = done / total
-            rate = given.rate * min(1, done / 10) * (0.05 + 0.95 * (1 + math.cos(math.pi * share)) / 2)
+            rate = (
+                given.rate * min(1, done / 10) * (0.05 + 0.95 * (1 + math.cos(math.pi * share)) / 2)
+            )
             for group in adam.param_groups:
                 group["lr"] = rate
             with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
@@ -152,7 +159,10 @@ def main():
         with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
             found = held_out(model, aside, device)
         mean = sum(log[-len(steps) :]) / len(steps)
-        print(f"epoch {epoch + 1}: learned {mean:.4f}, held out {found:.4f}, {time.time() - begun:.0f} s", flush=True)
+        print(
+            f"epoch {epoch + 1}: learned {mean:.4f}, held out {found:.4f}, {time.time() - begun:.0f} s",
+            flush=True,
+        )
         write_adapter(model, config, arch, given.out / f"voice-{epoch + 1}.gguf")
         if found < best:
             best = found
