@@ -93,7 +93,34 @@ def write_adapter(model, config, arch, path):
     writer.close()
 
 
+def warmth(share, done):
+    """The learning rate's factor: ten steps up, then a half cosine down to a twentieth."""
+    return min(1, done / 10) * (0.05 + 0.95 * (1 + math.cos(math.pi * share)) / 2)
+
+
+def learn(model, rows, given, device, after_epoch):
+    """Train the adapter; what ``after_epoch`` gets is the epoch and the mean loss of it."""
+    trained = [each for each in model.parameters() if each.requires_grad]
+    adam = torch.optim.AdamW(trained, lr=given.rate, weight_decay=0.01)
+    total, done = len(batches(rows, given.batch, False)) * given.epochs, 0
+    for epoch in range(1, given.epochs + 1):
+        log = []
+        for batch in batches(rows, given.batch, True):
+            for group in adam.param_groups:
+                group["lr"] = given.rate * warmth(done / total, done)
+            with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
+                loss, count = loss_of(model.base_model.model, batch, device)
+            (loss / count).backward()
+            torch.nn.utils.clip_grad_norm_(trained, 1.0)
+            adam.step()
+            adam.zero_grad(set_to_none=True)
+            done += 1
+            log.append(float(loss.detach()) / count)
+        after_epoch(epoch, sum(log) / len(log))
+
+
 def main():
+    """Tune, and write an adapter after each epoch."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("model", type=Path)
     parser.add_argument("examples", type=Path)
@@ -103,71 +130,41 @@ def main():
     parser.add_argument("--rate", type=float, default=3e-4)
     parser.add_argument("--batch", type=int, default=12288, help="tokens of one step")
     parser.add_argument("--dropout", type=float, default=0.05)
-    parser.add_argument(
-        "--seconds", type=float, default=1e9, help="end after so many, whatever is left"
-    )
     given = parser.parse_args()
     random.seed(7)
     torch.manual_seed(7)
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    kind = torch.bfloat16 if device == "cuda" else torch.float32
     rows = [json.loads(line) for line in given.examples.open(encoding="utf-8")]
-    learned = [row for row in rows if not row["aside"]]
-    aside = [row for row in rows if row["aside"]]
-    begun = time.time()
-    model = AutoModelForCausalLM.from_pretrained(
-        given.model.parent, gguf_file=given.model.name, dtype=kind
-    ).to(device)
-    print(
-        f"loaded in {time.time() - begun:.0f} s; {len(learned)} examples, {len(aside)} aside",
-        flush=True,
-    )
+    learned, aside = ([row for row in rows if row["aside"] is which] for which in (False, True))
+    given.out.mkdir(parents=True, exist_ok=True)
+    arch = str(gguf.GGUFReader(given.model).get_field("general.architecture").contents())
     config = LoraConfig(
         r=given.rank,
         lora_alpha=2 * given.rank,
         lora_dropout=given.dropout,
         target_modules=[*MATRICES],
     )
-    model = get_peft_model(model, config)
+    begun = time.time()
+    kind = torch.bfloat16 if device == "cuda" else torch.float32
+    whole = AutoModelForCausalLM.from_pretrained(
+        given.model.parent, gguf_file=given.model.name, dtype=kind
+    )
+    model = get_peft_model(whole.to(device), config)
     for each in model.parameters():
         if each.requires_grad:
             each.data = each.data.float()
-    given.out.mkdir(parents=True, exist_ok=True)
-    arch = str(gguf.GGUFReader(given.model).get_field("general.architecture").contents())
-    trained = [each for each in model.parameters() if each.requires_grad]
-    steps = batches(learned, given.batch, True)
-    total, done, best = len(steps) * given.epochs, 0, math.inf
-    adam = torch.optim.AdamW(trained, lr=given.rate, weight_decay=0.01)
-    print(f"held out: {held_out(model, aside, device):.4f} before", flush=True)
-    begun, log = time.time(), []
-    for epoch in range(given.epochs):
-        for batch in batches(learned, given.batch, True):
-            share = done / total
-            rate = (
-                given.rate * min(1, done / 10) * (0.05 + 0.95 * (1 + math.cos(math.pi * share)) / 2)
-            )
-            for group in adam.param_groups:
-                group["lr"] = rate
-            with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
-                loss, count = loss_of(model.base_model.model, batch, device)
-            (loss / count).backward()
-            torch.nn.utils.clip_grad_norm_(trained, 1.0)
-            adam.step()
-            adam.zero_grad(set_to_none=True)
-            done += 1
-            log.append(float(loss) / count)
+
+    def report(epoch, loss):
         with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
             found = held_out(model, aside, device)
-        mean = sum(log[-len(steps) :]) / len(steps)
-        print(
-            f"epoch {epoch + 1}: learned {mean:.4f}, held out {found:.4f}, {time.time() - begun:.0f} s",
-            flush=True,
-        )
-        write_adapter(model, config, arch, given.out / f"voice-{epoch + 1}.gguf")
-        if found < best:
-            best = found
-        if time.time() - begun > given.seconds:
-            break
+        told = f"epoch {epoch}: learned {loss:.4f}, held out {found:.4f}"
+        print(f"{told}, {time.time() - begun:.0f} s", flush=True)
+        if epoch:
+            write_adapter(model, config, arch, given.out / f"voice-{epoch}.gguf")
+
+    print(f"{len(learned)} examples, {len(aside)} kept aside", flush=True)
+    report(0, math.nan)
+    learn(model, learned, given, device, report)
 
 
 if __name__ == "__main__":
