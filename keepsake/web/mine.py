@@ -66,7 +66,7 @@ def _known(agent: Any, characters: list[Any]) -> Iterator[Acquaintance]:
     if (mind := mind_of(agent)) is None:
         return
     for character in characters:
-        page = mind.acquaintances.book.loaded(identity_of(character))
+        page = mind.books.people.loaded(identity_of(character))
         if page is not None:
             yield Acquaintance(
                 who=character.key,
@@ -83,7 +83,7 @@ def _known(agent: Any, characters: list[Any]) -> Iterator[Acquaintance]:
 def mine(request: HttpRequest) -> HttpResponse:
     """The page; somebody unknown is sent to log in first."""
     try:
-        shown = {"agents": neighbours(request.user)}
+        shown: dict[str, Any] = {"agents": neighbours(request.user)}
     except KeepsakeError as error:
         shown = {"trouble": str(error)}
     answer = render(request, "keepsake/mine.html", shown)

@@ -299,7 +299,7 @@ class TestMine(WebWorld):
         self.says("My sister Lotte died in March, Mira.")
         pia = self.guest(77, "Pia")
         self.says("I bake bread in Ostrey, Mira.", who=pia)
-        self.mind.acquaintances.settle()
+        self.mind.books.settle(self.mind.memory.memory.archive)
         self.account.characters.add(self.char1)
         anna, bob = (self.client_of(each) for each in (self.account, pia.account))
         for mine, other in ((anna, "Ostrey"), (bob, "Lotte")):
