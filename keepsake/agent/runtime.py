@@ -32,12 +32,11 @@ from keepsake.memory.strategy import NARRATIVE, Strategies, Strategy
 from keepsake.models.detection import Detection
 from keepsake.models.embedders import (
     CachedEmbedder,
-    EmbedderProfile,
     load_embedder,
 )
 from keepsake.models.embedders import embedder as make_embedder
 from keepsake.models.gateway import Gateway
-from keepsake.models.profiles import CHAT, DIALOGUE, EXTRACTIVE, ModelProfile, Profiles
+from keepsake.models.profiles import CHAT, DIALOGUE, EMBEDDER, EXTRACTIVE, ModelProfile, Profiles
 from keepsake.models.queue import Priority
 from keepsake.paths import REPOSITORY, Places
 from keepsake.ports import (
@@ -363,4 +362,4 @@ def _embedder(profiles: Profiles) -> CachedEmbedder:
         return CachedEmbedder(make_embedder(load_embedder(profiles.path, profiles.found)))
     except ConfigError as problem:
         report(problem)
-        return CachedEmbedder(make_embedder(EmbedderProfile()))
+        return CachedEmbedder(make_embedder(ModelProfile(EMBEDDER)))

@@ -58,7 +58,7 @@ def get(name: Name) -> None:
     if not model.sha256:
         out.print("models.md has no sha256 of it: it is checked by what the hub reports alone.")
     processes.prepare(here)
-    found = catalogue.fetch(model, here.models)
+    found = fetching.fetch(model, here.models)
     out.print(escape(str(found.path)))
     if found.revision:
         out.print(f"  revision {found.revision}\n  sha256   {found.sha256}")

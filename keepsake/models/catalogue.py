@@ -1,23 +1,15 @@
-"""The models of ``vault/config/models.md``: read, and fetched from a hub.
-
-A fetch that breaks off is resumed the next time, and what came is checked.
-"""
+"""What ``vault/config/models.md`` says: models, and which families of them are the best."""
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 from string import hexdigits
-from typing import Any
 
-from keepsake.errors import ConfigError, ModelFailed, ModelMissing, ModelUnavailable
+from keepsake.errors import ConfigError, ModelMissing
 from keepsake.markdown_config import ConfigSection, between, parse
-from keepsake.models.embedded import MAGIC
 from keepsake.models.profiles import FORMS, SHIPPED_FILE
 
 SHIPPED = "shipped"
@@ -28,8 +20,6 @@ _FORMS, _FETCH, _DETECTION = "forms", "fetch", "detection"
 """The headings of what is no model: families that another form suits than their server says, the
 models that are fetched where there is none that talks, and families, the best first."""
 UNMEASURED = "not measured"
-_SHA256_DIGITS = 64
-_SECONDS = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,131 +157,3 @@ def _model(section: ConfigSection) -> CatalogueModel:
         if written and (len(written) != digits or set(written) - set(hexdigits)):
             raise section.refuse(key, f"{written!r} is not the full number in hexadecimal digits")
     return found
-
-
-# -- fetching
-
-
-@dataclass(frozen=True, slots=True)
-class Fetched:
-    """A file that lies in its place, whole and checked."""
-
-    path: Path  # where
-    revision: str  # the commit that it came from; empty when it was there already
-    sha256: str  # of its bytes
-
-
-def fetch(model: CatalogueModel, models: Path, environ: Mapping[str, str] = os.environ) -> Fetched:
-    """The model's file, fetched into the folder ``models`` if it is not there; blocks.
-
-    It appears under its name only when it is whole and its sum right. What came before a
-    fetch broke off is kept and goes on from there. ``HF_ENDPOINT`` names another hub.
-
-    Raises:
-        ModelError: The hub does not answer, has no such file, or has another one than the
-            catalogue names; the disk is full; or what came is damaged.
-    """
-    target = model.path(models)
-    if target.is_file() and model.sha256 and sum_of(target) == model.sha256:
-        return Fetched(target, "", model.sha256)
-    os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"  # read when the library is imported
-    # Imported here as it takes a second, and only this command needs it.
-    from huggingface_hub import file_download  # noqa: PLC0415
-
-    hub: Any = file_download  # which exports not all that it has
-
-    with _named(model, models):
-        where: dict[str, Any] = {"endpoint": environ.get("HF_ENDPOINT") or None}
-        url = hub.hf_hub_url(model.repo, model.file, revision=model.revision or "main", **where)
-        said = hub.get_hf_file_metadata(url, timeout=_SECONDS, **where)
-        size, digest = said.size or 0, said.etag or ""
-        digest = digest if len(digest) == _SHA256_DIGITS else ""
-        wanted = model.sha256 or digest
-        _require_same(model, said.commit_hash or "", digest)
-        if target.is_file() and sum_of(target) == wanted:
-            return Fetched(target, "", wanted)
-        part = replace(model, sha256=wanted).part(models)
-        models.mkdir(parents=True, exist_ok=True)
-        with part.open("ab") as file:
-            if file.tell() > size:  # of no use, whatever it is
-                file.truncate(0)
-            if file.tell() < size:
-                pinned = hub.hf_hub_url(model.repo, model.file, revision=said.commit_hash, **where)
-                hub.http_get(
-                    pinned,
-                    file,
-                    resume_size=file.tell(),
-                    expected_size=size,
-                    headers=hub.build_hf_headers(),
-                    displayed_filename=target.stem,
-                )
-        take_in(part, target, wanted, url)
-    return Fetched(target, said.commit_hash or "", wanted)
-
-
-def take_in(part: Path, target: Path, wanted: str, source: str) -> None:
-    """Give a fetched file its name, if it is the model with that SHA-256.
-
-    Raises:
-        ModelFailed: It is another file; it is thrown away.
-    """
-    with part.open("rb") as file:
-        is_model = file.read(len(MAGIC)) == MAGIC
-    found = sum_of(part)
-    if found != wanted or not is_model:
-        part.unlink()  # it would be damaged the next time as well
-        what = f"has the SHA-256 {found} in place of {wanted}" if is_model else "is no GGUF file"
-        raise ModelFailed(f"What came from {source} {what}; it was thrown away", "Try again")
-    part.replace(target)
-
-
-def _require_same(model: CatalogueModel, commit: str, digest: str) -> None:
-    """See that the hub's file is the one that the catalogue names."""
-    if not (model.sha256 or digest) or not commit:
-        raise ModelFailed(
-            f"The hub tells no checksum of {model.file}, and models.md has none",
-            "Write the sha256 that you trust into models.md",
-        )
-    for key, wanted, found in (
-        ("revision", model.revision, commit),
-        ("sha256", digest and model.sha256, digest),
-    ):
-        if wanted and wanted != found:
-            what = f"The hub has another {model.file} than models.md names: its {key} is {found}"
-            raise ModelFailed(f"{what}, not {wanted}", f"If you trust it, correct {key} there")
-
-
-@contextlib.contextmanager
-def _named(model: CatalogueModel, models: Path) -> Iterator[None]:
-    """Give the library's errors, and the disk's, a name and a cure."""
-    import httpx2  # noqa: PLC0415 - what the library uses
-    from huggingface_hub.errors import HfHubHTTPError  # noqa: PLC0415
-
-    kept = "what has come is kept, and the rest follows"
-    try:
-        yield
-    except HfHubHTTPError as error:
-        status = error.response.status_code if error.response is not None else 0
-        if status in (401, 403, 404):
-            raise ModelMissing(
-                f"The hub has no {model.repo}/{model.file}, or wants a login (HTTP {status})",
-                "Correct repo, file and revision in models.md, or set HF_TOKEN",
-            ) from error
-        raise ModelFailed(f"The hub failed (HTTP {status})", f"Try again: {kept}") from error
-    except (httpx2.HTTPError, ConnectionError, TimeoutError) as error:
-        cure = f"Look at the network, or name a mirror in HF_ENDPOINT; {kept}"
-        raise ModelUnavailable(f"The hub does not answer ({error})", cure) from error
-    except OSError as error:
-        if error.errno is None:  # the library's own, of what came over the wire
-            said = str(error).partition("\n")[0][:200]
-            raise ModelUnavailable(f"The hub broke off ({said})", f"Try again: {kept}") from error
-        raise ModelFailed(
-            f"The model could not be written to {models} ({error.strerror or error})",
-            "Free some disk space, or set KEEPSAKE_HOME to a folder that can be written",
-        ) from error
-
-
-def sum_of(path: Path) -> str:
-    """The SHA-256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

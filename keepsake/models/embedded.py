@@ -12,18 +12,14 @@ import contextlib
 import logging
 import os
 import sys
-import threading
 from pathlib import Path
 from typing import Any
 
 from keepsake import child
-from keepsake.books.files import stamp
 from keepsake.errors import ModelError, ModelMissing, ModelUnavailable
 from keepsake.models.profiles import SHIPPED_FILE
 
 log = logging.getLogger("keepsake.models")
-
-_READING = threading.Lock()
 
 CONTEXT = 8192
 """Tokens of one prompt with its answer, unless the profile says otherwise."""
@@ -49,7 +45,6 @@ class Embedded(child.Supervisor):
 
     refused: ModelError | None = None
     _model: tuple[Path | None, int, int] | None = None  # file, tokens of a prompt, of all slots
-    _asked: object = None
 
     def use(self, file: str = "", context: int | None = None) -> None:
         """Serve this model from the next look on; where it cannot be, the one before stays.
@@ -58,24 +53,19 @@ class Embedded(child.Supervisor):
             file: The GGUF file, absolute or in the home's ``models``; empty for the shipped one.
             context: Tokens of one prompt with its answer; None for the default.
         """
-        path = self._places.models / file if file else None
-        with _READING:  # or another thread would take the shipped one for what is being read
-            if (asked := (path, context, stamp(path) if path else None)) == self._asked:
-                return
-            self._asked = asked
-            size, weight = context or CONTEXT, 0
-            try:
-                weight = require_gguf(path) if path else 0
-            except ModelError as error:
-                self.refused = error
+        path, size = self._places.models / file if file else None, context or CONTEXT
+        try:
+            weight = require_gguf(path) if path else 0
+        except ModelError as error:
+            if str(error) != str(self.refused):
                 log.error("[Model] %s", error)
-                return
-            self.refused = None
-            pool = POOL * LARGE_BYTES // max(weight, LARGE_BYTES)
-            model = path, size, max(size, pool)
-            if self._model not in (None, model):
-                self.ready.clear()  # the child is replaced at the next look
-            self._model = model
+            self.refused = error
+            return
+        self.refused = None
+        model = path, size, max(size, POOL * LARGE_BYTES // max(weight, LARGE_BYTES))
+        if self._model not in (None, model):
+            self.ready.clear()  # the child is replaced at the next look
+        self._model = model
 
     def _arguments(self) -> list[object]:
         """The weights, put together if they are not yet, and how to serve them."""

@@ -14,7 +14,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from importlib.resources import files
 from itertools import batched
 from pathlib import Path
@@ -24,7 +24,7 @@ import numpy as np
 
 from keepsake.errors import BadAnswer, ModelError, ModelFailed, ModelMissing, ModelUnavailable
 from keepsake.language.perception import writable
-from keepsake.markdown_config import between, one_of, parse
+from keepsake.markdown_config import parse
 from keepsake.models.http import JsonServer, ServerWords, shown
 from keepsake.models.ollama import ollama_host, words
 from keepsake.models.openai import api_key
@@ -36,8 +36,8 @@ from keepsake.models.profiles import (
     OPENAI,
     STOPGAP,
     FoundModel,
-    host_of,
-    require_server,
+    ModelProfile,
+    profile_of,
 )
 from keepsake.ports import Embedder
 
@@ -47,6 +47,8 @@ NICE = 5
 MAX_TOKENS = 256
 """What the shipped model was trained on; longer texts are cut there."""
 _MINILM = "all-MiniLM-L6-v2-onnx-int8"
+_EMBED = (AUTO, EMBEDDED, OLLAMA, OPENAI)
+"""Providers of embeddings; ``embedded`` is the shipped model, in this process."""
 _BATCH = 8
 """Texts of a batch: as many may be embedded before a question that comes meanwhile."""
 MOST_KEPT = 32_768
@@ -56,43 +58,28 @@ WHOLE_BATCH = 32
 what is asked for again and again."""
 
 
-@dataclass(frozen=True, slots=True)
-class EmbedderProfile:
-    """Which model embeds texts."""
+def load_embedder(path: Path, found: FoundModel = STOPGAP) -> ModelProfile:
+    """Read the section ``embedder``: ``auto`` is Ollama's, if it has one for many languages.
 
-    # ``embedded``: MiniLM, here; ``auto``: Ollama's, if it has one for many languages
-    provider: str = one_of(EMBEDDED, (AUTO, EMBEDDED, OLLAMA, OPENAI))
-    host: str = ""  # base address of the server; empty for the provider's own default
-    model: str = ""  # the model's name there; ``embedded`` has its own
-    # seconds that one batch may take
-    time_limit: float = between(60.0, low=0.1, high=3600.0)
-
-
-def load_embedder(path: Path, found: FoundModel = STOPGAP) -> EmbedderProfile:
-    """Read the section ``embedder``; what it does not name keeps its default.
-
-    ``found``: What was found on this machine, for ``provider: auto``.
+    ``found``: What was found on this machine.
 
     Raises:
         ConfigError: The file cannot be read, or a value cannot be used.
     """
-    settings = fields(EmbedderProfile)
+    own = ModelProfile(EMBEDDER)
     for section in parse(path):
-        if section.name.lower() != EMBEDDER:
-            continue
-        own = section.only(each.name for each in settings)
-        plain = {each.name: own.value(each) for each in settings if each.name != "host"}
-        profile = EmbedderProfile(host=host_of(own), **plain)
-        require_server(section, profile.provider, profile.model, profile.host)
-        if profile.provider == AUTO:
-            if not found.embedder:
-                return replace(profile, provider=EMBEDDED)
-            return replace(profile, provider=found.provider, host=found.host, model=found.embedder)
-        return profile
-    return EmbedderProfile()
+        if section.name.lower() == EMBEDDER:
+            own = profile_of(section)
+            if own.provider not in _EMBED:
+                raise section.refuse("provider", f"{own.provider} embeds nothing")
+    if own.provider != AUTO:
+        return own
+    if not found.embedder:
+        return replace(own, provider=EMBEDDED)
+    return replace(own, provider=found.provider, host=found.host, model=found.embedder)
 
 
-def embedder(profile: EmbedderProfile) -> Embedder:
+def embedder(profile: ModelProfile) -> Embedder:
     """What the profile names; connects to nothing and loads nothing yet."""
     return MiniLMEmbedder() if profile.provider == EMBEDDED else ServerEmbedder(profile)
 
@@ -203,7 +190,7 @@ def _minilm(threads: int) -> tuple[Any, Any]:
 class ServerEmbedder:
     """Embeds by ``/v1/embeddings``, which Ollama has as well. Safe to use from several threads."""
 
-    def __init__(self, profile: EmbedderProfile) -> None:
+    def __init__(self, profile: ModelProfile) -> None:
         self.model_name, self._model = f"{profile.provider}:{profile.model}", profile.model
         host = profile.host
         if profile.provider == OLLAMA:

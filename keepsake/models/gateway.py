@@ -170,13 +170,13 @@ class Gateway:
         *,
         given_up: threading.Event | None = None,
     ) -> Generation:
-        """Queue one call and wait for its answer; any thread but the owner's.
+        """Queue one call, as :meth:`submit`, and wait for its answer; any thread but the owner's.
 
         Args:
             profile_name: Whose settings to use.
             request: What to ask, or what makes it when the turn has come.
             priority: How urgent it is.
-            key: Who asks; two calls of one key are never made at once.
+            key: Who asks.
             given_up: Once it is set nobody wants the answer: the wait ends at once, and a
                 call that was not made yet never is.
 
@@ -239,9 +239,9 @@ class Gateway:
         self._stopping.set()
         for server in self.servers.values():
             server.close(self._closed)
-            for model in server.models.values():
-                # In another thread: a client that reads holds on to its connections.
-                threading.Thread(target=model.close, name="model-close", daemon=True).start()
+        for model, _ in self._models.values():
+            # In another thread: a client that reads holds on to its connections.
+            threading.Thread(target=model.close, name="model-close", daemon=True).start()
         self._executor.shutdown(wait=False, cancel_futures=True)
         if stop_embedded:
             self.embedded.stop()
@@ -262,6 +262,8 @@ class Gateway:
             cure = "Give it another provider in llm.md"
             raise ModelUnavailable(f"The profile {name!r} uses no model", cure)
         model = build(profile, self.embedded, self._environ)
+        if profile.provider == EMBEDDED:
+            self.embedded.use(profile.model_file, profile.context_tokens)
         model.family = self._detection.catalogue.current.form_of(model_name(profile))
         if known is not None:
             known[1].models = {n: each for n, each in known[1].models.items() if n != name}
@@ -321,11 +323,8 @@ class Gateway:
             server.be(str(problem or READY))
 
     def _health_changed(self, server: ModelServer) -> None:
-        ready = server.health == READY
-        problem = "" if ready else server.health
-        self._changed(
-            Health(provider=server.provider, host=server.host, ready=ready, problem=problem)
-        )
+        where, ready = {"provider": server.provider, "host": server.host}, server.health == READY
+        self._changed(Health(**where, ready=ready, problem="" if ready else server.health))
         if ready:
             self._post(lambda: self.on_ready())  # noqa: PLW0108 - it may be set meanwhile
 
@@ -346,7 +345,6 @@ def build(profile: ModelProfile, embedded: Embedded, environ: Mapping[str, str])
     if profile.provider == EMBEDDED:
 
         def ready() -> None:
-            embedded.use(profile.model_file, profile.context_tokens)
             if not embedded.ready.wait(min(_READY_SECONDS, profile.time_limit)):
                 raise embedded.problem or ModelUnavailable("The embedded model is not ready")
 

@@ -107,15 +107,18 @@ class OpenAIModel(ServerModel):
         if kind != LLAMA_CPP and not {"default_generation_settings", "build_info"} & props.keys():
             own = [each for each in rows if each.get("id") == self.profile.model] or rows[:1]
             sizes = [each[name] for each in own for name in _CONTEXTS if each.get(name)]
-            return Capabilities(kind, known=True, context=_count(*sizes[:1]))
+            return Capabilities(kind, known=True, context=_count(sizes[0] if sizes else 0))
         template = str(props.get("chat_template") or "")
         chat = is_chat_template(template) or "chat_template" not in props
-        can = _inner(props, "chat_template_caps")
+        can, settings = (
+            found if isinstance(found := props.get(name), dict) else {}
+            for name in ("chat_template_caps", "default_generation_settings")
+        )
         return Capabilities(
             LLAMA_CPP,
             known=True,
             form=CHAT if chat else DIALOGUE,
-            context=_count(_inner(props, "default_generation_settings").get("n_ctx")),
+            context=_count(settings.get("n_ctx")),
             tools=chat and bool(can.get("supports_tools", "tools" in template)),
             thinks=thinks_aloud(template),
         )
@@ -199,7 +202,7 @@ def _extras(request: GenerationRequest, kind: str) -> dict[str, Any]:
 
 def _add_call(calls: dict[int, dict[str, Any]], piece: Mapping[str, Any]) -> None:
     """Add a call of a tool, or the next piece of its arguments."""
-    at, function = piece.get("index"), _inner(piece, "function")
+    at, function = piece.get("index"), piece.get("function") or {}
     call = calls.setdefault(len(calls) if at is None else at, {"name": "", "arguments": ""})
     call["name"] = function.get("name") or call["name"]
     arguments = function.get("arguments") or ""
@@ -207,12 +210,6 @@ def _add_call(calls: dict[int, dict[str, Any]], piece: Mapping[str, Any]) -> Non
     call["arguments"] = arguments if whole else f"{call['arguments']}{arguments}"
 
 
-def _inner(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """The object of that name in a body; an empty one where there is none."""
-    found = body.get(name)
-    return found if isinstance(found, dict) else {}
-
-
-def _count(value: Any = 0) -> int:
+def _count(value: Any) -> int:
     """A count as a server sent it; 0 when it sent none."""
     return value if isinstance(value, int) and value > 0 else 0

@@ -227,7 +227,7 @@ def load(path: Path) -> Mapping[str, ModelProfile]:
     for section in parse(path):
         if section.name.lower() == EMBEDDER:
             continue  # see keepsake.models.embedders
-        profile = _profile(section)
+        profile = profile_of(section)
         if profile.name in found:
             raise ConfigError(path, section.line, f"there are two profiles {profile.name!r}")
         found[profile.name] = profile
@@ -255,49 +255,36 @@ def model_name(profile: ModelProfile) -> str:
     return profile.model or profile.provider
 
 
-def _profile(section: ConfigSection) -> ModelProfile:
+def profile_of(section: ConfigSection) -> ModelProfile:
+    """The profile that a section holds.
+
+    Raises:
+        ConfigError: A value cannot be used, or one that it takes is missing.
+    """
     section = section.only(_KEYS)
     default = SHIPPED.get(section.name.lower(), ModelProfile(section.name))
     profile = ModelProfile(
         name=section.name.lower(),
-        host=host_of(section),
+        host=_host(section),
         **{each.name: section.value(each, getattr(default, each.name)) for each in _PLAIN},
     )
-    if profile.model_file and profile.provider != EMBEDDED:
-        raise section.refuse(
-            "model_file",
-            f"provider {profile.provider} loads no file",
-            "Write **provider**: embedded, or take model_file out",
-        )
-    if profile.provider == AUTO and (profile.model or profile.host):
-        key = "model" if profile.model else "host"
-        raise section.refuse(
-            key,
-            "provider auto finds the model by itself",
-            f"Write **provider**: ollama or openai, or take {key} out",
-        )
-    require_server(section, profile.provider, profile.model, profile.host)
-    return profile
-
-
-def require_server(section: ConfigSection, provider: str, model: str, host: str) -> None:
-    """Refuse a section that names a server of one's own without all it takes to ask it.
-
-    Raises:
-        ConfigError: The model's name or the address is missing.
-    """
+    provider, model, host = profile.provider, profile.model, profile.host
+    if profile.model_file and provider != EMBEDDED:
+        cure = "Write **provider**: embedded, or take model_file out"
+        raise section.refuse("model_file", f"provider {provider} loads no file", cure)
+    if provider == AUTO and (model or host):
+        key = "model" if model else "host"
+        cure = f"Write **provider**: ollama or openai, or take {key} out"
+        raise section.refuse(key, "provider auto finds the model by itself", cure)
     if provider in (OLLAMA, OPENAI) and not model:
         raise section.refuse("model", f"provider {provider} needs the name of a model")
     if provider == OPENAI and not host:
         raise section.refuse("host", "provider openai needs one", "Such as http://127.0.0.1:8000")
+    return profile
 
 
-def host_of(section: ConfigSection) -> str:
-    """The server's base address; empty when the section names none.
-
-    Raises:
-        ConfigError: What it names is no address, or several.
-    """
+def _host(section: ConfigSection) -> str:
+    """The server's base address; empty when the section names none."""
     written = section.text("host", "").strip("<>").rstrip("/")
     if not written:
         return ""

@@ -155,16 +155,9 @@ class ModelServer:
     def submit(
         self, priority: Priority, key: str | None, model: Model, build: BuildFor, done: Done
     ) -> Ticket:
-        """Queue one call; owner's thread only.
+        """Queue one call of a model, as :meth:`Gateway.submit`; owner's thread only.
 
         ``build`` and ``done`` run in the owner's thread, never inside this call.
-
-        Args:
-            priority: How urgent it is.
-            key: Who asks; None for nobody in particular.
-            model: Which model is asked.
-            build: For what.
-            done: Gets what came of it, once, unless the ticket is cancelled.
         """
         ticket = Ticket(priority, key, self._clock(), model, build, done)
         self._waiting.append(ticket)
@@ -286,17 +279,16 @@ class ModelServer:
 
         The process of the embedded model is waited for instead. Blocks.
         """
-        problems = list[ModelError]()
+        problem: ModelError | None = None
         for model in self.models.values():
-            down = None
             try:
                 model.check()
+                model.down = None
             except ModelError as error:
-                problems.append(error)
+                problem = problem or error
                 gone = isinstance(error, ModelUnavailable) and not isinstance(error, ModelBusy)
-                down = error if gone and self.provider != EMBEDDED else None
-            model.down = down
-        return problems[0] if problems else None
+                model.down = error if gone and self.provider != EMBEDDED else None
+        return problem
 
     def be(self, health: str) -> None:
         """Note how it is, and tell if that is new."""

@@ -11,7 +11,7 @@ import pytest
 from keepsake.cli import processes
 from keepsake.errors import ConfigError, ModelFailed, ModelMissing, ModelUnavailable
 from keepsake.markdown_config import with_settings
-from keepsake.models import catalogue
+from keepsake.models import fetching
 from keepsake.models.catalogue import SHIPPED, CatalogueModel, load_catalogue
 from keepsake.models.profiles import load
 from keepsake.paths import REPOSITORY
@@ -42,8 +42,8 @@ def tiny(revision: str = COMMIT, sha256: str = SHA) -> CatalogueModel:
     )
 
 
-def fetch(hub: FakeHub, models: Path, model: CatalogueModel | None = None) -> catalogue.Fetched:
-    return catalogue.fetch(model or tiny(), models, {"HF_ENDPOINT": hub.address})
+def fetch(hub: FakeHub, models: Path, model: CatalogueModel | None = None) -> fetching.Fetched:
+    return fetching.fetch(model or tiny(), models, {"HF_ENDPOINT": hub.address})
 
 
 def files(models: Path) -> list[str]:
@@ -78,7 +78,7 @@ def test_a_wrong_catalogue_is_refused(tmp_path: Path, wrong: str, reason: str):
 
 def test_a_file_is_fetched_whole_and_checked(hub: FakeHub, tmp_path: Path):
     found = fetch(hub, tmp_path)
-    assert found == catalogue.Fetched(tmp_path / FILE, COMMIT, SHA)
+    assert found == fetching.Fetched(tmp_path / FILE, COMMIT, SHA)
     assert found.path.read_bytes() == DATA
     assert files(tmp_path) == [FILE]
     asked = len(hub.agents)
@@ -116,7 +116,7 @@ def test_no_such_file_and_no_hub(hub: FakeHub, tmp_path: Path):
     with pytest.raises(ModelMissing, match=r"no somebody/tiny-GGUF/tiny.*HF_TOKEN"):
         fetch(hub, tmp_path, tiny("1" * 40))
     with pytest.raises(ModelUnavailable, match=r"does not answer.*HF_ENDPOINT"):
-        catalogue.fetch(tiny(), tmp_path, {"HF_ENDPOINT": f"http://127.0.0.1:{free_port()}"})
+        fetching.fetch(tiny(), tmp_path, {"HF_ENDPOINT": f"http://127.0.0.1:{free_port()}"})
 
 
 def listed(copy: Copy) -> dict[str, str]:

@@ -10,10 +10,10 @@ import pytest
 from keepsake.errors import BadAnswer
 from keepsake.models.embedders import (
     DIMENSION,
-    EmbedderProfile,
     MiniLMEmbedder,
     ServerEmbedder,
 )
+from keepsake.models.profiles import ModelProfile
 from tests.fakes.model_server import DIMENSION as FAKE_DIMENSION
 from tests.fakes.model_server import FakeModelServer, Reply, vector
 
@@ -44,15 +44,12 @@ def test_like_meanings_lie_near_and_any_text_has_a_vector_of_length_one(minilm: 
     assert minilm.embed([]) == []
 
 
-# -- what llm.md names
-
-
 # -- model servers
 
 
 @pytest.fixture(params=["ollama", "openai"])
 def remote(request: pytest.FixtureRequest, fake: FakeModelServer) -> Iterator[ServerEmbedder]:
-    made = ServerEmbedder(EmbedderProfile(request.param, fake.address, "fake"))
+    made = ServerEmbedder(ModelProfile("embedder", request.param, fake.address, "fake"))
     yield made
     made.close()
 
@@ -69,6 +66,3 @@ def test_one_vector_a_text_in_order(remote: ServerEmbedder, fake: FakeModelServe
         fake.plan("/v1/embeddings", Reply(raw=wrong))
         with pytest.raises(BadAnswer):
             remote.embed(TEXTS)
-
-
-# -- vectors that are kept
