@@ -12,7 +12,7 @@ import pytest
 REPOSITORY = Path(__file__).parents[1]
 PACKAGES = ("commands", "game", "keepsake", "typeclasses", "world")
 
-LIBRARIES_OF_THE_MIND = {"frontmatter", "yaml", "jinja2"}
+LIBRARIES_OF_THE_MIND = {"frontmatter", "yaml", "jinja2", "pydantic"}
 """What the pure parts may use beside the standard library: formats and templates, no client."""
 
 OUTSIDE = ["evennia", "django", "twisted", "httpx", "requests", "ollama", "chromadb", "xllamacpp"]

@@ -117,7 +117,7 @@ class SimulatedLife:
             KeepsakeError: The model is gone or the disk is full; says what to do.
         """
         timeline, plan, subscribers = self._timeline, self._lab.plan(), Subscribers()
-        subscribers.on_event(self._count)
+        subscribers.on_event.append(self._count)
         shared = start_on(timeline, f"{plan.seed} {self._since:g}", places(), subscribers)
         self._log = cast("EventLog", shared.event_log)
         try:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import io
 import json
 import re
 import shutil
@@ -28,7 +27,6 @@ import yaml
 
 from keepsake.archive.records import HEARSAY, Memory, MemoryKind, memories_in
 from keepsake.books.files import replace_file
-from keepsake.events.files import write_packed
 from keepsake.json_lines import in_json, parsed
 from keepsake.language.heard import heard
 from keepsake.language.heard import names as is_named
@@ -276,8 +274,8 @@ def _masked(char: str) -> str:
 def mask(path: Path, traces: Iterable[Traces]) -> None:
     """Overwrite their rare words in a log that is being written to, letter by letter; blocks.
 
-    All places in it stay what they are, in bytes and in characters; one that is compressed is
-    replaced.
+    All places in it stay what they are, in bytes and in characters; one that is compressed, as
+    earlier versions do it, is replaced.
 
     Raises:
         OSError, EOFError, zlib.error: It cannot be read or written.
@@ -297,7 +295,10 @@ def mask(path: Path, traces: Iterable[Traces]) -> None:
     if path.suffix == ".gz":
         whole = gzip.decompress(path.read_bytes())
         if (without := masked(whole)) != whole:
-            write_packed(path, io.BytesIO(without))
+            part = path.with_suffix(".part")
+            part.touch(0o600)
+            part.write_bytes(gzip.compress(without))
+            part.replace(path)
         return
     with path.open("r+b") as file:
         while line := file.readline():

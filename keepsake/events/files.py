@@ -1,36 +1,26 @@
 """Files of JSON lines that are rotated by size and day; one writer, any number of readers.
 
 A file is named after the day of its first line and that line's number,
-``events-2026-11-21-0000000042.jsonl``, and is never renamed: whoever reads it while it is
-rotated loses nothing, and goes on in the next one. Older files are compressed (``….jsonl.gz``).
+``events-2026-11-21-0000000042.jsonl``, and is never renamed.
 
 Whatever reads or writes here blocks, and raises OSError where the disk refuses.
 """
 
 from __future__ import annotations
 
-import contextlib
-import errno
-import gzip
-import os
 import re
-import shutil
 import time
-import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
 from itertools import islice, zip_longest
 from pathlib import Path
-from typing import BinaryIO
 
 from keepsake.json_lines import AppendedFile, Record, ended_lines, lines_from_end, parsed
 
 EVENTS = "events"
 """How the names of the event log's files begin."""
-SUFFIX, PACKED = ".jsonl", ".jsonl.gz"
-_PART = ".part"
-_NAME = re.compile(r"(?P<stem>[a-z]+)-(?P<day>\d{4}-\d\d-\d\d)-(?P<first>\d{10,})\.jsonl(\.gz)?")
+_NAME = re.compile(r"(?P<stem>[a-z]+)-(?P<day>\d{4}-\d\d-\d\d)-(?P<first>\d{10,})\.jsonl")
 _OWNER_ONLY = 0o600
 
 
@@ -40,52 +30,27 @@ class LogFile:
 
     first: int  # the number of its first line
     day: str  # the day of it, ``2026-11-21``
-    path: Path  # where it is; the compressed one if there are both
-
-    @property
-    def packed(self) -> bool:
-        """Whether it is compressed."""
-        return self.path.name.endswith(PACKED)
+    path: Path
 
     def lines(self) -> list[bytes]:
         """Its ended lines, without their ends."""
-        return ended_lines(self.read())
+        return ended_lines(self.path.read_bytes())
 
     def lines_from_end(self) -> Iterator[bytes]:
-        """Its ended lines, the last first; one that is not compressed is read block by block."""
-        if not self.packed:
-            with contextlib.suppress(FileNotFoundError):  # compressed since it was listed
-                # Once it is open, it can be read to its beginning, whatever becomes of its name.
-                with self.path.open("rb") as file:
-                    yield from lines_from_end(file)
-                return
-        yield from reversed(self.lines())
-
-    def read(self, position: int = 0) -> bytes:
-        """What is in it from that byte on, counted as if it were not compressed."""
-        with contextlib.suppress(FileNotFoundError):  # compressed since it was listed
-            if not self.packed:
-                with self.path.open("rb") as file:
-                    file.seek(position)
-                    return file.read()
-        packed = self.path.with_name(f"{self.path.name.split('.')[0]}{PACKED}")
-        try:
-            return gzip.decompress(packed.read_bytes())[position:]
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            told = f"{packed.name} is damaged; without it all other files can be read"
-            raise OSError(errno.EIO, told) from error
+        """Its ended lines, the last first, read block by block."""
+        with self.path.open("rb") as file:
+            yield from lines_from_end(file)
 
 
 def files_of(folder: Path, stem: str) -> list[LogFile]:
     """The files of a log, oldest first; none where there is no such folder."""
-    found: dict[int, LogFile] = {}
-    with contextlib.suppress(FileNotFoundError):
-        for name in sorted(os.listdir(folder)):  # noqa: PTH208 - names are wanted
-            match = _NAME.fullmatch(name)
-            if match and match["stem"] == stem:  # a compressed one sorts behind its source
-                file = LogFile(int(match["first"]), match["day"], folder / name)
-                found[file.first] = file
-    return sorted(found.values())
+    paths = folder.iterdir() if folder.is_dir() else ()
+    found = ((_NAME.fullmatch(path.name), path) for path in paths)
+    return sorted(
+        LogFile(int(match["first"]), match["day"], path)
+        for match, path in found
+        if match and match["stem"] == stem
+    )
 
 
 class LineWriter:
@@ -101,14 +66,9 @@ class LineWriter:
         self._folder, self._stem, self._limit, self._most = folder, stem, limit, most
         self._day = ""
         self.file: AppendedFile | None = None
-        files = files_of(folder, stem)
-        if files and not files[-1].packed:
-            newest = files.pop()
-            self.file, self._day = AppendedFile(newest.path, _OWNER_ONLY), newest.day
+        if files := files_of(folder, stem):
+            self.file, self._day = AppendedFile(files[-1].path, _OWNER_ONLY), files[-1].day
             self.file.cut(self.file.size - len(self.file.torn()))
-        for old in folder.glob(f"{stem}-*{SUFFIX}"):  # the process ended before these were
-            if self.file is None or old != self.file.path:
-                _pack(old)
 
     def begins_new(self, day: date, size: int) -> bool:
         """Whether ``size`` bytes of that day would begin a new file."""
@@ -147,40 +107,16 @@ class LineWriter:
 
     def _rotate(self, day: date, first: int) -> AppendedFile:
         before = self.file
-        path = self._folder / f"{self._stem}-{day.isoformat()}-{first:010d}{SUFFIX}"
+        path = self._folder / f"{self._stem}-{day.isoformat()}-{first:010d}.jsonl"
         if before is not None and before.path == path:  # nothing stands in it yet
             return before
         # What players say stands in it, so nobody else on this machine may read it.
         self.file, self._day = AppendedFile(path, _OWNER_ONLY), day.isoformat()
         if before is not None:
             before.close()
-            _pack(before.path)
         for old in files_of(self._folder, self._stem)[: -self._most] if self._most else ():
             old.path.unlink(missing_ok=True)
         return self.file
-
-
-def _pack(path: Path) -> None:
-    """Compress one file; killed at any line, it is done again at the next opening."""
-    with contextlib.suppress(OSError):  # a full disk: it stays as it is until then
-        with path.open("rb") as source:
-            write_packed(path.with_name(f"{path.name}.gz"), source)
-        path.unlink()
-
-
-def write_packed(target: Path, source: BinaryIO) -> None:
-    """Write a compressed file, whole or not at all; the same lines give the same bytes."""
-    part = target.with_suffix(_PART)
-    try:
-        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _OWNER_ONLY)
-        with os.fdopen(descriptor, "wb") as raw:
-            with gzip.GzipFile("", "wb", 6, raw, mtime=0) as packed:  # without name and time
-                shutil.copyfileobj(source, packed)
-            raw.flush()
-            os.fsync(raw.fileno())
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 class Filter:

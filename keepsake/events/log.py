@@ -13,9 +13,9 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -55,45 +55,29 @@ class WrittenEvent:
     line: bytes  # the JSON without its end
 
 
+@dataclass(slots=True)
 class Subscribers:
     """Whom to tell of events and of written lines: the live pages and the metrics.
 
-    An event is handed on in the thread that emits it, a written line in the log's own thread.
     Listeners are added before anything happens, must be quick, and must lock what they share. One
-    that breaks is reported once and keeps nobody from anything.
+    that breaks is reported, and is told nothing more.
     """
 
-    def __init__(self) -> None:
-        self._on_event: list[Callable[[Event], None]] = []
-        self._on_written: list[Callable[[Sequence[WrittenEvent]], None]] = []
-        self._broken: set[Callable[..., None]] = set()
-        self.agent_ids: dict[str, int] = {}
-        """Who bears a name now, or was the last to bear it: entered when a mind is opened."""
+    # called with an event, in the thread that emits it
+    on_event: list[Callable[[Any], None]] = field(default_factory=list)
+    # called with several :class:`WrittenEvent`, in the log's own thread
+    on_written: list[Callable[[Any], None]] = field(default_factory=list)
+    # who bears a name now, or was the last to bear it: entered when a mind is opened
+    agent_ids: dict[str, int] = field(default_factory=dict)
 
-    def on_event(self, listener: Callable[[Event], None]) -> None:
-        """Have each event handed to it."""
-        self._on_event.append(listener)
 
-    def on_written(self, listener: Callable[[Sequence[WrittenEvent]], None]) -> None:
-        """Have the lines of the log handed to it."""
-        self._on_written.append(listener)
-
-    def emitted(self, event: Event) -> None:
-        """Hand an event on."""
-        self._tell(self._on_event, event)
-
-    def written(self, lines: Sequence[WrittenEvent]) -> None:
-        """Hand lines on."""
-        self._tell(self._on_written, lines)
-
-    def _tell(self, listeners: Sequence[Callable[[Any], None]], what: object) -> None:
-        for listener in listeners:
-            try:
-                listener(what)
-            except Exception as error:  # whatever is wrong with it: game and log go on without it
-                if listener not in self._broken:  # once, as what is logged may be an event again
-                    self._broken.add(listener)
-                    _log.error("[Error] A listener to the events broke: %r", error)
+def _tell(listeners: list[Callable[[Any], None]], what: object) -> None:
+    for listener in [*listeners]:
+        try:
+            listener(what)
+        except Exception as error:  # whatever is wrong with it: game and log go on without it
+            listeners.remove(listener)  # first, as what is logged may be an event again
+            _log.error("[Error] A listener to the events broke: %r", error)
 
 
 class EventLog(Events):
@@ -144,12 +128,7 @@ class EventLog(Events):
             self._queue.append((event, self._clock.now(), agent_id))
         else:
             self.lost += 1
-        self.subscribers.emitted(event)
-
-    @property
-    def waiting(self) -> int:
-        """Events that are not written yet, more or less; asked in any thread."""
-        return len(self._queue)
+        _tell(self.subscribers.on_event, event)
 
     def flush(self, seconds: float = 5.0) -> bool:
         """Wait until all that was taken is with the operating system; False if it is not.
@@ -182,8 +161,10 @@ class EventLog(Events):
             if time.monotonic() - self._synced >= _SYNC_SECONDS:
                 self._synced = time.monotonic()
                 with suppress(OSError):  # what the disk refuses, writing to it will tell
-                    self._each_file(LineWriter.sync)
-        self._guarded(lambda: self._each_file(LineWriter.close))
+                    for writer in self._writers:
+                        writer.sync()
+        for writer in self._writers:
+            self._guarded(writer.close)
 
     def _guarded(self, work: Callable[[], None]) -> None:
         """Do what the disk may refuse; that it does is told once, until it does no more."""
@@ -202,11 +183,9 @@ class EventLog(Events):
                 self.problem = ""
                 self._told(f"The event log in {self.folder} is written again")
 
-    def _each_file(self, do: Callable[[LineWriter], None]) -> None:
-        if self._files is not None:
-            lines, prompts = self._files
-            do(prompts.lines)
-            do(lines)
+    @property
+    def _writers(self) -> tuple[LineWriter, ...]:
+        return () if self._files is None else (self._files[1].lines, self._files[0])
 
     def _write(self) -> None:
         """Write what has come, and pass the marks behind which all is written."""
@@ -226,7 +205,7 @@ class EventLog(Events):
                 self._lost_told += lost
         finally:
             if written:
-                self.subscribers.written(written)
+                _tell(self.subscribers.on_written, written)
 
     def _write_one(self, event: Event, taken: datetime, agent_id: int) -> WrittenEvent:
         if self._files is None:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from datetime import datetime
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
+from typing import Any
 
 from keepsake.archive.history import PastCompaction, compactions, summaries_at
 from keepsake.archive.log import Archive
@@ -134,25 +135,25 @@ def why_did(
         KeepsakeError: There is no such act, or the log cannot be read; says why.
     """
     if not 1 <= n <= MOST_BACK:
-        raise KeepsakeError(
-            f"{n} names no act: they are counted back from the last one, which is 1",
-            f"Ask for 1 to {MOST_BACK}",
-        )
+        what = f"{n} names no act: they are counted back from the last one, which is 1"
+        raise KeepsakeError(what, f"Ask for 1 to {MOST_BACK}")
     with refusing(f"The event log in {log} cannot be read", "Mend the permissions, or the disk"):
         thoughts = newest_first(log, kind="thought", agent_id=agent_id, most=MOST_BYTES)
-        if everything:
-            records = list(islice(thoughts, n))
-            if len(records) < n:
-                raise _none(agent, len(records))
-            return _from_log(log, archive, agent, agent_id, n, records[-1], None)
         lines = (line for line in archive.backwards() if line.get("kind") == MemoryKind.ACT.value)
-        acts = list(islice(memories_in(lines), n))
-        if len(acts) < n:
-            raise _none(agent, len(acts))
-        record = None if acts[-1].event in _BY_RULE else _thought_of(acts[-1], thoughts)
+        found = [*islice(thoughts if everything else memories_in(lines), n)]
+        if not found:
+            raise KeepsakeError(f"{agent} has not done anything yet", "Talk to it, or wait a while")
+        if len(found) < n:
+            what = f"So far back nothing is known: {len(found):,} of {agent}'s acts are known"
+            raise KeepsakeError(what, "Ask for a smaller number")
+        act = found[-1] if isinstance(found[-1], Memory) else None
+        record = found[-1] if isinstance(found[-1], dict) else None
+        if act is not None and act.event not in _BY_RULE:
+            record = _thought_of(act, thoughts)
         if record is None:
-            return _from_archive(archive, agent, n, acts[-1])
-        return _from_log(log, archive, agent, agent_id, n, record, acts[-1])
+            assert act is not None, "a thought or an act was found"
+            return _from_archive(archive, act, {"agent": agent, "nth": n})
+        return _from_log(log, archive, agent_id, record, act, {"agent": agent, "nth": n})
 
 
 def _thought_of(act: Memory, thoughts: Iterable[Record]) -> Record | None:
@@ -166,28 +167,24 @@ def _thought_of(act: Memory, thoughts: Iterable[Record]) -> Record | None:
     return None
 
 
-def _none(agent: str, known: int) -> KeepsakeError:
-    if not known:
-        return KeepsakeError(f"{agent} has not done anything yet", "Talk to it, or wait a while")
-    acts = f"one act of {agent} is" if known == 1 else f"{known:,} acts of {agent} are"
-    return KeepsakeError(f"So far back nothing is known: {acts} known", "Ask for a smaller number")
-
-
 def _from_log(  # noqa: PLR0917 - each is another thing, and none can be left out
     log: Path,
     archive: Archive,
-    agent: str,
     agent_id: int,
-    nth: int,
     record: Record,
     act: Memory | None,
+    whose: Mapping[str, Any],
 ) -> Why:
     """What led to an act of whose thought the log tells; blocks."""
     seq, found = int(record["seq"]), record.get("recalled") or ()
     recalled = tuple(_event(Recalled, each) for each in found if isinstance(each, dict))
     told = _event(Thought, record | {"recalled": recalled})
     prompt = prompt_text(log, told.prompt, seq) if told.prompt else None
-    missing = list(_missing(told, prompt))
+    missing = []
+    if told.prompt and prompt is None:
+        missing.append("Its prompt is no longer in the event log: its file was removed")
+    if told.outcome == "acted" and not told.prompt and not told.model:
+        missing.append("Nothing was asked: it answered by rule, from its memory, without a model")
     past, time = compactions(archive), datetime.fromisoformat(str(record["t"]))
     texts = summaries_at(archive, time)
     if texts.standing != told.compaction:  # one was made, or undone, while the model thought
@@ -198,10 +195,10 @@ def _from_log(  # noqa: PLR0917 - each is another thing, and none can be left ou
             missing.append(f"The archive does not hold compaction {number}, whose summaries it had")
     act = act or _one(archive, told.memory)
     command = act.text if act is not None else told.command or told.answer.strip()
-    about = _about(command, told.reason)
+    guards = newest_first(log, kind=Guard.kind, agent_id=agent_id, most=MOST_BYTES)
+    near = [*takewhile(lambda each: each["seq"] > seq - MOST_GUARDED, guards)]
     return Why(
-        agent=agent,
-        nth=nth,
+        **whose,
         time=time,
         command=command,
         reason=told.reason,
@@ -210,28 +207,29 @@ def _from_log(  # noqa: PLR0917 - each is another thing, and none can be left ou
         cause=_one(archive, told.cause),
         act=act,
         recalled=tuple(_shown(told.recalled, archive, past, prompt)),
-        summaries=_summaries(texts, about),
-        under=_under(archive, texts, about),
+        **_basis(archive, texts, command, told.reason),
         window=(told.recent + 1, told.total) if told.total else None,
         thought=told,
-        guards=_guards(log, agent_id, seq, told.cause),
+        guards=tuple(
+            _event(Guard, each)
+            for each in reversed(near)
+            if each["seq"] < seq and each.get("cause") == told.cause
+        ),
         missing=tuple(missing),
     )
 
 
-def _from_archive(archive: Archive, agent: str, nth: int, act: Memory) -> Why:
+def _from_archive(archive: Archive, act: Memory, whose: Mapping[str, Any]) -> Why:
     """What the archive alone tells of an act; blocks."""
-    texts, about = summaries_at(archive, act.time), _about(act.text, act.reason)
+    texts = summaries_at(archive, act.time)
     return Why(
-        agent=agent,
-        nth=nth,
+        **whose,
         time=act.time,
         command=act.text,
         reason=act.reason,
         trigger=_BY_RULE.get(act.event, ""),
         act=act,
-        summaries=_summaries(texts, about),
-        under=_under(archive, texts, about),
+        **_basis(archive, texts, act.text, act.reason),
         window=(texts.summarised + 1, act.number - 1),
         missing=(_NO_THOUGHT if act.event in _ASKED_NOBODY else _NOT_LOGGED,),
     )
@@ -246,24 +244,6 @@ def _event[T](kind: type[T], record: Record) -> T:
         elif each.default is MISSING and each.default_factory is MISSING:
             known[each.name] = ""
     return kind(**known)
-
-
-def _missing(told: Thought, prompt: str | None) -> Iterator[str]:
-    if told.prompt and prompt is None:
-        yield "Its prompt is no longer in the event log: its file was removed"
-    if told.outcome == "acted" and not told.prompt and not told.model:
-        yield "Nothing was asked: it answered by rule, from its memory, without a model"
-
-
-def _guards(log: Path, agent_id: int, seq: int, cause: int) -> tuple[Guard, ...]:
-    """What was altered, refused or dropped of the answers that led to an act, oldest first."""
-    found: list[Guard] = []
-    for record in newest_first(log, kind=Guard.kind, agent_id=agent_id, most=MOST_BYTES):
-        if int(record["seq"]) <= seq - MOST_GUARDED:
-            break
-        if int(record["seq"]) < seq and record.get("cause") == cause:
-            found.append(_event(Guard, record))
-    return tuple(reversed(found))
 
 
 def _shown(
@@ -285,61 +265,40 @@ def _shown(
         yield PromptSource(each.kind, each.n, title, each.score, each.why, text)
 
 
-def _summaries(texts: SummaryState, about: set[str]) -> tuple[SummaryBasis, ...]:
-    return tuple(
-        SummaryBasis(
-            each.tier.value,
-            texts.standing,
-            each.first,
-            each.last,
-            each.model,
-            each.text,
-            tuple(_told(each, about)),
-        )
-        for each in (texts.longterm, texts.recent)
-        if each is not None
-    )
-
-
-def _told(summary: Summary, about: set[str]) -> Iterator[str]:
-    for line in summary.text.splitlines():
-        yield from (each for each in sentences(line) if about & telling(each))
-
-
-def _under(archive: Archive, texts: SummaryState, about: set[str]) -> tuple[MemoryBasis, ...]:
-    """The memories under both summaries that share words with the act; rare words weigh more."""
+def _basis(archive: Archive, texts: SummaryState, command: str, reason: str) -> dict[str, Any]:
+    """The summaries, and the raw memories under them that share words with an act."""
     covered = [each for each in (texts.longterm, texts.recent) if each is not None]
-    if not covered or not about:
-        return ()
+    # The verb of an act says nothing of what it is about.
+    about = telling(f"{command.partition(' ')[2]} {reason}")
+    summaries = []
+    for each in covered:
+        lines = (sentence for line in each.text.splitlines() for sentence in sentences(line))
+        told = tuple(sentence for sentence in lines if about & telling(sentence))
+        span = (each.first, each.last, each.model, each.text, told)
+        summaries.append(SummaryBasis(each.tier.value, texts.standing, *span))
+    under = _under(archive, covered, about) if covered and about else ()
+    return {"summaries": tuple(summaries), "under": under}
+
+
+def _under(
+    archive: Archive, covered: Sequence[Summary], about: set[str]
+) -> tuple[MemoryBasis, ...]:
+    """The memories under the summaries that share words with the act; rare words weigh more."""
     last = max(each.last for each in covered)
     first = max(min(each.first for each in covered), last - MOST_UNDER + 1)
     shared = [(each, about & telling(each.text)) for each in archive.read(first, last)]
     spread = Counter(word for _, found in shared for word in found)
     weights = {word: 1.0 / math.log2(1 + count) for word, count in spread.items()}
-    found = [
-        MemoryBasis(
-            memory,
-            _written(memory.text, sorted(common, key=lambda word: (-weights[word], word))),
-            round(sum(weights[word] for word in common), 4),
-        )
-        for memory, common in shared
-        if common
-    ]
+    found = []
+    for memory, common in shared:
+        if common:
+            written = {stem(word): word.casefold() for word in reversed(words(memory.text))}
+            rarest = sorted(common, key=lambda word: (-weights[word], word))
+            weight = round(sum(weights[word] for word in common), 4)
+            shown = tuple(written.get(each, each) for each in rarest)
+            found.append(MemoryBasis(memory, shown, weight))
     found.sort(key=lambda each: (-each.weight, -each.memory.number))
     return tuple(found[:MOST_SHOWN])
-
-
-def _written(text: str, stems: Iterable[str]) -> tuple[str, ...]:
-    """The words of ``text`` that have these stems, in the order of the stems."""
-    found: dict[str, str] = {}
-    for word in words(text):
-        found.setdefault(stem(word), word.casefold())
-    return tuple(found.get(each, each) for each in stems)
-
-
-def _about(command: str, reason: str) -> set[str]:
-    """The stems of what an act is about: its verb says nothing of that."""
-    return telling(f"{command.partition(' ')[2]} {reason}")
 
 
 def _one(archive: Archive, number: int) -> Memory | None:

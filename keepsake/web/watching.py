@@ -57,8 +57,8 @@ class Watching:
         self.live = LiveResource(reactor, _allowed, self.line, list(_before(here)))
         self.metrics = Metrics(lambda: _gauges(len(self.live.streams), self._scrubber))
         self.subscribers = Subscribers()
-        self.subscribers.on_written(self.live.written)
-        self.subscribers.on_event(self.metrics.took)
+        self.subscribers.on_written.append(self.live.written)
+        self.subscribers.on_event.append(self.metrics.took)
         self._looks, self._due = LoopingCall(self._look), 0.0
         self._looks.clock = reactor
 

@@ -116,7 +116,7 @@ class TestModeration(Building, Inn):
         self.type("@mute ann for 1h : shouting")
         self.type("@userpassword ann = hunter2hunter2")
         (file,) = files_of(self.logs, "audit")
-        text = file.read().decode()
+        text = file.path.read_text(encoding="utf-8")
         lines = [json.loads(line) for line in text.splitlines()]
         assert {each["who"] for each in lines} == {"Tom"}
         assert {"@rules", "@dig Cellar"} <= {each["line"] for each in lines}
