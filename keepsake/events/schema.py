@@ -26,8 +26,10 @@ class _Untitled(GenerateJsonSchema):
 def json_schema() -> dict[str, Any]:
     """The JSON schema of one line."""
     classes: tuple[type[Any], ...] = (*KINDS.values(), Recalled)
-    asked = [(each.__name__, "serialization", TypeAdapter[Any](each)) for each in classes]
-    _, shapes = TypeAdapter.json_schemas(asked, schema_generator=_Untitled)
+    _, shapes = TypeAdapter.json_schemas(
+        [(each.__name__, "serialization", TypeAdapter[Any](each)) for each in classes],
+        schema_generator=_Untitled,
+    )
     for each in classes:
         shape, told = shapes["$defs"][each.__name__], _told(each)
         fields = {
