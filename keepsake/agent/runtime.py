@@ -27,8 +27,7 @@ from keepsake.errors import ConfigError, KeepsakeError
 from keepsake.events.log import EventLog, Subscribers
 from keepsake.events.types import Events, Health, World
 from keepsake.markdown_config import ConfigFile, FileSettings
-from keepsake.memory.config import CompactionConfig
-from keepsake.memory.strategy import NARRATIVE, Strategies, Strategy
+from keepsake.memory.config import FOLDER, NARRATIVE, CompactionConfig, Strategy, load_strategy
 from keepsake.models.detection import Detection
 from keepsake.models.embedders import (
     CachedEmbedder,
@@ -106,9 +105,7 @@ class Runtime:
         self.prompts = TaskPrompts(config, _SHIPPED, report, rest=self.rest)
         self.tokens = Heuristic()
         self.syncer = Syncer(failed=report)
-        folders = config / "compaction", _SHIPPED / "compaction"
-        self._strategies = Strategies(*folders, report, rest=self.rest)
-        self._strategy, self._problem = NARRATIVE, ""
+        self._strategies: dict[str, ConfigFile[Strategy]] = {}
 
     def _followed[S: FileSettings](self, name: str, settings: type[S]) -> ConfigFile[S]:
         """A configuration file that is read again when it changes."""
@@ -199,20 +196,13 @@ class Runtime:
         return self.recall.current.for_prompt(self.chat_tokens)
 
     def strategy(self) -> Strategy:
-        """How summaries are written now: what ``memory_compaction.md`` names; any thread.
-
-        A template that is missing, or was never usable, leaves the one before it in place, and
-        the log says so once.
-        """
-        problem = ""
-        try:
-            self._strategy = self._strategies.get(self.compaction.current.strategy)
-        except ConfigError as error:
-            problem = f"Until it is mended, summaries go on as {self._strategy.name!r}: {error}"
-        if problem and problem != self._problem:
-            log(f"[Config] {problem}")
-        self._problem = problem
-        return self._strategy
+        """How summaries are written now: what ``memory_compaction.md`` names; any thread."""
+        name = self.compaction.current.strategy
+        if (file := self._strategies.get(name)) is None:
+            path = self.places.config / FOLDER / f"{name}.md"
+            file = ConfigFile(path, load_strategy, NARRATIVE, report, rest=self.rest)
+            self._strategies[name] = file
+        return file.current
 
     def close(self, *, reload: bool) -> None:
         """End all of it; after a reload the embedded model server lives on."""

@@ -27,8 +27,7 @@ from keepsake.books.pins import Pinned
 from keepsake.cli import processes
 from keepsake.cli.processes import Component
 from keepsake.errors import ConfigError, KeepsakeError
-from keepsake.memory.config import FOLDER, CompactionConfig
-from keepsake.memory.strategy import load_strategy
+from keepsake.memory.config import FOLDER, CompactionConfig, load_strategy
 from keepsake.models import profiles as model_profiles
 from keepsake.models.catalogue import load_catalogue
 from keepsake.models.detection import detected_profiles

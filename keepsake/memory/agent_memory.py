@@ -21,9 +21,7 @@ from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryFacts, MemoryKind
 from keepsake.archive.tiers import load_tiers
 from keepsake.errors import CompactionError, CompactionRunning, KeepsakeError
-from keepsake.events.types import MemoryChange
 from keepsake.memory.compactor import Compactor
-from keepsake.memory.config import MemoryHost
 from keepsake.memory.plan import CompactionPlan, make_plan
 from keepsake.memory.summary_files import SummaryFolder, VaultCopies
 from keepsake.memory.types import (
@@ -35,7 +33,7 @@ from keepsake.memory.types import (
     Outcome,
     Undone,
 )
-from keepsake.memory.window import Triggers, Window
+from keepsake.memory.window import MemoryHost, Triggers, Window
 
 
 class AgentMemory:
@@ -249,24 +247,6 @@ class AgentMemory:
                 )
                 undone = replace(undone, detail=undone.detail + warning)
             return undone
-
-    def clear(self) -> None:
-        """Empty the prompt; the archive keeps everything and the numbers go on.
-
-        Raises:
-            ArchiveUnwritable: Nothing was cleared.
-            CompactionRunning: A compaction is under way.
-        """
-        with self._alone():
-            with self.lock:
-                number, time = self.tiers.last_number, self.host.clock.now()
-                record = {"type": "clear", "n": number, "t": time.isoformat()}
-                made = {"compactions": self.tiers.compactions, "step": self.tiers.step}
-                self.archive.append(record | made)
-                self.tiers.clear(number)
-            self.host.emit(MemoryChange(agent=self.agent, op="clear", n=number))
-            self._forget_figures()
-            self._copies.adopt_edits(mend=True)
 
     def _forget_figures(self) -> None:
         """What was known of the load holds no longer."""

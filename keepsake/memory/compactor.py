@@ -18,13 +18,12 @@ from keepsake.archive.log import Archive
 from keepsake.archive.records import Tier
 from keepsake.archive.tiers import SummaryState, Tiers
 from keepsake.errors import ArchiveError, ArchiveUnwritable, CompactionError, KeepsakeError
-from keepsake.memory.config import MemoryHost
 from keepsake.memory.ladder import Ladder
 from keepsake.memory.plan import CompactionPlan
-from keepsake.memory.summarizer import ExtractiveSummarizer, Summarizer
 from keepsake.memory.summary_files import VaultCopies
+from keepsake.memory.summary_text import Summarizer, extractive
 from keepsake.memory.types import CompactionResult, CompactReason, Outcome, Rung, Undone
-from keepsake.memory.window import Window
+from keepsake.memory.window import MemoryHost, Window
 
 RETRY_SECONDS = 30.0
 """Wait after the first failed compaction; doubled with each further one."""
@@ -119,18 +118,18 @@ class Compactor:
         if plan.config.fallback_after and self._unwritten >= plan.config.fallback_after:
             told = f"No usable summary in {self._unwritten} tries; falling back to extractive"
             self._log(told)
-            return ExtractiveSummarizer()
+            return extractive
         failed = emergency and self.backing_off and self._unwritten
         haste = again or failed or plan.leaving_tokens > plan.config.budget
         if haste and not plan.reason.asked:
-            return ExtractiveSummarizer()
+            return extractive
         try:
             return self._host.summarizer()
         except KeepsakeError as error:
             if not emergency:
                 raise
             self._log(f"{error}; a summary without a model stands in")
-            return ExtractiveSummarizer()
+            return extractive
 
     def _committed(self, ladder: Ladder, result: CompactionResult) -> CompactionResult:
         tiers, new = self._tiers, ladder.summaries
@@ -192,12 +191,6 @@ class Compactor:
         """
         tiers = self._tiers
         if not past:
-            if tiers.compactions and tiers.state.summarised and not tiers.state.standing:
-                raise CompactionError(
-                    "what the compactions made was cleared from the prompt, so none can be taken "
-                    "back",
-                    "The archive still has every memory",
-                )
             raise CompactionError("there is no compaction to take back")
         number, before, now = past[-1].number, past[-1].before, tiers.state.summarised
         first = before.summarised + 1

@@ -1,24 +1,25 @@
-"""The settings of ``vault/config/memory_compaction.md``, and what else a memory is given."""
+"""The settings of ``vault/config/memory_compaction.md``, and how summaries are written.
+
+A strategy is a file in ``vault/config/compaction``: settings as everywhere in the vault, and in a
+block fenced by ```` ```wanted ```` what a summary should be like. The prompts that say so to a
+model are in ``vault/config/prompts`` (:mod:`keepsake.tasks.task_prompts`).
+"""
 
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+import re
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from keepsake.archive.records import Memory
+from keepsake.archive.records import Tier
 from keepsake.books import commitments, pins
-from keepsake.events.types import MemoryChange
-from keepsake.markdown_config import ConfigSection, FileSettings, between, fixed
-from keepsake.memory.strategy import NARRATIVE, Strategy, strategy_names
-from keepsake.memory.summarizer import ExtractiveSummarizer, Summarizer
-from keepsake.ports import Clock, Tokens
+from keepsake.markdown_config import ConfigSection, FileSettings, between, fixed, merged
 from keepsake.prompt.tokens import CHARACTERS_PER_TOKEN
+from keepsake.tasks.task import ENVIRONMENT, Prompts, load_prompts
 
 FOLDER = "compaction"
-"""Where the strategies' templates are, beside the file."""
+"""Where the strategies are, beside the file of settings."""
 
 LARGEST_WINDOW = 10_000
 LARGEST_CONTEXT = 4_000_000
@@ -27,11 +28,62 @@ PINNED_TOKENS = pins.LIMIT // CHARACTERS_PER_TOKEN
 NOTICED_TOKENS = commitments.LIMIT
 """What the lines of its promises and rules may take."""
 
-
 AUTO, USUAL_CONTEXT = 0, 4096
 """As ``context_tokens``: what the agents' model takes; this many where that is not known."""
-
 _SUMMARY_SHARE = 6
+
+TIER_NAMES = {Tier.RECENT: "short-term", Tier.LONGTERM: "long-term"}
+"""What a template calls the two summaries."""
+WANTED = "wanted"
+"""The fence of a strategy's file."""
+VARIABLES = frozenset({"agent", "tier", "headings"})
+"""The names that it may use."""
+_BUILT_IN = """\
+Prose of a few paragraphs, the newest last. Who told {{ agent }} what, and when; what was promised,
+agreed or decided, and why; names, numbers and days that may be asked for again; how {{ agent }}
+stands with each of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """One way of writing summaries."""
+
+    name: str
+    headings: tuple[str, ...]  # the headings that a summary must have, in order; none for prose
+    prompts: Prompts = field(repr=False, hash=False)
+
+    def wanted(self, tier: Tier, agent: str) -> str:
+        """What a summary should be like, in words for the model.
+
+        Raises:
+            ConfigError: The template fails.
+        """
+        name, headings = TIER_NAMES[tier], list(self.headings)
+        return self.prompts.render(WANTED, agent=agent, tier=name, headings=headings)
+
+
+_PROMPTS = Prompts(Path("narrative.md"), {WANTED: ENVIRONMENT.from_string(_BUILT_IN)})
+NARRATIVE = Strategy("narrative", (), _PROMPTS)
+"""What holds where no file is given; ``narrative.md`` says the same."""
+
+
+def load_strategy(path: Path) -> Strategy:
+    """Read and check one file.
+
+    Raises:
+        ConfigError: It cannot be read or used; names file, line and cure.
+    """
+    settings = merged(path).only(("headings",))
+    written = settings.text("headings").split(";") if "headings" in settings.entries else ()
+    headings = tuple(filter(None, (" ".join(each.split()) for each in written)))
+    for heading in headings:
+        if not re.fullmatch(r"[^\W_][\w '’/&-]{0,59}", heading):
+            cure = "A heading is letters, digits and blanks; headings are parted by ;"
+            raise settings.refuse("headings", f"{heading!r} cannot be a heading", cure)
+    strategy = Strategy(path.stem, headings, load_prompts(path, (WANTED,), VARIABLES))
+    for tier in Tier:
+        strategy.wanted(tier, "Mira")  # a first trial
+    return strategy
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,34 +148,6 @@ class CompactionConfig(FileSettings):
         return self
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryHost:
-    """What a memory asks of the agent whose it is; a function gives what holds at the moment."""
-
-    clock: Clock
-    config: Callable[[], CompactionConfig] = CompactionConfig
-    summarizer: Callable[[], Summarizer] = ExtractiveSummarizer
-    strategy: Callable[[], Strategy] = lambda: NARRATIVE
-    log: Callable[[str], None] = lambda _: None
-    tokens: Tokens | None = None  # knows what a line costs in a prompt
-    # pins and open promises, which stand in every prompt word for word
-    constraints: Callable[[], Sequence[str]] = tuple
-    # the numbers of the memories on which open promises rest: they stay verbatim while they are new
-    promised: Callable[[], Collection[int]] = tuple
-    asleep: Callable[[], bool] = lambda: False
-    # how much a memory matters, 1 to 10: what matters stays longer; None for rules alone
-    importance: Callable[[Memory], int] | None = None
-    # seconds of any clock that never goes back, for how long a compaction takes
-    ticks: Callable[[], float] = time.perf_counter
-    # takes an event of an edit, a rate or a clearing; quick, from any thread
-    emit: Callable[[MemoryChange], None] = lambda _: None
-
-
-def strategies(folder: Path) -> list[str]:
-    """Names of the strategies: the templates in ``folder``, and the one that is built in."""
-    return sorted({*strategy_names(folder), CompactionConfig().strategy})
-
-
 def _check_share(settings: ConfigSection, key: str, share: float) -> None:
     nothing = share == 0.0 and key == "preserve_share"  # the number of memories says enough
     if not (0.0 < share < 1.0 or nothing):
@@ -133,16 +157,14 @@ def _check_share(settings: ConfigSection, key: str, share: float) -> None:
 
 
 def _check_strategy(settings: ConfigSection, name: str) -> None:
-    known = strategies(settings.path.parent / FOLDER)
-    if name in known:
-        return
-    if name == "cascade":
-        raise settings.refuse("strategy", f"there is no {name!r}", "narrative is its name now")
-    raise settings.refuse(
-        "strategy",
-        f"there is no template {name!r}",
-        f"Use one of {', '.join(known)}; or make {FOLDER}/{name}.md and save this file again",
-    )
+    files = (settings.path.parent / FOLDER).glob("*.md")
+    known = sorted({NARRATIVE.name, *(file.stem for file in files)})
+    if name not in known:
+        raise settings.refuse(
+            "strategy",
+            f"there is no template {name!r}",
+            f"Use one of {', '.join(known)}; or make {FOLDER}/{name}.md and save this file again",
+        )
 
 
 def _check_marks(settings: ConfigSection, config: CompactionConfig) -> None:

@@ -7,7 +7,7 @@ each is written down with what it saved.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -17,10 +17,26 @@ from keepsake.errors import KeepsakeError
 from keepsake.language.perception import SENTENCE_GAP
 from keepsake.memory.masking import mask
 from keepsake.memory.plan import LEAST_SUMMARY, CompactionPlan
-from keepsake.memory.summarizer import Draft, ExtractiveSummarizer, Summarizer
-from keepsake.memory.summary_text import USUAL_TOKENS, SummarySource
+from keepsake.memory.summary_text import (
+    ANSWERED,
+    EXTRACTIVE,
+    USUAL_TOKENS,
+    Draft,
+    Summarizer,
+    SummarySource,
+    extractive,
+    numbered,
+    summarize,
+)
 from keepsake.memory.types import CompactReason, Rung, RungStep
 from keepsake.memory.window import Window
+from keepsake.ports import Generation, TargetModel
+from keepsake.tasks.summarise import Contradictions, Summarise, SummaryBrief
+from keepsake.tasks.task import FALLBACK, Ask, Cost, Question, RefusedAnswer, run
+from keepsake.tasks.task_prompts import TaskPrompts
+
+UNCHANGED = "unchanged"
+"""Who wrote a long-term summary that is the short-term one of before: nobody had to be asked."""
 
 _NOTE = "(Left out here: part of memories {first}-{last}. `recall` and a name bring it back.)"
 # All of it, word for word: with less, what somebody says could take others' words away.
@@ -92,7 +108,7 @@ class Ladder:
         sources = [(self._source(Tier.RECENT, memories), (first, last))]
         if recent := self.summaries.get(Tier.RECENT):
             sources.insert(0, (self._source(Tier.LONGTERM, (), older), (oldest, recent.last)))
-        if isinstance(self.summarizer, ExtractiveSummarizer) or len(sources) == 1:
+        if self.summarizer is extractive or len(sources) == 1:
             drafts = [self._write(source) for source, _ in sources]
         else:  # side by side, as a model is waited for
             with ThreadPoolExecutor(len(sources), thread_name_prefix="summary") as pool:
@@ -108,13 +124,13 @@ class Ladder:
     def _write(self, source: SummarySource) -> Draft:
         """One summary, without a model if that fails and it may; in any thread."""
         try:
-            draft = self.summarizer.summarize(source)
+            draft = self.summarizer(source)
         except KeepsakeError as error:
             again = bool(source.limit_tokens) and not source.memories
             if self.plan.reason is not CompactReason.EMERGENCY and not again:
                 raise
             self.log(f"{error.what}; a summary without a model is used")
-            return ExtractiveSummarizer().summarize(source)
+            return extractive(source)
         for refused in draft.refusals:
             self.log(f"A summary was refused: {refused.reason}")
         return draft
@@ -182,7 +198,7 @@ class Ladder:
 
     def _by_rules(self, tier: Tier, limit: int) -> None:
         source = self._source(tier, (), (without_note(self.summaries[tier].text),), limit)
-        self._shorten(tier, ExtractiveSummarizer().summarize(source))
+        self._shorten(tier, extractive(source))
 
     def _shorten(self, tier: Tier, draft: Draft) -> None:
         """Put a shorter text in a summary's place; one that is none changes nothing."""
@@ -230,3 +246,74 @@ def cut(summary: Summary, limit: int, count: Callable[[str], int]) -> str:
         end.insert(0, part)
     joined = ("\n" if listed else " ").join(end)
     return "\n".join(part for part in (note, joined) if part)
+
+
+# -- summaries by a model
+
+
+@dataclass(frozen=True)
+class ModelSummarizer:
+    """Has a language model write the summary; one that is refused twice is made without it."""
+
+    ask: Ask
+    prompts: TaskPrompts
+    names: frozenset[str] = frozenset()  # of the people and places that the game knows
+    persona: str = ""  # who the agent is, a paragraph
+
+    def __call__(self, source: SummarySource) -> Draft:
+        """Summarise ``source``, piece by piece where it is too long for one prompt.
+
+        Raises:
+            ModelError: No answer.
+            ConfigError: A template fails on these memories.
+        """
+        source, cost = source.relevant(), Cost()
+        if not source.memories and len(source.older) == 1 and source.fits(source.older[0]):
+            return Draft(source.older[0], UNCHANGED)
+
+        def ask(build: Callable[[TargetModel], Question]) -> Generation:
+            nonlocal cost
+            answer = self.ask(build)
+            cost = cost.with_call(answer)
+            return answer
+
+        refusals: tuple[RefusedAnswer, ...] = ()
+        while True:
+            task = self._task(source, ask)
+            result = run(task, ask, forgiving=False)
+            refusals += result.refusals
+            rest = source.memories[max(task.taken, 1) :]
+            if not rest:
+                by = EXTRACTIVE if result.by == FALLBACK else result.by
+                return Draft(result.value, by, cost, refusals)
+            source = replace(source, older=(result.value,), memories=rest)
+
+    def _task(self, source: SummarySource, ask: Ask) -> Summarise:
+        """A summary of as many of the memories as one prompt takes, or of summaries alone."""
+        memories, merges = source.memories, not source.memories
+
+        def by_rules(count: int) -> str:
+            return summarize(replace(source, memories=memories[:count]))
+
+        def contradicted(text: str) -> Sequence[str]:
+            """The lines that it contradicts, as the model that wrote it says."""
+            if not source.constraints or (not merges and task.taken < len(memories)):
+                return ()  # a later piece is asked about what this one says
+            prompts = self.prompts.of("contradictions")
+            return run(Contradictions(prompts, source.constraints, text), ask).value
+
+        brief = SummaryBrief(
+            agent=source.agent,
+            persona=self.persona,
+            wanted=source.strategy.wanted(source.tier, source.agent),
+            headings=source.strategy.headings,
+            most_tokens=source.limit_tokens or int(ANSWERED[source.tier] * source.usual_tokens),
+            tokens=source.tokens,
+            names=self.names,
+        )
+        name = "merge" if merges else "summarise"
+        prompts = self.prompts.of(name)
+        lines = source.older if merges else numbered(memories)
+        older = "" if merges else "\n\n".join(source.older)
+        task = Summarise(brief, prompts, lines, older, by_rules, contradicted, merges, name)
+        return task

@@ -11,8 +11,7 @@ from itertools import accumulate
 
 from keepsake.archive.records import Memory, MemoryKind, Summary
 from keepsake.language.heard import heard, meant_for, names
-from keepsake.memory.config import CompactionConfig
-from keepsake.memory.strategy import Strategy
+from keepsake.memory.config import CompactionConfig, Strategy
 from keepsake.memory.types import CompactReason
 
 EXPECTED_RECENT = 300

@@ -23,8 +23,8 @@ from keepsake.archive.tiers import Tiers
 from keepsake.books.files import create_beside, names_beside, replace_file
 from keepsake.errors import ArchiveUnwritable
 from keepsake.events.types import MemoryChange
-from keepsake.memory.config import MemoryHost
-from keepsake.memory.strategy import TIER_NAMES
+from keepsake.memory.config import TIER_NAMES
+from keepsake.memory.window import MemoryHost
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import groupby
 
@@ -26,10 +26,13 @@ from keepsake.archive.forgetting import FORGOTTEN
 from keepsake.archive.records import Memory, MemoryKind, Tier
 from keepsake.language.heard import heard, spoken
 from keepsake.language.perception import SENTENCE_GAP, for_prompt, short_day, shorten, words
-from keepsake.memory.strategy import NARRATIVE, Strategy
+from keepsake.memory.config import NARRATIVE, Strategy
 from keepsake.prompt.script import about_memory, daytime
 from keepsake.prompt.tokens import CHARACTERS_PER_TOKEN, estimate_tokens
+from keepsake.tasks.task import Cost, RefusedAnswer
 
+EXTRACTIVE = "extractive"
+"""Who wrote a summary that needed no model."""
 MARK = "## "
 WIDE = 0x2E80
 """From this character on, scripts are written without blanks between words."""
@@ -169,7 +172,27 @@ class SummarySource:
         return len(text) <= self.characters
 
 
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A summary, and what it took."""
+
+    text: str
+    model: str
+    cost: Cost = field(default_factory=Cost)
+    refusals: tuple[RefusedAnswer, ...] = ()  # answers that were not used
+
+
+type Summarizer = Callable[[SummarySource], Draft]
+"""Writes a summary, in a worker thread, two at a time. It raises ModelError where no model answers,
+ConfigError where a template fails on these memories."""
+
+
 # -- a summary without a model
+
+
+def extractive(source: SummarySource) -> Draft:
+    """The :data:`Summarizer` that needs no model: it never fails and never invents."""
+    return Draft(summarize(source.relevant()), EXTRACTIVE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
 
 from keepsake.archive.privacy import outward
 from keepsake.archive.records import Memory, Summary
 from keepsake.archive.tiers import Tiers
 from keepsake.books.journal import importance
+from keepsake.events.types import MemoryChange
 from keepsake.memory import masking
-from keepsake.memory.config import CompactionConfig, MemoryHost
+from keepsake.memory.config import NARRATIVE, CompactionConfig, Strategy
 from keepsake.memory.plan import CompactionPlan, MemorySnapshot, open_exchange
+from keepsake.memory.summary_text import Summarizer, extractive
 from keepsake.memory.types import CompactReason, Load, MemoryContext
-from keepsake.ports import Tokens
+from keepsake.ports import Clock, Tokens
 from keepsake.prompt.script import script_line
 from keepsake.prompt.tokens import Heuristic
 
@@ -22,6 +26,29 @@ ASK_AGAIN_AFTER = 4
 """Memories after which a compaction that did not pay is thought over again."""
 _MARKED = (CompactReason.HIGH, CompactReason.SLEEP, CompactReason.EMERGENCY)
 """What goes by the load; the mark is the setting of the same name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryHost:
+    """What a memory asks of the agent whose it is; a function gives what holds at the moment."""
+
+    clock: Clock
+    config: Callable[[], CompactionConfig] = CompactionConfig
+    summarizer: Callable[[], Summarizer] = lambda: extractive
+    strategy: Callable[[], Strategy] = lambda: NARRATIVE
+    log: Callable[[str], None] = lambda _: None
+    tokens: Tokens | None = None  # knows what a line costs in a prompt
+    # pins and open promises, which stand in every prompt word for word
+    constraints: Callable[[], Sequence[str]] = tuple
+    # the numbers of the memories on which open promises rest: they stay verbatim while they are new
+    promised: Callable[[], Collection[int]] = tuple
+    asleep: Callable[[], bool] = lambda: False
+    # how much a memory matters, 1 to 10: what matters stays longer; None for rules alone
+    importance: Callable[[Memory], int] | None = None
+    # seconds of any clock that never goes back, for how long a compaction takes
+    ticks: Callable[[], float] = time.perf_counter
+    # takes an event of an edit, a rate or a clearing; quick, from any thread
+    emit: Callable[[MemoryChange], None] = lambda _: None
 
 
 class TokenCounter:

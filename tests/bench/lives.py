@@ -10,9 +10,9 @@ from typing import Any
 from keepsake.archive.log import Archive
 from keepsake.archive.records import MemoryKind
 from keepsake.memory.agent_memory import AgentMemory
-from keepsake.memory.config import MemoryHost
 from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.types import CompactReason
+from keepsake.memory.window import MemoryHost
 from tests.bench.talk import PEOPLE, Line
 
 

@@ -9,8 +9,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from keepsake.memory.summarizer import Draft
-from keepsake.memory.summary_text import SummarySource
+from keepsake.memory.summary_text import Draft, SummarySource
 from keepsake.memory.types import CompactReason
 from tests.bench.figures import Figure
 from tests.bench.lives import opened
@@ -23,7 +22,7 @@ _TEXT = 'Tom says to you, "The ferry was late again, and number {} of the barrel
 class _Shortened:
     """A summarizer that costs nothing: here the memory is measured, not the summaries."""
 
-    def summarize(self, source: SummarySource) -> Draft:
+    def __call__(self, source: SummarySource) -> Draft:
         return Draft("\n".join(source.lines)[: source.characters], "shortened")
 
 

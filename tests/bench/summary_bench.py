@@ -14,8 +14,7 @@ from random import Random
 from tempfile import TemporaryDirectory
 
 from keepsake.archive.records import MemoryKind
-from keepsake.memory.config import CompactionConfig
-from keepsake.memory.strategy import Strategies, Strategy
+from keepsake.memory.config import CompactionConfig, Strategy, load_strategy
 from keepsake.paths import REPOSITORY
 from tests.bench.figures import Figure
 from tests.bench.lives import lived
@@ -37,12 +36,12 @@ class _Life:
 
 def measure() -> Iterator[Figure]:
     """Share of the planted facts in the summaries, by how and by whom they are written."""
-    ways = Strategies(REPOSITORY / "vault" / "config" / "compaction")
+    way = load_strategy(REPOSITORY / "vault" / "config" / "compaction" / "narrative.md")
     lives = _lives(SEEDS[0])
     planted = sum(len(life.facts) for life in lives)
     floor = 100 * _random_lines(lives) / planted
     yield Figure("planted facts kept by ten random lines", planted, floor, "%", "the floor")
-    yield _without_model(ways.get("narrative"))
+    yield _without_model(way)
 
 
 def _without_model(way: Strategy) -> Figure:

@@ -63,7 +63,7 @@ class TestMemoryCommands(Building, AgentsWorld):
         self.says(*(f"Ship {number} came from Ostrey with salt." for number in range(9)))
 
         class Dead:
-            def summarize(self, source):
+            def __call__(self, source):
                 raise ModelUnavailable("nobody answers on port 1", "Start the server")
 
         compacting = self.mind.memory.memory._compactor

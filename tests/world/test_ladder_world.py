@@ -38,7 +38,7 @@ LOGGING = (agent_log, turn_module, memory_module, compacting_module)
 class Dead:
     """A summarizer whose server is gone."""
 
-    def summarize(self, source):
+    def __call__(self, source):
         raise ModelUnavailable("nobody answers on port 1", "Start the server")
 
 

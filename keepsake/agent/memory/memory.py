@@ -21,10 +21,11 @@ from keepsake.archive.spill import Line, not_yet_in
 from keepsake.errors import ArchiveError, KeepsakeError
 from keepsake.events.types import Fault, MemoryChange
 from keepsake.memory.agent_memory import AgentMemory
-from keepsake.memory.config import MemoryHost
-from keepsake.memory.summarizer import ExtractiveSummarizer, ModelSummarizer, Summarizer
+from keepsake.memory.ladder import ModelSummarizer
 from keepsake.memory.summary_files import SummaryFolder
+from keepsake.memory.summary_text import Summarizer, extractive
 from keepsake.memory.types import MemoryContext
+from keepsake.memory.window import MemoryHost
 
 REOPEN_SECONDS = 10.0
 LATELY = 1000
@@ -273,7 +274,7 @@ class MemoryComponent:
     def _summarizer(self) -> Summarizer:
         """The summarizer that the configuration names; called in a worker thread."""
         if (ask := self._services.asker(self._services.ladder.profile)) is None:
-            return ExtractiveSummarizer()
+            return extractive
         return ModelSummarizer(ask, self._services.prompts, *self.known)
 
     def _trouble(self, error: KeepsakeError) -> None:

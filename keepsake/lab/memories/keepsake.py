@@ -17,12 +17,13 @@ from keepsake.books.commitments import Commitments
 from keepsake.errors import CompactionError, ModelError
 from keepsake.lab.memories.plain import LineIndex, first_within, plainly
 from keepsake.memory.agent_memory import AgentMemory
-from keepsake.memory.config import FOLDER, CompactionConfig, MemoryHost
+from keepsake.memory.config import FOLDER, CompactionConfig, Strategy, load_strategy
+from keepsake.memory.ladder import ModelSummarizer
 from keepsake.memory.protocol import Figure, RecalledLine, Surroundings, dated
-from keepsake.memory.strategy import Strategies
-from keepsake.memory.summarizer import ExtractiveSummarizer, ModelSummarizer, Summarizer
 from keepsake.memory.summary_files import SummaryFolder
+from keepsake.memory.summary_text import Summarizer, extractive
 from keepsake.memory.types import CompactReason
+from keepsake.memory.window import MemoryHost
 from keepsake.paths import REPOSITORY
 from keepsake.ports import Generation, GenerationRequest, LanguageModel, TargetModel
 from keepsake.prompt.script import about_memory
@@ -66,7 +67,7 @@ class KeepsakeMemory:
 
     def __init__(self, given: Surroundings, summarizer: Summarizer | None = None) -> None:
         self._given, self._asleep = given, False
-        self._config, ways = _configured(given)
+        self._config, way = _configured(given)
         self._commitments = Commitments(given.folder / "noticed.md")
         self._memory = LivedMemory(
             given.agent,
@@ -76,7 +77,7 @@ class KeepsakeMemory:
                 clock=given.clock,
                 config=lambda: self._config,
                 summarizer=lambda: summarizer or _summarizer(given),
-                strategy=lambda: ways.get(self._config.strategy),
+                strategy=lambda: way,
                 tokens=given.tokens,
                 constraints=lambda: self._commitments.lines,
                 asleep=lambda: self._asleep,
@@ -181,19 +182,18 @@ class KeepsakeMemory:
             self._memory.compact(reason)
 
 
-def _configured(given: Surroundings) -> tuple[CompactionConfig, Strategies]:
-    """The settings, and the templates of summaries.
+def _configured(given: Surroundings) -> tuple[CompactionConfig, Strategy]:
+    """The settings, and how summaries are written.
 
     Raises:
         KeepsakeError: A setting is wrong.
     """
     written = dict(given.settings)
     folder = Path(written.pop(CONFIG, SHIPPED))
-    ways = Strategies(folder / FOLDER, SHIPPED / FOLDER)
     path = folder / FILE
     config = plainly(lambda: CompactionConfig.load(path, dict(_sized(given, written))))
-    ways.get(config.strategy)
-    return config, ways
+    files = (each / FOLDER / f"{config.strategy}.md" for each in (folder, SHIPPED))
+    return config, load_strategy(next(filter(Path.exists, files)))
 
 
 def _sized(given: Surroundings, written: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -208,7 +208,7 @@ def _sized(given: Surroundings, written: Mapping[str, str]) -> Iterator[tuple[st
 
 def _summarizer(given: Surroundings) -> Summarizer:
     if given.model is None:
-        return ExtractiveSummarizer()
+        return extractive
     ask = partial(_asked, given.model, BaseModel(given.budget))
     return ModelSummarizer(ask, TaskPrompts(SHIPPED, SHIPPED))
 

@@ -13,12 +13,11 @@ from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryKind, Tier
 from keepsake.errors import ModelUnavailable
 from keepsake.memory.agent_memory import AgentMemory
-from keepsake.memory.config import CompactionConfig, MemoryHost
-from keepsake.memory.strategy import NARRATIVE, Strategy
-from keepsake.memory.summarizer import Draft
+from keepsake.memory.config import NARRATIVE, CompactionConfig, Strategy
 from keepsake.memory.summary_files import SummaryFolder
-from keepsake.memory.summary_text import SummarySource
+from keepsake.memory.summary_text import Draft, SummarySource
 from keepsake.memory.types import MemoryContext
+from keepsake.memory.window import MemoryHost
 from keepsake.ports import Tokens
 from keepsake.tasks.task import Cost
 
@@ -77,7 +76,7 @@ class ScriptedSummarizer:
     gate: threading.Event | None = None
     entered: threading.Event = field(default_factory=threading.Event)
 
-    def summarize(self, source: SummarySource) -> Draft:
+    def __call__(self, source: SummarySource) -> Draft:
         self.sources.append(source)
         self.calls += 1
         self.entered.set()
@@ -168,3 +167,12 @@ def fill(memory, share: float) -> None:
     """Lines of 20 words, each by somebody else, until the prompt has that share of its budget."""
     while memory.load().share < share:
         talk(memory, 1)
+
+
+def cleared(life: Life, memory: AgentMemory) -> AgentMemory:
+    """Opened after its prompt was emptied, as earlier versions could: such lines are archived."""
+    number, made = memory.tiers.last_number, memory.tiers.compactions
+    record = {"type": "clear", "n": number, "t": memory.host.clock.now().isoformat()}
+    memory.archive.append({**record, "compactions": made, "step": memory.tiers.step})
+    memory.close()
+    return life.open()

@@ -17,7 +17,7 @@ from keepsake.archive.log import Archive, Syncer
 from keepsake.archive.tiers import load_tiers
 from keepsake.errors import ArchiveInUse, ArchiveUnwritable
 from keepsake.memory.types import CompactReason, MemoryContext
-from tests.unit.mind.lives import Life, covered, live
+from tests.unit.mind.lives import Life, cleared, covered, live
 
 
 @pytest.fixture
@@ -218,7 +218,7 @@ def test_memories_before_the_first_tier_are_a_problem(life):
     gap = MemoryContext(None, None, (*context.window[:3], *context.window[4:]))
     assert tier_problems(gap) == ["window ends at memory 3, but window begins at 5"]
     assert check(memory.archive, lost, memory.summaries).problems == tuple(tier_problems(lost))
-    memory.clear()
+    memory = cleared(life, memory)
     live(memory, 2)
     assert check(memory.archive, memory.context(), memory.summaries).whole
     memory.close()

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keepsake.archive.records import Memory, MemoryKind, Tier
-from keepsake.memory.summarizer import ExtractiveSummarizer
-from keepsake.memory.summary_text import SummarySource
+from keepsake.memory.summary_text import SummarySource, extractive
 
 START = datetime(2026, 5, 4, 20, 0, tzinfo=UTC)
 NOISE = [
@@ -53,7 +52,7 @@ def summarize(lines, older=(), tokens=175, tier=Tier.RECENT, importance=lambda _
     source = SummarySource(
         tier, "Mira", lived(lines), older, limit_tokens=tokens, importance=importance
     )
-    return ExtractiveSummarizer().summarize(source).text
+    return extractive(source).text
 
 
 def lives(count, seed):

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from keepsake.memory.agent_memory import AgentMemory
 from keepsake.memory.config import CompactionConfig
-from keepsake.memory.summarizer import Draft
-from keepsake.memory.summary_text import SummarySource
+from keepsake.memory.summary_text import Draft, SummarySource
 from keepsake.memory.types import CompactReason
 from tests.unit.mind.lives import STRUCTURED, Life, ScriptedSummarizer, covered
 
@@ -43,9 +42,9 @@ class Slow(ScriptedSummarizer):
 
     meanwhile: Callable[[], object] = lambda: None
 
-    def summarize(self, source: SummarySource) -> Draft:
+    def __call__(self, source: SummarySource) -> Draft:
         self.meanwhile()
-        return super().summarize(source)
+        return super().__call__(source)
 
 
 lines = st.builds(

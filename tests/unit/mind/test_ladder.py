@@ -12,7 +12,7 @@ from keepsake.archive.integrity import check
 from keepsake.archive.records import Summary, Tier
 from keepsake.errors import CompactionError
 from keepsake.memory import ladder
-from keepsake.memory.summarizer import Draft
+from keepsake.memory.summary_text import Draft
 from keepsake.memory.types import CompactReason, Outcome, Rung
 from tests.unit.mind.lives import WIDE, Life, ManualClock, covered, fill, live, talk
 
@@ -107,7 +107,7 @@ def test_a_prompt_that_never_fits_says_what_is_too_large_and_asks_the_model_seld
 
 
 def test_a_long_term_summary_that_outgrows_its_limit_is_summarised_again(life, memory):
-    plain = life.summarizer.summarize
+    plain = life.summarizer
 
     def wordy(source):
         draft = plain(source)
@@ -117,7 +117,7 @@ def test_a_long_term_summary_that_outgrows_its_limit_is_summarised_again(life, m
         return draft
 
     life.config = replace(WIDE, longterm_tokens=30)
-    life.summarizer.summarize = wordy
+    life.summarizer = wordy
     kept = []
     for _ in range(3):
         result = filled(memory)
@@ -125,7 +125,7 @@ def test_a_long_term_summary_that_outgrows_its_limit_is_summarised_again(life, m
         kept.append(memory.context().longterm)
     assert Rung.RESUMMARISE in [step.rung for step in result.steps]
     assert memory.load().summaries <= 30 + 100
-    again = [s for s in life.summarizer.sources if s.limit_tokens == 30]
+    again = [s for s in plain.sources if s.limit_tokens == 30]
     assert again
     assert all(s.tier is Tier.LONGTERM and len(s.lines) == 1 for s in again)
     bodies = [path.read_text() for path in memory.summaries.folder.glob("longterm-[0-9]*.md")]

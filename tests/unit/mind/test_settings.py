@@ -145,7 +145,7 @@ def test_a_config_file_follows_its_file_and_keeps_the_last_good_value(tmp_path: 
 def compaction(tmp_path: Path) -> Path:
     folder = tmp_path / FOLDER
     folder.mkdir()
-    for name in ("narrative", "structured", "My notes"):
+    for name in ("narrative", "structured"):
         (folder / f"{name}.md").write_text("a template")
     return tmp_path / "memory_compaction.md"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from keepsake.errors import ConfigError
-from keepsake.memory.strategy import Strategies, load_strategy
+from keepsake.memory.config import load_strategy
 from keepsake.paths import REPOSITORY
 
 SHIPPED = REPOSITORY / "vault" / "config" / "compaction"
@@ -22,8 +22,7 @@ def write(folder: Path, name: str, *lines: str) -> Path:
 
 
 def test_both_ways_are_there_and_can_be_used():
-    strategies = Strategies(SHIPPED)
-    found = {name: strategies.get(name) for name in strategies.names}
+    found = {path.stem: load_strategy(path) for path in SHIPPED.glob("*.md")}
     assert sorted(found) == ["narrative", "structured"]
     for heading in ("Goals", "Decisions", "Facts", "Open matters", "Errors", "Constraints"):
         assert heading in found["structured"].headings

@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 import yaml
 
 from keepsake.archive.records import Memory, MemoryKind, Tier
-from keepsake.memory.strategy import NARRATIVE
-from keepsake.memory.summarizer import ModelSummarizer
+from keepsake.memory.config import NARRATIVE
+from keepsake.memory.ladder import ModelSummarizer
 from keepsake.memory.summary_text import SummarySource
 from keepsake.paths import REPOSITORY
 from keepsake.ports import Generation
@@ -67,7 +67,7 @@ class Answering:
 def written(answers, source=SOURCE, **target):
     model = Answering(list(answers), Target(**target))
     draft = ModelSummarizer(model, PROMPTS, NAMES, "You are Mira, the innkeeper.")
-    return draft.summarize(source), model.asked
+    return draft(source), model.asked
 
 
 def test_a_chat_model_is_shown_the_memories_numbered_and_dated():

@@ -8,7 +8,7 @@ from keepsake.archive.records import MemoryKind
 from keepsake.events.log import EventLog, Subscribers
 from keepsake.events.types import Thought
 from keepsake.events.why import why_did
-from keepsake.memory.summarizer import ExtractiveSummarizer
+from keepsake.memory.summary_text import extractive
 from keepsake.memory.types import CompactReason
 from tests.unit.mind.lives import SMALL, Life
 
@@ -28,7 +28,7 @@ class Clock:
 def test_a_summary_is_shown_as_it_was_at_the_time_of_the_act(tmp_path):
     clock = Clock()
     config = replace(SMALL, recent_window=4)
-    memory = Life(tmp_path / "mira", config, clock, ExtractiveSummarizer()).open()
+    memory = Life(tmp_path / "mira", config, clock, extractive).open()
     subscribers = Subscribers()
     subscribers.agent_ids["Mira"] = 7
     log = EventLog(tmp_path / "events", clock=clock, subscribers=subscribers)

@@ -29,7 +29,7 @@ from keepsake.contrib.evennia.creation import all_agents, find_agents
 from keepsake.contrib.evennia.minds import mind_of
 from keepsake.contrib.evennia.wording import counted, listed, quoted
 from keepsake.errors import KeepsakeError
-from keepsake.memory.summarizer import UNCHANGED
+from keepsake.memory.ladder import UNCHANGED
 
 COMMAND: Any = class_from_module(settings.COMMAND_DEFAULT_CLASS)
 """The game's own base of commands."""
