@@ -102,12 +102,8 @@ def damage(path: Path) -> str:
 
 
 def ask(here: Places, question: str) -> Any:
-    """What PostgreSQL answers: one value.
-
-    Raises:
-        KeepsakeError: It cannot be reached.
-    """
-    with connect(here) as connection:
+    """What PostgreSQL answers: one value; raises KeepsakeError if it cannot be reached."""
+    with _connect(here) as connection:
         row = connection.execute(question.encode()).fetchone()
     return row and row[0]
 
@@ -121,7 +117,7 @@ def hold(here: Places) -> Connection[tuple[Any, ...]] | None:
     Raises:
         KeepsakeError: It cannot be reached.
     """
-    connection = connect(here)
+    connection = _connect(here)
     found = connection.execute("SELECT pg_try_advisory_lock(%s)", (_LOCK,)).fetchone()
     if found and found[0]:
         return connection
@@ -129,12 +125,8 @@ def hold(here: Places) -> Connection[tuple[Any, ...]] | None:
     return None
 
 
-def connect(here: Places) -> Connection[tuple[Any, ...]]:
-    """A connection to PostgreSQL, each statement a transaction of its own.
-
-    Raises:
-        KeepsakeError: PostgreSQL cannot be reached.
-    """
+def _connect(here: Places) -> Connection[tuple[Any, ...]]:
+    """A connection, each statement a transaction of its own."""
     given = _parameters(here)
     import psycopg  # noqa: PLC0415 - an extra, which is there by now
 
@@ -186,11 +178,7 @@ def copy_into(here: Places, folder: Path) -> None:
 
 
 def load_dump(here: Places, dump: Path) -> None:
-    """Replace PostgreSQL's tables by those of a dump, all or none; blocks.
-
-    Raises:
-        KeepsakeError: They cannot be replaced.
-    """
+    """Replace PostgreSQL's tables by those of a dump, all or none; blocks, or raises."""
     options = ("--clean", "--if-exists", "--no-owner", "--single-transaction")
     _run(here, "pg_restore", *options, str(dump))
 

@@ -25,7 +25,7 @@ DATABASE_URL = "KEEPSAKE_DATABASE_URL"
 """In the environment of a world on PostgreSQL: where its database is."""
 DEFAULT_PORT_BASE = 4000
 DEFAULT_LISTEN = "127.0.0.1"
-_HIGHEST_OFFSET = 8
+_HIGHEST_BASE = 65535 - 8
 _SOCKET_PATH_BYTES = 100
 """Unix sockets refuse paths of more than 108 bytes (104 on BSD), the final zero included."""
 
@@ -122,17 +122,11 @@ class Places:
 
 
 def places(environ: Mapping[str, str] = os.environ) -> Places:
-    """The places of this process.
-
-    Raises:
-        KeepsakeError: ``KEEPSAKE_PORT_BASE`` is not a usable port number,
-            ``KEEPSAKE_LISTEN`` not an address, one half of the certificate is missing, or
-            ``KEEPSAKE_DATABASE_URL`` names no database.
-    """
+    """The places of this process; raises KeepsakeError for a variable that cannot be used."""
     return Places(
         home=_folder(environ.get("KEEPSAKE_HOME") or f"{REPOSITORY}/.run"),
         vault=_folder(environ.get("KEEPSAKE_VAULT") or f"{REPOSITORY}/vault"),
-        ports=Ports(_port_base(environ.get("KEEPSAKE_PORT_BASE", ""))),
+        ports=Ports(_port_base(environ.get("KEEPSAKE_PORT_BASE") or f"{DEFAULT_PORT_BASE}")),
         listen=_listen(environ.get("KEEPSAKE_LISTEN", "")),
         certificate=_certificate(
             environ.get("KEEPSAKE_TLS_CERT", ""), environ.get("KEEPSAKE_TLS_KEY", "")
@@ -146,25 +140,18 @@ def _folder(given: str) -> Path:
 
 
 def _port_base(given: str) -> int:
-    if not given:
-        return DEFAULT_PORT_BASE
-    if not given.isdecimal() or not 1024 <= int(given) <= 65535 - _HIGHEST_OFFSET:
-        raise KeepsakeError(
-            f"KEEPSAKE_PORT_BASE is {given!r}",
-            f"Set it to a number from 1024 to {65535 - _HIGHEST_OFFSET}",
-        )
-    return int(given)
+    if given.isdecimal() and 1024 <= int(given) <= _HIGHEST_BASE:
+        return int(given)
+    cure = f"Set it to a number from 1024 to {_HIGHEST_BASE}"
+    raise KeepsakeError(f"KEEPSAKE_PORT_BASE is {given!r}", cure)
 
 
 def _listen(given: str) -> str:
     try:
         return str(ipaddress.IPv4Address(given or DEFAULT_LISTEN))
     except ValueError:
-        raise KeepsakeError(
-            f"KEEPSAKE_LISTEN is {given!r}",
-            "Set it to an IPv4 address of this machine: 127.0.0.1 for this machine alone "
-            "(the default), 0.0.0.0 for every network it is on",
-        ) from None
+        cure = "Set it to an IPv4 address of this machine: 127.0.0.1 (the default), 0.0.0.0 for all"
+        raise KeepsakeError(f"KEEPSAKE_LISTEN is {given!r}", cure) from None
 
 
 def _database_url(given: str) -> str:

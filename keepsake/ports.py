@@ -43,32 +43,26 @@ class TargetModel(Protocol):
     @property
     def form(self) -> str:
         """``chat`` (messages), ``dialogue`` (raw text to continue) or ``script`` (a transcript)."""
-        ...
 
     @property
     def prompt_tokens(self) -> int:
         """The most tokens that a prompt may have."""
-        ...
 
     @property
     def tail_tokens(self) -> int:
         """The most tokens that may be new in a prompt since the last one; 0 for any number."""
-        ...
 
     @property
     def max_tokens(self) -> int:
         """The most tokens of an answer."""
-        ...
 
     @property
     def takes_tools(self) -> bool:
         """Whether the model can call tools."""
-        ...
 
     @property
     def is_stopgap(self) -> bool:
         """Whether it is the shipped 270M model, for which rules answer."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +114,6 @@ class LanguageModel(Protocol):
 
     def generate(self, request: GenerationRequest) -> Generation:
         """Continue ``request.prompt``; blocks, so never call it on the reactor thread."""
-        ...
 
 
 class Embedder(Protocol):
@@ -129,15 +122,12 @@ class Embedder(Protocol):
     @property
     def model_name(self) -> str:
         """The name that the index keeps beside its vectors."""
-        ...
 
     def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """One vector a text, all of one dimension and of length 1; blocks."""
-        ...
 
     def close(self) -> None:
         """Let go of what it runs on."""
-        ...
 
 
 class Tokens(Protocol):
@@ -146,15 +136,12 @@ class Tokens(Protocol):
     @property
     def source(self) -> str:
         """Who counts, such as ``heuristic``."""
-        ...
 
     def of(self, text: str) -> int:
         """Tokens of ``text`` as a line."""
-        ...
 
     def each(self, texts: Sequence[str]) -> list[int]:
         """The same of each of several, in their order."""
-        ...
 
 
 class Clock(Protocol):
@@ -162,7 +149,6 @@ class Clock(Protocol):
 
     def now(self) -> datetime:
         """The present time, with time zone."""
-        ...
 
 
 class SystemClock:

@@ -34,13 +34,26 @@ def take(here: Places, *, patience: float = PATIENCE) -> contextlib.ExitStack:
     Raises:
         KeepsakeError: Another copy holds it; says which. Or it cannot be written to.
     """
-    deadline = time.monotonic() + patience
+    deadline, path = time.monotonic() + patience, here.agents / _NAME
     while True:
-        try:
-            return _take(here)
-        except _InUse:
-            if time.monotonic() >= deadline:
-                raise
+        cure = "Make it yours, or set KEEPSAKE_VAULT to a folder of your own"
+        with contextlib.ExitStack() as held, refusing(f"{here.agents} cannot be locked", cure):
+            file, connection = held.enter_context(path.open("a+", encoding="utf-8")), None
+            if not _locked(file.fileno()):
+                problem = f"The vault {here.vault} is in use by {_holder(here.agents)}"
+                cure = "Stop that copy, or set KEEPSAKE_VAULT to another folder for this one"
+            elif here.database_url and (connection := database.hold(here)) is None:
+                problem = f"The database {database.shown(here)} is in use by another copy"
+                cure = f"Stop that copy, or set {DATABASE_URL} to a database of this one's own"
+            else:
+                if connection is not None:
+                    held.callback(connection.close)
+                mine = {"home": str(here.home), "pid": os.getpid(), "host": socket.gethostname()}
+                with contextlib.suppress(OSError):  # a full disk does not matter
+                    path.write_text(json.dumps(mine) + "\n", encoding="utf-8")
+                return held.pop_all()
+        if time.monotonic() >= deadline:
+            raise KeepsakeError(problem, cure)
         time.sleep(_POLL_SECONDS)
 
 
@@ -49,32 +62,6 @@ def holder(here: Places) -> str:
     with contextlib.suppress(OSError), (here.agents / _NAME).open("r+") as file:
         return "" if _locked(file.fileno()) else _holder(here.agents)
     return ""
-
-
-class _InUse(KeepsakeError):
-    """Another copy has vault or database open."""
-
-
-def _take(here: Places) -> contextlib.ExitStack:
-    mine = {"home": str(here.home), "pid": os.getpid(), "host": socket.gethostname()}
-    cure = "Make it yours, or set KEEPSAKE_VAULT to a folder of your own"
-    with contextlib.ExitStack() as held, refusing(f"{here.agents} cannot be locked", cure):
-        file = held.enter_context((here.agents / _NAME).open("a+", encoding="utf-8"))
-        if not _locked(file.fileno()):
-            raise _InUse(
-                f"The vault {here.vault} is in use by {_holder(here.agents)}",
-                "Stop that copy, or set KEEPSAKE_VAULT to another folder for this one",
-            )
-        if here.database_url:
-            if (connection := database.hold(here)) is None:
-                raise _InUse(
-                    f"The database {database.shown(here)} is in use by another copy of Keepsake",
-                    f"Stop that copy, or set {DATABASE_URL} to a database of this one's own",
-                )
-            held.callback(connection.close)
-        with contextlib.suppress(OSError):  # a full disk does not matter
-            (here.agents / _NAME).write_text(json.dumps(mine) + "\n", encoding="utf-8")
-        return held.pop_all()
 
 
 def _locked(fd: int) -> bool:
