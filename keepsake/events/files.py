@@ -150,19 +150,22 @@ def last(folder: Path, count: int, wanted: Callable[[Record], bool]) -> list[Rec
 
 
 def newest_first(
-    folder: Path, *, kind: str = "", agent_id: int = 0, most: int | None = None
+    folder: Path, *, kind: str = "", agent_id: int = 0, most: int | None = None, since: str = ""
 ) -> Iterator[Record]:
     """Every event, the newest first; reads no more than is asked for.
 
     ``kind``: Only events of that kind.
     ``agent_id``: Only events of the agent with that id.
     ``most``: Bytes after which it ends; None for never.
+    ``since``: The day of the oldest file that is read, ``2026-11-21``.
     """
     # Lines that lack these are not even parsed.
     needles = [f'"kind":"{kind}"'.encode()] if kind else []
     needles += [f'"agent_id":{agent_id}'.encode()] if agent_id else []
     left = most
     for file in reversed(files_of(folder, EVENTS)):
+        if file.day < since:
+            return
         for line in file.lines_from_end():
             if left is not None and (left := left - len(line) - 1) < 0:
                 return

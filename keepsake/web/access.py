@@ -23,6 +23,8 @@ from django.middleware.csrf import CsrfViewMiddleware
 from django.template.loader import render_to_string
 from django.views.decorators.csrf import csrf_exempt
 
+from keepsake.errors import KeepsakeError
+
 _NO_FRAME = "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
 SITE_HEADERS: dict[str, str] = {
     "Content-Security-Policy": _NO_FRAME,
@@ -53,6 +55,24 @@ _BY_ANOTHER = ("X-Real-IP", "Forwarded", "Via", "X-Forwarded-Host")
 _HERE = frozenset({"localhost", "127.0.0.1", "::1"})
 
 type View = Callable[..., HttpResponseBase]
+
+
+class BadRequest(KeepsakeError):
+    """Something that was asked cannot be used."""
+
+    status = HTTPStatus.BAD_REQUEST
+
+
+class NotAllowed(KeepsakeError):
+    """An account may look, but not do that."""
+
+    status = HTTPStatus.FORBIDDEN
+
+
+class NotFound(KeepsakeError):
+    """There is no such agent, act or prompt."""
+
+    status = HTTPStatus.NOT_FOUND
 
 
 def with_headers(answer: HttpResponseBase, headers: Mapping[str, str]) -> HttpResponseBase:

@@ -6,21 +6,21 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from queue import Empty, SimpleQueue
+from typing import Any
 
 from django.http import HttpRequest
 from ninja import Router
 from pydantic import BaseModel, ConfigDict, StrictStr
 
 from keepsake.agent.agent_log import log
-from keepsake.agent.memory.compacting import Compacted
 from keepsake.agent.mind import Mind, Tended
 from keepsake.archive.records import Tier
 from keepsake.contrib.evennia.agents import AgentMixin
 from keepsake.contrib.evennia.audit import AUDIT, LONGEST, keep
 from keepsake.contrib.evennia.commands.compaction import compacted, taken_back
-from keepsake.errors import CompactionError, KeepsakeError
-from keepsake.memory.types import CompactReason, Undone
-from keepsake.web.access import BUILDER, address_of, may_act
+from keepsake.errors import KeepsakeError
+from keepsake.memory.types import CompactReason
+from keepsake.web.access import BUILDER, NotAllowed, address_of, may_act
 from keepsake.web.shapes import Done, Refused
 from keepsake.web.world import agent_with, mind_with, on_reactor
 
@@ -34,10 +34,6 @@ router = Router()
 ONE = "/agents/{int:number}"
 """The address of an agent."""
 _RESPONSES = {200: Done, frozenset({400, 403, 404, 503}): Refused}
-
-
-class NotAllowed(KeepsakeError):
-    """An account may look, but not do that."""
 
 
 class _Body(BaseModel):
@@ -90,31 +86,31 @@ _button("wake", "Wake it, or keep it up.", lambda agent, mind, who: mind.wake(ag
 @router.post(f"{ONE}/compact", response=_RESPONSES)
 def compact(request: HttpRequest, number: int) -> Done:
     """Compact its memory now; the outcome is told if it comes soon."""
-    outcomes: SimpleQueue[Compacted] = SimpleQueue()
+    outcomes: SimpleQueue[Any] = SimpleQueue()
 
     def deed(agent: AgentMixin, mind: Mind, _who: str) -> Tended:
         mind.compactions.compact(CompactReason.MANUAL).addCallback(outcomes.put)
         return True, f"{agent.key}'s memory is being compacted; its compactions tell the outcome"
 
-    begun = _done(request, number, "compact", deed)
-    with suppress(Empty):
-        done, said = compacted(outcomes.get(timeout=HASTE))
-        return Done(done=done, said=said)
-    return begun
+    return _soon(outcomes, compacted, _done(request, number, "compact", deed))
 
 
 @router.post(f"{ONE}/undo", response=_RESPONSES)
 def undo(request: HttpRequest, number: int) -> Done:
     """Take its last compaction back; the outcome is told if it comes soon."""
-    outcomes: SimpleQueue[Undone | CompactionError] = SimpleQueue()
+    outcomes: SimpleQueue[Any] = SimpleQueue()
 
     def deed(agent: AgentMixin, mind: Mind, _who: str) -> Tended:
         mind.compactions.undo().addCallback(outcomes.put)
         return True, f"{agent.key}'s last compaction is being taken back"
 
-    begun = _done(request, number, "undo the last compaction of", deed)
+    what = "undo the last compaction of"
+    return _soon(outcomes, taken_back, _done(request, number, what, deed))
+
+
+def _soon(outcomes: SimpleQueue[Any], told: Callable[[Any], Tended], begun: Done) -> Done:
     with suppress(Empty):
-        done, said = taken_back(outcomes.get(timeout=HASTE))
+        done, said = told(outcomes.get(timeout=HASTE))
         return Done(done=done, said=said)
     return begun
 
@@ -125,11 +121,8 @@ def undo(request: HttpRequest, number: int) -> Done:
 @router.post(f"{ONE}/pin", response=_RESPONSES)
 def pin(request: HttpRequest, number: int, body: PinLine) -> Done:
     """Pin a line: it is in all of its prompts."""
-
-    def work(mind: Mind) -> str:
-        return f"Pinned: {mind.books.pinned.add(body.text)}"
-
-    return _kept(request, number, f"pin {body.text!r} for", work)
+    what = f"pin {body.text!r} for"
+    return _kept(request, number, what, lambda mind: f"Pinned: {mind.books.pinned.add(body.text)}")
 
 
 @router.post(f"{ONE}/unpin", response=_RESPONSES)

@@ -25,8 +25,8 @@ from keepsake.contrib.evennia.commands.why import source_of
 from keepsake.errors import KeepsakeError
 from keepsake.events.why import PromptSource, Why, why_did
 from keepsake.web import access, actions, charts, history, world
-from keepsake.web.access import NOWHERE, may_act, refused
-from keepsake.web.actions import ONE, NotAllowed
+from keepsake.web.access import NOWHERE, BadRequest, NotFound, may_act, refused
+from keepsake.web.actions import ONE
 from keepsake.web.shapes import (
     AgentRow,
     Overview,
@@ -58,14 +58,6 @@ type Words = Query[
 ]
 type Number = QueryEx[int | None, P(ge=1, le=_LARGEST)]
 type BookName = Literal["journal", "people", "notes", "nights", "kept"]
-
-
-class BadRequest(KeepsakeError):
-    """A parameter that cannot be used."""
-
-
-class NoSuchAct(KeepsakeError):
-    """The agent has no such act, as far as log and archive show."""
 
 
 class _Api(NinjaAPI):
@@ -223,7 +215,7 @@ def why(request: HttpRequest, number: int, n: QueryEx[int, P(ge=1, le=1000)] = 1
     except KeepsakeError as error:
         if isinstance(error.__cause__, OSError):
             raise
-        raise NoSuchAct(error.what, error.cure) from error
+        raise NotFound(error.what, error.cure) from error
 
 
 # -- errors
@@ -231,16 +223,8 @@ def why(request: HttpRequest, number: int, n: QueryEx[int, P(ge=1, le=1000)] = 1
 
 @api.exception_handler(KeepsakeError)
 def _of_ours(_: HttpRequest, error: KeepsakeError) -> HttpResponse:
-    match error:
-        case BadRequest() | history.NoWord():
-            status = HTTPStatus.BAD_REQUEST
-        case NotAllowed():
-            status = HTTPStatus.FORBIDDEN
-        case world.NoSuchAgent() | NoSuchAct() | history.NoSuchPrompt():
-            status = HTTPStatus.NOT_FOUND
-        case _:  # no services, an archive that cannot be opened, a full disk: not for ever
-            status = HTTPStatus.SERVICE_UNAVAILABLE
-    return refused(status, str(error))
+    # Of the library's own: no services, an archive that cannot be opened, a full disk.
+    return refused(getattr(error, "status", HTTPStatus.SERVICE_UNAVAILABLE), str(error))
 
 
 @api.exception_handler(OSError)
@@ -261,7 +245,7 @@ def _of_bodies(_: HttpRequest, error: HttpError) -> HttpResponse:
 
 
 @api.exception_handler(SuspiciousOperation)
-def _of_addresses(_: HttpRequest, error: SuspiciousOperation) -> HttpResponse:
+def _of_addresses(*_: object) -> HttpResponse:
     return refused(HTTPStatus.BAD_REQUEST, "The request is too long. Give less")
 
 

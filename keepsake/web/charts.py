@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from keepsake.events.files import EVENTS, files_of, id_of, time_of
+from keepsake.events.files import EVENTS, files_of, newest_first, time_of
 from keepsake.events.types import Compaction, MemoryChange, Recall, Thought
-from keepsake.json_lines import Record, parsed
+from keepsake.json_lines import Record
 from keepsake.web.shapes import Point, Series
 
 POINTS = 60
@@ -103,17 +103,12 @@ def series(folder: Path, agent_id: int, total: int, hours: int, now: datetime) -
 
 def _since(folder: Path, agent_id: int, begin: float) -> Iterator[tuple[float, Record]]:
     """An agent's events since a time, the newest first, each with its own."""
-    needle = f'"agent_id":{agent_id}'.encode()
-    for file in reversed(files_of(folder, EVENTS)):
-        if file.day < _day(begin - _DAY):  # a file holds one day, but for lines about midnight
-            return
-        for line in file.lines_from_end():
-            record = parsed(line) if needle in line else {}
-            at = time_of(record.get("t"))
-            if at is not None and id_of(record) == agent_id:
-                if at.timestamp() < begin:
-                    return
-                yield at.timestamp(), record
+    # A file holds one day, but for lines about midnight.
+    for record in newest_first(folder, agent_id=agent_id, since=_day(begin - _DAY)):
+        if (at := time_of(record.get("t"))) is not None:
+            if at.timestamp() < begin:
+                return
+            yield at.timestamp(), record
 
 
 def _day(moment: float) -> str:

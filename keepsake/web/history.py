@@ -18,11 +18,11 @@ import yaml
 
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, memories_in
-from keepsake.errors import KeepsakeError
 from keepsake.events.files import newest_first, time_of
 from keepsake.events.prompts import prompt_text
 from keepsake.events.types import Sleep
 from keepsake.json_lines import Record, parsed
+from keepsake.web.access import BadRequest, NotFound
 from keepsake.web.shapes import FoundView, PageView, PromptView, SearchView, SentRow, Stretch
 
 LATELY, FAR = 16_000_000, 64_000_000
@@ -30,10 +30,6 @@ LATELY, FAR = 16_000_000, 64_000_000
 MOST_BYTES = 200_000_000
 """Of all archives together that are searched, each its share: about two seconds of one core."""
 _WORD = re.compile(r"\w+")
-
-
-class NoSuchPrompt(KeepsakeError):
-    """The agent had no such prompt, as far as the log shows."""
 
 
 def last_prompt(log: Path, number: int, nothing: PromptView) -> PromptView:
@@ -50,12 +46,12 @@ def prompt_of(log: Path, number: int, seq: int) -> PromptView:
     """What was sent for the thought of that number.
 
     Raises:
-        NoSuchPrompt: The newest part of the log has none.
+        NotFound: The newest part of the log has none.
         OSError: The log cannot be read.
     """
     thought = next((each for each in _sent(log, number) if each["seq"] <= seq), None)
     if thought is None or thought["seq"] != seq:
-        raise NoSuchPrompt(f"There is no prompt of a thought {seq}", "GET …/prompts lists them")
+        raise NotFound(f"There is no prompt of a thought {seq}", "GET …/prompts lists them")
     return _prompt(log, thought)
 
 
@@ -109,20 +105,16 @@ def _prompt(log: Path, thought: Record) -> PromptView:
 # -- words in the memories of all agents
 
 
-class NoWord(KeepsakeError):
-    """There is no word in a question."""
-
-
 def search(agents: Sequence[tuple[int, str, Path]], question: str, limit: int) -> SearchView:
     """The newest memories that hold all the words, as whole words or beginnings of such.
 
     Raises:
-        NoWord: There is no word in it.
+        BadRequest: There is no word in it.
         OSError: An archive cannot be read.
     """
     words = tuple(dict.fromkeys(_WORD.findall(question.casefold())))
     if not words:
-        raise NoWord(f"There is no word in {question[:40]!r}", "Give letters or digits")
+        raise BadRequest(f"There is no word in {question[:40]!r}", "Give letters or digits")
     complete = True
     found: list[FoundView] = []
     for number, name, folder in agents:

@@ -12,7 +12,6 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, disable_cre
 from prometheus_client.exposition import generate_latest
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.process_collector import ProcessCollector
-from prometheus_client.registry import Collector
 
 from keepsake.events.secrets import Scrubber
 from keepsake.events.types import Compaction, Event, Fault, Guard, Recall, Thought
@@ -105,31 +104,24 @@ class Metrics:
             self._answer.inc(event.completion_tokens)
 
 
-class _World(Collector):
-    """The gauges of one moment."""
+class _World:
+    """The gauges of one moment; undescribed, or the world would be asked before there is one."""
 
     def __init__(self, world: Callable[[], Iterable[Metric]]) -> None:
         self._world = world
-
-    def describe(self) -> Iterable[Metric]:
-        """Nothing, or the world would be asked before there is one."""
-        return ()
 
     def collect(self) -> Iterable[Metric]:
         """All of them."""
         return self._world()
 
 
-def gauge(name: str, words: str, value: float) -> Metric:
-    """One that has no labels."""
-    return GaugeMetricFamily(f"keepsake_{name}", words, value=value)
-
-
-def agents(states: Mapping[str, int]) -> Metric:
-    """How many agents there are in each state."""
-    found = GaugeMetricFamily("keepsake_agents", "Agents, by their state", labels=["state"])
-    for state, count in states.items():
-        found.add_metric([state], count)
+def gauge(name: str, words: str, value: float | Mapping[str, int], label: str = "") -> Metric:
+    """A value, or one for each value of a label."""
+    if not isinstance(value, Mapping):
+        return GaugeMetricFamily(f"keepsake_{name}", words, value=value)
+    found = GaugeMetricFamily(f"keepsake_{name}", words, labels=[label])
+    for named, count in value.items():
+        found.add_metric([named], count)
     return found
 
 

@@ -10,11 +10,11 @@ from django.views.generic import TemplateView
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
 from keepsake.errors import KeepsakeError
-from keepsake.web.access import View, may_read_metrics, nowhere, page
+from keepsake.web.access import NotFound, View, may_read_metrics, nowhere, page
 from keepsake.web.api import addresses
 from keepsake.web.mine import mine
 from keepsake.web.watching import watching
-from keepsake.web.world import NoSuchAgent, name_of
+from keepsake.web.world import name_of
 
 SECTIONS = (
     *("live", "prompt", "memory", "recall", "compactions", "charts", "why"),
@@ -28,7 +28,7 @@ def agent(request: HttpRequest, number: int) -> HttpResponse:
     """One of them."""
     try:
         name = name_of(number)
-    except NoSuchAgent:
+    except NotFound:
         return elsewhere(request)
     except KeepsakeError as error:
         return HttpResponse(str(error), status=503, content_type="text/plain; charset=utf-8")

@@ -33,7 +33,7 @@ from keepsake.json_lines import in_json
 from keepsake.paths import Places
 from keepsake.web.access import watcher
 from keepsake.web.live import KEPT, LiveResource
-from keepsake.web.metrics import Metrics, agents, gauge, model_servers
+from keepsake.web.metrics import Metrics, gauge, model_servers
 from keepsake.web.world import STATES, on_reactor, state_of
 
 LOOK_SECONDS = 0.5
@@ -118,12 +118,13 @@ def _gauges(streams: int, scrubber: Scrubber) -> list[Metric]:
             memories += mind.memory.memory.status().total
     with suppress(KeepsakeError):  # a profile that cannot be used; `faults` tells of it
         found += model_servers(shared.gateway.statuses(), scrubber)
+    states = dict.fromkeys(STATES, 0) | Counter(map(state_of, minds))
     writable = shared.event_log is None or not shared.event_log.problem
     return [
         *found,
         gauge("memories", "Memories of all agents", memories),
         gauge("event_log_writable", "Whether the event log can be written", writable),
-        agents(dict.fromkeys(STATES, 0) | Counter(map(state_of, minds))),
+        gauge("agents", "Agents, by their state", states, "state"),
     ]
 
 

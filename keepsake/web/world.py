@@ -30,6 +30,7 @@ from keepsake.errors import KeepsakeError
 from keepsake.language.perception import SENTENCE_GAP, shorten
 from keepsake.models.queue import Priority
 from keepsake.prompt.sections import title_of
+from keepsake.web.access import NotFound
 from keepsake.web.shapes import (
     AgentRow,
     Overview,
@@ -46,10 +47,6 @@ _GOING = "going home to sleep"
 STATES = (*(each.value for each in AgentState), _GOING)
 """The states that an agent may be in."""
 _reactor: Any = reactor  # Twisted makes it at import; no type says what it can do
-
-
-class NoSuchAgent(KeepsakeError):
-    """No agent has that number."""
 
 
 def on_reactor[**P, T](function: Callable[P, T]) -> Callable[P, T]:
@@ -75,11 +72,11 @@ def agent_with(number: int) -> AgentMixin:
     """The agent with that database number.
 
     Raises:
-        NoSuchAgent: There is none.
+        NotFound: There is none.
     """
     found = ObjectDB.objects.filter(id=number).first() if number < 2**63 else None
     if not isinstance(found, AgentMixin):
-        raise NoSuchAgent(f"There is no agent {number}", "GET /agents/api/agents lists all")
+        raise NotFound(f"There is no agent {number}", "GET /agents/api/agents lists all")
     return found
 
 
@@ -87,13 +84,13 @@ def mind_with(number: int) -> Mind:
     """The components of the agent with that number.
 
     Raises:
-        NoSuchAgent: There is none.
+        NotFound: There is none.
         KeepsakeError: The agents are not running.
     """
     agent = agent_with(number)
     runtime()  # whose error says what to do when there are none
     if (mind := mind_of(agent)) is None:
-        raise NoSuchAgent(f"{agent.key} is being deleted", "GET /agents/api/agents lists all")
+        raise NotFound(f"{agent.key} is being deleted", "GET /agents/api/agents lists all")
     return mind
 
 
@@ -169,7 +166,7 @@ def _servers() -> Iterator[ServerRow]:
         )
 
 
-# -- in a view's thread; each raises NoSuchAgent, or KeepsakeError if the agents do not run
+# -- in a view's thread; each raises NotFound, or KeepsakeError if the agents do not run
 
 
 @on_reactor

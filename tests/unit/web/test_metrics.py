@@ -14,7 +14,7 @@ from keepsake.events.types import Compaction, Fault, Guard, Recall, Thought
 from keepsake.models.queue import Figures, Priority, ServerStatus
 from keepsake.paths import REPOSITORY
 from keepsake.web.access import METRICS_TOKEN, may_read_metrics
-from keepsake.web.metrics import Metrics, agents, gauge, model_servers
+from keepsake.web.metrics import Metrics, gauge, model_servers
 
 TOKEN = "a-token-of-more-than-sixteen"
 SERVER = ServerStatus(
@@ -35,7 +35,9 @@ def values() -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
     names = ("up", "memories", "live_streams", "event_log_writable")
     now = [gauge(name, name, 3) for name in names]
     servers = model_servers([SERVER], Scrubber(["tom:hush"]))
-    metrics = Metrics(lambda: [*now, agents({"idle": 2, "asleep": 1}), *servers])
+    metrics = Metrics(
+        lambda: [*now, gauge("agents", "Agents", {"idle": 2, "asleep": 1}, "state"), *servers]
+    )
     known = {"agent": "Mira", "trigger": "addressed", "priority": "player", "source": "Tom"}
     known |= {"prompt": "~Mira>", "wait": 0.2}
     spent = {"prompt_tokens": 800, "cached_tokens": 600, "completion_tokens": 20}
