@@ -13,19 +13,15 @@ from pydantic import BaseModel, BeforeValidator, ValidationError
 from pydantic.dataclasses import dataclass
 
 from keepsake.errors import KeepsakeError
-from keepsake.lab.memories.plain import LocalVectors
+from keepsake.lab.memories.plain import LineIndex
 from keepsake.language.perception import writable
-from keepsake.ports import Embedder
+from keepsake.ports import Embedder, FixedClock
 from keepsake.recall.documents import Document, DocumentKind
 from keepsake.recall.query import spans
 from keepsake.recall.search import MemorySearch
-from keepsake.recall.words import WordIndex
 
 _NO_TIME = datetime(2000, 1, 1, tzinfo=UTC)
-_FORMATS = (
-    *("%I:%M %p on %d %B, %Y", "%Y/%m/%d %H:%M", "%Y/%m/%d"),
-    *("%d.%m.%Y, %H:%M:%S", "%d.%m.%Y, %H:%M", "%d.%m.%Y"),
-)
+_FORMATS = ("%I:%M %p on %d %B, %Y", "%Y/%m/%d %H:%M", "%Y/%m/%d")
 """How the public memory benchmarks write a time."""
 
 
@@ -62,6 +58,12 @@ class Conversation:
 
     Args:
         embedder: Embeds turns and questions; None searches by words alone.
+
+    Attributes:
+        ids: The conversation's own ids, by the keys of documents.
+        names: Of people and places.
+        words, vectors, recall: What is searched, and how.
+        ended: When it ended: "last week" in a question is relative to that.
     """
 
     def __init__(self, embedder: Embedder | None) -> None:
@@ -70,49 +72,51 @@ class Conversation:
 
     def _hold(self) -> None:
         """Begin anew, with nothing."""
-        self._ids: dict[str, str] = {}  # the conversation's own, by the keys of documents
-        self._now = self._last = _NO_TIME
+        self.ids: dict[str, str] = {}
+        self._last = _NO_TIME
+        self.ended = FixedClock(_NO_TIME)
         self.names: set[str] = set()
-        self.words, self.vectors = WordIndex(), LocalVectors()
+        self._index = LineIndex(self.embedder, worded=True)
+        self.words, self.vectors = self._index.words, self._index.vectors
         self.recall = MemorySearch(
             self.words,
             self.vectors,
             self.embedder,
             names=lambda: self.names,
-            clock=self,
+            clock=self.ended,
         )
-
-    def now(self) -> datetime:
-        """When the conversation ended: "last week" in a question is relative to it."""
-        return self._now
 
     def ingest(self, turns: Sequence[ConversationTurn], *, keep: bool = False) -> None:
         """Hold these turns; with ``keep`` beside those before, as what was said after them.
 
-        Nothing changes before all of it is known to be well.
-
         Raises:
-            UnreadableTurns: Two turns have one id, those that are kept included.
+            UnreadableTurns: Two turns have one id, those that are kept included; nothing changes.
             ModelError: They could not be embedded.
         """
-        after = len(self._ids) if keep else 0
-        ids = [*(self._ids.values() if keep else ()), *(turn.id for turn in turns)]
+        ids = [*(self.ids.values() if keep else ()), *(turn.id for turn in turns)]
         if len(set(ids)) < len(ids):
             raise UnreadableTurns("Two turns have the same id", "Give each its own")
-        times = list(times_of(turns, self._last if after else _NO_TIME))
-        numbered = enumerate(zip(turns, times, strict=True), after + 1)
-        documents = [_document(number, turn, time) for number, (turn, time) in numbered]
-        embedder = self.embedder
-        vectors = embedder.embed([turn.text for turn in turns]) if embedder is not None else None
-        if not after:
+        if not keep:
             self._hold()
-        self.words.add(documents)
-        if vectors is not None:
-            self.vectors.add(documents, vectors)
-        self._ids |= {d.key: turn.id for d, turn in zip(documents, turns, strict=True)}
+        times = list(times_of(turns, self._last))
+        for turn, time in zip(turns, times, strict=True):
+            number = len(self.ids) + 1
+            document = Document(
+                key=f"{DocumentKind.MEMORY}:{number}",
+                kind=DocumentKind.MEMORY,
+                text=turn.text,
+                time=time,
+                first=number,
+                last=number,
+                speaker=turn.speaker,
+                place=turn.place,
+            )
+            self.ids[document.key] = turn.id
+            self._index.add(document)
+            self.names |= {turn.speaker, turn.place} - {""}
         *_, self._last = self._last, *times
-        self._now = max(self._now, *times, self._last)
-        self.names |= {name for turn in turns for name in (turn.speaker, turn.place) if name}
+        self.ended.time = max(self.ended.time, *times, self._last)
+        self._index.settle()
 
     def query(self, text: str, limit: int) -> list[str]:
         """Ids of the turns that answer ``text``, best first.
@@ -123,11 +127,7 @@ class Conversation:
         hits = self.recall.search(text, limit=limit)
         if hits is None:
             raise UnreadableTurns("The turns could not be searched", "Ingest them again")
-        return [self._ids[hit.document.key] for hit in hits]
-
-    def id_of(self, key: str) -> str:
-        """The conversation's own name for a document."""
-        return self._ids[key]
+        return [self.ids[hit.document.key] for hit in hits]
 
 
 def times_of(turns: Sequence[ConversationTurn], before: datetime = _NO_TIME) -> Iterator[datetime]:
@@ -147,19 +147,6 @@ def moment(text: str, zone: datetime) -> datetime | None:
             continue
         return time if time.tzinfo else time.replace(tzinfo=zone.tzinfo)
     return next((span.start for span in spans(text, zone)), None)
-
-
-def _document(number: int, turn: ConversationTurn, time: datetime) -> Document:
-    return Document(
-        key=f"{DocumentKind.MEMORY}:{number}",
-        kind=DocumentKind.MEMORY,
-        text=turn.text,
-        time=time,
-        first=number,
-        last=number,
-        speaker=turn.speaker,
-        place=turn.place,
-    )
 
 
 class _Turns(BaseModel):

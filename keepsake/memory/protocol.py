@@ -23,15 +23,8 @@ from keepsake.prompt.tokens import Heuristic
 
 GROUP = "keepsake.memories"
 """The group of entry points in which packages name their memories."""
-KEEPSAKE = "keepsake"
-"""The name of Keepsake's own memory."""
-OURS = frozenset({"", KEEPSAKE})
-"""What a profile says of its memory where a world's own is meant."""
-METHODS = ("newest", "perceive", "context", "recall", "rest", "state", "close")
+METHODS = ("newest", "perceive", "context", "recall", "rest", "close")
 """What a :class:`MemorySystem` has."""
-
-type Figure = str | int | float
-"""A value of :meth:`MemorySystem.state`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +69,7 @@ class MemorySystem(Protocol):
         ...
 
     def perceive(self, memory: Memory) -> None:
-        """Take in one line of the life: 1, 2, 3 …; the newest again where it was repeated."""
+        """Take in the next memory of the life; numbers are 1, 2, 3 and so on."""
         ...
 
     def context(self, budget: int) -> Sequence[str]:
@@ -93,10 +86,6 @@ class MemorySystem(Protocol):
 
     def rest(self, *, asleep: bool) -> None:
         """A quiet moment (or, ``asleep``, a night) for what takes longer: summaries, reflection."""
-        ...
-
-    def state(self) -> Mapping[str, Figure]:
-        """Figures about it, for tables and pages; quick."""
         ...
 
     def close(self) -> None:

@@ -69,17 +69,17 @@ def ways(conversation: Conversation) -> dict[str, Way]:
     embedder = conversation.embedder
 
     def question(text: str) -> RecallQuery:
-        return read_question(text, names, conversation.now())
+        return read_question(text, names, conversation.ended.now())
 
     def by_words(text: str) -> list[str]:
         asked = question(text)
         found = conversation.words.search(asked.terms or asked.names, _POOL)
-        return [conversation.id_of(document.key) for document, _ in found]
+        return [conversation.ids[document.key] for document, _ in found]
 
     def by_meaning(text: str) -> list[str]:
         assert embedder is not None
         vector = embedder.embed(question(text).meaning)[0]
-        return [conversation.id_of(key) for key, _ in conversation.vectors.query(vector, _POOL)]
+        return [conversation.ids[key] for key, _ in conversation.vectors.query(vector, _POOL)]
 
     def with_weights(weights: Weights) -> Way:
         recall = MemorySearch(
@@ -87,11 +87,11 @@ def ways(conversation: Conversation) -> dict[str, Way]:
             conversation.vectors,
             embedder,
             names=lambda: names,
-            clock=conversation,
+            clock=conversation.ended,
             weights=weights,
         )
         return lambda text: [
-            conversation.id_of(hit.document.key) for hit in recall.search(text, limit=_DEPTH) or ()
+            conversation.ids[hit.document.key] for hit in recall.search(text, limit=_DEPTH) or ()
         ]
 
     return {

@@ -1,4 +1,7 @@
-"""The plain memories: all that was lived, the newest of it, and retrieval over all lines (RAG)."""
+"""The plain memories: all that was lived, the newest of it, and retrieval over all lines (RAG).
+
+They keep no files: they are handed everything again whenever they are opened.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from keepsake.archive.records import Memory
 from keepsake.errors import ConfigError, KeepsakeError
 from keepsake.language.perception import words, writable
 from keepsake.markdown_config import ConfigSection, Setting, between
-from keepsake.memory.protocol import Figure, RecalledLine, Surroundings, dated, line_of
+from keepsake.memory.protocol import RecalledLine, Surroundings, dated, line_of
 from keepsake.ports import Embedder, Tokens
 from keepsake.recall.documents import Document, DocumentKind
 from keepsake.recall.words import WordIndex
@@ -59,26 +62,40 @@ def first_within(lines: Iterable[str], budget: int, tokens: Tokens) -> Iterator[
         yield line
 
 
+@dataclass(frozen=True, slots=True)
+class NoSettings:
+    """Nothing can be set."""
+
+
+@dataclass(frozen=True, slots=True)
+class WindowSettings:
+    """What a sliding window takes."""
+
+    window: int = between(64, low=1, high=MOST_LINES)  # memories
+
+
+@dataclass(frozen=True, slots=True)
+class RagSettings:
+    """What plain RAG takes."""
+
+    # the newest memories that stand in every prompt, as in the usual frameworks for chat
+    window: int = between(16, low=0, high=MOST_LINES)
+
+
 class Newest:
     """A memory that shows its newest ``size`` lines in every prompt, and finds nothing.
 
-    It keeps no file: it is lived anew from the archive whenever it is opened. So nothing can be out
-    of step with the archive, and what is forgotten there is gone here as well.
+    Attributes:
+        newest: The number of the last memory.
     """
 
     def __init__(self, given: Surroundings, size: int) -> None:
-        self._tokens, self._size = given.tokens, size
+        self.newest, self._tokens, self._size = 0, given.tokens, size
         self._lines: dict[int, str] = {}
-        self._newest = 0
-
-    @property
-    def newest(self) -> int:
-        """Nothing is kept on disk."""
-        return self._newest
 
     def perceive(self, memory: Memory) -> None:
         """Keep the line, and drop the oldest."""
-        self._newest = memory.number
+        self.newest = memory.number
         self._lines[memory.number] = dated(memory)
         while len(self._lines) > self._size:
             del self._lines[next(iter(self._lines))]
@@ -94,24 +111,8 @@ class Newest:
     def rest(self, *, asleep: bool) -> None:
         """Nothing to do."""
 
-    def state(self) -> Mapping[str, Figure]:
-        """How many lines it shows."""
-        return {"lines": len(self._lines)}
-
     def close(self) -> None:
         """Nothing is held."""
-
-
-@dataclass(frozen=True, slots=True)
-class NoSettings:
-    """Nothing can be set."""
-
-
-@dataclass(frozen=True, slots=True)
-class WindowSettings:
-    """What a sliding window takes."""
-
-    window: int = between(64, low=1, high=MOST_LINES)  # memories
 
 
 class FullContext(Newest):
@@ -139,8 +140,7 @@ class LocalVectors:
     def add(self, documents: Sequence[Document], vectors: Sequence[Sequence[float]]) -> None:
         """Add documents with their vectors; one with a known key replaces the old one."""
         for document, vector in zip(documents, vectors, strict=True):
-            row = np.asarray(vector, dtype=np.float32)
-            self._held[document.key] = row / max(float(np.linalg.norm(row)), 1e-12)
+            self._held[document.key] = _normal(vector)
         self._rows = None
 
     def query(self, vector: Sequence[float], limit: int) -> list[tuple[str, float]]:
@@ -149,9 +149,13 @@ class LocalVectors:
             return []
         if self._rows is None:
             self._rows = np.stack(list(self._held.values()))
-        asked = np.asarray(vector, dtype=np.float32)
-        near = (self._rows @ (asked / max(float(np.linalg.norm(asked)), 1e-12))).tolist()
+        near = (self._rows @ _normal(vector)).tolist()
         return sorted(zip(self._held, near, strict=True), key=lambda each: -each[1])[:limit]
+
+
+def _normal(vector: Sequence[float]) -> Any:
+    row = np.asarray(vector, dtype=np.float32)
+    return row / max(float(np.linalg.norm(row)), 1e-12)
 
 
 class LineIndex:
@@ -171,30 +175,25 @@ class LineIndex:
     def __init__(self, embedder: Embedder | None, *, worded: bool = False) -> None:
         self.words, self.vectors = WordIndex(), LocalVectors()
         self._embedder, self._worded = embedder, worded or embedder is None
-        self._to_word: dict[str, Document] = {}
-        self._to_embed: dict[str, Document] = {}
+        self._waiting: dict[str, Document] = {}
 
     def add(self, document: Document) -> None:
         """Have a document indexed later; one with a known key replaces the old one."""
-        if self._worded:
-            self._to_word[document.key] = document
-        if self._embedder is not None:
-            self._to_embed[document.key] = document
+        self._waiting[document.key] = document
 
     def settle(self) -> None:
         """Index all that waits; blocks.
 
         Raises:
-            ModelError: They could not be embedded: words are indexed, the rest goes on waiting.
+            ModelError: They could not be embedded, and go on waiting.
         """
-        self.words.add(self._to_word.values())
-        self._to_word.clear()
-        if self._embedder is None:
-            return
-        for batch in batched(list(self._to_embed.values()), BATCH):
-            self.vectors.add(batch, self._embedder.embed([each.text for each in batch]))
-            for each in batch:
-                del self._to_embed[each.key]
+        waiting = list(self._waiting.values())
+        if self._embedder is not None:
+            for batch in batched(waiting, BATCH):
+                self.vectors.add(batch, self._embedder.embed([each.text for each in batch]))
+        if self._worded:
+            self.words.add(waiting)
+        self._waiting.clear()
 
     def near(self, question: str, limit: int) -> list[tuple[str, float]]:
         """Keys and scores of what is nearest, by meaning, or by words where nothing embeds.
@@ -209,19 +208,8 @@ class LineIndex:
         return self.vectors.query(self._embedder.embed([writable(question)])[0], limit)
 
 
-@dataclass(frozen=True, slots=True)
-class RagSettings:
-    """What plain RAG takes."""
-
-    # the newest memories that stand in every prompt, as in the usual frameworks for chat
-    window: int = between(16, low=0, high=MOST_LINES)
-
-
 class Rag(Newest):
-    """Finds the lines nearest to a question by cosine, or by BM25 where nothing embeds.
-
-    It is lived anew whenever it is opened, like :class:`Newest`.
-    """
+    """Finds the lines nearest to a question by cosine, or by BM25 where nothing embeds."""
 
     def __init__(self, given: Surroundings) -> None:
         super().__init__(given, settings_of(RagSettings, given.settings).window)
@@ -248,7 +236,3 @@ class Rag(Newest):
     def rest(self, *, asleep: bool) -> None:
         """Embed what waits."""
         self._index.settle()
-
-    def state(self) -> Mapping[str, Figure]:
-        """How many lines it has."""
-        return {"lines": len(self._dated)}

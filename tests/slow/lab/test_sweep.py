@@ -31,7 +31,7 @@ BREAKING = """
 class Breaking:
     newest = 0
     def __init__(self, given): raise RuntimeError("half of it")
-    perceive = context = recall = rest = state = close = __init__
+    perceive = context = recall = rest = close = __init__
 """
 TIMES = re.compile(r"seconds$")
 

@@ -19,7 +19,6 @@ class Whole:
     def context(self, budget): return []
     def recall(self, question, limit): return []
     def rest(self, *, asleep): ...
-    def state(self): return {}
     def close(self): ...
 """
 LESS = """
@@ -45,7 +44,7 @@ def module(tmp_path, monkeypatch):
 def test_what_is_no_memory_is_named_before_anything_is_lived(module):
     lacking, misnamed = module("lacking_memory", LESS), module("misnamed_memory", WHOLE)
     for name, told in (
-        (f"{lacking}:Less", "it lacks recall, rest, state, close"),
+        (f"{lacking}:Less", "it lacks recall, rest, close"),
         (f"{misnamed}:Hole", "Name a class of misnamed_memory"),
         ("nowhere_to_be_found:Memory", "pip install -e"),
     ):

@@ -23,9 +23,6 @@ def made(maker, folder, lived=(), **more):
     return memory
 
 
-# -- ours
-
-
 def test_it_finds_what_the_recall_of_the_agents_finds(tmp_path):
     embedder, clock = MiniLMEmbedder(), FixedClock(BEGAN)
     turns, questions = read_data(DATA / "recall_hythe.json")
@@ -36,7 +33,7 @@ def test_it_finds_what_the_recall_of_the_agents_finds(tmp_path):
         memory.perceive(Memory(number, clock.time, kind, turn.text, **about))
         if number % 100 == 0:
             memory.rest(asleep=True)
-    assert memory.state()["compactions"] > 0
+    assert list((tmp_path / "summaries").iterdir())
     agents = Conversation(embedder)
     agents.ingest(turns)
     for question in questions:
@@ -54,12 +51,5 @@ def test_what_left_the_window_stands_in_summaries_and_rules_stay(tmp_path):
     memory.rest(asleep=True)
     shown = "\n".join(memory.context(3840))
     assert "Ada told you: Never open the cellar door. (memory 1)" in shown
-    assert memory.state()["compactions"] > 0
-    assert memory.state()["window"] < 150
+    assert list((tmp_path / "summaries").iterdir())
     memory.close()
-
-
-# -- plain RAG
-
-
-# -- the score of the generative agents' paper, and its reflections
