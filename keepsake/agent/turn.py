@@ -280,9 +280,9 @@ class Turn:
             self.sent.answer = answer
             self.tokens.heard(self.sent.costs.used, answer.prompt_tokens)
         reader = talk.answer
-        rest = [] if reader.heard else reader.feed(f"{answer.text}\n")
+        rest = reader.feed("\n" if reader.heard else f"{answer.text}\n")
         deeds = [AnswerPart(PartKind.DEED, deed_of(call)) for call in answer.tool_calls]
-        for part in [*rest, *reader.end(), *deeds]:
+        for part in [*rest, *deeds]:
             await self._do(part, talk)
         if self.acts and not self.did:
             self.fault = self.fault or self.acts[-1].refusal

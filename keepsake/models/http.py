@@ -1,7 +1,7 @@
 """HTTP to model servers: one time limit for a whole answer, and errors with names and no keys.
 
-httpx limits each read, so a server that sends a byte now and then could hold a call for ever; here
-:func:`named_errors` limits the whole answer. Giving up closes the connection, and
+httpx limits each read, so a server that sends a byte now and then could hold a call for ever:
+whoever reads a stream looks at the time between its pieces. Giving up closes the connection, and
 llama.cpp and Ollama both stop generating when it closes.
 """
 
@@ -10,12 +10,10 @@ from __future__ import annotations
 import functools
 import json
 import logging
-import math
 import ssl
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
@@ -39,7 +37,6 @@ logging.getLogger("httpx").setLevel(logging.WARNING)  # it would log every call
 CONNECT_SECONDS = 5.0
 HIDDEN = "[secret]"
 _LIMITS = httpx.Limits(max_connections=64, max_keepalive_connections=64)
-_deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
 _EXCERPT = 200
 _UNREADABLE = (
     *(httpx.HTTPError, httpx.InvalidURL, TypeError, AttributeError, LookupError, ValueError),
@@ -78,26 +75,13 @@ def shown(host: str) -> str:
     return host.replace(f"{login}@", f"{HIDDEN}@", 1) if sign else host
 
 
-def client_settings(server: ServerWords) -> dict[str, Any]:
-    """How an httpx client asks a server: in time, by no proxy, refusals raised by name."""
-
-    def limit(request: httpx.Request) -> None:
-        left = _deadline.get() - time.monotonic()
-        if left <= 0:
-            raise httpx.ReadTimeout("the time is over")
-        timeout = httpx.Timeout(left, connect=min(left, CONNECT_SECONDS))
-        request.extensions["timeout"] = timeout.as_dict()
-
-    def require_success(response: httpx.Response) -> None:
-        if not response.is_success:
-            response.read()
-            raise from_status(response.status_code, response.text, server)
-
+def client_settings(seconds: float) -> dict[str, Any]:
+    """How an httpx client asks a server: each read in time, and by no proxy."""
     return {
         "verify": _tls(),
         "limits": _LIMITS,
         "trust_env": False,  # a proxy from the environment never gets prompts
-        "event_hooks": {"request": [limit], "response": [require_success]},
+        "timeout": httpx.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS)),
     }
 
 
@@ -124,7 +108,7 @@ class JsonServer:
         self._http = httpx.Client(
             base_url=host.rstrip("/").removesuffix("/v1"),
             headers={"Authorization": f"Bearer {words.key}"} if words.key else {},
-            **client_settings(words),
+            **client_settings(time_limit),
         )
         self.close = self._http.close
 
@@ -140,27 +124,37 @@ class JsonServer:
         Raises:
             ModelError: There was no answer, or none that can be used.
         """
-        with named_errors(self.words, seconds or self._time_limit):
-            return self._object(self._http.request(method, path, json=body).text)
+        seconds = seconds or self._time_limit
+        with named_errors(self.words, seconds):
+            response = self._http.request(method, path, json=body, timeout=seconds)
+            if not response.is_success:
+                raise from_status(response.status_code, response.text, self.words)
+            return self._object(response.text)
 
-    def stream(self, path: str, body: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    def stream(self, path: str, body: Mapping[str, Any], until: float) -> Iterator[dict[str, Any]]:
         """The objects of an answer that is streamed, as they come; for within :func:`named_errors`.
 
         The last one is ``{"done": True}``. A server that does not stream sends its whole answer.
+        ``until``: When the answer must have come, in monotonic seconds.
 
         Raises:
             ModelError: The server refused it, or sent what cannot be used.
         """
-        request = self._http.build_request("POST", path, json=body)
+        left = max(until - time.monotonic(), 0.01)
+        timeout = httpx.Timeout(left, connect=min(left, CONNECT_SECONDS))
+        request = self._http.build_request("POST", path, json=body, timeout=timeout)
         try:
             response = self._http.send(request, stream=True)
         except httpx.RemoteProtocolError:  # llama.cpp closes a kept connection after a stream
             response = self._http.send(request, stream=True)
         with closing(response):
+            if not response.is_success:
+                response.read()
+                raise from_status(response.status_code, response.text, self.words)
             if "event-stream" not in response.headers.get("Content-Type", ""):
                 whole = bytearray()
                 for piece in response.iter_bytes():
-                    if time.monotonic() > _deadline.get():
+                    if time.monotonic() > until:
                         raise httpx.ReadTimeout("the answer came too slowly")
                     whole += piece
                 yield self._object(whole.decode("utf-8")) | {"done": True}
@@ -194,20 +188,16 @@ class JsonServer:
 
 
 @contextmanager
-def named_errors(server: ServerWords, seconds: float, until: float = math.inf) -> Iterator[None]:
-    """Limit a call to this many seconds, and give a name to what the HTTP client raises.
-
-    So it does to what comes of an answer whose parts are of wrong types.
+def named_errors(server: ServerWords, seconds: float) -> Iterator[None]:
+    """Give a name to what the HTTP client raises, and to parts of an answer of wrong types.
 
     Args:
         server: How errors speak of the server.
         seconds: What the call may take.
-        until: When it must be over at the latest, in monotonic seconds.
 
     Raises:
         ModelError: In place of its errors.
     """
-    token = _deadline.set(min(until, time.monotonic() + seconds))
     try:
         yield
     except (httpx.ConnectError, httpx.ConnectTimeout, ConnectionError) as error:
@@ -224,8 +214,6 @@ def named_errors(server: ServerWords, seconds: float, until: float = math.inf) -
         what = f"{server.name} sent what cannot be read ({str(error)[:120]})"
         cure = "Check that host in llm.md is such a server, and look at its log"
         raise BadAnswer(what, cure) from error
-    finally:
-        _deadline.reset(token)
 
 
 def from_status(status: int, body: str, server: ServerWords) -> ModelError:

@@ -121,7 +121,9 @@ class ServerModel(ABC):
         """
         with self._learning:
             if not self.capabilities.known:
-                self._require_up()
+                if self.down is not None:
+                    raise self.down
+                self._ready()
                 self.check()
 
     def check(self) -> str:
@@ -146,11 +148,6 @@ class ServerModel(ABC):
                 self.capabilities = self._learnt(rows)
         return "ready"
 
-    def _require_up(self) -> None:
-        if self.down is not None:
-            raise ModelUnavailable(f"{self.down.what} (it is looked at again)", self.down.cure)
-        self._ready()
-
     # -- one call
 
     def generate(self, request: GenerationRequest) -> Generation:
@@ -163,7 +160,9 @@ class ServerModel(ABC):
         """
         may_pass = (ModelUnavailable, ModelFailed, *((BadAnswer,) if request.seed is None else ()))
         until, pause, left = time.monotonic() + self.profile.time_limit, _FIRST_PAUSE, _ATTEMPTS
-        self._require_up()
+        if self.down is not None:
+            raise self.down
+        self._ready()
         while True:
             takes, words, began = self.capabilities, AnswerText(request.on_text), time.monotonic()
             try:
@@ -183,10 +182,7 @@ class ServerModel(ABC):
                 again = time.monotonic() + pause
                 if again >= until or not left or not isinstance(error, may_pass):
                     raise
-            while time.monotonic() < again:
-                if request.given_up is not None and request.given_up():
-                    raise CallGivenUp("The call was given up", "Nobody wants its answer")
-                time.sleep(_LOOK_SECONDS)
+            _wait(again, request.given_up)
             pause = min(2 * pause, _LONGEST_PAUSE)
 
     def _call(
@@ -201,8 +197,8 @@ class ServerModel(ABC):
             shaped = replace(shaped, stop=(), max_tokens=request.max_tokens + THOUGHT_TOKENS)
             words.stop, words.hold = request.stop, True
         with (
-            named_errors(self.server, self.profile.time_limit, until),
-            closing(self._pieces(shaped, takes, sent)) as pieces,  # type: ignore[type-var]
+            named_errors(self.server, self.profile.time_limit),
+            closing(self._pieces(shaped, takes, sent, until)) as pieces,  # type: ignore[type-var]
         ):
             for piece in pieces:
                 if time.monotonic() > until:
@@ -271,12 +267,19 @@ class ServerModel(ABC):
 
     @abstractmethod
     def _pieces(
-        self, request: GenerationRequest, takes: Capabilities, sent: SentAnswer
+        self, request: GenerationRequest, takes: Capabilities, sent: SentAnswer, until: float
     ) -> Iterator[str]:
         """The words of the answer as they are written; what else came is put into ``sent``.
 
         What of it is of a wrong type may raise TypeError, AttributeError or ValueError.
         """
+
+
+def _wait(until: float, given_up: Callable[[], bool] | None) -> None:
+    while time.monotonic() < until:
+        if given_up is not None and given_up():
+            raise CallGivenUp("The call was given up", "Nobody wants its answer")
+        time.sleep(_LOOK_SECONDS)
 
 
 def tools_as_sent(tools: Sequence[Tool]) -> list[dict[str, Any]]:

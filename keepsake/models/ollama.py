@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from keepsake.models.capabilities import (
@@ -70,7 +71,7 @@ class OllamaModel(ServerModel):
         super().__init__(profile, host, words(host, profile.model), OLLAMA)
         import ollama  # noqa: PLC0415 - a tenth of what a start loads, and few profiles name it
 
-        self._client = ollama.Client(host, **client_settings(self.server))
+        self._client = ollama.Client(host, **client_settings(profile.time_limit))
         # A quarter is left for the answer. In steps, as the model is loaded anew for another size.
         self._needed = -(-(profile.prompt_tokens or LARGEST_PROMPT) * 4 // 3 // _STEP) * _STEP
         self._may_think = False
@@ -79,15 +80,27 @@ class OllamaModel(ServerModel):
         """Close the kept connections."""
         self._client.close()  # type: ignore[no-untyped-call]  # it has no annotations
 
+    @contextmanager
+    def _asking(self, seconds: float) -> Iterator[None]:
+        """Give a name to what the client raises."""
+        import ollama  # noqa: PLC0415 - as above
+
+        with named_errors(self.server, seconds):
+            try:
+                yield
+            except ollama.ResponseError as error:  # amid a stream it has no status
+                status = error.status_code if error.status_code > 0 else 500
+                raise from_status(status, str(error.error), self.server) from error
+
     def _rows(self) -> list[Mapping[str, Any]]:
-        with named_errors(self.server, LOOK_SECONDS):
+        with self._asking(LOOK_SECONDS):
             return [{"id": each.model} for each in self._client.list().models]
 
     def _has(self, names: Sequence[str]) -> bool:
         return self.profile.model in names or f"{self.profile.model}:latest" in names
 
     def _learnt(self, rows: Sequence[Mapping[str, Any]]) -> Capabilities:
-        with named_errors(self.server, LOOK_SECONDS):
+        with self._asking(LOOK_SECONDS):
             said = self._client.show(self.profile.model)
             can, info = said.capabilities or [], said.modelinfo or {}
             # Tokens that it looks at: as the profile or its own file says, or as needed.
@@ -109,10 +122,8 @@ class OllamaModel(ServerModel):
         )
 
     def _pieces(
-        self, request: GenerationRequest, takes: Capabilities, sent: SentAnswer
+        self, request: GenerationRequest, takes: Capabilities, sent: SentAnswer, until: float
     ) -> Iterator[str]:
-        import ollama  # noqa: PLC0415 - as above
-
         chat = bool(request.messages)
         options = {
             "temperature": request.temperature,
@@ -138,7 +149,7 @@ class OllamaModel(ServerModel):
             question |= {"prompt": request.prompt, "raw": True}
         question = {key: it for key, it in question.items() if key not in takes.refused}
         ask: Any = self._client.chat if chat else self._client.generate
-        try:
+        with self._asking(self.profile.time_limit):
             for each in ask(**question):
                 message = each.message if chat else None
                 if message is not None:
@@ -152,5 +163,3 @@ class OllamaModel(ServerModel):
                 sent.completion_tokens = each.eval_count or 0
                 sent.evaluation_seconds = (each.prompt_eval_duration or 0) / 1e9
                 yield (message.content if message is not None else each.response) or ""
-        except ollama.ResponseError as error:  # amid a stream
-            raise from_status(500, str(error.error), self.server) from error

@@ -126,7 +126,7 @@ class OpenAIModel(ServerModel):
     # -- what it is asked, and what it answers
 
     def _pieces(
-        self, request: GenerationRequest, takes: Capabilities, sent: SentAnswer
+        self, request: GenerationRequest, takes: Capabilities, sent: SentAnswer, until: float
     ) -> Iterator[str]:
         refused, chat = takes.refused, bool(request.messages)
         body: dict[str, Any] = {
@@ -147,7 +147,7 @@ class OpenAIModel(ServerModel):
         body = {key: it for key, it in body.items() if it is not None and key not in refused}
         path = "/v1/chat/completions" if chat else "/v1/completions"
         candidates: dict[int, str] = {}
-        for number, each in enumerate(self._http.stream(path, body)):
+        for number, each in enumerate(self._http.stream(path, body, until)):
             choices = each.get("choices")
             if not number and not isinstance(choices, list):
                 said = self.server.quoted(json.dumps(each, ensure_ascii=False))

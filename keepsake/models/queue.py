@@ -287,7 +287,8 @@ class ModelServer:
             except ModelError as error:
                 problem = problem or error
                 gone = isinstance(error, ModelUnavailable) and not isinstance(error, ModelBusy)
-                model.down = error if gone and self.provider != EMBEDDED else None
+                told = ModelUnavailable(f"{error.what} (it is looked at again)", error.cure)
+                model.down = told if gone and self.provider != EMBEDDED else None
         return problem
 
     def be(self, health: str) -> None:

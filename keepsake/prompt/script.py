@@ -98,5 +98,6 @@ def about_memory(memory: Memory) -> bool:
     Such a line repeats what stands elsewhere, and would be found in its place: an index
     leaves it out. So it does with a stock phrase, which tells nothing at all.
     """
-    only = {MemoryKind.RESULT: is_private_result, MemoryKind.ACT: is_private_act}.get(memory.kind)
-    return memory.is_stock or (only is not None and only(memory.text))
+    if memory.kind is MemoryKind.ACT:
+        return memory.is_stock or memory.text.partition(" ")[0].casefold() in PRIVATE
+    return memory.is_stock or (memory.kind is MemoryKind.RESULT and is_private_result(memory.text))

@@ -45,24 +45,12 @@ class IndexStatus:
     problem: str  # what the last try said; empty when it went well
 
 
-@dataclass(frozen=True, slots=True)
-class AgentSources:
-    """Where the truth about an agent is."""
-
-    agent: str  # name of its folder
-    archive: Path  # its archive's folder
-    notes: NoteBook | None = None  # its notes, None if it keeps none
-
-
 class StoreDamaged(IndexUnavailable):
     """Chroma cannot make a collection: its store is broken."""
 
 
 class ArchiveChanged(Exception):
     """The archive is not the one that was indexed: a backup, or somebody was forgotten."""
-
-    def __init__(self) -> None:
-        super().__init__("the archive is not the one that was indexed")
 
 
 class AgentIndex:
@@ -71,8 +59,9 @@ class AgentIndex:
     Searches come from any thread that may block; :meth:`embed` from one.
 
     Args:
-        folder: ``$KEEPSAKE_HOME/index/<folder>``.
-        sources: Where the truth is.
+        folder: ``$KEEPSAKE_HOME/index/<folder>``; it bears the agent's name.
+        archive: The folder of its archive.
+        notes: Its notes; None if it keeps none.
         chroma: Keeps the vectors; None goes without.
         embedder: Makes them.
         log: Takes lines for people.
@@ -86,7 +75,9 @@ class AgentIndex:
     def __init__(
         self,
         folder: Path,
-        sources: AgentSources,
+        archive: Path,
+        notes: NoteBook | None,
+        *,
         chroma: Chroma | None,
         embedder: Embedder,
         log: Callable[[str], None],
@@ -94,17 +85,21 @@ class AgentIndex:
         self.on_anew: Callable[[str], None] = lambda _: None
         self.words = WordIndex(folder / WORDS)
         self.vectors = self if chroma else None
-        self._agent, self._sources, self._log = sources.agent, sources, log
+        self._agent, self._archive, self._book, self._log = folder.name, archive, notes, log
         self._chroma, self._embedder = chroma, embedder
         self._reading = threading.Lock()
-        self._position = ReadPosition()
-        self._notes: dict[str, str] | None = None  # digests by key; None before they were read
-        self._noted = -1  # the version of the notes that was read
+        self._begin_anew()
         self._counts = IndexCounts(0, 0, 0)
         self._problems: dict[str, KeepsakeError | None] = {}  # of words and vectors
         self._loss = ""  # why the vectors are to be made anew
+        self._closed = False
+
+    def _begin_anew(self) -> None:
+        self._position = ReadPosition()
+        self._notes: dict[str, str] | None = None  # digests by key; None before they were read
+        self._noted = -1  # the version of the notes that was read
         self._collection: AgentVectors | None = None  # that was looked at
-        self._complete = self._closed = False
+        self._complete = False
 
     @property
     def problem(self) -> KeepsakeError | None:
@@ -149,14 +144,13 @@ class AgentIndex:
             except (ArchiveChanged, IndexDamaged) as reason:
                 self._log(f"[Index] {self._agent}: {reason}; making the index anew")
                 self.words.delete()
-                self._position, self._notes, self._noted = ReadPosition(), None, -1
-                self._collection, self._complete = None, False
+                self._begin_anew()
                 self.on_anew(str(reason))
                 self._read(breathe)
         except IndexUnavailable as error:
             problem = error
         except OSError as error:
-            problem = IndexUnavailable(f"{self._sources.archive} cannot be read ({error})")
+            problem = IndexUnavailable(f"{self._archive} cannot be read ({error})")
         finally:
             self._reading.release()
         if problem or self._problems:
@@ -164,25 +158,24 @@ class AgentIndex:
 
     def _read(self, breathe: Callable[[], object] | None) -> None:
         """Read the archive on, and the notes if somebody may have changed them."""
-        first_time = not self._position.segment
-        known = self.words.counts().memories if first_time else 0
         position, seen, others = self._position, 0, dict[str, Document | None]()
-        lines = changes(self._sources.archive, self._agent, position)
-        for batch in batched(lines, WORDS_BATCH):
+        known = 0 if position.segment else self.words.counts().memories
+        for batch in batched(changes(self._archive, self._agent, position), WORDS_BATCH):
             position = batch[-1][0]
             memories = [d for _, _, d in batch if d and d.kind is DocumentKind.MEMORY]
             others |= {k: d for _, k, d in batch if k and not (d and d.kind is DocumentKind.MEMORY)}
             seen += len(memories)
             if self.words.add(memories) and known:
-                raise ArchiveChanged
+                seen = -1
+                break
             if breathe is not None:
                 breathe()
         if seen < known:
-            raise ArchiveChanged
+            raise ArchiveChanged("the archive is not the one that was indexed")
         if others:
             self.words.add(document for document in others.values() if document is not None)
             self.words.remove([key for key, document in others.items() if document is None])
-        self._position, notes = position, self._sources.notes
+        self._position, notes = position, self._book
         if notes is not None and (breathe is not None or notes.version != self._noted):
             if self._notes is None:
                 self._notes = dict.fromkeys(self.words.keys(DocumentKind.NOTE), "")

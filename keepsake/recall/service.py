@@ -21,7 +21,6 @@ from keepsake.ports import Embedder
 from keepsake.recall.agent_index import (
     WORDS,
     AgentIndex,
-    AgentSources,
     IndexStatus,
     StoreDamaged,
 )
@@ -80,9 +79,11 @@ class IndexService:
     def open(self, agent: str, archive: Path, notes: NoteBook | None = None) -> AgentIndex:
         """The index of that agent; its files are opened, and made, by the thread."""
         if agent not in self._agents:
-            sources, folder = AgentSources(agent, archive, notes), self._places.index / agent
             self._agents[agent] = AgentIndex(
-                folder, sources, self._chroma, self._embedder, self._log
+                *(self._places.index / agent, archive, notes),
+                chroma=self._chroma,
+                embedder=self._embedder,
+                log=self._log,
             )
             self._wake.set()
         return self._agents[agent]

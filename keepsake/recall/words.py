@@ -16,6 +16,7 @@ import weakref
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -131,9 +132,15 @@ class WordIndex:
         first, last = _RANGES[kind]
         last = last if before is None else min(last, before - 1)
         with self._connected() as database:
+            counts: dict[str, int] = {}
             if last > 0 and len(quoted) > 1:
-                quoted = _rarest(database, quoted)
-            found = database.execute(_BEST, (" OR ".join(quoted), first, last, limit))
+                # Scoring a row takes ten times as long as counting it, and counting ends early.
+                counts = dict(database.execute(_COUNTS, (_MOST_ROWS, json.dumps(quoted))))
+                quoted.sort(key=counts.__getitem__)
+            rows = accumulate(counts.get(each, 0) for each in quoted)  # the rarest first
+            fitting = [e for e, sum_ in zip(quoted, rows, strict=True) if sum_ <= _MOST_ROWS]
+            asked = " OR ".join(fitting or quoted[:1])
+            found = database.execute(_BEST, (asked, first, last, limit))
             return [(_document(fields), score) for score, *fields in found]
 
     def get(self, keys: Iterable[str]) -> dict[str, Document]:
@@ -310,21 +317,6 @@ def _opened(path: Path | None) -> sqlite3.Connection:
         database.close()
         raise
     return database
-
-
-def _rarest(database: sqlite3.Connection, quoted: list[str]) -> list[str]:
-    """The rarest of the terms, as many as :data:`_MOST_ROWS` allow; at least one.
-
-    Scoring a row takes ten times as long as counting it, and counting ends early.
-    """
-    counts: dict[str, int] = dict(database.execute(_COUNTS, (_MOST_ROWS, json.dumps(quoted))))
-    kept, rows = list[str](), 0
-    for term in sorted(quoted, key=counts.__getitem__):
-        if rows and rows + counts[term] > _MOST_ROWS:
-            break
-        kept.append(term)
-        rows += counts[term]
-    return kept
 
 
 def _document(row: Sequence[Any]) -> Document:

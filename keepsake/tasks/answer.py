@@ -76,7 +76,7 @@ class AnswerReader:
     _spoken: bool = False  # whether anything was spoken: only the first sentence goes ahead
 
     def feed(self, piece: str) -> list[AnswerPart]:
-        """The parts that are whole now that ``piece`` has come."""
+        """The parts that are whole now that ``piece`` has come; a line end completes the last."""
         self.heard = True
         self._rest += piece
         *lines, rest = f"{self._rest}.".splitlines()
@@ -85,11 +85,6 @@ class AnswerReader:
         if not (self._spoken or self.script) and (ahead := self._sentence()):
             parts.append(ahead)
         return parts
-
-    def end(self) -> list[AnswerPart]:
-        """The parts that were still missing their end."""
-        rest, self._rest = self._rest, ""
-        return self._line(rest)
 
     def _line(self, raw: str) -> list[AnswerPart]:
         begun, self._begun = self._begun, False

@@ -98,21 +98,20 @@ def excerpt(memories: Sequence[Memory]) -> str:
     numbers = (
         f"memory {first.number}" if first is last else f"memories {first.number}-{last.number}"
     )
-    lines = " / ".join(shorten(_short(memory), _LONGEST_OF_EXCERPT) for memory in memories)
-    return f"[{', '.join(head)}] {lines} ({numbers})"
-
-
-def _short(memory: Memory) -> str:
-    """``Jonas: "Elske."``, ``you: "Good day!"``, or the line as it is."""
-    if memory.kind is MemoryKind.ACT:
-        words = memory.text.removeprefix(f"{_SPEECH} ")
-        return f'you: "{for_prompt(words)}"' if words != memory.text else f"you: {own_line(memory)}"
-    said = heard(memory)
-    if said is None:
-        return for_prompt(memory.line)
-    to = f" (to {said.to})" if said.to not in ("", "you") else ""
-    how = " (whispering)" if is_private(memory) else ""
-    return f'{said.who}{to}{how}: "{for_prompt(said.words)}"'
+    lines = []
+    for memory in memories:  # ``Jonas: "Elske."``, ``you: "Good day!"``, or as it is
+        if memory.kind is MemoryKind.ACT:
+            words = memory.text.removeprefix(f"{_SPEECH} ")
+            line = f'"{for_prompt(words)}"' if words != memory.text else own_line(memory)
+            line = f"you: {line}"
+        elif (said := heard(memory)) is None:
+            line = for_prompt(memory.line)
+        else:
+            to = f" (to {said.to})" if said.to not in ("", "you") else ""
+            how = " (whispering)" if is_private(memory) else ""
+            line = f'{said.who}{to}{how}: "{for_prompt(said.words)}"'
+        lines.append(shorten(line, _LONGEST_OF_EXCERPT))
+    return f"[{', '.join(head)}] {' / '.join(lines)} ({numbers})"
 
 
 def _goes_on(memory: Memory, before: Memory) -> bool:

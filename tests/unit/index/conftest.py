@@ -19,7 +19,7 @@ from keepsake.archive.tiers import SummaryState
 from keepsake.books.notes import NoteBook
 from keepsake.errors import IndexUnavailable
 from keepsake.ports import Embedder
-from keepsake.recall.agent_index import AgentIndex, AgentSources
+from keepsake.recall.agent_index import AgentIndex
 from keepsake.recall.chroma import Chroma
 from keepsake.recall.chroma_server import ChromaServer
 from tests.unit.llm.conftest import places_in, until
@@ -57,10 +57,6 @@ class Life:
         self.archive = Archive(folder / "archive")
         self.notes = NoteBook(folder / "notes")
         self.compactions = 0
-
-    @property
-    def sources(self) -> AgentSources:
-        return AgentSources(self.folder.name, self.archive.folder, self.notes)
 
     def live(self, *texts: str) -> None:
         for text in texts:
@@ -145,7 +141,8 @@ def reopen(
 
     def reopen(by: Embedder = embedder, *, vectors: bool = True) -> AgentIndex:
         folder, kept = tmp_path / "index" / "mira", chroma if vectors else None
-        index = AgentIndex(folder, life.sources, kept, by, said.append)
+        made = {"chroma": kept, "embedder": by, "log": said.append}
+        index = AgentIndex(folder, life.archive.folder, life.notes, **made)
         opened.append(index)
         return index
 

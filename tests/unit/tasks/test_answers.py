@@ -19,7 +19,7 @@ SPEECH, EMOTE, DEED = PartKind.SPEECH, PartKind.EMOTE, PartKind.DEED
 def read(*pieces: str, script: bool = False) -> list[tuple[PartKind, str]]:
     reader = AnswerReader("Mira", script=script)
     parts: list[AnswerPart] = [part for piece in pieces for part in reader.feed(piece)]
-    return [(part.kind, part.text) for part in [*parts, *reader.end()]]
+    return [(part.kind, part.text) for part in [*parts, *reader.feed("\n")]]
 
 
 READ = {
@@ -80,7 +80,7 @@ def test_the_first_sentence_is_there_before_the_rest():
         "Sit by the fire, Anneke."
     ]
     assert reader.feed("up is hot. And the bread is") == []
-    assert [part.text for part in reader.end()] == ["The soup is hot. And the bread is"]
+    assert [part.text for part in reader.feed("\n")] == ["The soup is hot. And the bread is"]
     for text in ('"Good. Sit', "*Good. Sit", "> Good. Sit", "Good evening, Mr. Smith and all"):
         assert AnswerReader("Mira").feed(text) == [], "it may be no speech, or go on"
 
