@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterable
+from string import ascii_lowercase
 from typing import Any
 
 from django.conf import settings
@@ -92,12 +93,19 @@ def _names(place: Any, looker: Any, kind: str) -> list[str]:
 
 
 def map_of(looker: Any) -> str:
-    """The rooms round about as a drawing in plain letters; ``o`` is where they are."""
+    """The rooms round about as a drawing in plain letters, and their names; ``o`` is here."""
     # Not before Evennia has loaded what typeclasses are made of: its commands want the rest.
     from evennia.contrib.grid.ingame_map_display.ingame_map_display import Map  # noqa: PLC0415
 
-    lines = strip_ansi(Map(looker).show_map()).splitlines()
-    return textwrap.dedent("\n".join(line.rstrip() for line in lines))
+    drawn = Map(looker)
+    drawn.show_map()
+    letters, names = (each for each in ascii_lowercase if each not in "ov"), []
+    for room, (row, column) in sorted(drawn.has_mapped.items(), key=lambda each: each[1]):
+        letter = "o" if room is looker.location else next(letters)
+        drawn.grid[row][column] = f"[{letter}]"
+        names.append(f"{letter} {room.key}")
+    rows = [strip_ansi("".join(row)).rstrip() for row in drawn.grid]
+    return textwrap.dedent("\n".join(filter(None, rows))) + "\n\n" + "\n".join(names)
 
 
 def map_in_words(looker: Any, steps: int = 2) -> str:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from keepsake.tasks.prompt_file import Prompts, load_prompts
+from keepsake.tasks.task import Prompts, load_prompts
 
 from keepsake.tasks.talk import LAST_LINES, TALK_PARTS, TALK_VARIABLES, TalkScene
 

@@ -70,8 +70,8 @@ function showWays({ exits, places }) {
 function showMap(drawn) {
   const here = document.createElement("b");
   here.textContent = "o";
-  const [before, ...after] = drawn.split("o");
-  map.replaceChildren(before, here, after.join("o"));
+  const [before, after] = drawn.split("[o]");
+  map.replaceChildren(`${before}[`, here, `]${after}`);
 }
 
 /* The map's button stays as it was left; where the window is wide, it is on at first. */
