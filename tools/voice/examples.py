@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from keepsake.tasks.task import Prompts, load_prompts
 
 from keepsake.tasks.talk import LAST_LINES, TALK_PARTS, TALK_VARIABLES, TalkScene
+from keepsake.tasks.task import Prompts, load_prompts
 
 HERE = Path(__file__).parent
 TEMPLATE = HERE.parents[1] / "vault/config/prompts/talk.md"
