@@ -25,14 +25,27 @@ from keepsake.events.types import (
 from keepsake.paths import REPOSITORY
 from tests.unit.lab.in_process import keepsake
 
+# It prints how many events the log has said are written, until it is killed.
+MAKER = """
+import sys
+from itertools import count
+from pathlib import Path
+from keepsake.events.log import EventLog
+from keepsake.events.types import MemoryChange, Thought
+log = EventLog(Path(sys.argv[1]), file_bytes=int(sys.argv[2]), buffer=100_000)
+of = {"agent": "Mira", "trigger": "idle", "priority": "idle", "outcome": "acted"}
+for n in count(1):
+    prompt = "who she is, and all that she may do. " * 40 + f"\\n{n}"
+    change = MemoryChange(agent="Mira", op="append", n=n, of="act", size=n)
+    log.emit(change if n % 2 else Thought(**of, prompt=prompt))
+    if n % 20 == 0 and log.flush():
+        print(n, flush=True)
+"""
+
 
 def start_maker(folder, file_bytes):
-    return subprocess.Popen(
-        [sys.executable, "-m", "tests.slow.cli.event_maker", str(folder), str(file_bytes)],
-        cwd=REPOSITORY,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    command = [sys.executable, "-c", MAKER, str(folder), str(file_bytes)]
+    return subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True)
 
 
 @pytest.mark.parametrize("file_bytes", [5_000, 16_000_000])
@@ -115,10 +128,7 @@ def test_logs_shows_events_and_picks_them_out(lived):
     assert "say Hm, [bold]äh·[31m | politeness" in shown[1]
     assert "\x1b" not in "".join(shown)
     assert "Oswin  append n=3 of='act' size=30" in shown[2]
-    assert "number=2" in shown[4]
-    assert "'files': 2" in shown[7]
     assert "question='Tom: cups?" in shown[8]
-    assert "title='cups'" in shown[10]
     assert len(lines_of(lived, "--agent", "mira")) == 7
     assert len(lines_of(lived, "-a", "mira", "-a", "oswin", "--kind", "memory")) == 3
     assert lines_of(lived, "-n", "1", "--kind", "world")[0].endswith("starts")

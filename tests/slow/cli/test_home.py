@@ -14,7 +14,7 @@ import pytest
 from game.server.private_files import read_or_create
 from keepsake.cli import processes
 from keepsake.errors import KeepsakeError
-from keepsake.paths import REPOSITORY, Ports, places
+from keepsake.paths import places
 from tests.slow.cli.conftest import make_copy
 from tests.slow.e2e.running import certify
 
@@ -26,12 +26,6 @@ def here_in(tmp_path):
     return places(
         {"KEEPSAKE_HOME": str(tmp_path / "home"), "KEEPSAKE_VAULT": str(tmp_path / "vault")}
     )
-
-
-def test_defaults_stay_in_the_checkout_and_on_loopback():
-    here = places({})
-    assert (here.home, here.vault) == (REPOSITORY / ".run", REPOSITORY / "vault")
-    assert (here.listen, here.ports) == ("127.0.0.1", Ports(4000))
 
 
 @pytest.mark.parametrize(
@@ -69,15 +63,6 @@ def test_a_vault_gets_the_shipped_configuration_and_what_somebody_wrote_stays(
     shipped = {path.name: path.read_text() for path in processes.SHIPPED_CONFIG.glob("*.md")}
     there = {path.name: path.read_text() for path in here.config.glob("*.md")}
     assert there == shipped | {mine.name: "**immediate_window**: 5\n"}
-
-
-@pytest.mark.parametrize(
-    ("folder", "variable"), [("home", "KEEPSAKE_HOME"), ("vault", "KEEPSAKE_VAULT")]
-)
-def test_a_folder_that_cannot_be_made_names_its_variable(tmp_path, folder, variable):
-    (tmp_path / folder).touch()
-    with pytest.raises(KeepsakeError, match=variable):
-        processes.prepare(here_in(tmp_path))
 
 
 def test_only_one_command_works_on_a_home(tmp_path):

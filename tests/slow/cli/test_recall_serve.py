@@ -1,6 +1,5 @@
 """``keepsake recall serve`` and ``keepsake eval recall`` as another program meets them."""
 
-import io
 import json
 import subprocess
 import sys
@@ -8,7 +7,6 @@ import sys
 import pytest
 
 from keepsake.cli.memories import RecallServer
-from keepsake.errors import ModelUnavailable
 from keepsake.models.embedders import MiniLMEmbedder
 from keepsake.paths import REPOSITORY
 from tests.unit.lab.in_process import keepsake
@@ -34,7 +32,8 @@ def server() -> RecallServer:
 
 def test_a_program_talks_to_the_real_command_and_hears_nothing_but_answers():
     requests = [
-        {"op": "ingest", "turns": turns()},
+        {"op": "ingest", "turns": turns(TURNS[:3])},
+        {"op": "add", "turns": turns(TURNS[3:])},
         {"op": "query", "text": "What is the name of Ann's dog?", "k": 3},
         {"op": "sing"},
         {"op": "query", "text": "Who climbed in the mountains?"},
@@ -48,8 +47,8 @@ def test_a_program_talks_to_the_real_command_and_hears_nothing_but_answers():
         timeout=600,
         check=True,
     )
-    ingested, dog, wrong, mountains = [json.loads(line) for line in done.stdout.splitlines()]
-    assert ingested == {"ok": True}
+    ingested, added, dog, wrong, mountains = map(json.loads, done.stdout.splitlines())
+    assert ingested == added == {"ok": True}
     assert "D1:3" in dog["ids"]
     assert len(dog["ids"]) == 3
     assert "sing" in wrong["error"]
@@ -71,31 +70,6 @@ def test_what_cannot_be_read_is_an_error_and_changes_nothing(server, line):
     server.answer(json.dumps({"op": "ingest", "turns": turns()}))
     assert list(server.answer(line)) == ["error"]
     assert server.answer('{"op": "query", "text": "puppy", "k": 1}') == {"ids": ["D1:1"]}
-
-
-def test_an_embedder_that_fails_is_an_error_line():
-    class Away:
-        model_name = "away"
-
-        def embed(self, texts):
-            raise ModelUnavailable("No server answers", "Start it")
-
-    asked = json.dumps({"op": "ingest", "turns": turns()})
-    assert RecallServer(Away()).answer(asked) == {"error": "No server answers. Start it"}
-
-
-def test_turns_can_be_added(server):
-    out = io.StringIO()
-    requests = [
-        {"op": "ingest", "turns": turns(TURNS[:3])},
-        {"op": "add", "turns": turns(TURNS[3:])},
-        {"op": "query", "text": "Who climbed in the mountains?", "k": 1},
-        {"op": "add", "turns": turns(TURNS[:1])},
-    ]
-    server.serve(map(json.dumps, requests), out)
-    *answers, twice = [json.loads(line) for line in out.getvalue().splitlines()]
-    assert answers == [{"ok": True}, {"ok": True}, {"ids": ["D2:2"]}]
-    assert "same id" in twice["error"]
 
 
 @pytest.mark.parametrize(

@@ -14,12 +14,7 @@ from twisted.web.test.requesthelper import DummyChannel
 
 with warnings.catch_warnings():  # Evennia's proxy is built on what Twisted will drop one day
     warnings.simplefilter("ignore", DeprecationWarning)
-    from twisted.web.proxy import ProxyClient
-
-    from game.web.portal import (
-        AWAY,
-        DisconnectingClient,
-    )
+    from game.web.portal import AWAY, DisconnectingClient
 
 ANSWER = b"HTTP/1.0 200 OK\r\nContent-Length: 4\r\n\r\n"
 
@@ -42,45 +37,22 @@ def asked() -> Request:
     return request
 
 
-def on_the_way(request: Request, kind: type[ProxyClient]) -> tuple[ProxyClient, StringTransport]:
-    client, server = kind(b"GET", b"/agents/", b"HTTP/1.1", {}, b"", request), StringTransport()
-    client.makeConnection(server)
-    client.dataReceived(ANSWER + b"ab")
-    return client, server
-
-
-@pytest.mark.parametrize("more", [b"c", b"cd"])
-def test_the_server_is_let_go(more):
-    request = asked()
-    client, server = on_the_way(request, DisconnectingClient)
-    request.connectionLost(Failure(ConnectionDone()))
-    client.dataReceived(more)
-    assert server.disconnecting
-    client.connectionLost(Failure(ConnectionDone()))
-
-
-def told(address: bytes, came: bytes, *, method: bytes = b"GET") -> tuple[Request, bytes]:
+def told(address: bytes, came: bytes) -> tuple[Request, bytes]:
     """What a browser is told when of the Server no more comes than that."""
     request = asked()
-    request.method = method
     channel = request.channel
-    client = DisconnectingClient(method, address, b"HTTP/1.1", {}, b"", request)
+    client = DisconnectingClient(b"GET", address, b"HTTP/1.1", {}, b"", request)
     client.makeConnection(StringTransport())
     client.dataReceived(came)
     client.connectionLost(Failure(ConnectionDone()))
     return request, channel.transport.written.getvalue()
 
 
-BEGINNINGS = [b"", b"HTTP/1.0 20", ANSWER[:20], ANSWER[:-2]]
-
-
-@pytest.mark.parametrize("came", BEGINNINGS)
-@pytest.mark.parametrize("method", [b"GET", b"POST"])
-def test_a_server_that_goes_before_it_has_answered_has_not_answered(came, method):
-    request, answer = told(b"/agents/api/agents/1/pause", came, method=method)
+@pytest.mark.parametrize("came", [b"", ANSWER[:20], ANSWER[:-2]])
+def test_a_server_that_goes_before_it_has_answered_has_not_answered(came):
+    request, answer = told(b"/agents/api/agents/1/pause", came)
     head, _, body = answer.partition(b"\r\n\r\n")
     assert request.code == 502
-    assert b" 502 " in head.splitlines()[0]
     assert b"application/json" in head
     assert json.loads(body) == {"error": AWAY}
     assert head.lower().count(b"content-length") == 1
