@@ -103,7 +103,7 @@ class SimulatedLife:
         self, lab: Lab, report: Callable[[float, Mapping[str, int]], None], stop: threading.Event
     ) -> None:
         self._lab, self._report, self._stop = lab, report, stop
-        self._since, self._before = lab.lived(), lab.counts()
+        self._since = lab.lived()
         self._timeline = Timeline(moment(self._since), _broken)
         self.counts = Counter[str]()
         self._failures, self._failure = 0, ""  # thoughts without an answer in a row, and why
@@ -157,7 +157,7 @@ class SimulatedLife:
 
     def _save(self, now: float) -> None:
         self._saved = now
-        self._lab.write_lived(now, self._before + self.counts)
+        self._lab.write_lived(now)
 
     def _count(self, event: Event) -> None:
         """Count an event; told in any thread, but one at a time."""

@@ -70,7 +70,7 @@ def _play(lab: Lab, stop: threading.Event) -> None:
                 part.rename(empty)
     if not lab.made:
         living.build(lab.plan())
-        lab.write_lived(0.0, {})
+        lab.write_lived(0.0)
     life = living.SimulatedLife(lab, lambda seconds, counts: _report("at", seconds, counts), stop)
     life.play()
     _report(OVER, lab.lived(), life.counts)

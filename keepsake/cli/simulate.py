@@ -108,7 +108,7 @@ def _shown(lab: Lab) -> bool:
     """
     from keepsake.lab.simulate import run  # noqa: PLC0415 - other commands need not wait
 
-    plan, name, began, before = lab.plan(), lab.folder.name, time.monotonic(), lab.counts()
+    plan, name, began = lab.plan(), lab.folder.name, time.monotonic()
     said, pid, counts = 0.0, 0, Counter[str]()
 
     def interrupt(_signal: int, _frame: FrameType | None) -> None:
@@ -127,19 +127,19 @@ def _shown(lab: Lab) -> bool:
                     continue
                 counts = report.counts
                 if time.monotonic() - said >= LINE_SECONDS:
-                    said, all_of = time.monotonic(), before + counts
+                    said = time.monotonic()
                     done = f"{report.seconds / plan.seconds:.0%}  {_clock(report.seconds)}"
-                    told = f"{all_of['thoughts']:,} thoughts  {all_of['tokens']:,} tokens"
+                    told = f"{counts['thoughts']:,} thoughts  {counts['tokens']:,} tokens"
                     out.print(f"{name}: {done}  {told}", markup=False)
     except KeyboardInterrupt:
         out.print("Broken off at once.")
     finally:
         signal.signal(signal.SIGINT, usual)
-    lived, counts_of_all = lab.lived(), before + counts
+    lived = lab.lived()
     rows = [
         ("lived", f"{lived / _HOUR:.4g} of {plan.hours:g} hours"),
         ("until", _clock(lived)),
-        *((what, f"{counts_of_all[key]:,}") for key, what in _ROWS.items()),
+        *((what, f"{counts[key]:,}") for key, what in _ROWS.items()),
         ("took", f"{time.monotonic() - began:.0f} s"),
         ("log", str(lab.places.events)),
         ("look", f"keepsake logs --lab {name} --no-follow"),

@@ -254,16 +254,6 @@ def answering_model(here: Places, name: str, seed: int = 0) -> AnsweringModel:
     if profile.provider in (EXTRACTIVE, SCRIPTED):
         told = f"The profile {name!r} is no model (provider {profile.provider})"
         raise KeepsakeError(told, "Name a profile whose provider is embedded, ollama or openai")
-    model = served(here, profile, f"The model of the profile {name!r} does not answer")
-    return AnsweringModel(replace(profile, seed=seed), model, here.home / "lab" / "answers.jsonl")
-
-
-def served(here: Places, profile: ModelProfile, what: str) -> Model:
-    """The client of a profile whose server is there and has its model; blocks.
-
-    Raises:
-        KeepsakeError: It does not answer; ``what`` with the reason.
-    """
     model: Model
     if profile.provider == EMBEDDED:  # a process of the world's: nobody here waits for it to load
         model = OpenAIModel(profile, Embedded(here).address, kind=LLAMA_CPP)
@@ -273,9 +263,10 @@ def served(here: Places, profile: ModelProfile, what: str) -> Model:
         model.check()
     except ModelError as error:
         model.close()
+        told = f"The model of the profile {name!r} does not answer: {error.what}"
         cure = "Start the world" if profile.provider == EMBEDDED else error.cure
-        raise KeepsakeError(f"{what}: {error.what}", cure) from error
-    return model
+        raise KeepsakeError(told, cure) from error
+    return AnsweringModel(replace(profile, seed=seed), model, here.home / "lab" / "answers.jsonl")
 
 
 # -- lives and their questions

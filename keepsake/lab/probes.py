@@ -13,7 +13,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +34,9 @@ _WAKING = timedelta(hours=14)
 _VISITING = timedelta(hours=11)
 _LATER = timedelta(hours=16)
 """The time after which a visitor tells of a change, or contradicts another visitor."""
+_CONTENT: Mapping[str, Any] = yaml.safe_load(
+    Path(__file__).with_name("probes.yaml").read_text("utf-8")
+)
 UNTOLD = (
     r"don't know|do not know|not sure|no idea|can't say|cannot say|never (?:said|told|heard)|"
     r"n(?:o|')t tell"
@@ -103,14 +105,12 @@ class _Plant:
         return _said(self.time, self.who, f'{self.who} {verb}, "{self.line}"', self.event)
 
 
-def probe_trials(
-    seed: int = 7, loads: Sequence[int] = LOADS, lives: int = 1, days: int = DAYS
-) -> list[Trial]:
+def probe_trials(seed: int = 7, loads: Sequence[int] = LOADS, lives: int = 1) -> list[Trial]:
     """The lives of a seed: ``lives`` of each load, with the same facts planted."""
     found = []
     for life, load in itertools.product(range(lives), loads):
         plants = _plants(random.Random(f"{seed} {life}"), START)
-        around = _chatter(random.Random(f"{seed} {life} {load}"), load, days)
+        around = _chatter(random.Random(f"{seed} {life} {load}"), load)
         lived: list[tuple[Memory, _Plant | None]] = [(memory, None) for memory in around]
         lived += [(plant.memory(), plant) for plant in plants if plant.line]
         lived.sort(key=lambda each: each[0].time)
@@ -133,19 +133,12 @@ def id_of(name: str) -> str:
 # -- what is planted
 
 
-@cache
-def _content() -> Mapping[str, Any]:
-    text = Path(__file__).with_name("probes.yaml").read_text(encoding="utf-8")
-    found: Mapping[str, Any] = yaml.safe_load(text)
-    return found
-
-
 class _Visitors:
     """Who comes, each at a time of their own on one of the first two days."""
 
     def __init__(self, chance: random.Random, start: datetime) -> None:
         self.chance = chance
-        self.names: list[str] = _content()["visitors"].split()
+        self.names: list[str] = _CONTENT["visitors"].split()
         self._at: dict[str, datetime] = {}
         self._next = 0
         chance.shuffle(self.names)
@@ -169,11 +162,11 @@ class _Visitors:
 def _plants(chance: random.Random, start: datetime) -> list[_Plant]:
     visitors = _Visitors(chance, start)
     found: list[_Plant] = []
-    for place, each in enumerate(_content()["attributes"]):
+    for place, each in enumerate(_CONTENT["attributes"]):
         found += _attribute(each, visitors, turn=place)
     kinds = {"rule": "rules", "promise": "promises", "overheard": "overheard", "secret": "secrets"}
     for kind, key in kinds.items():
-        for each in _content()[key]:
+        for each in _CONTENT[key]:
             values = chance.sample(each["of"], 2)
             found += [_single(kind, each, visitors, value) for value in values]
     return found
@@ -269,19 +262,18 @@ def _said(time: datetime, who: str, text: str, event: str) -> Memory:
     return Memory(0, time, kind, text, PLACE, source=who, source_id=id_of(who), event=event)
 
 
-def _chatter(chance: random.Random, load: int, days: int) -> Iterator[Memory]:
+def _chatter(chance: random.Random, load: int) -> Iterator[Memory]:
     """``load`` lines a day of the village's own people, with an answer now and then."""
-    content = _content()
-    people = [*content["visitors"].split(), *content["slots"]["name"]]
-    for day in range(days):
+    people = [*_CONTENT["visitors"].split(), *_CONTENT["slots"]["name"]]
+    for day in range(DAYS):
         for moment in sorted(chance.random() for _ in range(load)):
             time = START + timedelta(days=day) + _WAKING * moment
-            slots = {name: chance.choice(values) for name, values in content["slots"].items()}
+            slots = {name: chance.choice(values) for name, values in _CONTENT["slots"].items()}
             slots["name"], slots["other"] = chance.sample(people, 2)
             if chance.random() < 0.15:
-                own = chance.choice(content["answers"]).format_map(slots)
+                own = chance.choice(_CONTENT["answers"]).format_map(slots)
                 yield Memory(0, time, MemoryKind.ACT, own, PLACE, to=slots["name"])
                 continue
-            text = chance.choice(content["chatter"]).format_map(slots)
+            text = chance.choice(_CONTENT["chatter"]).format_map(slots)
             event = "talk" if "to you," in text else "say" if "says" in text else ""
             yield _said(time, slots["name"], text, event)

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -35,9 +35,6 @@ from keepsake.lab.evaluate import F1, IN_CONTEXT, IN_REACH, RIGHT, Row
 from keepsake.lab.probes import KEPT
 from keepsake.lab.sweep import CellRecord, SweepPlan, TrialSource
 from keepsake.paths import REPOSITORY
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 TEMPLATE = "report.html.j2"
 ALL, ROUNDS, LEVEL = "all", 2000, 0.95
@@ -321,7 +318,7 @@ def write_report(plan: SweepPlan, records: Sequence[CellRecord], command: str, p
         records=records,
         failed=[record for record in records if record.problem],
         seconds=sum(record.seconds for record in records),
-        sources=[(found, found.pairs(), _charts(found)) for found in compared(records)],
+        sources=[(e, e.pairs(), _chart(e) if e.timed else "") for e in compared(records)],
         versions=_versions(),
         times=HOURS,
         rounds=ROUNDS,
@@ -342,43 +339,12 @@ def _versions() -> dict[str, str]:
     return found | {package: version(package) for package in packages}
 
 
-def _charts(found: SourceResults) -> list[str]:
-    """A chart by measure and one over time, as SVG; the same results give the same picture."""
+def _chart(found: SourceResults) -> str:
+    """What is known over time, as SVG, a panel a measure and load; the same results look alike."""
     import matplotlib as mpl  # noqa: PLC0415 - takes a second
     from matplotlib.figure import Figure  # noqa: PLC0415
 
-    style: dict[Any, Any] = {"font.size": 9, "svg.fonttype": "none", "axes.grid": True}
-    style |= {"grid.alpha": 0.3, "axes.spines.top": False, "axes.spines.right": False}
-    drawn = [_by_measure] * bool(found.headlines) + [_known_over_time] * bool(found.timed)
-    svgs = []
-    for draw in drawn:
-        # Ids are made from the salt: charts of one page must not share them.
-        with mpl.rc_context({**style, "svg.hashsalt": f"{found.name} {draw.__name__}"}):
-            draw(found, picture := Figure(layout="constrained"))
-            text = io.StringIO()
-            picture.savefig(text, format="svg", metadata={"Date": None})
-            svgs.append(text.getvalue()[text.getvalue().index("<svg") :])
-    return svgs
-
-
-def _by_measure(found: SourceResults, picture: Figure) -> None:
-    """A panel a measure, a point an arm with its interval."""
-    names, panels = [arm.name for arm in found.arms], len(found.headlines)
-    picture.set_size_inches(2.6 + 2.1 * panels, 1.1 + 0.28 * len(names))
-    every = picture.subplots(1, panels, sharey=True, squeeze=False)
-    for axes, measure in zip(every[0], found.headlines, strict=True):
-        for row, arm in enumerate(found.arms):
-            if (each := arm.kinds[-1].estimates.get(measure)) is not None:
-                axes.plot([100 * each.low, 100 * each.high], [row, row], color=f"C{row % 10}")
-                axes.plot(100 * each.mean, row, "o", color=f"C{row % 10}", markersize=5)
-        axes.set(title=MEASURES[measure], xlim=(-3, 103), xlabel="per cent")
-        axes.set_yticks(range(len(names)), names)
-        axes.set_ylim(len(names) - 0.4, -0.6)
-
-
-def _known_over_time(found: SourceResults, picture: Figure) -> None:
-    """A panel a measure and load."""
-    rows = len(found.timed)
+    text, picture, rows = io.StringIO(), Figure(layout="constrained"), len(found.timed)
     picture.set_size_inches(7.2, 3.2 * rows)
     every = picture.subplots(rows, len(found.loads), sharey=True, squeeze=False)
     for panels, measure in zip(every, found.timed, strict=True):
@@ -386,48 +352,40 @@ def _known_over_time(found: SourceResults, picture: Figure) -> None:
             for arm in found.arms:
                 known = arm.over_time(load, measure)
                 means = [100 * each.mean for each in known.values()]
-                axes.errorbar([*known], means, label=arm.name, marker="o")
+                axes.plot([*known], means, label=arm.name, marker="o")
             axes.set_xscale("log")
             axes.set_xticks(list(HOURS), [f"after {name}" for name in HOURS.values()])
             axes.minorticks_off()
             axes.set(title=f"{load:g} memories a day", ylim=(-3, 103))
         panels[0].set_ylabel(f"per cent {MEASURES[measure]}")
         panels[-1].legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
-
-
-_COLUMNS = {
-    pa.string(): "source memory settings profile judge writer problem commit trial question "
-    "kind about asker text expected answer model",
-    pa.int64(): "seed limit budget recalled evidence recalled_lines memory_tokens prompt_tokens "
-    "completion_tokens",
-    pa.float64(): "cell_seconds delay_hours load memory_seconds answer_seconds "
-    + " ".join(MEASURES),
-    pa.bool_(): "answerable abstained",
-    pa.list_(pa.int64()): "ranks",
-}
-"""The columns of the table by type; docs/evaluation.md has what they mean."""
-SCHEMA = pa.schema((name, kind) for kind, names in _COLUMNS.items() for name in names.split())
+    # Ids are made from the salt: charts of one page must not share them.
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": found.name}):
+        picture.savefig(text, format="svg", metadata={"Date": None})
+    return text.getvalue()[text.getvalue().index("<svg") :]
 
 
 def write_parquet(records: Sequence[CellRecord], path: Path) -> None:
     """Write everything that was found: a row a question, and one for a cell that failed.
 
+    docs/evaluation.md has what the columns mean.
+
     Raises:
         KeepsakeError: The file cannot be written.
     """
-    table = pa.Table.from_pylist([row for each in records for row in _rows(each)], schema=SCHEMA)
+    rows = [row for record in records for row in _rows(record)]
+    columns = dict.fromkeys(name for row in rows for name in row)
+    table = pa.table({name: [row.get(name) for row in rows] for name in columns})
     with refusing(f"{path} could not be written", "Free some disk space"):
         pq.write_table(table, path)
 
 
 def _rows(record: CellRecord) -> Iterator[dict[str, Any]]:
-    same = record.cell.as_json()
-    same["settings"] = json.dumps(same["settings"], sort_keys=True)
-    same |= {"problem": record.problem, "commit": _versions()["commit"]}
-    same["cell_seconds"] = record.seconds
-    for row in record.rows:
-        figures = {name: value(row, name) for name in MEASURES}
-        own = {"recalled_lines": row["recalled"], "recalled": same["recalled"]}
-        yield {**same, **row, **own, **figures}
-    if not record.rows:
-        yield same
+    cell = record.cell.as_json()
+    cell["settings"] = json.dumps(cell["settings"], sort_keys=True)
+    cell |= {"problem": record.problem, "commit": _versions()["commit"]}
+    cell["cell_seconds"] = record.seconds
+    for row in record.rows or [{}]:
+        figures = {name: value(row, name) if row else None for name in MEASURES}
+        own = {"recalled_lines": row.get("recalled"), "recalled": cell["recalled"]}
+        yield {**cell, **row, **own, **figures}

@@ -23,12 +23,10 @@ from keepsake.agent.runtime import Changed, Runtime, start
 from keepsake.child import LOOPBACK, in_use
 from keepsake.errors import KeepsakeError, ModelUnavailable, refusing
 from keepsake.events.log import Subscribers
-from keepsake.lab.evaluate import served
-from keepsake.lab.simulation import AGENT, FOLDER, Lab, SimulationPlan, lab_of, write_config
+from keepsake.lab.simulation import FOLDER, Lab, SimulationPlan, lab_of, write_config
 from keepsake.lab.timeline import Timeline
-from keepsake.models.detection import detected_profiles
 from keepsake.models.gateway import Gateway
-from keepsake.models.profiles import EXTRACTIVE, OLLAMA, OPENAI, SCRIPTED, Profiles
+from keepsake.models.profiles import EXTRACTIVE, SCRIPTED, Profiles
 from keepsake.paths import DATABASE_URL, REPOSITORY, Places, Ports
 from keepsake.recall.service import IndexService
 
@@ -122,8 +120,7 @@ def create(places: Places, plan: SimulationPlan) -> Lab:
     Without a name it gets one that is free: ``seed-7``, ``seed-7-2``.
 
     Raises:
-        KeepsakeError: There is one of that name, a value cannot be used, or the model's server
-            does not answer.
+        KeepsakeError: There is one of that name, or a value cannot be used.
     """
     labs, seed = places.home / FOLDER, f"seed-{plan.seed}"
     names = chain([seed], (f"{seed}-{n}" for n in count(2)))
@@ -141,7 +138,6 @@ def create(places: Places, plan: SimulationPlan) -> Lab:
             (part.places.home / "logs").mkdir(parents=True)
             part.places.vault.mkdir()
             write_config(places, part.places.config, plan)
-            check_servers(part.places)
             part.write_plan(plan)
             part.folder.rename(lab.folder)
         finally:
@@ -153,7 +149,7 @@ def resumed(places: Places, name: str, hours: float | None = None) -> Lab:
     """The simulation of that name, ready to go on; ``hours`` is its new length, from its start.
 
     Raises:
-        KeepsakeError: There is none, it is over already, or its model does not answer.
+        KeepsakeError: There is none, or it is over already.
     """
     lab = lab_of(places, name)
     plan = lab.plan()
@@ -165,24 +161,8 @@ def resumed(places: Places, name: str, hours: float | None = None) -> Lab:
             f"The simulation {name!r} has lived its {plan.hours:g} hours",
             f"Give it more: {lab.resume} --hours {plan.hours + 24:g}",
         )
-    check_servers(lab.places)
     lab.write_plan(plan)
     return lab
-
-
-def check_servers(here: Places) -> None:
-    """See that the servers that are to answer in a simulated world are there; blocks.
-
-    The embedded model's is not asked: it is started with the world.
-
-    Raises:
-        KeepsakeError: One does not answer, or the profiles cannot be used.
-    """
-    profiles = detected_profiles(here)
-    for profile in map(profiles.get, (AGENT, "summarizer")):
-        if profile.provider in (OLLAMA, OPENAI):
-            what = f"Nobody would answer as {profile.name!r} of llm.md"
-            served(here, profile, what).close()
 
 
 def run(lab: Lab) -> Generator[SimulationReport, None, None]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, fields
@@ -121,14 +120,6 @@ class Lab:
                     seconds = max(seconds, (newest.time - BEGINS).total_seconds())
         return seconds
 
-    def counts(self) -> Counter[str]:
-        """Thoughts, tokens, memories and so on, as ``progress.json`` has them.
-
-        Raises:
-            KeepsakeError: The file is damaged.
-        """
-        return Counter(self._read(PROGRESS).get("counts", {}))
-
     @property
     def made(self) -> bool:
         """Whether its world is built."""
@@ -139,10 +130,9 @@ class Lab:
         text = json.dumps(asdict(plan), indent=2, ensure_ascii=False)
         replace_file(self.folder / PLAN, f"{text}\n")
 
-    def write_lived(self, seconds: float, counts: Mapping[str, int]) -> None:
-        """Write how far its world has come, and what has happened in it."""
-        text = json.dumps({"seconds": seconds, "counts": dict(counts)}, indent=2)
-        replace_file(self.folder / PROGRESS, f"{text}\n")
+    def write_lived(self, seconds: float) -> None:
+        """Write how far its world has come."""
+        replace_file(self.folder / PROGRESS, f'{{"seconds": {seconds}}}\n')
 
     def _read(self, name: str) -> dict[str, Any]:
         try:

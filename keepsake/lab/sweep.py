@@ -33,7 +33,7 @@ from keepsake.lab.evaluate import (
     evaluated,
     limited,
 )
-from keepsake.lab.probes import DAYS, LIMIT, LOADS, Trial, probe_trials
+from keepsake.lab.probes import LIMIT, LOADS, Trial, probe_trials
 from keepsake.models.embedders import MiniLMEmbedder
 from keepsake.paths import Places
 from keepsake.ports import Embedder
@@ -66,7 +66,6 @@ class Probes(_Form):
 
     loads: _OneOrMore[int] = LOADS
     lives: int = 1
-    days: int = DAYS
 
 
 class TrialSource(_Form):
@@ -97,7 +96,7 @@ class TrialSource(_Form):
         """
         if self.probes is None:
             return read_trials(Path(str(self.file)))
-        return probe_trials(seed, self.probes.loads, self.probes.lives, self.probes.days)
+        return probe_trials(seed, self.probes.loads, self.probes.lives)
 
 
 class _MemoryForm(_Form):

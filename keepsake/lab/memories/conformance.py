@@ -16,7 +16,7 @@ import sys
 import tempfile
 import traceback
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -87,13 +87,11 @@ class MemoryConformance:
 
     Attributes:
         make: The class, or any function from :class:`Surroundings` to a memory.
-        settings: Its own settings in all tests.
         embedder: What embeds; None to test it with words alone.
         long: Memories of the longest life that is lived.
     """
 
     make: Maker
-    settings: Mapping[str, str] = {}
     embedder: Embedder | None = WordHashes()
     long: int = 1500
 
@@ -106,13 +104,7 @@ class MemoryConformance:
         """A memory over that folder which is handed what it does not know of ``lived``."""
         folder.mkdir(parents=True, exist_ok=True)
         clock = FixedClock(BEGAN)
-        given = Surroundings(
-            agent=agent,
-            folder=folder,
-            clock=clock,
-            embedder=self.embedder,
-            settings=self.settings,
-        )
+        given = Surroundings(agent=agent, folder=folder, clock=clock, embedder=self.embedder)
         memory = self.make(given)
         try:
             assert isinstance(memory, MemorySystem), "a method of MemorySystem is missing"

@@ -105,13 +105,6 @@ def test_agents_live_through_their_hours(uninterrupted):
     assert outcomes["acted"] > 5 * outcomes["refused"]
 
 
-def test_a_model_server_that_is_not_there_is_missed_before_anything_is_made(places):
-    plan = SimulationPlan("nobody", agents=1, hours=1, model="ollama:gemma3:4b@http://127.0.0.1:9")
-    with pytest.raises(KeepsakeError, match=r"Nobody would answer as 'agent'.*127.0.0.1:9"):
-        create(places, plan)
-    assert list((places.home / "lab").glob("*nobody*")) == []
-
-
 def test_visitors_are_met_and_answered(uninterrupted):
     thoughts = [record for record in records(uninterrupted) if record["kind"] == "thought"]
     answers = [each for each in thoughts if each["source"] and each["priority"] == "player"]
@@ -151,13 +144,13 @@ def test_a_run_that_is_stopped_and_killed_goes_on_from_where_it_was(beside):
     to_its_end(resumed(beside, "stopped", hours=lab.lived() / 3600 + 2))
     times = [each["t"] for each in records(lab)]
     assert times == sorted(times)
-    assert lab.counts()["thoughts"] > 10
     for folder in lab.places.agents.glob("[!.]*"):
         with closing(Archive(folder / "archive")) as archive:
             lived = archive.read(1, archive.last_number)
         assert [each.number for each in lived] == list(range(1, len(lived) + 1))
         assert [each.time for each in lived] == sorted(each.time for each in lived)
     thoughts = [each["t"] for each in records(lab) if each.get("priority")]
+    assert len(thoughts) > 10
     assert max(thoughts) > moment(stopped + 1800).isoformat()
 
 

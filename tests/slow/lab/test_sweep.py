@@ -18,7 +18,7 @@ PLAN = f"""\
 name: Windows
 sources:
   - file: {DATA / "locomo.json"}
-  - probes: {{loads: [20], days: 8}}
+  - probes: {{loads: [20]}}
 memories:
   - full-context
   - name: sliding-window

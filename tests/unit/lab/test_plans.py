@@ -41,7 +41,7 @@ def test_a_plan_and_how_far_it_has_come_are_read_as_they_were_written(places):
     create(places, replace(PLAN, name=""))
     lab = lab_of(places, "seed-7")
     assert (lab.plan(), lab.made, lab.lived()) == (replace(PLAN, name="seed-7"), False, 0.0)
-    lab.write_lived(7200.0, {})
+    lab.write_lived(7200.0)
     assert (lab.made, lab.lived()) == (True, 7200.0)
     with pytest.raises(KeepsakeError, match="There are: seed-7"):
         lab_of(places, "death")
