@@ -57,11 +57,11 @@ class AgentMemory:
         # Held for the length of a compaction; nobody ever waits for it.
         self._busy = threading.Lock()
         for report in archive.reports:
-            self.log(report)
+            host.log(f"[Memory] {agent}: {report}")
         self._triggers = Triggers(self.tiers, self.window, host)
         self._copies = VaultCopies(summaries, self.tiers, archive, self.lock, host)
         parts = archive, self.tiers, self.lock, self.window, self._copies, host
-        self._compactor = Compactor(*parts, self.log)
+        self._compactor = Compactor(*parts)
         self._copies.adopt_edits(mend=True)
 
     def append(
@@ -91,12 +91,9 @@ class AgentMemory:
             window = self.tiers.window
             if window and (last := window[-1]).is_repeated_by(memory):
                 return self._repeated(last, memory.time, last.repeats + 1)
-            return self._added(memory)
-
-    def _added(self, memory: Memory) -> Memory:
-        self.archive.append_memory(memory)
-        self.tiers.add(memory)
-        return memory
+            self.archive.append_memory(memory)
+            self.tiers.add(memory)
+            return memory
 
     def _repeated(self, last: Memory, time: datetime, times: int) -> Memory:
         when = time.isoformat()
@@ -238,8 +235,10 @@ class AgentMemory:
                 undone = self._compactor.take_back(history.standing(self.archive))
             except KeepsakeError as error:
                 raise CompactionError(error.what, error.cure) from error
-            self._forget_figures()
-            load = self.load()
+            with self.lock:  # what was known of the load holds no longer
+                self.window.forget()
+                self._triggers.forget()
+                load = self.window.load()
             if load.used > load.budget:
                 warning = (
                     "; with that the prompt is over its budget, and will soon be compacted "
@@ -247,12 +246,6 @@ class AgentMemory:
                 )
                 undone = replace(undone, detail=undone.detail + warning)
             return undone
-
-    def _forget_figures(self) -> None:
-        """What was known of the load holds no longer."""
-        with self.lock:
-            self.window.forget()
-            self._triggers.forget()
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -310,10 +303,6 @@ class AgentMemory:
                 last_failure=tried.last_failure,
                 last_number=tiers.state.standing,
             )
-
-    def log(self, text: str) -> None:
-        """Write one line for people, with the agent's name."""
-        self.host.log(f"[Memory] {self.agent}: {text}")
 
     def close(self) -> None:
         """Bring everything to the disk and let go of the files."""

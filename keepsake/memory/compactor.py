@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -47,14 +47,15 @@ class Compactor:
         window: Window,
         copies: VaultCopies,
         host: MemoryHost,
-        log: Callable[[str], None],
     ) -> None:
         self.failures = 0
         self.retry_at: datetime | None = None
         self.last_failure = ""
         self._unwritten = 0
         self._archive, self._tiers, self._lock = archive, tiers, lock
-        self._window, self._copies, self._host, self._log = window, copies, host, log
+        self._window, self._copies, self._host = window, copies, host
+        agent, log = window.counter.agent, host.log
+        self._log: Callable[[str], None] = lambda text: log(f"[Memory] {agent}: {text}")
 
     @property
     def backing_off(self) -> bool:
@@ -164,7 +165,9 @@ class Compactor:
             position = self._archive.append(line)
             tiers.compacted(made, tiers.step + 1)
         self.failures, self.retry_at, self.last_failure, self._unwritten = 0, None, "", 0
-        self._sync()
+        # The operating system has the line; the background tries again to bring it to the disk.
+        with suppress(ArchiveUnwritable):
+            self._archive.sync()
         for summary in new.values():
             name = "Long-term" if summary.tier is Tier.LONGTERM else "Short-term"
             self._log(f"{name} summary updated ({len(summary.text)} chars)")
@@ -172,13 +175,6 @@ class Compactor:
             self._copies.write(tier, position, keep=True)
         self._log(f"Compaction complete ({result.outcome})")
         return replace(result, number=made.standing, position=position)
-
-    def _sync(self) -> None:
-        """Bring a line to the disk; the operating system has it, and the background tries again."""
-        try:
-            self._archive.sync()
-        except ArchiveUnwritable as error:
-            self._log(str(error))
 
     # -- taking one back
 
@@ -203,7 +199,8 @@ class Compactor:
                 position = self._archive.append(line)
                 tiers.undone(before, step, total, window)
                 after = self._tokens()
-            self._sync()
+            with suppress(ArchiveUnwritable):
+                self._archive.sync()
             for tier in Tier:
                 self._copies.write(tier, position)
         restored = (window[0].number, window[-1].number) if window else None

@@ -2,8 +2,8 @@
 
 ``recent.md`` and ``longterm.md`` hold what is valid now, ``recent-YYYYMMDD-HHMMSS.md`` and
 ``longterm-YYYYMMDD-HHMMSS.md`` every summary there ever was. All are derived from the
-archive: a lost one is written again. A body that a person changed is noticed by the digest
-in the front matter.
+archive: what is valid now is written again if it is lost. A body that a person changed is
+noticed by the digest in the front matter.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ import frontmatter
 import yaml
 
 from keepsake.archive.log import Archive
-from keepsake.archive.records import Position, Summary, Tier
-from keepsake.archive.tiers import Tiers
-from keepsake.books.files import create_beside, names_beside, replace_file
+from keepsake.archive.records import Position, Tier
+from keepsake.archive.tiers import SummaryState, Tiers
+from keepsake.books.files import create_beside, free_name, replace_file
 from keepsake.errors import ArchiveUnwritable
 from keepsake.events.types import MemoryChange
 from keepsake.memory.config import TIER_NAMES
@@ -47,44 +47,6 @@ class SummaryFolder:
     def path(self, tier: Tier) -> Path:
         """Where the present summary of that tier stands."""
         return self.folder / f"{tier.value}.md"
-
-    def replace(self, tier: Tier, text: str, step: int, page: str) -> str:
-        """Put a page into the file of a tier, atomically; an empty page takes the file away.
-
-        Returns:
-            A note for the log, if a person's edit was kept under another name first; or empty.
-
-        Raises:
-            OSError: The vault cannot be written.
-        """
-        path, note = self.path(tier), ""
-        try:
-            there = self.read(tier)
-            is_persons = there is not None and there.edited and there.text != text.strip()
-        except ValueError:
-            is_persons = True  # what cannot be read is a person's too
-        if is_persons:
-            names = names_beside(path.with_name(f"{path.stem}-edited-before-{step}.md"))
-            aside = path.rename(next(name for name in names if not name.exists()))
-            note = f"{path.name} had been edited meanwhile; kept as {aside.name}"
-        if page:
-            replace_file(path, page)
-        else:
-            path.unlink(missing_ok=True)
-        return note
-
-    def keep(self, summary: Summary, page: str) -> None:
-        """Write a page as the time-stamped file of its version, which is never replaced.
-
-        Raises:
-            OSError: The vault cannot be written.
-        """
-        stamped = self.folder / f"{summary.tier.value}-{summary.time:%Y%m%d-%H%M%S}.md"
-        end = f"---\n\n{summary.text.strip()}\n".encode("utf-8", "replace")
-        # A start that mends the files must not double what lies there already.
-        same = self.folder.glob(f"{stamped.stem}*.md")
-        if not any(path.read_bytes().endswith(end) for path in same):
-            create_beside(stamped, page)
 
     def read(self, tier: Tier) -> SummaryFile | None:
         """The summary as it stands in the vault; None if there is no file.
@@ -119,12 +81,46 @@ class SummaryFolder:
         post.content = text.strip()
         replace_file(path, frontmatter.dumps(post, sort_keys=False) + "\n")
 
-    def page(self, summary: Summary, compaction: int, position: Position | None, step: int) -> str:
-        """A summary with its front matter; ``position`` is that of its line in the archive."""
-        text = summary.text.strip()
+    def write(
+        self,
+        tier: Tier,
+        state: SummaryState,
+        step: int,
+        position: Position | None,
+        *,
+        keep: bool = False,
+    ) -> str:
+        """Put a summary into the file of its tier, or take away the file of one that is not.
+
+        Args:
+            tier: Which one.
+            state: The summaries as they stand.
+            step: The compaction or undoing after which that is.
+            position: That of its line in the archive.
+            keep: Whether it is written as the time-stamped file of its version, too.
+
+        Returns:
+            A note for the log, if a person's edit was kept under another name first; or empty.
+
+        Raises:
+            OSError: The vault cannot be written.
+        """
+        path, note, summary = self.path(tier), "", state.summary(tier)
+        text = summary.text.strip() if summary else ""
+        try:
+            there = self.read(tier)
+            is_persons = there is not None and there.edited and there.text != text
+        except ValueError:
+            is_persons = True  # what cannot be read is a person's too
+        if is_persons:
+            aside = path.rename(free_name(path.with_name(f"{path.stem}-edited-before-{step}.md")))
+            note = f"{path.name} had been edited meanwhile; kept as {aside.name}"
+        if summary is None:
+            path.unlink(missing_ok=True)
+            return note
         metadata: dict[str, Any] = {
             "agent": self.agent,
-            "kind": f"{TIER_NAMES[summary.tier]} summary",
+            "kind": f"{TIER_NAMES[tier]} summary",
             "memory_range_start": summary.first,
             "memory_range_end": summary.last,
             "memories": summary.count,
@@ -132,13 +128,17 @@ class SummaryFolder:
             "tokens_after": summary.tokens_after,
             "model": summary.model,
             "time": summary.time.isoformat(timespec="seconds"),
-            "compaction": compaction,
+            "compaction": state.standing,
             "step": step,
             "digest": _digest(text),
         }
         if position is not None:
             metadata["archive"] = str(position)
-        return frontmatter.dumps(frontmatter.Post(text, **metadata), sort_keys=False) + "\n"
+        page = frontmatter.dumps(frontmatter.Post(text, **metadata), sort_keys=False) + "\n"
+        replace_file(path, page)
+        if keep:
+            create_beside(self.folder / f"{tier.value}-{summary.time:%Y%m%d-%H%M%S}.md", page)
+        return note
 
 
 def _digest(text: str) -> str:
@@ -166,18 +166,16 @@ class VaultCopies:
         """Held from a commit until the files have followed it."""
 
     def write(self, tier: Tier, position: Position | None, *, keep: bool = False) -> None:
-        """Put a summary into its file, or take away the file of one that is not."""
-        state, step, folder = self._tiers.state, self._tiers.step, self._folder
-        summary = state.summary(tier)
-        page = folder.page(summary, state.standing, position, step) if summary else ""
+        """Have the file of a summary follow the tiers; see :meth:`SummaryFolder.write`."""
+        tiers, folder = self._tiers, self._folder
         try:
-            if note := folder.replace(tier, summary.text if summary else "", step, page):
-                self._log(note)
-                self._emit(tier, 0, note)
-            if summary and keep:
-                folder.keep(summary, page)
+            note = folder.write(tier, tiers.state, tiers.step, position, keep=keep)
         except OSError as error:
+            note = ""
             self._log(f"{folder.path(tier)} could not be written: {error}")
+        if note:
+            self._log(note)
+            self._emit(tier, 0, note)
 
     def adopt_edits(self, *, mend: bool = False) -> list[str]:
         """Take over what a person changed; see :meth:`AgentMemory.adopt_edits`.
@@ -193,7 +191,7 @@ class VaultCopies:
                 note = self._adopt_edit(tier, file)
                 gone = self._tiers.state.summary(tier) is None
                 if mend and (gone or file is None or file.step != self._tiers.step):
-                    self.write(tier, None, keep=True)
+                    self.write(tier, None)
             except ValueError as error:
                 note = f"{error}; left alone, the archive's own text is used"
             except ArchiveUnwritable as error:

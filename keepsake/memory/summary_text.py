@@ -1,4 +1,4 @@
-"""Summaries as text: what one is made of, how a prompt shows it, and one without a model.
+"""Summaries as text: what one is made of, and one without a model.
 
 A memory reads ``12. [4 May, evening] Anneke says to you, "…"``, an own act ``You say to Anneke,
 "…"``; the date stands where it changes. A summary is prose, a list of ``- `` lines, or notes under
@@ -19,7 +19,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from itertools import groupby
 
 from keepsake.archive.forgetting import FORGOTTEN
@@ -37,8 +36,6 @@ MARK = "## "
 WIDE = 0x2E80
 """From this character on, scripts are written without blanks between words."""
 _ITEMS = ("- ", "* ")
-_LONGEST = 20_000
-"""Characters of one line of prose."""
 
 USUAL_TOKENS = 600
 """What a long-term summary weighs in a small prompt; all other sizes are in relation to it."""
@@ -87,26 +84,6 @@ def told(memory: Memory) -> str:
     else:
         act = f"You: *{rest}*" if verb in ("emote", "pose") and rest else f"You did: {memory.text}"
     return for_prompt(f"{act} (your reason: {memory.reason})" if memory.reason else act)
-
-
-@lru_cache(maxsize=256)  # a summary stands in every prompt until the next one is made
-def shown(text: str) -> tuple[str, ...]:
-    """A summary as harmless lines of a prompt; prose as one line.
-
-    A heading becomes ``Facts:``; one without notes is left out. No line starts like a heading, a
-    rule or a cursor.
-    """
-    lines: list[str] = []
-    heading = ""
-    for line in lines_of(text):
-        if line.startswith(MARK):
-            heading = for_prompt(line, limit=80).strip(" :")
-            continue
-        if heading:
-            lines, heading = [*lines, f"{heading}:"], ""
-        sign = "- " if line.startswith(_ITEMS) else ""
-        lines.append(sign + for_prompt(line[len(sign) :], limit=_LONGEST))
-    return tuple(line for line in lines if line.strip("- "))
 
 
 def plain(text: str) -> tuple[str, ...]:

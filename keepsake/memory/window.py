@@ -258,7 +258,8 @@ class Triggers:
 
     def compacted(self, reason: CompactReason, left: Load) -> None:
         """One was made, and left the prompt at ``left``, without what came meanwhile."""
-        self.forget()
+        self._declined.clear()
+        self._left = None
         if reason in _MARKED and left.share >= getattr(self._host.config(), reason.value):
             self._left = left
 

@@ -130,8 +130,9 @@ class TestPromises(PeopleWorld):
         assert self.mind.memory.noticed_for(frozenset()) == ()
         assert len(self.mind.memory.noticed_for(frozenset({identity_of(self.char1)}))) == 1
         # Of the window nothing: the promise itself stands in the prompt of the two alone.
-        context = self.mind.memory.context
-        self.mind.memory.context = lambda: replace(context(), window=context().window[-1:])
+        memory = self.mind.memory.memory
+        context = memory.context
+        memory.context = lambda: replace(context(), window=context().window[-1:])
         self.mira.attributes.remove("paused")
         self.char2.location = None
         assert PROMISE in self.asks("And now that we are alone?")[0]

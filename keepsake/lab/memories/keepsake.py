@@ -43,7 +43,8 @@ class LivedMemory(AgentMemory):
             ArchiveUnwritable: Nothing was remembered.
         """
         with self.lock:
-            self._added(memory)
+            self.archive.append_memory(memory)
+            self.tiers.add(memory)
 
 
 class KeepsakeMemory:
