@@ -77,7 +77,7 @@ class Actor:
             return Act(command)
         if command.verb in ("follow", "stay"):
             command = self._follow(agent, command)
-        place, window = place_of(agent), self._memory.context().window if seen else ()
+        place, window = place_of(agent), self._memory.memory.context().window if seen else ()
         # What was perceived since the prompt was made is not answered by it.
         late = any(m.number > seen and m.kind is MemoryKind.PERCEPTION for m in window)
         hidden = confided and command.verb != WHISPER

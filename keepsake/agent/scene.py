@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from random import Random
@@ -60,7 +60,7 @@ def context_of(agent: Body, impulse: Impulse, memory: MemoryComponent) -> TurnCo
     """Whom a turn answers now, and who hears it."""
     if impulse.kind not in ANSWERED or not impulse.source:
         return TurnContext(impulse)
-    said, words, known_of = unanswered(memory.context().window, impulse)
+    said, words, known_of = unanswered(memory.memory.context().window, impulse)
     whispered = any(map(is_private, said))
     alone = frozenset({impulse.source_id} - {""})
     audience = alone if whispered else frozenset(map(identity_of, people_near(agent)))
@@ -103,7 +103,7 @@ def relate(
     """
     here = [person.key for person in people_near(agent)]
     return keeper.recaller.search(
-        turn.words or question(keeper.memory.context(), place_of(agent), here),
+        turn.words or question(keeper.memory.memory.context(), place_of(agent), here),
         scene=not (turn.words or by),
         by=by or ("talk" if turn.words else "thought"),
         audience=turn.audience,
@@ -171,27 +171,28 @@ def scene_of(
         KeepsakeError: The memory cannot be read.
     """
     memory, books = keeper.memory, keeper.books
-    hits, context = keeper.related(found), memory.context()
+    hits, context = keeper.related(found), memory.memory.context()
     longterm, recent = context.longterm, context.recent
     window = memory.private.heard_by(context.shown, turn.audience)
     window = (*window, extra) if extra is not None else window
     first = context.window[0].number if context.window else None
     called_back, audience = keeper.called_back, turn.audience
     who = turn.impulse.source_id if turn.partner else ""
-
-    def lines(kind: DocumentKind) -> tuple[str, ...]:
-        return tuple(line_of(hit.document) for hit in hits if hit.document.kind is kind)
-
+    excerpts, told = _recalled(hits, found, memory.name)
+    lines = {
+        kind: tuple(line_of(hit.document) for hit in hits if hit.document.kind is kind)
+        for kind in (DocumentKind.SUMMARY, DocumentKind.NOTE)
+    }
     scene = replace(
         _around(agent, turn, now, *choices(agent, turn, memory.private, compacts=compacts)),
         longterm=longterm.text if longterm else "",
         longterm_span=f"{longterm.first} to {longterm.last}" if longterm else "",
         recent=recent.text if recent else "",
         recent_span=f"{recent.first} to {recent.last}" if recent else "",
-        recalled=_recalled(hits, found, memory.name),
-        told=tuple(_told(hits, memory.name)),
-        experiences=lines(DocumentKind.SUMMARY),
-        notes=lines(DocumentKind.NOTE),
+        recalled=tuple(excerpts),
+        told=tuple(told),
+        experiences=lines[DocumentKind.SUMMARY],
+        notes=lines[DocumentKind.NOTE],
         called_back=tuple(line for _, line in called_back),
         pinned=tuple(books.pinned.shown),
         noticed=tuple(memory.noticed_for(audience, first)),
@@ -264,27 +265,25 @@ def _still_waiting(window: Sequence[Memory], turn: TurnContext) -> str:
 
 def _recalled(
     hits: Sequence[Hit], found: SearchResult | None, name: str
-) -> tuple[tuple[int, str], ...]:
-    """Excerpts of the talks in which memories were found, the best first, each with its number."""
+) -> tuple[list[tuple[int, str]], list[str]]:
+    """Excerpts of the talks in which memories were found, the best first, each with its number.
+
+    Beside them the lines of other people among those memories, for a small model's prompt.
+    """
     around = {memory.number: memory for memory in (found.around if found else ())}
-    lines, told = [], set[int]()
+    excerpts, lines, told = list[tuple[int, str]](), list[str](), set[int]()
     for hit in hits:
         n = hit.document.first
-        if hit.document.kind is not DocumentKind.MEMORY or n in told:
+        if hit.document.kind is not DocumentKind.MEMORY:
             continue
-        near = [m for m in (n - 1, n, n + 1) if m in around and m not in told]
-        told.update(near)
-        lines.append((n, excerpt([around[m] for m in near] or [memory_of(hit.document, name)])))
-    return tuple(lines)
-
-
-def _told(hits: Sequence[Hit], name: str) -> Iterator[str]:
-    """The lines of other people among the recalled memories, for a small model's prompt."""
-    for hit in hits:
-        if hit.document.kind is DocumentKind.MEMORY and hit.document.speaker != name:
-            said = heard(memory_of(hit.document, name))
-            if said is not None:
-                yield f'{said.who} said, "{said.words}"'
+        memory = memory_of(hit.document, name)
+        if hit.document.speaker != name and (said := heard(memory)) is not None:
+            lines.append(f'{said.who} said, "{said.words}"')
+        if n not in told:
+            near = [m for m in (n - 1, n, n + 1) if m in around and m not in told]
+            told.update(near)
+            excerpts.append((n, excerpt([around[m] for m in near] or [memory])))
+    return excerpts, lines
 
 
 def words_by_rule(
@@ -294,7 +293,7 @@ def words_by_rule(
     memory: MemoryComponent,
 ) -> str:
     """Something fitting to say for the shipped 270M model, which hardly answers."""
-    window = memory.private.heard_by(memory.context().window, turn.audience)
+    window = memory.private.heard_by(memory.memory.context().window, turn.audience)
     hits = found.of(DocumentKind.MEMORY) if found else []
     scores = {hit.document.first: hit.score for hit in hits}
     lines = [FallbackLine(text) for text in open_lines(str(agent.db.profile or ""))]

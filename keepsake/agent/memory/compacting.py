@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from twisted.internet.defer import Deferred
+from twisted.internet.defer import Deferred, succeed
 
 from keepsake.agent.agent_log import log, not_used, warn
 from keepsake.agent.memory.memory import MemoryComponent
@@ -81,16 +81,10 @@ class Compactions:
 
     def idle(self) -> Deferred[None]:
         """Fires once none is under way."""
-        ended = Deferred[None]()
-        self._waiting.append(ended)
         if not self.compacting:
-            self._tell_waiting()
+            return succeed(None)
+        self._waiting.append(ended := Deferred[None]())
         return ended
-
-    def _tell_waiting(self) -> None:
-        waiting, self._waiting = self._waiting, []
-        for each in waiting:
-            each.callback(None)
 
     def compact(self, reason: CompactReason | None) -> Deferred[Compacted]:
         """Compact; None as ``reason`` for whatever reason there is, and only if that pays.
@@ -157,7 +151,9 @@ class Compactions:
             return CompactionError(f"the compaction broke off ({error!r})")
         finally:
             self.compacting = False
-            self._tell_waiting()
+            waiting, self._waiting = self._waiting, []
+            for each in waiting:
+                each.callback(None)
 
 
 def _told(name: str, reason: CompactReason, outcome: Compacted) -> Compaction:

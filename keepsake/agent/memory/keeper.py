@@ -37,23 +37,9 @@ from keepsake.prompt.script import about_memory, is_private_act
 from keepsake.prompt.verbs import COMPACT, Command
 from keepsake.recall.documents import Hit
 
-PAGE = "page"
-"""The verb that calls memories back by number."""
-_OPS = {
-    "note": "note",
-    "journal": "journal",
-    PAGE: "called back",
-    "remember": "note",
-    "promise": "noticed",
-    "kept": "closed",
-    "pin": "pin",
-    "unpin": "unpin",
-    "forget": "unnote",
-}
-"""What the tool calls that change something are called in the event log."""
 _MOST_WORDS_OF_A_NAME = 3
-TOOL_SECONDS = COMPACT_SECONDS = 10.0
-"""How long a tool call may take, and a thought waits for what comes of it."""
+TOOL_SECONDS = 10.0
+"""How long a tool call may take, and a thought waits for a compaction."""
 RESTS_ON, _WRITTEN = 3, 4
 """The most memories that an entry of the agent's own hand rests on, and how much it matters at
 least."""
@@ -80,18 +66,6 @@ class MemoryTools:
         self.compactions, self._services = compactions, services
         self._remembered: tuple[Memory, ...] = ()
         self._thoughts_left = 0
-        self._tools: dict[str, Callable[[Command, str], str]] = {
-            "note": self._note,
-            "journal": self._journal,
-            "recall": self._recall,
-            PAGE: self._page,
-            "remember": self._remember,
-            "promise": self._promise,
-            "kept": self._kept,
-            "pin": self._pin,
-            "unpin": self._unpin,
-            "forget": self._forget,
-        }
 
     # -- tool calls
 
@@ -105,33 +79,28 @@ class MemoryTools:
         """
         finished: Deferred[None] = Deferred()
 
-        def done(text: str) -> None:
+        def over(result: str | Failure) -> None:
+            text = f"You tried to {command.line}: it broke off"
+            if isinstance(result, str):
+                text = result
+            elif isinstance(result.value, KeepsakeError):
+                text = f"You tried to {command.line}: {result.value}"
+            elif isinstance(result.value, TimeoutError):
+                text = f"You tried to {command.line}: it took too long; try again later"
+            else:
+                log(f"[Error] {self.memory.name}: {command.line!r} broke off: {result.value!r}")
             text = text.replace(unsaid, "…") if unsaid else text
             line = shorten(" ".join(text.split()), related.LONGEST_RESULT)
             self.memory.remember(line, MemoryKind.RESULT, place=place)
             finished.callback(None)
 
-        def failed(failure: Failure) -> None:
-            error = failure.value
-            problem = str(error)
-            if isinstance(error, KeepsakeError):
-                if op := _OPS.get(command.verb):
-                    self._changed(op, problem=problem)
-            elif isinstance(error, TimeoutError):
-                problem = "it took too long; try again later"
-            else:
-                log(f"[Error] {self.memory.name}: {command.line!r} broke off: {error!r}")
-                problem = "it broke off"
-            done(f"You tried to {command.line}: {problem}")
-
         if command.verb == COMPACT:
-            finished.addTimeout(COMPACT_SECONDS, self._services.timer, lambda *_: None)
             work = Deferred.fromCoroutine(self._compact())
         else:
-            tool = self._tools[command.verb]
+            tool: Callable[[Command, str], str] = getattr(self, f"_{command.verb}")
             work = self._services.in_thread(lambda: tool(command, place), TOOL_SECONDS)
-        work.addCallbacks(done, failed)
-        return finished
+        work.addBoth(over)
+        return finished.addTimeout(TOOL_SECONDS, self._services.timer, lambda *_: None)
 
     async def _compact(self) -> str:
         """Have the memory compacted, unless too little could leave the window.
@@ -151,6 +120,8 @@ class MemoryTools:
         first, last = outcome.covered
         kept = f"the last {outcome.kept} stay as they are"
         return f"{script.COMPACTED}memories {first}-{last} are summed up, {kept}"
+
+    # each is called by the name of its verb
 
     def _note(self, command: Command, place: str) -> str:
         title, _, text = command.argument.partition(": ")
@@ -204,7 +175,7 @@ class MemoryTools:
 
         A promise rests on that: what was promised in a whisper is for the two of them.
         """
-        for memory in reversed(self.memory.context().window):
+        for memory in reversed(self.memory.memory.context().window):
             private = is_private_act(memory.text) and memory.kind is MemoryKind.ACT
             if not private and who.casefold() in (memory.source.casefold(), memory.to.casefold()):
                 return memory if who else None
@@ -229,7 +200,11 @@ class MemoryTools:
         # One assignment, read by the reactor when it builds the next prompt.
         self._remembered, self._thoughts_left = tuple(shown), config.remembered_thoughts
         one, end = shown[0].number, shown[-1].number
-        self._changed("called back", n=one, times=len(shown))
+        self._services.events.emit(
+            MemoryChange(
+                agent=self.memory.name, op="called back", n=one, times=len(shown), by="agent"
+            )
+        )
         told = f"memory {one}" if one == end else f"memories {one}-{end}"
         rest = f"; for more: page {end + 1}-{high}" if end < high else ""
         return f"{script.REMEMBERED}{told}{rest}"
@@ -257,7 +232,7 @@ class MemoryTools:
         """
         memory, name, journal = self.memory, self.memory.name, self.books.journal
         line = attribute_quote(text, memory.lately(), name)
-        about = _about(line, memory.context().window)
+        about = _about(line, memory.memory.context().window)
         # What rests on no other memory rests on the act of writing itself.
         here = [memory.memory.archive.last_number]
         return journal.write(
@@ -269,19 +244,13 @@ class MemoryTools:
             now=self._services.clock.now(),
         )
 
-    def _changed(self, op: str, *, n: int = 0, times: int = 1, problem: str = "") -> None:
-        """Have the event log told; from any thread."""
-        self._services.events.emit(
-            MemoryChange(
-                agent=self.memory.name, op=op, n=n, times=times, by="agent", problem=problem
-            )
-        )
-
     # -- what of it is in the prompt
 
     @property
     def called_back(self) -> list[tuple[int, str]]:
         """The memories that the agent has called back, each with its number and as a line."""
+        if not self._remembered:
+            return []
         lines = related.paged(self._remembered, self._services.recalling)
         return [(each.number, line) for each, line in zip(self._remembered, lines, strict=False)]
 

@@ -15,7 +15,7 @@ from keepsake.agent.surroundings import Life
 from keepsake.archive.privacy import NOBODY, Audience
 from keepsake.archive.records import Memory
 from keepsake.books.notes import NoteBook
-from keepsake.errors import IndexUnavailable, KeepsakeError
+from keepsake.errors import IndexUnavailable
 from keepsake.events.types import MemoryChange, Recall
 from keepsake.recall.agent_index import AgentIndex
 from keepsake.recall.documents import Document, DocumentKind
@@ -83,7 +83,7 @@ class Recaller:
         config = self._services.recalling
         if self._recall is None or not config.budget:
             return None
-        self.prepare()
+        self._names = self._find_names()
         find = partial(
             self.find,
             text,
@@ -129,7 +129,8 @@ class Recaller:
         config, recall, index = self._services.recalling, self._recall, self._index
         if recall is None or index is None:
             return None
-        began, before = self._services.seconds(), self._window_starts_at()
+        began, window = self._services.seconds(), self._memory.shown().window
+        before = window[0].number if window else None
         private = self._memory.private
 
         def may(document: Document) -> bool:
@@ -174,14 +175,6 @@ class Recaller:
                 known = (memory_of(each, self._name) for each in index.words.get(keys).values())
                 around = private.heard_by(known, audience)
         return SearchResult(tuple(hits), around)
-
-    def _window_starts_at(self) -> int | None:
-        """Number of the oldest memory that the prompt shows; None if there is none."""
-        try:
-            window = self._memory.shown().window
-        except KeepsakeError:  # the archive is not open yet; the memory itself says so
-            return None
-        return window[0].number if window else None
 
     def forget(self) -> None:
         """The agent is gone: let go of its index, whose files stay."""

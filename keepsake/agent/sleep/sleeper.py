@@ -158,7 +158,8 @@ class Sleeper:
         """Something happened; while players turn to it, it does not go to bed."""
         if event.from_player and event.kind in (*_FOR_IT, EventKind.GIVEN):
             self._last_spoken = self._timer.seconds()
-            self.stay_up()
+            if self._walk is not None:
+                self.stay_up()
 
     def close(self) -> None:
         """The server stops, or the agent is gone; it sleeps on if it sleeps."""

@@ -123,7 +123,7 @@ class AgentMixin(CharacterMixin):
     def _perceive(self, mind: Mind, raw: str, facts: dict[str, Any], from_obj: Any) -> int:
         """Take a line in; returns the number of the memory of it, 0 for none."""
         line = perception.perceive(raw, own_name=self.key)
-        if not line or (mind.sleeper.asleep and not mind.sleeper.reached_by(from_obj, line, facts)):
+        if not line or (self.db.asleep and not mind.sleeper.reached_by(from_obj, line, facts)):
             return 0
         if getattr(from_obj, "unannounced", False) or self.is_everyday(line, facts, from_obj):
             return 0
