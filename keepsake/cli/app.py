@@ -83,24 +83,10 @@ def start(
     if fetches:
         fetching.begin(here, model)
     here = processes.actual(here)
-    host = "localhost" if here.listen in ("127.0.0.1", "0.0.0.0") else here.listen
-    web = f"{'https' if here.certificate else 'http'}://{host}:{here.ports.web}"
-    told = {
-        "telnet": f"telnet {host} {here.ports.telnet}",
-        "with TLS": f"{host}, port {here.ports.telnet_tls}" if here.certificate else "",
-        "web": f"{web}/webclient/",
-        "dashboard": f"{web}/agents/ (as admin)",
-        "admin": f"{worlds.ADMIN}, password in {here.admin_password}",
-        "newcomers": "type: create <name> <password>",
-    }
-    for what, where in told.items():
-        if where:
-            out.print(f"  {what:<11} {where}", markup=False)
+    for what, where in worlds.doors(here).items():
+        out.print(f"  {what:<11} {where}", markup=False)
     if worlds.PASSWORD_CHANGED in (lines or ()):
-        out.print(
-            "The admin's password was changed in the game, so that file no longer holds it. "
-            "(Delete the file and start anew to get a fresh one.)"
-        )
+        out.print("The admin's password was changed in the game: that file no longer holds it.")
     if foreground:
         try:
             worlds.watch(here)

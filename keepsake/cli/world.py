@@ -6,7 +6,6 @@ import os
 import ssl
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -34,7 +33,6 @@ CHECKED = "The code can be loaded"
 """A line of it. Evennia's launcher gives up with an exit code of success, so that says nothing."""
 ADMIN = "admin"
 NO_BYTE_CODE = "PYTHONDONTWRITEBYTECODE"
-LAUNCH_SECONDS = 300.0
 _READY_SECONDS = 120.0
 _STOP_SECONDS = 60.0
 _AWAY_SECONDS = 12.0
@@ -42,18 +40,8 @@ _AWAY_SECONDS = 12.0
 _BUSY_SECONDS = 10.0
 _POLL_SECONDS = 0.2
 _TAIL_LINES = 15
-_ROUNDS, _QUIET = 20, 2
-"""How often processes are looked for; after two looks without one all have ended."""
-_PORTS = {
-    "telnet": Component.PORTAL,
-    "web": Component.PORTAL,
-    "websocket": Component.PORTAL,
-    "web_internal": Component.SERVER,
-    "amp": Component.PORTAL,
-    "model": Component.MODEL,
-    "vectors": Component.VECTORS,
-}
-"""Each port, and the process that listens there."""
+_QUIET = 2
+"""After two looks without a process all have ended."""
 
 type Say = Callable[[str], None]
 """Shows what is being done now."""
@@ -120,11 +108,7 @@ def reload(here: Places, say: Say) -> None:
 
 
 def launch(here: Places, operation: str, say: Say) -> list[str]:
-    """Run ``start`` or ``check`` of the launcher to its end; returns its lines.
-
-    Raises:
-        KeepsakeError: It failed, or took too long.
-    """
+    """Run ``start`` or ``check`` of the launcher to its end; its lines. Raises if it failed."""
     # Containers often forbid Python its byte code; each process of a world then compiles two
     # thousand modules anew, which is more than half of a start.
     environ = {name: value for name, value in os.environ.items() if name != NO_BYTE_CODE}
@@ -144,15 +128,12 @@ def launch(here: Places, operation: str, say: Say) -> list[str]:
         errors="replace",
         start_new_session=True,  # Ctrl-C is ours to handle, not the Portal's
     ) as process:
-        timer = threading.Timer(LAUNCH_SECONDS, process.kill)
-        timer.start()
         try:
             for line in process.stdout or ():
                 lines.append(line.rstrip())
                 if line.startswith(STEP):
                     say(line.removeprefix(STEP).strip())
         finally:
-            timer.cancel()
             process.kill()  # where it has ended, nothing
     if process.returncode or CHECKED not in lines:
         raise KeepsakeError("Evennia did not start:\n" + "\n".join(lines[-_TAIL_LINES:]))
@@ -180,19 +161,12 @@ def _wait_until_ready(here: Places, not_pid: int = 0) -> None:
 
 def _broken(here: Places, what: str) -> KeepsakeError:
     lines = [*tail(here.logs / "portal.log", 5), *tail(here.logs / "server.log", _TAIL_LINES)]
-    shown = "\n".join(f"  {line}" for line in lines)
-    return KeepsakeError(
-        f"{what}. The logs in {here.logs} end so:\n{shown}\n",
-        "Mend what they name and start again; `keepsake doctor` looks for more",
-    )
+    shown = "\n  ".join([f"{what}. The logs in {here.logs} end so:", *lines])
+    return KeepsakeError(f"{shown}\n", "Mend what they name and start again, or ask the doctor")
 
 
 def check_certificate(certificate: Certificate) -> None:
-    """Try the two files of a certificate.
-
-    Raises:
-        KeepsakeError: One cannot be read, or they do not belong together.
-    """
+    """Try the two files of a certificate; raises KeepsakeError if they are of no use."""
     cure = (
         "Point KEEPSAKE_TLS_CERT to the certificate with its chain (PEM) and KEEPSAKE_TLS_KEY to "
         "its key without a passphrase, both readable for this account, or unset both"
@@ -224,11 +198,7 @@ def watch(here: Places) -> None:
 
 
 def stop(here: Places, say: Say) -> bool:
-    """End the world; whether anything ran.
-
-    Raises:
-        KeepsakeError: A process cannot be ended.
-    """
+    """End the world; whether anything ran."""
     with processes.alone(here):
         anything = bool(processes.running(here))
         end_all(processes.actual(here), say)
@@ -236,11 +206,7 @@ def stop(here: Places, say: Say) -> bool:
 
 
 def end_all(here: Places, say: Say = lambda _: None) -> None:
-    """End all processes of a copy, and remove what they leave lying about.
-
-    Raises:
-        KeepsakeError: A process cannot be ended.
-    """
+    """End all processes of a copy, and remove what they leave lying about."""
     if not processes.missing(here):
         say("Stopping Evennia")
         try:
@@ -250,25 +216,34 @@ def end_all(here: Places, say: Say = lambda _: None) -> None:
                 time.sleep(_POLL_SECONDS)
         except KeepsakeError as error:
             say(f"Evennia does not stop by itself: {error.what}")
-    quiet = 0
-    for _ in range(_ROUNDS):  # one look can miss a process that has just been forked
-        left = processes.running(here)
-        quiet = 0 if left else quiet + 1
-        if quiet == _QUIET:
-            break
-        if left:
+    looks = 0
+    while looks < _QUIET:  # one look can miss a process that has just been forked
+        if left := processes.running(here):
             say("Ending " + ", ".join(f"{each.component} (process {each.pid})" for each in left))
             processes.end(left)
+        looks = 0 if left else looks + 1
         time.sleep(_POLL_SECONDS)
-    else:
-        numbers = " ".join(str(each.pid) for each in processes.running(here))
-        raise KeepsakeError("Some processes do not end", f"End them with `kill -9 {numbers}`")
     for component in Component:  # a file that is left would stop a start
         getattr(here, f"{component}_pid").unlink(missing_ok=True)
     here.control_socket.unlink(missing_ok=True)
 
 
 # -- status
+
+
+def doors(here: Places) -> dict[str, str]:
+    """How people come into the world."""
+    host = "localhost" if here.listen in ("127.0.0.1", "0.0.0.0") else here.listen
+    web = f"{'https' if here.certificate else 'http'}://{host}:{here.ports.web}"
+    encrypted = {"with TLS": f"{host}, port {here.ports.telnet_tls}"} if here.certificate else {}
+    return {
+        "telnet": f"telnet {host} {here.ports.telnet}",
+        **encrypted,
+        "web": f"{web}/webclient/",
+        "dashboard": f"{web}/agents/ (as admin)",
+        "admin": f"{ADMIN}, password in {here.admin_password}",
+        "newcomers": "type: create <name> <password>",
+    }
 
 
 def status(here: Places) -> dict[str, Any]:
@@ -285,25 +260,24 @@ def status(here: Places) -> dict[str, Any]:
         "vault": str(here.vault),
         "listen": here.listen,
         "processes": {
-            kind.value: {"pid": found[kind].pid, "uptime": round(time.time() - found[kind].started)}
-            if kind in found
+            kind.value: {"pid": each.pid, "uptime": round(time.time() - each.started)}
+            if (each := found.get(kind))
             else None
             for kind in Component
         },
-        "ports": {name: getattr(here.ports, name) for name in _PORTS},
+        "ports": {name: number for name, (_, number) in processes.ports_of(here).items()},
     }
 
 
 def status_table(looked: dict[str, Any]) -> Table:
     """The processes of :func:`status` as a table."""
-    table = plain_table(("process", "state", "pid", "up for", "ports"))
+    table = plain_table(("process", "state", "pid", "up for"))
     for name, each in looked["processes"].items():
-        if each is None and name == Component.FETCH:
-            continue  # as a rule
-        if each is None:
+        if each is not None:
+            up = str(timedelta(seconds=each["uptime"]))
+            table.add_row(name, "[green]runs[/green]", str(each["pid"]), up)
+        elif name != Component.FETCH:  # which does not, as a rule
             table.add_row(name, "[dim]not running[/dim]")
-            continue
-        numbers = " ".join(str(looked["ports"][port]) for port, of in _PORTS.items() if of == name)
-        up = str(timedelta(seconds=each["uptime"]))
-        table.add_row(name, "[green]runs[/green]", str(each["pid"]), up, numbers)
+    ports = ", ".join(f"{name} {number}" for name, number in looked["ports"].items())
+    table.caption = f"ports: {ports}"
     return table
