@@ -12,13 +12,12 @@ import errno
 import os
 import tempfile
 import threading
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from keepsake.errors import NoteRefused
 from keepsake.events.types import MemoryChange
@@ -366,109 +365,3 @@ class RecordStore[T]:
                 raise unusable(path, error) from error
             self._gone(path, by_hand=False)
             return aside
-
-
-class ListBook[T](ABC):
-    """A markdown list, one item a line; other text stays. Pins and promises are such books.
-
-    Args:
-        path: The file.
-        owner: Whose it is.
-    """
-
-    of: ClassVar[str]
-    """What kind of book this is, for the event log."""
-    head: ClassVar[str] = ""
-    """The text of a new file."""
-
-    def __init__(self, path: Path, owner: Owner = NO_OWNER) -> None:
-        self.path = path
-        self._store = RecordStore[tuple[T, ...]](
-            lambda _, source, __: self._items(source), self.of, owner
-        )
-
-    @staticmethod
-    @abstractmethod
-    def read_line(line: str) -> T | None:
-        """The item in a line; None for a line that holds none."""
-
-    @staticmethod
-    @abstractmethod
-    def write_line(item: T) -> str:
-        """The line of an item."""
-
-    @property
-    def items(self) -> tuple[T, ...]:
-        """All items, in the order of the file; of one that cannot be read its last good state.
-
-        Quick: it does not wait for a thread that writes the file now.
-        """
-        self._store.look([self.path], wait=False)
-        return self._store.known(self.path) or ()
-
-    @property
-    def problems(self) -> list[str]:
-        """Why the file cannot be read; empty if it can, or is not there."""
-        self._store.look([self.path])
-        return list(self._store.problems().values())
-
-    def _change(self, plan: Callable[[tuple[T, ...]], Sequence[T | None]]) -> None:
-        """Change the file, whole or not at all.
-
-        ``plan``: Takes the items and gives what becomes of each, None for one that goes; more of
-        them are added at the end of the file. May refuse, and is asked again if somebody saves the
-        file meanwhile.
-
-        Raises:
-            NoteRefused: The file cannot be read or written, or ``plan`` refused.
-        """
-
-        def make(source: str | None, items: tuple[T, ...] | None) -> str:
-            planned, count = plan(items or ()), len(items or ())
-            return self._text(source or self.head, planned[:count], planned[count:])
-
-        self._store.change(self.path, make)
-
-    def _items(self, source: str) -> tuple[T, ...]:
-        found = (self.read_line(line.rstrip()) for line in source.splitlines())
-        return tuple(item for item in found if item is not None)
-
-    def _text(self, source: str, kept: Sequence[T | None], new: Sequence[T | None]) -> str:
-        lines, left = list[str](), iter(kept)
-        for line in source.splitlines(keepends=True):
-            if (was := self.read_line(line.rstrip())) is None:
-                lines.append(line)
-            elif (now := next(left)) is not None:
-                lines.append(line if now == was else f"{self.write_line(now)}\n")
-        added = [f"{self.write_line(item)}\n" for item in new if item is not None]
-        if not added:
-            return "".join(lines)
-        body = "".join(lines).rstrip()
-        gap = "" if not body else "\n" if self._items(body) else "\n\n"
-        return f"{body}{gap}{''.join(added)}"
-
-
-def meant(which: str, numbers: Sequence[int], texts: Sequence[str], of: str) -> int:
-    """The place of the one item that a number or some words mean.
-
-    Args:
-        which: A number, all of its words, or words that only it has.
-        numbers: What each is called by number.
-        texts: The words of each.
-        of: What they are, for the error: ``pinned lines``.
-
-    Raises:
-        NoteRefused: None is meant, or several may be.
-    """
-    wanted = " ".join(which.split()).strip(". ").casefold()
-    number = wanted.removeprefix("number").removeprefix("no.").strip(" #()")
-    plain = [text.casefold().strip(". ") for text in texts]
-    found = [place for place, each in enumerate(numbers) if number == str(each)]
-    found = found or [place for place, text in enumerate(plain) if text == wanted]
-    found = found or [place for place, text in enumerate(plain) if wanted and wanted in text]
-    if len(found) == 1:
-        return found[0]
-    why = "may be several" if found else "is none"
-    listed = "; ".join(f"{n}. {text[:60]}" for n, text in zip(numbers, texts, strict=True))
-    cure = f"Give its number: {listed}" if listed else "There are none"
-    raise NoteRefused(f"{which[:60]!r} {why} of the {of}", cure)

@@ -338,11 +338,9 @@ class PeopleBook:
 
     def find(self, words: str) -> list[PersonPage]:
         """Pages by key or by a part of a name, present or past: whole present names first."""
-        wanted = " ".join(words.split()).casefold()
+        wanted, everybody = " ".join(words.split()).casefold(), self.all()
         found = [
-            page
-            for page in self.all()
-            if page.key == wanted or any(wanted in each.casefold() for each in page.names)
+            p for p in everybody if any(wanted in each.casefold() for each in (p.key, *p.names))
         ]
         found.sort(key=lambda page: wanted not in (page.key, page.name.casefold()))
         return found[:MOST_FOUND] if wanted else []
@@ -462,7 +460,8 @@ def lines(
     pages = [(name, book.loaded(key)) for key, name in present]
     pages.sort(key=lambda each: each[1].meetings if each[1] else 0, reverse=True)
     told = list[str]()
-    for others, (name, page) in reversed(list(enumerate(reversed(pages[:MOST_SHOWN])))):
+    for place, (name, page) in enumerate(pages[:MOST_SHOWN], start=1):
+        others = min(len(pages), MOST_SHOWN) - place
         line = known_of(name, page, budget - min(20 * others, budget // 2), how)
         if not line:
             break
@@ -474,25 +473,20 @@ def lines(
 def known_of(name: str, page: PersonPage | None, budget: int, how: Telling) -> str:
     """What is known of somebody as one line of at most ``budget`` tokens; empty if none fits.
 
-    For instance ``Tom, met 9 November: a miller who looks for his sister; last said: 'I have found
-    her.'``.
+    For instance ``Tom, met 9 November: a miller; last said: 'I have found her.'``.
     """
-    shown = _shown(fit_name(name), page, how)
+    never = [f"{fit_name(name)}, whom you have never met"]
+    shown = never if page is None else _shown(fit_name(name), page, how)
     lines = (for_prompt(each, limit=_LONGEST) for each in shown)
     return next((line for line in lines if how.tokens.of(line) <= budget), "")
 
 
-def _shown(name: str, page: PersonPage | None, how: Telling) -> Iterator[str]:
+def _shown(name: str, page: PersonPage, how: Telling) -> Iterator[str]:
     """What may be said of somebody, the longest first."""
-    if page is None:
-        yield f"{name}, whom you have never met"
-        return
     former = [each for each in page.names if each != name]
     known_as = f" (you knew them as {former[-1]})" if former else ""
     head = f"{name}{known_as}, met {_day(page.first_met, how.now)}"
-    opinions = [
-        for_prompt(each, limit=_LONGEST).rstrip(".") for each in (*page.remarks, page.portrait)
-    ]
+    opinions = (for_prompt(e, limit=_LONGEST).rstrip(".") for e in (*page.remarks, page.portrait))
     about = ": ".join(filter(None, [head, "; ".join(filter(None, opinions))]))
     quotes = _quotes(page, how)
     for most in range(MOST_QUOTES, 0, -1):

@@ -19,11 +19,10 @@ from keepsake.agent.settings import RecallConfig, SleepConfig, ThinkingConfig
 from keepsake.archive.integrity import check_lines
 from keepsake.archive.log import Archive
 from keepsake.archive.spill import Spill
-from keepsake.books.commitments import Commitments
 from keepsake.books.journal import Journal, JournalConfig
+from keepsake.books.kept_lines import Commitments, Pinned
 from keepsake.books.notes import NoteBook
 from keepsake.books.people import PeopleBook, PeopleConfig
-from keepsake.books.pins import Pinned
 from keepsake.cli import processes
 from keepsake.cli.processes import Component
 from keepsake.errors import ConfigError, KeepsakeError

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from keepsake.archive.records import Tier
-from keepsake.books import commitments, pins
+from keepsake.books import kept_lines
 from keepsake.markdown_config import ConfigSection, FileSettings, between, fixed, merged
 from keepsake.prompt.tokens import CHARACTERS_PER_TOKEN
 from keepsake.tasks.task import ENVIRONMENT, Prompts, load_prompts
@@ -23,9 +23,9 @@ FOLDER = "compaction"
 
 LARGEST_WINDOW = 10_000
 LARGEST_CONTEXT = 4_000_000
-PINNED_TOKENS = pins.LIMIT // CHARACTERS_PER_TOKEN
+PINNED_TOKENS = kept_lines.PINNED_LIMIT // CHARACTERS_PER_TOKEN
 """What the agent's own pinned lines may take."""
-NOTICED_TOKENS = commitments.LIMIT
+NOTICED_TOKENS = kept_lines.PROMISED_LIMIT
 """What the lines of its promises and rules may take."""
 
 AUTO, USUAL_CONTEXT = 0, 4096

@@ -9,7 +9,7 @@ from typing import Any
 import jsonschema
 
 from keepsake.agent import agent_log, runtime
-from keepsake.books.commitments import Commitment, CommitmentKind
+from keepsake.books.kept_lines import Commitment, CommitmentKind
 from keepsake.contrib.evennia.minds import close_all
 from keepsake.events.files import events
 from keepsake.events.log import EventLog, Subscribers

@@ -19,8 +19,8 @@ from evennia.objects.models import ObjectDB
 
 from keepsake.agent.runtime import Runtime
 from keepsake.archive.records import MemoryKind
-from keepsake.books.commitments import LIMIT as PROMISES_LIMIT
-from keepsake.books.pins import LIMIT as PINS_LIMIT
+from keepsake.books.kept_lines import PINNED_LIMIT as PINS_LIMIT
+from keepsake.books.kept_lines import PROMISED_LIMIT as PROMISES_LIMIT
 from keepsake.contrib.evennia.audit import AUDIT, newest
 from keepsake.prompt import verbs
 from keepsake.prompt.tokens import estimate_tokens

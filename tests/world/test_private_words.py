@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from keepsake.books.commitments import Commitment, CommitmentKind
+from keepsake.books.kept_lines import Commitment, CommitmentKind
 from keepsake.memory.types import CompactReason
 from tests.world.agents_world import FixedConfig
 from tests.world.test_recall_world import RecallWorld

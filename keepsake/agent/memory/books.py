@@ -16,14 +16,13 @@ from keepsake.agent.surroundings import Body, Life, identity_of, is_agent, peopl
 from keepsake.archive.log import Archive
 from keepsake.archive.privacy import NOBODY, Audience, PrivateWords
 from keepsake.archive.records import Memory
-from keepsake.books.commitments import Commitments
 from keepsake.books.entries import JournalEntry, standing
 from keepsake.books.files import Owner
 from keepsake.books.journal import Journal, importance
+from keepsake.books.kept_lines import Commitments, Pinned
 from keepsake.books.notes import NoteBook
 from keepsake.books.people import PeopleBook, Telling
 from keepsake.books.people import lines as people_lines
-from keepsake.books.pins import Pinned
 
 CHUNK = 2000
 """Memories that are read from the archive at once."""

@@ -22,11 +22,10 @@ from keepsake.agent.memory.related import SearchResult
 from keepsake.agent.runtime import Runtime
 from keepsake.archive.privacy import outward
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.books.commitments import Commitment, CommitmentKind
 from keepsake.books.entries import EntryOrigin, JournalEntry
+from keepsake.books.kept_lines import PINNED_LIMIT, Commitment, CommitmentKind
 from keepsake.books.notes import Note
 from keepsake.books.persona import attribute_quote
-from keepsake.books.pins import LIMIT
 from keepsake.errors import CompactionError, KeepsakeError, NoteRefused
 from keepsake.events.types import MemoryChange
 from keepsake.language.heard import heard, meant_for
@@ -144,7 +143,7 @@ class MemoryTools:
         kept = attribute_quote(command.argument, self.memory.lately(), self.memory.name)
         line = self.books.pinned.add(kept, own=True)
         used = sum(map(len, self.books.pinned.lines))
-        return f"{script.PINNED}{line} ({used:,} of {LIMIT:,} characters used)"
+        return f"{script.PINNED}{line} ({used:,} of {PINNED_LIMIT:,} characters used)"
 
     def _unpin(self, command: Command, _place: str) -> str:
         return f"{script.UNPINNED}{self.books.pinned.remove(command.argument, only_own=True)}"

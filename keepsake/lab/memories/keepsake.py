@@ -10,7 +10,7 @@ from keepsake.archive.forgetting import FORGOTTEN
 from keepsake.archive.log import Archive
 from keepsake.archive.privacy import outward
 from keepsake.archive.records import SCENE, Memory
-from keepsake.books.commitments import Commitments
+from keepsake.books.kept_lines import Commitments
 from keepsake.errors import CompactionError
 from keepsake.lab.memories.plain import LineIndex, first_within, plainly
 from keepsake.memory.agent_memory import AgentMemory

@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from keepsake.books.commitments import Commitment, CommitmentKind, Commitments
 from keepsake.books.journal import Journal
+from keepsake.books.kept_lines import Commitment, CommitmentKind, Commitments, Pinned
 from keepsake.books.notes import NoteBook
 from keepsake.books.people import PeopleBook
-from keepsake.books.pins import Pinned
 from keepsake.errors import NoteRefused
 from tests.unit.mind.acquaintances import TOM, Days
 from tests.unit.mind.journals import NOON, write

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from keepsake.books.commitments import Commitments
 from keepsake.books.entries import EntryOrigin, Judge
 from keepsake.books.journal import Journal
+from keepsake.books.kept_lines import Commitments, Pinned
 from keepsake.books.notes import NoteBook
 from keepsake.books.people import PeopleBook
-from keepsake.books.pins import Pinned
 from keepsake.events.files import events
 from tests.unit.mind.acquaintances import ADA, TOM
 from tests.unit.mind.lives import Life, covered

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keepsake.books.commitments import Commitment, CommitmentKind, Commitments
-from keepsake.books.pins import OWN, Pinned
+from keepsake.books.kept_lines import OWN, Commitment, CommitmentKind, Commitments, Pinned
 from keepsake.errors import NoteRefused
 
 

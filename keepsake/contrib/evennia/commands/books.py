@@ -7,12 +7,11 @@ from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 
 from keepsake.agent.runtime import runtime
-from keepsake.books.commitments import Commitment, Commitments
 from keepsake.books.entries import JournalEntry
 from keepsake.books.journal import Journal
+from keepsake.books.kept_lines import PINNED_LIMIT, Commitment, Commitments, Pinned
 from keepsake.books.notes import Note, NoteBook
 from keepsake.books.people import PeopleBook, written
-from keepsake.books.pins import LIMIT, Pinned
 from keepsake.contrib.evennia.commands.base import (
     Query,
     ago,
@@ -109,7 +108,7 @@ def _block(name: str, pinned: Pinned) -> str:
         for number, line in enumerate(lines, start=1)
     ]
     over = [f"|rOnly {shown} of them are shown to {name}.|n"] if shown < len(lines) else []
-    title = f"|w{name}'s pinned block|n ({used:,} of {LIMIT:,} characters)"
+    title = f"|w{name}'s pinned block|n ({used:,} of {PINNED_LIMIT:,} characters)"
     return "\n".join([title, *rows, *over])
 
 

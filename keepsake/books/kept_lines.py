@@ -1,0 +1,393 @@
+"""Pins, promises and rules: lines that stand in every prompt, out of reach of every compaction.
+
+``vault/agents/<name>/pinned.md`` has a line with a dash for each pin. One that the agent pinned
+itself carries a mark at its end, which no prompt shows. All others are the builders': the agent
+can neither unpin them nor crowd them out. ``noticed.md`` is the list of promises and rules::
+
+    - promise to Jonas: a bowl of soup (memory 241, by 12-20261101090000)
+    - rule from Ada: never open the cellar door
+
+The agent adds a promise with its verb ``promise`` and takes it out with ``kept``; people edit the
+file. Other text in these files is for its reader and stays as it is. Reading is quick and never
+raises; writing blocks, and belongs in a worker thread.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from itertools import accumulate
+from pathlib import Path
+from typing import ClassVar
+
+from keepsake.books.files import NO_OWNER, Owner, RecordStore
+from keepsake.errors import NoteRefused
+from keepsake.language.perception import for_prompt, shorten, visible
+from keepsake.prompt.tokens import most_tokens
+
+PINNED_LIMIT = 1200
+"""Characters of all pinned lines together, about 300 tokens of every prompt."""
+LONGEST_PIN = 300
+OWN = "<!-- by the agent itself -->"
+"""Behind a line that the agent pinned; a person who deletes the mark makes the line a builder's."""
+PROMISED_LIMIT = 400
+"""Estimated tokens of all open promises and rules in a prompt."""
+LONGEST_PROMISE = 160
+"""Characters of one promise or rule."""
+_PIN = re.compile(rf"^[ \t]*-[ \t]+(?P<text>\S.*?)[ \t]*(?P<own>{re.escape(OWN)}[ \t]*)?$")
+_SOMEBODY = "somebody"
+
+_NEW_FILE = """\
+# Promises and rules
+
+What this agent has promised, and what it keeps to. It adds its promises itself, and takes out those
+that it has kept; people may add, change and take out lines. They stand in every prompt.
+"""
+_PROMISE = re.compile(
+    r"^- (?P<kind>rule|promise) (?:from|to|of) (?P<who>[^:]{1,48}): (?P<text>\S.*?)"
+    r"(?: \(memory (?P<number>\d{1,9})(?:, [\dT:.+-]{10,40})?"
+    r"(?:, by (?P<key>[\w:.-]{1,60}))?\))?(?<! \[done\])[ \t]*$"
+)
+"""Earlier versions also say when it was, and end with ``[done]`` what is over."""
+
+
+class ListBook[T](ABC):
+    """A markdown list, one item a line; other text stays."""
+
+    of: ClassVar[str]  # what kind of book this is, for the event log
+    head: ClassVar[str] = ""  # the text of a new file
+
+    def __init__(self, path: Path, owner: Owner = NO_OWNER) -> None:
+        self.path = path
+        self._store = RecordStore[tuple[T, ...]](
+            lambda _, source, __: self._items(source), self.of, owner
+        )
+
+    @staticmethod
+    @abstractmethod
+    def read_line(line: str) -> T | None:
+        """The item in a line; None for a line that holds none."""
+
+    @staticmethod
+    @abstractmethod
+    def write_line(item: T) -> str:
+        """The line of an item."""
+
+    @property
+    def items(self) -> tuple[T, ...]:
+        """All items, in the order of the file; of one that cannot be read its last good state.
+
+        Quick: it does not wait for a thread that writes the file now.
+        """
+        self._store.look([self.path], wait=False)
+        return self._store.known(self.path) or ()
+
+    @property
+    def problems(self) -> list[str]:
+        """Why the file cannot be read; empty if it can, or is not there."""
+        self._store.look([self.path])
+        return list(self._store.problems().values())
+
+    def _change(self, plan: Callable[[tuple[T, ...]], Sequence[T | None]]) -> None:
+        """Change the file, whole or not at all.
+
+        ``plan``: Takes the items and gives what becomes of each, None for one that goes; more of
+        them are added at the end of the file. May refuse, and is asked again if somebody saves the
+        file meanwhile.
+
+        Raises:
+            NoteRefused: The file cannot be read or written, or ``plan`` refused.
+        """
+
+        def make(source: str | None, items: tuple[T, ...] | None) -> str:
+            planned, count = plan(items or ()), len(items or ())
+            return self._text(source or self.head, planned[:count], planned[count:])
+
+        self._store.change(self.path, make)
+
+    def _items(self, source: str) -> tuple[T, ...]:
+        found = (self.read_line(line.rstrip()) for line in source.splitlines())
+        return tuple(item for item in found if item is not None)
+
+    def _text(self, source: str, kept: Sequence[T | None], new: Sequence[T | None]) -> str:
+        lines, left = list[str](), iter(kept)
+        for line in source.splitlines(keepends=True):
+            if (was := self.read_line(line.rstrip())) is None:
+                lines.append(line)
+            elif (now := next(left)) is not None:
+                lines.append(line if now == was else f"{self.write_line(now)}\n")
+        added = [f"{self.write_line(item)}\n" for item in new if item is not None]
+        if not added:
+            return "".join(lines)
+        body = "".join(lines).rstrip()
+        gap = "" if not body else "\n" if self._items(body) else "\n\n"
+        return f"{body}{gap}{''.join(added)}"
+
+
+def meant(which: str, numbers: Sequence[int], texts: Sequence[str], of: str) -> int:
+    """The place of the one item that a number, or words that only it has, mean.
+
+    Raises:
+        NoteRefused: None is meant, or several may be; ``of`` says what they are.
+    """
+    wanted = " ".join(which.split()).strip(". ").casefold()
+    number = wanted.removeprefix("number").removeprefix("no.").strip(" #()")
+    plain = [text.casefold().strip(". ") for text in texts]
+    found = [place for place, each in enumerate(numbers) if number == str(each)]
+    found = found or [place for place, text in enumerate(plain) if text == wanted]
+    found = found or [place for place, text in enumerate(plain) if wanted and wanted in text]
+    if len(found) == 1:
+        return found[0]
+    why = "may be several" if found else "is none"
+    listed = "; ".join(f"{n}. {text[:60]}" for n, text in zip(numbers, texts, strict=True))
+    cure = f"Give its number: {listed}" if listed else "There are none"
+    raise NoteRefused(f"{which[:60]!r} {why} of the {of}", cure)
+
+
+# -- pins
+
+
+@dataclass(frozen=True, slots=True)
+class _Pin:
+    """One pinned line, and whether the agent pinned it."""
+
+    text: str
+    own: bool = field(compare=False)
+
+
+class Pinned(ListBook[_Pin]):
+    """The pinned block of one agent; safe to use from several threads."""
+
+    of = "pins"
+
+    @staticmethod
+    def read_line(line: str) -> _Pin | None:
+        """The pin in a line."""
+        match = _PIN.match(line)
+        return _Pin(match["text"], match["own"] is not None) if match else None
+
+    @staticmethod
+    def write_line(item: _Pin) -> str:
+        """The line of a pin."""
+        return f"- {item.text} {OWN}" if item.own else f"- {item.text}"
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What is pinned, in the order of the file; all of it, however long."""
+        return tuple(pin.text for pin in self.items)
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """Those of :attr:`lines` that the agent pinned itself."""
+        return tuple(pin.text for pin in self.items if pin.own)
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """What of it a prompt shows: the first lines that keep within :data:`PINNED_LIMIT`.
+
+        The builders' lines have the first right to the room, wherever they stand.
+        """
+        pins = self.items
+        order = sorted(range(len(pins)), key=lambda place: pins[place].own)
+        used = accumulate(len(pins[place].text) for place in order)
+        kept = {place for place, size in zip(order, used, strict=True) if size <= PINNED_LIMIT}
+        return tuple(pins[place].text for place in sorted(kept))
+
+    def add(self, text: str, *, own: bool = False) -> str:
+        """Pin one line, and give it as it is kept.
+
+        Raises:
+            NoteRefused: It is empty, too long, pinned already, or the block is full.
+        """
+        line = re.sub(r"^-\s+", "", " ".join(visible(text).replace(OWN, " ").split()))
+        if not any(char.isalnum() for char in line):
+            raise NoteRefused("There is nothing to pin", "Write: pin <text>")
+        if len(line) > LONGEST_PIN:
+            cure = f"Pin at most {LONGEST_PIN} a line"
+            raise NoteRefused(f"That is {len(line):,} characters", cure)
+
+        def plan(pins: tuple[_Pin, ...]) -> list[_Pin]:
+            if line.casefold() in (pin.text.casefold() for pin in pins):
+                raise NoteRefused("That is pinned already")
+            used = sum(len(pin.text) for pin in pins)
+            if used + len(line) > PINNED_LIMIT:
+                raise NoteRefused(
+                    f"The pinned block is full ({used:,} of {PINNED_LIMIT:,} characters)",
+                    "Unpin something first: unpin <number>",
+                )
+            return [*pins, _Pin(line, own)]
+
+        self._change(plan)
+        self._store.tell("pin", "agent" if own else "builder", size=len(line))
+        return line
+
+    def remove(self, which: str, *, only_own: bool = False) -> str:
+        """Take one line out, by its number, its words, or words that only it has; and give it.
+
+        Raises:
+            NoteRefused: No line is meant, several may be, or it is not the agent's own.
+        """
+        removed = ""
+
+        def plan(pins: tuple[_Pin, ...]) -> list[_Pin | None]:
+            nonlocal removed
+            if not pins:
+                raise NoteRefused("Nothing is pinned")
+            texts = [pin.text for pin in pins]
+            place = meant(which, range(1, len(pins) + 1), texts, "pinned lines")
+            removed = texts[place]
+            if only_own and not pins[place].own:
+                raise NoteRefused(
+                    f"{removed[:60]!r} was not pinned by you", "You can unpin what you pinned"
+                )
+            return [*pins[:place], None, *pins[place + 1 :]]
+
+        self._change(plan)
+        self._store.tell("unpin", "agent" if only_own else "builder", size=len(removed))
+        return removed
+
+
+# -- promises and rules
+
+
+class CommitmentKind(StrEnum):
+    """What an agent is bound by."""
+
+    RULE = "rule"
+    PROMISE = "promise"
+
+
+@dataclass(frozen=True, slots=True)
+class Commitment:
+    """A promise of the agent, or a rule that it keeps to."""
+
+    kind: CommitmentKind
+    who: str  # whom it promised it, or who gave the rule; empty if that is not known
+    text: str
+    number: int = 0  # the memory that it rests on; 0 where a person wrote it into the file
+    key: str = ""  # who that is, as in :attr:`keepsake.archive.records.Memory.source_id`
+
+    @property
+    def line(self) -> str:
+        """As a prompt shows it: ``You promised Jonas: a bowl of soup (memory 241)``."""
+        promised = f"You promised {self.who}".rstrip()
+        is_promise = self.kind is CommitmentKind.PROMISE
+        head = promised if is_promise else f"{self.who or 'Somebody'} told you"
+        end = f" (memory {self.number})" if self.number else ""
+        return f"{head}: {self.text}{end}"
+
+    @property
+    def cost(self) -> int:
+        """Tokens of its line."""
+        return most_tokens(f"- {self.line}\n")
+
+
+class Commitments(ListBook[Commitment]):
+    """The promises and rules of one agent; safe to use from several threads."""
+
+    of, head = "promises", _NEW_FILE
+
+    @staticmethod
+    def read_line(line: str) -> Commitment | None:
+        """The promise or rule in a line."""
+        match = _PROMISE.match(line)
+        if match is None:
+            return None
+        who = "" if match["who"].casefold() == _SOMEBODY else match["who"].strip()
+        return Commitment(
+            CommitmentKind(match["kind"]),
+            for_prompt(who),
+            shorten(for_prompt(match["text"]), 2 * LONGEST_PROMISE),
+            int(match["number"] or 0),
+            match["key"] or "",
+        )
+
+    @staticmethod
+    def write_line(item: Commitment) -> str:
+        """The line of a promise or rule."""
+        preposition = "to" if item.kind is CommitmentKind.PROMISE else "from"
+        by = f", by {item.key}" if item.key else ""
+        end = f" (memory {item.number}{by})" if item.number else ""
+        return f"- {item.kind.value} {preposition} {item.who or _SOMEBODY}: {item.text}{end}"
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What a prompt shows, as :meth:`lines_before` without an end."""
+        return self.lines_before(None)
+
+    def lines_before(
+        self, number: int | None, may: Callable[[int], bool] = lambda _: True
+    ) -> tuple[str, ...]:
+        """Rules, then promises, as lines of a prompt, as many as :data:`PROMISED_LIMIT` allows.
+
+        Args:
+            number: The first memory of the window, which says itself what comes after it; None
+                for all.
+            may: Whether what rests on the memory of that number may be shown.
+        """
+        room, shown = PROMISED_LIMIT, list[str]()
+        for item in sorted(self.items, key=lambda each: each.kind, reverse=True):
+            if item.cost <= room:  # people may write more into the file
+                room -= item.cost
+                if (number is None or item.number < number) and may(item.number):
+                    shown.append(item.line)
+        return tuple(shown)
+
+    def add(self, new: Commitment, by: str = "agent") -> Commitment:
+        """Add a promise or a rule.
+
+        Returns:
+            It as it is kept.
+
+        Raises:
+            NoteRefused: It has no words, is too long or there already, or the list is full.
+        """
+        # Double quotes and dashes at the start mean something in a script and in a list.
+        text = for_prompt(new.text.replace('"', "'").lstrip("-*#> "))
+        if not any(char.isalnum() for char in text):
+            raise NoteRefused("The promise has no words", "Write: promise <to whom>: <what>")
+        if len(text) > LONGEST_PROMISE:
+            raise NoteRefused(
+                f"That is {len(text)} characters", f"Promise in at most {LONGEST_PROMISE}"
+            )
+        who = " ".join(for_prompt(new.who).replace(":", " ").split())[:48].strip()
+        item = replace(new, who=who, text=text)
+
+        def plan(items: tuple[Commitment, ...]) -> list[Commitment | None]:
+            same = (each for each in items if (each.kind, each.who) == (item.kind, item.who))
+            if any(each.text.casefold() == text.casefold() for each in same):
+                raise NoteRefused("That stands in the list already")
+            if sum(each.cost for each in (*items, item)) > PROMISED_LIMIT:
+                told = f"The list of promises is full ({len(items)})"
+                raise NoteRefused(told, "Keep one first: kept <number>")
+            return [*items, item]
+
+        self._change(plan)
+        self._store.tell("noticed", by, n=item.number, of=item.kind.value, size=len(item.text))
+        return item
+
+    def meant(self, which: str) -> Commitment:
+        """The one that the number of its memory means, or words that only it has.
+
+        Raises:
+            NoteRefused: None is meant, or several may be.
+        """
+        items = self.items
+        numbers, lines = [each.number for each in items], [each.line for each in items]
+        return items[meant(which, numbers, lines, "open promises")]
+
+    def close(self, which: Callable[[Commitment], bool], by: str = "builder") -> int:
+        """Take out those of which ``which`` is true; how many there were.
+
+        Raises:
+            NoteRefused: The file cannot be written; nothing is gone.
+        """
+        gone = [each for each in self.items if which(each)]
+        if gone:
+            self._change(lambda items: [None if which(each) else each for each in items])
+        for each in gone:
+            self._store.tell("closed", by, n=each.number, of=each.kind.value, size=len(each.text))
+        return len(gone)
