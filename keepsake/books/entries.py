@@ -13,7 +13,7 @@
     - **written**: 2026-11-21T14:05:09+01:00
 
 The game adds entries at the end and changes nothing above; people may write anything anywhere. An
-entry that cannot be read is named.
+entry that cannot be read is named. What stands in a code fence is no entry and no part of one.
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ of the prompt (``[21 Nov, importance 8]``)."""
 _START = "-*#=|~_+‹› "
 _UNSAFE = str.maketrans(dict.fromkeys(",()[]<>*`", " "))
 """What could end a field of an entry, or be markdown in it."""
+_FENCED = re.compile(r"^[ \t]*(```|~~~).*?^[ \t]*\1[^\n]*", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(
     r"##[ \t]+(?P<id>(?P<day>\d{8})-(?P<number>[1-9]\d{0,5}))(?=[,\s]|$)"
     r"(?:,?[ \t]*(?P<clock>\d{1,2}:\d\d))?",
@@ -174,8 +175,9 @@ class DayFile:
 
 def parse(day: date, source: str) -> DayFile:
     """What ``source`` holds; never fails: what cannot be read is among the problems."""
+    unfenced = _FENCED.sub(lambda found: "\n" * found[0].count("\n"), source)
     # Not splitlines(), for which a text may hold line ends of its own.
-    lines = [line.removesuffix("\r") for line in source.split("\n")]
+    lines = [line.removesuffix("\r") for line in unfenced.split("\n")]
     starts = [place for place, line in enumerate(lines) if line.startswith(_PARTS)]
     entries, problems, numbers = list[JournalEntry](), list[str](), {0}
     for start, end in pairwise([*starts, len(lines)]):

@@ -74,6 +74,10 @@ a cup.
 - **mood**: merry
 > and a quotation
 ### A heading below
+```
+## {day}-7
+- **importance**: 3
+```
 ## {day}-2
 Broken.
 - **importance**: very
