@@ -14,7 +14,7 @@ import threading
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -25,51 +25,28 @@ DIMENSION = 16
 
 @dataclass(frozen=True)
 class Reply:
-    """What to do with one request.
+    """What to do with one request."""
 
-    Attributes:
-        text: The answer's words; None for those of the script.
-        status: The HTTP status.
-        delay: Seconds before anything is sent.
-        gate: Nothing is sent before it is set, however long that takes.
-        raw: Sent as the body in place of what the protocol says.
-        hang_up: Close the connection without an answer.
-        drip: Seconds between the bytes of the body, or the pieces of a stream; 0 sends all at once.
-        cut: Close the connection after so many pieces of a stream; None for none.
-        headers: Sent along.
-        calls: The calls of tools in the answer: names and arguments.
-        thought: What the model thought, which the server keeps apart; then no words come.
-        beside: Further answers that OpenAI's protocol sends beside it, piece by piece in turn.
-    """
-
-    text: str | None = None
+    text: str | None = None  # the answer's words; None for those of the script
     status: int = 200
-    delay: float = 0.0
-    gate: threading.Event | None = None
-    raw: bytes | None = None
-    hang_up: bool = False
-    drip: float = 0.0
-    cut: int | None = None
-    headers: dict[str, str] = field(default_factory=dict)
-    calls: Sequence[tuple[str, Any]] = ()
-    thought: str = ""
-    beside: Sequence[str] = ()
+    delay: float = 0.0  # seconds before anything is sent
+    gate: threading.Event | None = None  # nothing is sent before it is set
+    raw: bytes | None = None  # the body in place of what the protocol says
+    hang_up: bool = False  # close the connection without an answer
+    drip: float = 0.0  # seconds between the bytes of the body, or the pieces of a stream
+    cut: int | None = None  # close the connection after so many pieces of a stream
+    calls: Sequence[tuple[str, Any]] = ()  # calls of tools in the answer: names and arguments
+    thought: str = ""  # what the model thought, kept apart; then no words come
+    beside: Sequence[str] = ()  # further answers of OpenAI's protocol, piece by piece in turn
 
 
 @dataclass(frozen=True)
 class Call:
-    """One request as it came in.
-
-    Attributes:
-        time: Seconds since the epoch.
-        port: The client's end of the connection that it came over.
-    """
+    """One request as it came in."""
 
     path: str
     body: dict[str, Any]
-    headers: dict[str, str]
-    time: float
-    port: int
+    port: int  # the client's end of the connection
 
 
 def default_script(prompt: str) -> str:
@@ -88,7 +65,6 @@ class FakeModelServer:
         template: The model's chat template, as ``/props`` or ``/api/show`` shows it.
         context: Tokens that the model looks at, which its kind of server says in its way; longer
             prompts are refused, by Ollama cut; 0 for any number.
-        refuse: Why a request is refused with status 400, by its body; empty for those that are not.
         can: Ollama's list of what the model can.
     """
 
@@ -99,12 +75,8 @@ class FakeModelServer:
         script: Callable[[str], str] = default_script,
         models: Sequence[str] = ("fake",),
     ) -> None:
-        self.script = script
-        self.models = list(models)
-        self.kind = ""
-        self.template = ""
-        self.context = 0
-        self.refuse: Callable[[dict[str, Any]], str] = lambda _: ""
+        self.script, self.models = script, list(models)
+        self.kind, self.template, self.context = "", "", 0
         self.can = ["completion"]
         self._calls: list[Call] = []
         self._plans: dict[str, deque[Reply]] = defaultdict(deque)
@@ -167,9 +139,8 @@ class FakeModelServer:
         model = str(body.get("model") or self.models[0])
         if reply.status != 200:
             return reply.status, {"error": reply.text or f"planned {reply.status}"}
-        if "model" in body and model.removesuffix(":latest") not in {
-            each.removesuffix(":latest") for each in self.models
-        }:
+        known = [each.removesuffix(":latest") for each in self.models]
+        if "model" in body and model.removesuffix(":latest") not in known:
             return 404, {"error": f"model '{model}' not found"}
         speak = _ROUTES.get(call.path)
         if speak is None or (call.path == "/props" and self.kind != "llama.cpp"):
@@ -190,7 +161,7 @@ class FakeModelServer:
                 f"This model's maximum context length is {self.context} tokens. However, your "
                 f"messages resulted in {number} tokens."
             )
-        return self.refuse(call.body) if {"messages", "prompt"} & call.body.keys() else ""
+        return ""
 
     def _words(self, body: dict[str, Any], reply: Reply, stops: Sequence[str]) -> list[str]:
         """The words of an answer, a piece each."""
@@ -331,8 +302,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _handle(self) -> None:
         length = int(self.headers.get("Content-Length") or 0)
         body = json.loads(self.rfile.read(length) or b"{}")
-        headers, port = dict(self.headers), self.client_address[1]
-        call = Call(self.path, body, headers, time.time(), port)
+        call = Call(self.path, body, self.client_address[1])
         reply = self.fake._note(call)
         self.fake._closing.wait(reply.delay)
         while reply.gate and not (reply.gate.wait(0.05) or self.fake._closing.is_set()):
@@ -345,8 +315,6 @@ class _Handler(BaseHTTPRequestHandler):
             return
         status, answer = self.fake._answer(call, reply)
         self.send_response(status)
-        for name, value in reply.headers.items():
-            self.send_header(name, value)
         if isinstance(answer, list) and reply.raw is None:
             self._stream(answer, reply, sse=call.path.startswith("/v1/"))
             return

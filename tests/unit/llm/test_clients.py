@@ -21,8 +21,10 @@ from keepsake.errors import (
     ModelRejected,
     ModelTimeout,
     ModelUnavailable,
+    PromptTooLong,
 )
 from keepsake.models import model as models
+from keepsake.models.http import ServerWords, from_status
 from keepsake.models.ollama import OllamaModel
 from keepsake.models.openai import OpenAIModel
 from keepsake.models.profiles import CHAT, DIALOGUE, LLAMA_CPP, OTHER, VLLM, ModelProfile
@@ -177,8 +179,8 @@ def test_tools_are_offered_and_called(provider: str, model: Model, fake: FakeMod
     assert sent["type"] == "function"
     assert (sent["function"]["name"], sent["function"]["description"]) == ("give", "Give a thing")
     assert sent["function"]["parameters"]["properties"]["what"]["type"] == "string"
-    for wrong in ('{"what": ', "[" * 50_000, "5") if provider == "openai" else ():
-        fake.always(CHAT_PATHS[provider], Reply(text="", calls=[("give", wrong)]))
+    if provider == "openai":
+        fake.always(CHAT_PATHS[provider], Reply(text="", calls=[("give", '{"what": ')]))
         with pytest.raises(BadAnswer, match="cannot be read"):
             model.generate(replace(TALK, tools=(GIVE,)))
 
@@ -240,29 +242,28 @@ def test_a_model_that_thinks_all_the_same_is_let_and_its_thought_never_heard(
 
 
 @pytest.mark.parametrize(
-    ("provider", "server", "template", "expected"),
+    ("provider", "server", "template", "form"),
     [
-        ("ollama", "ollama", "", (DIALOGUE, "ollama")),
-        ("ollama", "ollama", "{{ .System }} {{ .Prompt }}", (CHAT, "ollama")),
-        ("openai", "llama.cpp", "", (DIALOGUE, LLAMA_CPP)),
-        ("openai", "llama.cpp", TEMPLATE, (CHAT, LLAMA_CPP)),
-        ("openai", "vllm", "", (CHAT, VLLM)),
-        ("openai", "", "", (CHAT, OTHER)),
+        ("ollama", "ollama", "", DIALOGUE),
+        ("ollama", "ollama", "{{ .System }} {{ .Prompt }}", CHAT),
+        ("openai", LLAMA_CPP, "", DIALOGUE),
+        ("openai", LLAMA_CPP, TEMPLATE, CHAT),
+        ("openai", VLLM, "", CHAT),
+        ("openai", "", "", CHAT),
     ],
 )
-def test_a_server_is_asked_what_its_model_was_made_for(
-    fake: FakeModelServer, provider: str, server: str, template: str, expected: tuple[str, str]
+def test_a_server_is_asked_once_what_its_model_was_made_for(
+    fake: FakeModelServer, provider: str, server: str, template: str, form: str
 ):
     fake.kind, fake.template = server, template
     with asking(fake.address, provider) as model:
-        assert (model.capabilities.known, model.capabilities.form) == (False, CHAT)
+        assert not model.capabilities.known
         model.check()
+        takes, asked = model.capabilities, len(fake.calls())
+        assert (takes.known, takes.form, takes.kind) == (True, form, server or OTHER)
         assert not any("completion" in call.path for call in fake.calls()), "no answer is asked for"
-        assert model.capabilities.known
-        assert (model.capabilities.form, model.capabilities.kind) == expected
-        asked = len(fake.calls())
         model.check()
-        assert len(fake.calls()) == asked + 1, "it is asked once"
+        assert len(fake.calls()) == asked + 1
 
 
 # -- servers that misbehave
@@ -333,7 +334,7 @@ def test_an_answer_that_is_given_up_ends(provider: str, model: Model, fake: Fake
         model.generate(replace(TALK, given_up=lambda: len(fake.calls(path)) > 1))
 
 
-@pytest.mark.parametrize("status", [401, 429, 500])
+@pytest.mark.parametrize("status", [401, 500])
 def test_the_key_is_in_no_error_though_the_server_quotes_it(
     provider: str, fake: FakeModelServer, monkeypatch: pytest.MonkeyPatch, status: int
 ):
@@ -392,3 +393,54 @@ def test_an_answer_that_breaks_off_is_asked_again_before_its_first_piece_alone(
     fake.plan(path, Reply(text="I am", cut=0))
     assert model.generate(request).text == "".join(heard[2:])
     assert len(fake.calls(path)) == 3
+
+
+# -- what is learnt from refusals
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '{"error": {"code": 400, "n_prompt_tokens": 9001, "n_ctx": 8192, "message": '
+        '"the request exceeds the available context size (8192 tokens)"}}',
+        "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens.",
+        "The decoder prompt (length 5000) is longer than the maximum model length of 1024.",
+        "prompt is too long: 210000 tokens > 200000 maximum",
+        "The model is loaded with context length of only 4096 tokens",
+        '{"error": {"code": "context_length_exceeded"}}',
+    ],
+)
+def test_how_servers_say_that_a_prompt_is_too_long(body: str):
+    assert isinstance(from_status(400, body, ServerWords("It", "", "")), PromptTooLong)
+
+
+@pytest.mark.parametrize(
+    ("status", "refusal"),
+    [
+        (400, "Jinja Exception: System role not supported"),
+        (500, "Conversation roles must alternate user/assistant/user/assistant/..."),
+    ],
+)
+def test_roles_that_a_template_refuses_are_folded_and_that_is_remembered(
+    fake: FakeModelServer, status: int, refusal: str
+):
+    path, more = "/v1/chat/completions", ChatMessage("assistant", "Mira.")
+    fake.plan(path, Reply(status=status, text=refusal))
+    with asking(fake.address) as model:
+        for _ in range(2):
+            model.generate(replace(TALK, messages=(*MESSAGES, more, MESSAGES[0])))
+    first, *others = ([each["role"] for each in call.body["messages"]] for call in fake.calls(path))
+    assert first == ["system", "user", "assistant", "system"]
+    assert others == [["user", "assistant", "user"]] * 2
+    told = fake.calls(path)[-1].body["messages"][0]["content"]
+    assert told == "You are Mira.\n\nWho are you?"
+
+
+def test_tools_that_a_server_refuses_are_left_out(fake: FakeModelServer):
+    path = "/v1/chat/completions"
+    fake.plan(path, Reply(status=400, text="this model does not support tools"))
+    with asking(fake.address, tools="yes") as model:
+        assert model.suited().takes_tools
+        assert model.generate(replace(TALK, tools=(GIVE,))).text
+        assert not model.suited().takes_tools
+    assert ["tools" in call.body for call in fake.calls(path)] == [True, False]

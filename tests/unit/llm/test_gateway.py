@@ -127,6 +127,27 @@ def test_no_prompt_is_built_before_the_model_is_known(
         assert "ollama, chat, with tools; prompts of 3,072" in ollama_status(gateway, owner).kind
 
 
+def test_a_prompt_that_is_too_long_is_built_anew_and_smaller(
+    home: Places, owner: Owner, fake: FakeModelServer
+):
+    fake.context = 3000  # which this server tells nobody before it refuses
+    configure(home, fake.address)
+    sizes, path = list[int](), "/v1/chat/completions"
+
+    def long(profile: ModelProfile) -> GenerationRequest:
+        sizes.append(profile.prompt_tokens)
+        return GenerationRequest("word " * profile.prompt_tokens)
+
+    with running(home, owner) as gateway:
+        assert gateway.generate("summarizer", long).text
+        assert sizes[0] == 8000
+        assert sizes == sorted(sizes, reverse=True), "it gets less each time"
+        assert sizes[-1] <= 3000
+        asked = len(fake.calls(path))
+        gateway.generate("summarizer", long)
+        assert len(fake.calls(path)) == asked + 1, "it is remembered"
+
+
 def test_a_changed_profile_is_learnt_anew_before_its_first_call(
     home: Places, owner: Owner, fake: FakeModelServer
 ):

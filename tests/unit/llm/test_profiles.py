@@ -12,7 +12,6 @@ from keepsake.models.profiles import (
     Profiles,
     load,
 )
-from keepsake.paths import REPOSITORY
 from keepsake.tasks.task import Question
 
 GOOD = """# Models
@@ -90,11 +89,3 @@ def test_what_a_profile_leaves_open_follows_from_its_model(tmp_path: Path):
     path.write_text(f"## agent\n{own}\n## summarizer\n**max_tokens**: 9\n")
     script = load(path)["agent"].suited(CHAT, 4096)
     assert (script.form, script.prompt_tokens, script.max_tokens) == ("script", 900, 5)
-
-
-def test_the_shipped_profiles_are_the_shipped_model_until_more_is_found():
-    shipped = load(REPOSITORY / "vault" / "config" / "llm.md")
-    assert (shipped["agent"].provider, shipped["summarizer"].provider) == ("auto", "auto")
-    shipped_model = Profiles(REPOSITORY / "vault" / "config" / "llm.md")
-    assert shipped_model.get("agent").is_stopgap
-    assert shipped_model.get("summarizer").provider == "extractive"
