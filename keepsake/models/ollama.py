@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from keepsake.models.capabilities import (
+    TOOLS,
     Capabilities,
     is_chat_template,
     is_ollama_chat,
@@ -142,12 +143,11 @@ class OllamaModel(ServerModel):
         }
         if chat:
             question["messages"] = [{"role": e.role, "content": e.text} for e in request.messages]
-            question["tools"] = tools_as_sent(request.tools) if request.tools else None
+            question["tools"] = None if TOOLS in takes.refused else tools_as_sent(request.tools)
             # Only a model that can think may be asked not to: the others answer with HTTP 400.
             question["think"] = False if self._may_think else None
         else:
             question |= {"prompt": request.prompt, "raw": True}
-        question = {key: it for key, it in question.items() if key not in takes.refused}
         ask: Any = self._client.chat if chat else self._client.generate
         with self._asking(self.profile.time_limit):
             for each in ask(**question):

@@ -30,8 +30,8 @@ WORDS = "words.db"
 WORDS_BATCH, VECTORS_BATCH = 256, 64
 LOCK_SECONDS = 0.05
 """So long a search waits for somebody else who reads the archive; then it takes what is there."""
-COLLECTION, COMPLETE = "collection", "complete"
-"""What the file of the words keeps: the name of the collection, and whether it was once whole."""
+COLLECTION = "collection"
+"""Under which the file of the words keeps the name of the collection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +98,7 @@ class AgentIndex:
         self._position = ReadPosition()
         self._notes: dict[str, str] | None = None  # digests by key; None before they were read
         self._noted = -1  # the version of the notes that was read
-        self._collection: AgentVectors | None = None  # that was looked at
-        self._complete = False
+        self._collection: AgentVectors | None = None  # once it is whole
 
     @property
     def problem(self) -> KeepsakeError | None:
@@ -112,7 +111,7 @@ class AgentIndex:
         Raises:
             IndexUnavailable: The vectors are being made, or Chroma cannot be asked.
         """
-        if self._collection is None or not self._complete:
+        if self._collection is None:
             raise IndexUnavailable(
                 "The vectors are being made", "Recall goes on with words until they are there"
             )
@@ -206,7 +205,7 @@ class AgentIndex:
         self._note_problem("vectors", problem)
 
     def _embed_waiting(self, chroma: Chroma, breathe: Callable[[], object]) -> None:
-        self._collection = vectors = self._collection or self._opened(chroma)
+        vectors = self._collection or self._opened(chroma)
         while not self._closed and (waiting := self.words.waiting(VECTORS_BATCH)):
             found = self.words.get(waiting)
             if gone := waiting.keys() - found.keys():
@@ -217,9 +216,7 @@ class AgentIndex:
             self.words.embedded(waiting.values())
             self._counts = self.words.counts()
             breathe()
-        if not (self._complete or self._closed):
-            self.words.save({COMPLETE: "yes"})
-            self._complete = True
+        self._collection = None if self._closed else vectors
 
     def _opened(self, chroma: Chroma) -> AgentVectors:
         """The collection of the present model, an empty one where there is none that is whole.
@@ -227,8 +224,8 @@ class AgentIndex:
         Raises:
             StoreDamaged: Chroma can make none.
         """
-        state, model = self.words.state, self._embedder.model_name
-        name, reason = state.get(COLLECTION, ""), self._loss
+        name, reason = self.words.state.get(COLLECTION, ""), self._loss
+        model = self._embedder.model_name
         try:
             vectors, counts = chroma.open(name), self.words.counts()
             lost = counts.documents - counts.waiting - vectors.count()
@@ -237,18 +234,16 @@ class AgentIndex:
             elif lost > 0:
                 reason = f"Chroma has lost {lost} of them"
             if not reason:
-                self._complete = state.get(COMPLETE) == "yes"
                 return vectors
         except VectorsUnusable as problem:
             reason = problem.what
         if name:
             self._log(f"[Index] {self._agent}: making the vectors anew: {reason}")
-        self._complete = False
         try:
             vectors = chroma.create(self._agent, model)
         except VectorsUnusable as problem:
             raise StoreDamaged(problem.what, problem.cure) from problem
-        self.words.save({COLLECTION: vectors.name, COMPLETE: ""}, all_wait=True)
+        self.words.save({COLLECTION: vectors.name}, all_wait=True)
         self._loss = ""
         return vectors
 
@@ -260,7 +255,7 @@ class AgentIndex:
             agent=self._agent,
             memories=self._counts.memories,
             waiting=self._counts.waiting,
-            by_meaning=self._collection is not None and self._complete,
+            by_meaning=self._collection is not None,
             problem=str(self.problem or ""),
         )
 

@@ -119,22 +119,17 @@ class IndexService:
 
     # -- ending
 
-    def close(self, *, stop_server: bool, break_off: Callable[[], object] | None = None) -> None:
+    def close(self, *, stop_server: bool) -> None:
         """Finish the step at work and let go of everything; what is left is done next time.
 
-        Args:
-            stop_server: End Chroma's child process too; False at a reload, which adopts it.
-            break_off: Has the step at work fail if it does not end in time: an embedder that
-                hangs must not keep the world.
+        A step that does not end in time is left alone: an embedder that hangs must not keep the
+        world. ``stop_server``: End Chroma's child process too; False at a reload, which adopts it.
         """
         self._ending.set()
         self._wake.set()
         for thread in self._threads:
             if thread.ident is not None:
                 thread.join(LAST_STEP_SECONDS)
-                if thread.is_alive() and break_off is not None:
-                    break_off()
-                thread.join()
         for index in self._agents.values():
             index.close()
         if self._chroma is not None:
