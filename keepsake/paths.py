@@ -7,16 +7,18 @@ side: ``KEEPSAKE_HOME``, ``KEEPSAKE_VAULT``, ``KEEPSAKE_PORT_BASE``, ``KEEPSAKE_
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import ipaddress
 import os
 import re
+import secrets
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from keepsake.errors import KeepsakeError
+from keepsake.errors import KeepsakeError, refusing
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 """The checkout: holds ``game``, ``typeclasses``, ``commands``, ``world``."""
@@ -133,6 +135,24 @@ def places(environ: Mapping[str, str] = os.environ) -> Places:
         ),
         database_url=_database_url(environ.get(DATABASE_URL, "").strip()),
     )
+
+
+def read_or_create(path: Path, *, nbytes: int) -> str:
+    """The secret in ``path``, for its owner alone; a missing one is made, random, of ``nbytes``.
+
+    Raises:
+        KeepsakeError: The file can be neither read nor written.
+    """
+    cure = "Make KEEPSAKE_HOME a folder of your own that you can write to"
+    with refusing(f"The secret in {path} cannot be used", cure):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)  # Portal and Server start at once
+            path.chmod(0o600)
+            if not (secret := file.read().strip()):
+                secret = secrets.token_urlsafe(nbytes)
+                file.write(f"{secret}\n")
+        return secret
 
 
 def _folder(given: str) -> Path:

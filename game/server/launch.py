@@ -17,10 +17,9 @@ from subprocess import DEVNULL, STDOUT, Popen
 from types import ModuleType
 from typing import Any
 
-from game.server.private_files import read_or_create
 from keepsake import vault_lock
 from keepsake.cli.world import ADMIN, CHECKED, PASSWORD_CHANGED, STEP
-from keepsake.paths import REPOSITORY, Places, places
+from keepsake.paths import REPOSITORY, Places, places, read_or_create
 
 SETTINGS = "game.server.conf.settings"
 _GAME = REPOSITORY / "game"

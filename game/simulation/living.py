@@ -19,7 +19,6 @@ from evennia.server.models import ServerConfig
 from evennia.typeclasses.attributes import Attribute
 from evennia.utils.dbserialize import from_pickle, to_pickle
 
-from game.server.private_files import read_or_create
 from game.simulation.visits import PEOPLE, Visitors, make_visitors, visits
 from keepsake.contrib.evennia import lifecycle as runtime
 from keepsake.contrib.evennia.creation import all_agents
@@ -30,7 +29,7 @@ from keepsake.events.types import Compaction, Event, Fault, MemoryChange, Though
 from keepsake.lab.simulate import start_on
 from keepsake.lab.simulation import BEGINS, HOUR, Lab, SimulationPlan, moment
 from keepsake.lab.timeline import Timeline
-from keepsake.paths import places
+from keepsake.paths import places, read_or_create
 from world.atlas import Atlas, Person, read_atlas
 from world.build import build_world, find
 

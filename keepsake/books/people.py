@@ -338,10 +338,10 @@ class PeopleBook:
 
     def find(self, words: str) -> list[PersonPage]:
         """Pages by key or by a part of a name, present or past: whole present names first."""
-        wanted, everybody = " ".join(words.split()).casefold(), self.all()
-        found = [
-            p for p in everybody if any(wanted in each.casefold() for each in (p.key, *p.names))
-        ]
+        wanted, found = " ".join(words.split()).casefold(), []
+        for page in self.all():
+            if page.key == wanted or any(wanted in each.casefold() for each in page.names):
+                found.append(page)
         found.sort(key=lambda page: wanted not in (page.key, page.name.casefold()))
         return found[:MOST_FOUND] if wanted else []
 

@@ -24,7 +24,7 @@ from keepsake.archive.records import Memory
 from keepsake.contrib.evennia.commands.why import source_of
 from keepsake.errors import KeepsakeError
 from keepsake.events.why import PromptSource, Why, why_did
-from keepsake.web import access, actions, charts, history, world
+from keepsake.web import access, actions, history, world
 from keepsake.web.access import NOWHERE, BadRequest, NotFound, may_act, refused
 from keepsake.web.actions import ONE
 from keepsake.web.shapes import (
@@ -198,11 +198,11 @@ def compactions(
 
 @api.get(f"{ONE}/series", response=_answers(Series))
 def series(
-    request: HttpRequest, number: int, hours: QueryEx[int, P(ge=1, le=charts.MOST_HOURS)] = 1
+    request: HttpRequest, number: int, hours: QueryEx[int, P(ge=1, le=history.MOST_HOURS)] = 1
 ) -> Series:
     """Its last hours, for charts."""
     total, shared = world.archive_of(number).last_number, runtime()
-    return charts.series(shared.places.events, number, total, hours, shared.clock.now())
+    return history.series(shared.places.events, number, total, hours, shared.clock.now())
 
 
 @api.get(f"{ONE}/why", response=_answers(Why))

@@ -1,4 +1,4 @@
-"""What event log and archives tell: prompts that were sent, words in all memories.
+"""What event log and archives tell: prompts that were sent, words in all memories, books, charts.
 
 In a view's thread, as files are read. Archives are searched from their ends, so that a search finds
 what no index has yet.
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from heapq import nlargest
 from itertools import islice
@@ -18,18 +20,32 @@ import yaml
 
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, memories_in
-from keepsake.events.files import newest_first, time_of
+from keepsake.events.files import EVENTS, files_of, newest_first, time_of
 from keepsake.events.prompts import prompt_text
-from keepsake.events.types import Sleep
+from keepsake.events.types import Compaction, MemoryChange, Recall, Sleep, Thought
 from keepsake.json_lines import Record, parsed
 from keepsake.web.access import BadRequest, NotFound
-from keepsake.web.shapes import FoundView, PageView, PromptView, SearchView, SentRow, Stretch
+from keepsake.web.shapes import (
+    FoundView,
+    PageView,
+    Point,
+    PromptView,
+    SearchView,
+    SentRow,
+    Series,
+    Stretch,
+)
 
 LATELY, FAR = 16_000_000, 64_000_000
 """Bytes of the log that are read back for the last prompt, and for an earlier one."""
 MOST_BYTES = 200_000_000
 """Of all archives together that are searched, each its share: about two seconds of one core."""
 _WORD = re.compile(r"\w+")
+POINTS, MOST_HOURS = 60, 7 * 24
+_ENDED = ("acted", "refused", "no answer", "too large", "broke off")
+"""Outcomes of thoughts that count in charts; nobody needed one that was dropped."""
+_ANSWER = ("latency", "prompt_tokens", "cached_tokens", "completion_tokens")
+_NONE: tuple[tuple[float, ...], ...] = ((), (), (), ())
 
 
 def last_prompt(log: Path, number: int, nothing: PromptView) -> PromptView:
@@ -233,3 +249,96 @@ def _nights(events: Path, agent_id: int) -> Iterator[PageView]:
             told = record.get("problem") or figures or "nothing to do"
             lines.append(f"- {record.get('step')}: {told}")
             calls += int(record.get("calls", 0))
+
+
+# -- charts of one agent, added up from the event log whenever a page asks
+
+
+@dataclass(slots=True)
+class _Slice:
+    """One agent's events in one slice of time, the newest first."""
+
+    outcomes: list[str] = field(default_factory=list)  # of thoughts
+    tokens: list[int] = field(default_factory=list)  # of prompts, by our own count
+    budgets: list[int] = field(default_factory=list)
+    # seconds until an answer; tokens read, cached, written
+    answers: list[tuple[float, ...]] = field(default_factory=list)
+    found: list[bool] = field(default_factory=list)  # of each search whether it found something
+    compactions: int = 0
+    memories: list[int] = field(default_factory=list)  # their numbers
+
+    def take(self, record: Record) -> None:
+        """Add an event, older than those before it."""
+        match record.get("kind"):
+            case Thought.kind if (outcome := str(record.get("outcome"))) in _ENDED:
+                tokens = sum(map(int, (record.get("sections") or {}).values()))
+                self.outcomes.append(outcome)
+                self.tokens += [tokens] * bool(tokens)
+                self.budgets += [int(record["budget"])] * bool(tokens and record.get("budget"))
+                if record["model"]:
+                    self.answers.append(tuple(float(record[name]) for name in _ANSWER))
+            case MemoryChange.kind if record.get("op") == "append":
+                self.memories.append(int(record["n"]))
+            case Recall.kind if record.get("by") != "builder" and record.get("searched"):
+                self.found.append(int(record["found"]) > 0)
+            case Compaction.kind if record.get("number"):
+                self.compactions += 1
+
+    def point(self, at: float, memories: int) -> Point:
+        """All of it; ``memories`` is the newest one's number at its end."""
+        seconds, read, cached, written = zip(*self.answers, strict=True) if self.answers else _NONE
+        return Point(
+            at=datetime.fromtimestamp(at, UTC),
+            thoughts=len(self.outcomes),
+            failed=len(self.outcomes) - self.outcomes.count("acted"),
+            no_answer=self.outcomes.count("no answer"),
+            prompt_tokens=_share(sum(self.tokens), len(self.tokens)),
+            completion_tokens=_share(sum(written), len(written)),
+            budget=self.budgets[0] if self.budgets else None,
+            cached=_share(sum(cached), sum(read)),
+            latency=_percentile(seconds, 0.5),
+            latency_p95=_percentile(seconds, 0.95),
+            memories=memories or None,
+            recalled=_share(sum(self.found), len(self.found)),
+            compactions=self.compactions,
+        )
+
+
+def series(folder: Path, agent_id: int, total: int, hours: int, now: datetime) -> Series:
+    """The last hours of one agent, whose newest memory is number ``total``; blocks.
+
+    Raises:
+        OSError: The log cannot be read.
+    """
+    seconds = hours * 3600 / POINTS
+    # Slices begin at whole multiples of their length; the last one is not over yet.
+    begin = (now.timestamp() // seconds + 1 - POINTS) * seconds
+    day = str(datetime.fromtimestamp(begin, UTC).date())
+    # A file holds one day, but for lines about midnight.
+    before = str(datetime.fromtimestamp(begin, UTC).date() - timedelta(days=1))
+    slices = [_Slice() for _ in range(POINTS)]
+    for record in newest_first(folder, agent_id=agent_id, since=before):
+        if (time := time_of(record.get("t"))) is None:
+            continue
+        if time.timestamp() < begin:
+            break
+        place = int((time.timestamp() - begin) // seconds)
+        with suppress(KeyError, TypeError, ValueError, AttributeError):
+            # A line that somebody has edited, or of another version, says nothing.
+            slices[min(place, POINTS - 1)].take(record)
+    points: list[Point] = []
+    for place, each in reversed([*enumerate(slices)]):
+        points.append(each.point(begin + place * seconds, total))
+        total = each.memories[-1] - 1 if each.memories else total
+    oldest = next(iter(files_of(folder, EVENTS)), None)
+    complete = oldest is None or oldest.first <= 1 or oldest.day < day
+    return Series(points=tuple(reversed(points)), complete=complete)
+
+
+def _share(total: float, count: float) -> float | None:
+    return round(total / count, 4) if count else None
+
+
+def _percentile(values: Sequence[float], share: float) -> float | None:
+    """The value below which that share of the values lies; None for no values."""
+    return sorted(values)[min(int(len(values) * share), len(values) - 1)] if values else None

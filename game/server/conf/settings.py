@@ -35,9 +35,8 @@ from evennia.settings_default import *  # noqa: E402
 
 os.chdir(_started_in)
 
-from game.server.private_files import read_or_create  # noqa: E402
 from keepsake.database import database_settings  # noqa: E402
-from keepsake.paths import places  # noqa: E402
+from keepsake.paths import places, read_or_create  # noqa: E402
 
 _HERE = places()
 _LOOPBACK = "127.0.0.1"
@@ -134,10 +133,10 @@ AT_SERVER_STARTSTOP_MODULE = "game.server.conf.at_server_startstop"
 LOCK_FUNC_MODULES = ("evennia.locks.lockfuncs",)
 INPUT_FUNC_MODULES = ["evennia.server.inputfuncs", "evennia.server.is_typing"]
 SERVER_SERVICES_PLUGIN_MODULES: list[str] = []
-PORTAL_SERVICES_PLUGIN_MODULES = ["game.server.tls"]
+PORTAL_SERVICES_PLUGIN_MODULES = ["game.server.portal_services"]
 FUNCPARSER_OUTGOING_MESSAGES_MODULES = ["evennia.utils.funcparser"]
 FUNCPARSER_PROTOTYPE_PARSING_MODULES = ["evennia.prototypes.protfuncs"]
-MSSP_META_MODULE = "game.server.conf.mssp"
+MSSP_META_MODULE = "game.server.portal_services"
 TELNET_OOB_ENABLED = True  # tells crawlers of GMCP
 BASIC_MAP_SIZE = 3
 WEB_PLUGINS_MODULE = "game.server.conf.web_plugins"

@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from game.server.private_files import read_or_create
 from keepsake.archive.spill import Spill
 from keepsake.cli import processes
 from keepsake.markdown_config import with_settings
+from keepsake.paths import read_or_create
 from tests.empty_tables import lay_tables
 
 

@@ -11,10 +11,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from game.server.private_files import read_or_create
 from keepsake.cli import processes
 from keepsake.errors import KeepsakeError
-from keepsake.paths import places
+from keepsake.paths import places, read_or_create
 from tests.slow.cli.conftest import make_copy
 from tests.slow.e2e.running import certify
 

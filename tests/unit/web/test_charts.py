@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from keepsake.events.types import Thought
-from keepsake.web import charts
+from keepsake.web import history
 from keepsake.web.shapes import Point
 
 NOW = datetime(2026, 5, 4, 12, 0, 30, tzinfo=UTC)
@@ -34,8 +34,8 @@ def points(
     file = folder / f"events-{NOW.date()}-{first:010}.jsonl"
     lines = [{"seq": first + place, **each} for place, each in enumerate(events)]
     file.write_text("".join(json.dumps(x, separators=(",", ":")) + "\n" for x in lines))
-    made = charts.series(folder, MIRA, total, 1, NOW)
-    assert len(made.points) == charts.POINTS
+    made = history.series(folder, MIRA, total, 1, NOW)
+    assert len(made.points) == history.POINTS
     return made.points, made.complete
 
 

@@ -1,20 +1,38 @@
-"""Encrypted connections, where this copy is given a certificate (``KEEPSAKE_TLS_CERT``, ``_KEY``).
+"""What the Portal offers: encrypted connections, and what lists of games are told (MSSP).
 
-Pages and web socket are then encrypted on their own ports; telnet is so on a port beside the
-plain one. Evennia has telnet over TLS only, with a certificate of its own making.
+Where this copy is given a certificate (``KEEPSAKE_TLS_CERT``, ``_KEY``), pages and web socket are
+encrypted on their own ports; telnet is so on a port beside the plain one. Evennia has telnet over
+TLS only, with a certificate of its own making.
 """
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from keepsake.paths import places
 
+_HERE = places()
+
+MSSPTable = {
+    "UPTIME": str(int(time.time())),  # when it started, by the protocol
+    "LANGUAGE": "English",
+    "CREATED": "2026",
+    "GENRE": "Fantasy",
+    "GAMEPLAY": ["Roleplaying", "Simulation"],
+    "STATUS": "Alpha",
+    "PAY TO PLAY": "0",
+    "PAY FOR PERKS": "0",
+    "VT100": "0",
+    "XTERM TRUE COLORS": "1",
+    "SSL": str(_HERE.ports.telnet_tls) if _HERE.certificate else "0",
+}
+"""Beside what Evennia adds: name, players, ports."""
+
 
 def start_plugin_services(portal: Any) -> None:
     """Evennia's Portal has made its services and not yet opened them: encrypt them."""
-    here = places()
-    if here.certificate is None:
+    if (certificate := _HERE.certificate) is None:
         return
     from twisted.application.internet import SSLServer  # noqa: PLC0415 - in the Portal alone
     from twisted.internet.ssl import CertificateOptions  # noqa: PLC0415 - likewise
@@ -22,12 +40,12 @@ def start_plugin_services(portal: Any) -> None:
     factory = CertificateOptions()  # with Twisted's choice of ciphers
     context = factory.getContext()  # the same one for all connections
     context.set_passwd_cb(lambda *_: b"")  # OpenSSL's own asks at the terminal
-    context.use_certificate_chain_file(str(here.certificate.cert))
-    context.use_privatekey_file(str(here.certificate.key))
+    context.use_certificate_chain_file(str(certificate.cert))
+    context.use_privatekey_file(str(certificate.key))
     for service in list(portal):
         if service.name.startswith("EvenniaTelnet"):
             _, protocol = service.args  # the plain one stays
-            encrypted = SSLServer(here.ports.telnet_tls, protocol, factory, **service.kwargs)
+            encrypted = SSLServer(_HERE.ports.telnet_tls, protocol, factory, **service.kwargs)
         elif service.name.startswith(("EvenniaWebProxy", "EvenniaWebSocket")):
             # Twisted would note these in the context at each connection, which OpenSSL forbids once
             # it is in use; there is HTTP/1.1 and nothing to choose.
