@@ -90,15 +90,13 @@ class AgentMemory:
             )
             window = self.tiers.window
             if window and (last := window[-1]).is_repeated_by(memory):
-                return self._repeated(last, memory.time, last.repeats + 1)
+                when, times = memory.time.isoformat(), last.repeats + 1
+                record = {"type": "repeat", "n": last.number, "t": when, "times": times}
+                self.archive.append(record)
+                return self.tiers.repeat_last(times)
             self.archive.append_memory(memory)
             self.tiers.add(memory)
             return memory
-
-    def _repeated(self, last: Memory, time: datetime, times: int) -> Memory:
-        when = time.isoformat()
-        self.archive.append({"type": "repeat", "n": last.number, "t": when, "times": times})
-        return self.tiers.repeat_last(times)
 
     # -- what is in the prompt, and what it costs
 

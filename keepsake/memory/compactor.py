@@ -193,12 +193,11 @@ class Compactor:
         window = self._archive.read(first, now) if first <= now else []
         with self._copies.in_step:
             with self._lock:
-                tokens, step, total = self._tokens(), tiers.step + 1, tiers.last_number
+                step, total = tiers.step + 1, tiers.last_number
                 made, time = tiers.compactions, self._host.clock.now()
                 line = before.undo_line(number, step, compactions=made, total=total, time=time)
                 position = self._archive.append(line)
                 tiers.undone(before, step, total, window)
-                after = self._tokens()
             with suppress(ArchiveUnwritable):
                 self._archive.sync()
             for tier in Tier:
@@ -208,12 +207,7 @@ class Compactor:
         if restored:
             detail = f"memories {restored[0]}-{restored[1]} stand word for word again"
         self._log(f"Compaction {number} was taken back: {detail}")
-        return Undone(number, detail, restored, tokens, after, len(past) - 1, position)
-
-    def _tokens(self) -> int:
-        tiers, counter = self._tiers, self._window.counter
-        summaries = counter.summaries(tiers.state.longterm, tiers.state.recent)
-        return summaries + counter.memories(tiers.window)
+        return Undone(number, detail, restored, len(past) - 1)
 
 
 def _result(ladder: Ladder, seconds: float) -> CompactionResult:

@@ -99,12 +99,12 @@ class CompactionConfig(FileSettings):
     recent_window: int = between(64, low=1, high=LARGEST_WINDOW)
     context_tokens: int = between(AUTO, high=LARGEST_CONTEXT)
     reserve_tokens: int = between(256, low=1, high=LARGEST_CONTEXT)
-    high: float = 0.85
-    low: float = 0.60
-    sleep: float = 0.70
-    emergency: float = 0.95
+    high: float = between(0.85, low=0.01, high=0.99)
+    low: float = between(0.60, low=0.01, high=0.99)
+    sleep: float = between(0.70, low=0.01, high=0.99)
+    emergency: float = between(0.95, low=0.01, high=0.99)
     preserve_memories: int = between(20, high=LARGEST_WINDOW)
-    preserve_share: float = 0.20
+    preserve_share: float = between(0.20, high=0.99)
     min_saving_tokens: int = between(300, high=LARGEST_CONTEXT)
     longterm_tokens: int = between(600, low=50, high=LARGEST_CONTEXT)
     mask: bool = fixed(True)  # whether old tool results are shortened and repeats folded
@@ -140,20 +140,10 @@ class CompactionConfig(FileSettings):
 
         Strategies are the templates in the folder ``compaction`` beside the file.
         """
-        for key in ("high", "low", "sleep", "emergency", "preserve_share"):
-            _check_share(read, key, getattr(self, key))
         _check_strategy(read, self.strategy)
         _check_marks(read, self)
         _check_room(read, self)
         return self
-
-
-def _check_share(settings: ConfigSection, key: str, share: float) -> None:
-    nothing = share == 0.0 and key == "preserve_share"  # the number of memories says enough
-    if not (0.0 < share < 1.0 or nothing):
-        raise settings.refuse(
-            key, f"{share:g} is no share", "Write a number between 0 and 1, such as 0.6"
-        )
 
 
 def _check_strategy(settings: ConfigSection, name: str) -> None:

@@ -100,11 +100,6 @@ class MemoryContext:
         """Those that there are, long-term first."""
         return tuple(each for each in (self.longterm, self.recent) if each is not None)
 
-    @property
-    def lines(self) -> tuple[str, ...]:
-        """Summaries and window as an agent sees them, a line each."""
-        return (*(each.text for each in self.summaries), *(each.line for each in self.shown))
-
 
 @dataclass(frozen=True, slots=True)
 class CompactionResult:
@@ -138,10 +133,7 @@ class Undone:
     # first and last memory that stand verbatim again, None if the compaction had only rewritten
     # summaries
     restored: tuple[int, int] | None
-    tokens_before: int
-    tokens_after: int
-    left: int
-    position: Position
+    left: int  # how many more can be taken back
 
 
 @dataclass(frozen=True, slots=True)
