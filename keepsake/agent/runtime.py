@@ -42,7 +42,6 @@ from keepsake.ports import (
     Clock,
     Embedder,
     Generation,
-    GenerationRequest,
     SystemClock,
     TargetModel,
 )
@@ -131,10 +130,8 @@ class Runtime:
             else:
                 result.callback(ended.result())
 
-        def give_up(_: Deferred[T]) -> None:
-            future.cancel()
-
-        future, result = (pool or self.workers).submit(work), Deferred[T](give_up)
+        future = (pool or self.workers).submit(work)
+        result = Deferred[T](lambda _: future.cancel())
         future.add_done_callback(
             lambda ended: None if ended.cancelled() else self.post(lambda: came(ended))
         )
@@ -155,10 +152,9 @@ class Runtime:
             return None
 
         def ask(build: Callable[[TargetModel], Question]) -> Generation:
-            def request(current: ModelProfile) -> GenerationRequest:
-                return current.request(build(current))
-
-            return self.gateway.generate(profile, request, priority, given_up=given_up)
+            return self.gateway.generate(
+                profile, lambda now: now.request(build(now)), priority, given_up=given_up
+            )
 
         return ask
 

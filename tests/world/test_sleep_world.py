@@ -78,7 +78,7 @@ class TestTiring(SleepWorld):
         self.sleeper.wake("a test")
         self.char1.execute_cmd("say Good evening, Mira.")
         self.passes(2)
-        assert self.sleeper.tiredness.tokens > 0
+        assert self.sleeper.tokens > 0
         self.mind.thinker.log.tokens += 100
         self.passes(5)
         assert not self.mira.db.asleep
@@ -203,7 +203,7 @@ class TestAsleep(SleepWorld):
         assert self.mira.db.asleep
         self.passes(12)
         assert not self.mira.db.asleep
-        assert self.sleeper.tiredness.awake_seconds < 600
+        assert self.sleeper.awake_seconds < 600
 
     def test_its_sleep_outlives_a_restart_and_a_new_name(self):
         since = self.sleeper.fell_asleep
@@ -245,8 +245,8 @@ class TestBuilders(SleepWorld):
         assert self.mira.db.asleep
         self.passes(30)
         self.types("wake mira")
-        share = self.sleeper.tiredness.awake_seconds / 3600
+        share = self.sleeper.awake_seconds / 3600
         assert 0.5 < share < 0.9
         self.put_to_bed()
         self.types("@wake mira")
-        assert self.sleeper.tiredness.awake_seconds == 0.0
+        assert self.sleeper.awake_seconds == 0.0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -44,45 +44,114 @@ type Read = Callable[[int, int], Sequence[Memory]]
 """The memories from one number to another, as anybody may know of them."""
 
 
-# -- the journal
+@dataclass(frozen=True)
+class NightWork:
+    """What one agent asks a model in its sleep, and what it writes of the answers.
 
-
-def write_day(  # noqa: PLR0917 - each is another thing, and none can be left out
-    journal: Journal,
-    memories: Sequence[Memory],
-    ask: NightAsk,
-    prompts: Prompts,
-    own_name: str,
-    now: datetime,
-) -> Figures:
-    """Have a model write the entries of these memories; nothing is returned where none was asked.
-
-    Raises:
-        NightOver: The agent has woken, or the calls are spent; what was written stays.
-        ModelError: The model does not answer.
-        NoteRefused: A file cannot be read or written.
+    Each method may be broken off by :class:`NightOver`: what was written stays. Each raises
+    ModelError where there is no answer, NoteRefused where a file cannot be read or written.
     """
-    shown = {memory.number: memory for memory in memories if is_event(memory)}
-    if len(shown) < LEAST_MEMORIES or not ask.available:
-        return {}
-    drafts = ask.do(JournalTask(prompts, own_name, list(shown.values())))
-    # Broken off in an earlier try, it has written some of them.
-    told = {n for each in journal.entries() if _by_model(each) for n in each.memories}
-    new = [draft for draft in drafts if told.isdisjoint(draft.memories)]
-    for draft in new:
-        rests_on = [shown[number] for number in draft.memories]
-        was_told = any(heard(memory) is not None for memory in rests_on)
-        journal.write(
-            draft.text,
-            importance=draft.importance,
-            judge=Judge.MODEL,
-            origin=EntryOrigin.TOLD if was_told else EntryOrigin.SEEN,
-            memories=draft.memories,
-            who=[memory.source_id for memory in rests_on if memory.source_id],
-            now=now,
-            by="night",
+
+    name: str  # whose sleep it is
+    journal: Journal
+    people: PeopleBook
+    prompts: Callable[[str], Prompts]  # the template of a task
+    config: Callable[[], SleepConfig]
+    now: Callable[[], datetime]
+    may: May  # whether anybody may hear what rests on the memories of those numbers
+    read: Read
+
+    def write_day(self, ask: NightAsk, memories: Sequence[Memory]) -> Figures:
+        """Have a model write the journal of these memories; no figures where none was asked."""
+        shown = {memory.number: memory for memory in memories if is_event(memory)}
+        if len(shown) < LEAST_MEMORIES or not ask.available:
+            return {}
+        drafts = ask.do(JournalTask(self.prompts("journal"), self.name, list(shown.values())))
+        # Broken off in an earlier try, it has written some of them.
+        told = {n for each in self.journal.entries() if _by_model(each) for n in each.memories}
+        new = [draft for draft in drafts if told.isdisjoint(draft.memories)]
+        for draft in new:
+            rests_on = [shown[number] for number in draft.memories]
+            was_told = any(heard(memory) is not None for memory in rests_on)
+            self.journal.write(
+                draft.text,
+                importance=draft.importance,
+                judge=Judge.MODEL,
+                origin=EntryOrigin.TOLD if was_told else EntryOrigin.SEEN,
+                memories=draft.memories,
+                who=[memory.source_id for memory in rests_on if memory.source_id],
+                now=self.now(),
+                by="night",
+            )
+        return {"written": len(new)}
+
+    def reflect(self, ask: NightAsk) -> Figures:
+        """Have a model say what follows from the journal, once enough importance has gathered.
+
+        Each insight rests on memories of the entries that the model was shown. Without a model an
+        agent does not reflect.
+        """
+        everything, config = self.journal.entries(), self.config()
+        # What was only concluded is no ground for more.
+        inferred, may = EntryOrigin.INFERRED, self.may
+        lived = [e for e in everything if e.origin is not inferred and may(e.memories)]
+        insights = [each for each in everything if each.is_insight]
+        newest = max((each.order for each in insights), default=(0, 0))
+        gathered = sum(each.importance for each in lived if each.order > newest)
+        figures: Figures = {"gathered": gathered}
+        if gathered < config.reflect_after or not ask.available:
+            return {**figures, "needed": config.reflect_after}
+        shown, now = lived[-_ENTRIES:], self.now()
+        lines = tuple(entry_line(each, now) for each in shown)
+        numbers = frozenset(number for each in shown for number in each.memories)
+        known = [each.text for each in insights]
+        task = ReflectTask(
+            *(self.prompts("reflect"), self.name, lines),
+            *(known[-_KNOWN:], numbers, config.insights),
         )
-    return {"written": len(new)}
+        found = [each for each in ask.do(task) if each.text not in known]
+        for insight in found:
+            cited = [each for each in shown if set(insight.memories) & set(each.memories)]
+            score = max((each.importance for each in cited), default=_USUAL)
+            self.journal.write(
+                insight.text,
+                importance=min(max(score, _LEAST_INSIGHT), _MOST_INSIGHT),
+                judge=Judge.MODEL,
+                origin=inferred,
+                memories=insight.memories,
+                who=[key for each in cited for key in each.who],
+                now=now,
+                by="night",
+            )
+        return {**figures, "insights": len(found)}
+
+    def write_portraits(self, ask: NightAsk) -> Figures:
+        """Have a model write anew what the agent makes of everybody of whom enough is new.
+
+        It is shown the paragraph as it is, and both sides of what was said and done since, as far
+        as anybody may hear it: so the paragraph may stand in every prompt.
+        """
+        asked = 0
+        for page in self.people.all():
+            ask.check()
+            public = hearable(page, self.may)
+            new = [line for line in public.lines if line.numbers[-1] > page.studied]
+            if len(new) < LEAST_LINES or not ask.available:
+                continue
+            asked += 1
+            lines = self._exchange(public, new if public.portrait else public.lines)
+            prompts, name = self.prompts("people"), self.name
+            portrait = ask.do(PeopleTask(prompts, name, public.name, public.portrait, lines))
+            self.people.conclude(page.key, partial(_studied, before=public, portrait=portrait))
+        return {"asked": asked}
+
+    def _exchange(self, page: PersonPage, lines: Sequence[PageLine]) -> tuple[str, ...]:
+        """What the person said and did in these lines, with the agent's own words to them."""
+        last = _last(lines)
+        first = max(min(line.numbers[0] for line in lines) - 1, last - NEWEST)
+        between = [each for each in self.read(first, last + 1) if _is_between(each, page)]
+        shown = tuple(memory_line(each) for each in between if self.may((each.number,)))
+        return shown or tuple(f"- {x.time.astimezone():%d %B %Y}: {x.shown}" for x in lines)
 
 
 def _through(path: Path) -> int:
@@ -95,110 +164,6 @@ def _through(path: Path) -> int:
 
 def _by_model(entry: JournalEntry) -> bool:
     return entry.judge is Judge.MODEL and entry.origin is not EntryOrigin.INFERRED
-
-
-# -- reflection
-
-
-def reflect(  # noqa: PLR0917 - each is another thing, and none can be left out
-    journal: Journal,
-    ask: NightAsk,
-    config: SleepConfig,
-    prompts: Prompts,
-    own_name: str,
-    now: datetime,
-    may: May,
-) -> Figures:
-    """Have a model say what follows from the journal, once enough importance has gathered in it.
-
-    Each insight rests on memories of the entries that the model was shown. Without a model an
-    agent does not reflect.
-
-    Args:
-        journal: Where insights are written as well.
-        ask: The model.
-        config: How much has to gather, and how many insights there may be.
-        prompts: The template.
-        own_name: Who reflects.
-        now: The time.
-        may: Whether anybody may hear what rests on the memories of those numbers.
-
-    Raises:
-        NightOver: The agent has woken, or the calls are spent; it reflects in its next sleep.
-        ModelError: There was no answer; the same.
-        NoteRefused: A file cannot be read or written.
-    """
-    everything = journal.entries()
-    # What was only concluded is no ground for more.
-    lived = [e for e in everything if e.origin is not EntryOrigin.INFERRED and may(e.memories)]
-    insights = [each for each in everything if each.is_insight]
-    newest = max((each.order for each in insights), default=(0, 0))
-    gathered = sum(each.importance for each in lived if each.order > newest)
-    figures: Figures = {"gathered": gathered}
-    if gathered < config.reflect_after or not ask.available:
-        return {**figures, "needed": config.reflect_after}
-    shown = lived[-_ENTRIES:]
-    lines = tuple(entry_line(each, now) for each in shown)
-    numbers = frozenset(number for each in shown for number in each.memories)
-    known = [each.text for each in insights]
-    task = ReflectTask(prompts, own_name, lines, known[-_KNOWN:], numbers, config.insights)
-    found = [each for each in ask.do(task) if each.text not in known]
-    for insight in found:
-        cited = [each for each in shown if set(insight.memories) & set(each.memories)]
-        score = max((each.importance for each in cited), default=_USUAL)
-        score = min(max(score, _LEAST_INSIGHT), _MOST_INSIGHT)
-        journal.write(
-            insight.text,
-            importance=score,
-            judge=Judge.MODEL,
-            origin=EntryOrigin.INFERRED,
-            memories=insight.memories,
-            who=[key for each in cited for key in each.who],
-            now=now,
-            by="night",
-        )
-    return {**figures, "insights": len(found)}
-
-
-# -- people
-
-
-def write_portraits(  # noqa: PLR0917 - each is another thing, and none can be left out
-    book: PeopleBook, ask: NightAsk, prompts: Prompts, own_name: str, may: May, read: Read
-) -> Figures:
-    """Have a model write anew what the agent makes of everybody of whom enough is new.
-
-    The model is shown the paragraph as it is, and both sides of what was said and done since.
-
-    ``may``: Whether anybody may hear what rests on the memories of those numbers; nothing else is
-    shown to the model, so the paragraph may stand in every prompt.
-
-    Raises:
-        NightOver: The agent has woken.
-        ModelError: The model does not answer.
-        NoteRefused: A file cannot be written.
-    """
-    asked = 0
-    for page in book.all():
-        ask.check()
-        public = hearable(page, may)
-        new = [line for line in public.lines if line.numbers[-1] > page.studied]
-        if len(new) < LEAST_LINES or not ask.available:
-            continue
-        asked += 1
-        lines = _exchange(public, new if public.portrait else public.lines, may, read)
-        portrait = ask.do(PeopleTask(prompts, own_name, public.name, public.portrait, lines))
-        book.conclude(page.key, partial(_studied, before=public, portrait=portrait))
-    return {"asked": asked}
-
-
-def _exchange(page: PersonPage, lines: Sequence[PageLine], may: May, read: Read) -> tuple[str, ...]:
-    """What the person said and did in these lines, with the agent's own words to them."""
-    last = _last(lines)
-    first = max(min(line.numbers[0] for line in lines) - 1, last - NEWEST)
-    between = [each for each in read(first, last + 1) if _is_between(each, page)]
-    shown = tuple(memory_line(each) for each in between if may((each.number,)))
-    return shown or tuple(f"- {line.time.astimezone():%d %B %Y}: {line.shown}" for line in lines)
 
 
 def _is_between(memory: Memory, page: PersonPage) -> bool:
@@ -217,40 +182,37 @@ def _last(lines: Iterable[PageLine]) -> int:
     return max((line.numbers[-1] for line in lines), default=0)
 
 
-# -- all of them, for one agent
-
-
 def night_tasks(
     memory: MemoryComponent, books: Books, services: Runtime
 ) -> Mapping[Step, NightTask]:
     """What each step does, but for the last."""
-    prompts, now = services.prompts, services.clock.now
-    name = memory.name
-
-    def may(numbers: Iterable[int]) -> bool:
-        return memory.private.may_hear_all(numbers, audience=NOBODY)
 
     def read(first: int, last: int) -> list[Memory]:
         # What a night makes is in all prompts.
         return [outward(each) for each in memory.memory.archive.read(first, last)]
 
+    work = NightWork(
+        name=memory.name,
+        journal=books.journal,
+        people=books.people,
+        prompts=services.prompts.of,
+        config=lambda: services.sleeping.current,
+        now=services.clock.now,
+        may=lambda numbers: memory.private.may_hear_all(numbers, audience=NOBODY),
+        read=read,
+    )
+
     def consolidate(ask: NightAsk) -> Figures:
         newest, path = memory.memory.archive.last_number, memory.folder / THROUGH
         since = max(_through(path), newest - NEWEST)
-        memories = read(since + 1, newest) if newest > since else []
         asked = ask.available  # else what it is not asked about waits for a night in which it is
-        journal = books.journal
-        figures = write_day(journal, memories, ask, prompts.of("journal"), name, now())
+        figures = work.write_day(ask, read(since + 1, newest) if newest > since else [])
         if asked:
             replace_file(path, json.dumps({"through": newest}) + "\n")
         return figures
 
-    def reflects(ask: NightAsk) -> Figures:
-        config, journal = services.sleeping.current, books.journal
-        return reflect(journal, ask, config, prompts.of("reflect"), name, now(), may)
-
     def profiles(ask: NightAsk) -> Figures:
         books.settle(memory.memory.archive)
-        return write_portraits(books.people, ask, prompts.of("people"), name, may, read)
+        return work.write_portraits(ask)
 
-    return {Step.CONSOLIDATE: consolidate, Step.REFLECT: reflects, Step.PROFILES: profiles}
+    return {Step.CONSOLIDATE: consolidate, Step.REFLECT: work.reflect, Step.PROFILES: profiles}

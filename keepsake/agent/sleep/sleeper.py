@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from typing import Any
 
@@ -54,14 +53,6 @@ _SHARE_OF_CAPITALS, _LEAST_LETTERS = 0.8, 5
 _LONGEST = 1200
 
 
-@dataclass(frozen=True, slots=True)
-class Tiredness:
-    """What has tired an agent since it woke."""
-
-    awake_seconds: float = 0.0  # seconds awake; those in which the server was down do not count
-    tokens: int = 0  # tokens that its thoughts have read and written
-
-
 class Sleeper:
     """Puts one agent to bed, and wakes it; and walks it home, or where its day has it.
 
@@ -70,7 +61,8 @@ class Sleeper:
 
     Attributes:
         nights: What it does in its sleep.
-        tiredness: What has tired it since it last slept.
+        awake_seconds: How long it is awake; seconds in which the server was down do not count.
+        tokens: Tokens that its thoughts have read and written meanwhile.
     """
 
     def __init__(
@@ -85,7 +77,8 @@ class Sleeper:
     ) -> None:
         self._memory, self._thinker, self._settings = memory, thinker, settings
         self._clock, self._timer, self._body = clock, timer, thinker.body
-        self.nights, self.tiredness = nights, _tiredness_of(thinker.body())
+        self.nights = nights
+        self.awake_seconds, self.tokens = _tiredness_of(thinker.body())
         self._walk: Walk | None = None
         self._last_tick = self._last_spoken = timer.seconds()
 
@@ -143,15 +136,15 @@ class Sleeper:
             self.wake(ITS_HOUR)
 
     def _live_on(self, agent: Body, passed: float) -> None:
-        config, old, thought = self._settings(), self.tiredness, self._thinker.log
-        self._keep(Tiredness(old.awake_seconds + passed, old.tokens + thought.tokens))
+        config, thought = self._settings(), self._thinker.log
+        self._keep(self.awake_seconds + passed, self.tokens + thought.tokens)
         thought.tokens = 0
         if agent.location is not agent.home and hosts_guests(agent):
             self.come_home()  # since before a reload, or it was held up in a talk
         # Paused it stays as it is; and nobody falls asleep in a body that a person plays.
         busy = agent.db.paused or agent.has_account or self.going_home or self._thinker.turn
         quiet = self._timer.seconds() - self._last_spoken >= config.quiet_minutes * 60.0
-        if (why := tired(config, self.tiredness)) and quiet and not busy:
+        if (why := tired(config, self.awake_seconds, self.tokens)) and quiet and not busy:
             self.go_to_bed(why)
 
     def noticed(self, event: Impulse) -> None:
@@ -165,7 +158,7 @@ class Sleeper:
         """The server stops, or the agent is gone; it sleeps on if it sleeps."""
         self.stay_up()
         self.nights.close()
-        self._keep(self.tiredness)
+        self._keep(self.awake_seconds, self.tokens)
 
     # -- on its way
 
@@ -225,7 +218,7 @@ class Sleeper:
         agent.db.asleep = True
         show(agent, f"{agent.key} lies down and falls asleep.", "asleep")
         log(f"[Sleep] {agent.key} falls asleep: {why}")
-        self._keep(self.tiredness)
+        self._keep(self.awake_seconds, self.tokens)
         self.nights.begin(why)
 
     def wake(self, by: str, *, rested: bool = False) -> bool:
@@ -243,8 +236,8 @@ class Sleeper:
         self.nights.end(by)
         # The longer it slept, the less of what has tired it is left.
         share = slept / timedelta(hours=self._settings().sleep_hours)
-        left, old = 0.0 if whole else 1.0 - min(max(share, 0.0), 1.0), self.tiredness
-        self._keep(Tiredness(old.awake_seconds * left, int(old.tokens * left)))
+        left = 0.0 if whole else 1.0 - min(max(share, 0.0), 1.0)
+        self._keep(self.awake_seconds * left, int(self.tokens * left))
         cause = "you have slept enough" if by == ITS_HOUR else f"{by} woke you"
         self._remember(agent, f"You wake up after {_told(slept)} of sleep: {cause}.")
         show(agent, f"{agent.key} wakes up.", "asleep")
@@ -257,11 +250,10 @@ class Sleeper:
     def _remember(self, agent: Body, text: str) -> None:
         self._memory.remember(text, MemoryKind.RESULT, place=place_of(agent))
 
-    def _keep(self, tiredness: Tiredness) -> None:
-        self.tiredness = tiredness
+    def _keep(self, seconds: float, tokens: int) -> None:
+        self.awake_seconds, self.tokens = seconds, tokens
         if (agent := self._body()) is not None:
-            kept = (round(tiredness.awake_seconds, 1), tiredness.tokens)
-            agent.attributes.add("tiredness", kept)
+            agent.attributes.add("tiredness", (round(seconds, 1), tokens))
 
     # -- what reaches a sleeper
 
@@ -299,12 +291,12 @@ def _answer(agent: Body, speaker: Any, text: str) -> None:
     speaker.msg((text, {"type": "asleep"}), from_obj=agent)
 
 
-def _tiredness_of(agent: Body | None) -> Tiredness:
+def _tiredness_of(agent: Body | None) -> tuple[float, int]:
     try:
         seconds, tokens = (agent.attributes.get("tiredness") if agent else None) or (0.0, 0)
-        return Tiredness(max(float(seconds), 0.0), max(int(tokens), 0))
+        return max(float(seconds), 0.0), max(int(tokens), 0)
     except (TypeError, ValueError):  # builders can set an attribute to anything
-        return Tiredness()
+        return 0.0, 0
 
 
 def _told(slept: timedelta) -> str:
@@ -318,15 +310,14 @@ def _told(slept: timedelta) -> str:
 # -- when it is tired, when it wakes, and what is loud enough to wake it
 
 
-def tired(config: SleepConfig, tiredness: Tiredness) -> str:
+def tired(config: SleepConfig, seconds: float, tokens: int) -> str:
     """Why an agent is tired: ``16 hours awake``; empty if it is not."""
     if not config.sleep:
         return ""
-    if tiredness.awake_seconds >= config.awake_hours * _HOUR:
-        hours = tiredness.awake_seconds / _HOUR
+    if (hours := seconds / _HOUR) >= config.awake_hours:
         return f"{hours:.0f} hours awake" if hours >= 2 else f"{hours * 60:.0f} minutes awake"
-    if 0 < config.awake_tokens <= tiredness.tokens:
-        return f"{tiredness.tokens:,} tokens of thinking"
+    if 0 < config.awake_tokens <= tokens:
+        return f"{tokens:,} tokens of thinking"
     return ""
 
 

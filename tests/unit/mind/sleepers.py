@@ -16,10 +16,11 @@ from twisted.internet.defer import Deferred, succeed
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.settings import SleepConfig
 from keepsake.agent.sleep.night import Nights, NightTask, Step
+from keepsake.agent.sleep.night_tasks import NightWork
 from keepsake.events.types import Sleep
 from keepsake.paths import REPOSITORY
 from keepsake.ports import Generation, TargetModel
-from keepsake.tasks.night import PARTS
+from keepsake.tasks.night import JOURNAL_VARIABLES, PARTS, PEOPLE_VARIABLES, REFLECT_VARIABLES
 from keepsake.tasks.task import Ask, Prompts, Question, load_prompts
 
 
@@ -142,3 +143,27 @@ class Bedroom:
         self.told.clear()
         self.nights.begin("tired")
         return [each for each in self.told if each.op == "step"]
+
+
+def work(
+    journal: Any = None,
+    people: Any = None,
+    read: Any = None,
+    may: Callable[[Any], bool] = lambda _: True,
+    *,
+    now: Any = None,
+    config: SleepConfig | None = None,
+) -> NightWork:
+    """A night's work with the shipped templates."""
+    variables = {"journal": JOURNAL_VARIABLES, "people": PEOPLE_VARIABLES}
+    variables["reflect"] = REFLECT_VARIABLES
+    return NightWork(
+        name="Mira",
+        journal=journal,
+        people=people,
+        prompts=lambda task: shipped(task, variables[task]),
+        config=lambda: config or SleepConfig(),
+        now=lambda: now,
+        may=may,
+        read=read,
+    )

@@ -9,25 +9,19 @@ from pathlib import Path
 import pytest
 
 from keepsake.agent.sleep.night import Figures, NightAsk, NightTask, Step
-from keepsake.agent.sleep.night_tasks import write_day, write_portraits
 from keepsake.agent.sleep.sleeper import is_loud
 from keepsake.archive.records import Memory
 from keepsake.books.entries import Judge, line, standing
 from keepsake.books.journal import Journal
-from keepsake.tasks.night import (
-    JOURNAL_VARIABLES,
-    PEOPLE_VARIABLES,
-    JournalTask,
-)
+from keepsake.tasks.night import JOURNAL_VARIABLES, JournalTask
 from keepsake.tasks.task import AnswerRefused
 from tests.sentences import table
 from tests.unit.mind.acquaintances import TOM, Days, taken
 from tests.unit.mind.journals import NOON, did, told, write
 from tests.unit.mind.lives import WordTokens
-from tests.unit.mind.sleepers import Bedroom, NoMemory, Script, says, shipped
+from tests.unit.mind.sleepers import Bedroom, NoMemory, Script, says, shipped, work
 
 JOURNAL = shipped("journal", JOURNAL_VARIABLES)
-PEOPLE = shipped("people", PEOPLE_VARIABLES)
 DAY = [
     told(1, "My sister Lotte died in February."),
     did(2, "say Then tonight there is rosemary in the pot, for Lotte."),
@@ -69,7 +63,7 @@ def book(tmp_path: Path) -> Journal:
 
 
 def written(book: Journal, script: Script, memories: list[Memory] = DAY) -> Figures:
-    return write_day(book, memories, NightAsk(script, 9), JOURNAL, "Mira", NOON)
+    return work(book, now=NOON).write_day(NightAsk(script, 9), memories)
 
 
 def test_a_whisper_is_never_shown_nor_little_asked_about(book):
@@ -87,7 +81,7 @@ def test_no_private_line_is_shown_for_a_portrait(tmp_path):
         days.says("Tom", TOM, f"I have mended net {number}.")
     script = Script(lambda _: "Mends nets.")
     may = lambda numbers: 4 not in numbers  # noqa: E731
-    write_portraits(taken(tmp_path, days), NightAsk(script, 9), PEOPLE, "Mira", may, days.read)
+    work(None, taken(tmp_path, days), days.read, may).write_portraits(NightAsk(script, 9))
     assert "net 2" in script.prompts[0]
     assert "net 3" not in script.prompts[0]
 

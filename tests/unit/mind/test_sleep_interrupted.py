@@ -25,7 +25,6 @@ import pytest
 
 from keepsake.agent.settings import SleepConfig
 from keepsake.agent.sleep.night import Figures, NightAsk, NightTask, Step
-from keepsake.agent.sleep.night_tasks import reflect, write_day, write_portraits
 from keepsake.archive.history import compactions
 from keepsake.archive.records import Memory
 from keepsake.books.entries import EntryOrigin, JournalEntry
@@ -34,15 +33,12 @@ from keepsake.books.people import PeopleBook, PersonPage
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.types import CompactReason
 from keepsake.ports import Generation, TargetModel
-from keepsake.tasks.night import JOURNAL_VARIABLES, PEOPLE_VARIABLES, REFLECT_VARIABLES
 from keepsake.tasks.task import Question
 from tests.unit.mind.lives import Life, ManualClock, covered
-from tests.unit.mind.sleepers import Bedroom, Killed, NoMemory, Target, generation, shipped, shown
+from tests.unit.mind.sleepers import Bedroom, Killed, NoMemory, Target, generation, shown, work
 
 NIGHT = datetime(2026, 11, 21, 23, 0, tzinfo=UTC)
 CONFIG = SleepConfig(reflect_after=20)
-JOURNAL, PEOPLE = shipped("journal", JOURNAL_VARIABLES), shipped("people", PEOPLE_VARIABLES)
-REFLECT = shipped("reflect", REFLECT_VARIABLES)
 WINDOWS = CompactionConfig(context_tokens=300, min_saving_tokens=0)
 """So few tokens that a day is over the sleep mark."""
 TOM, ADA = "5-20261101120000", "6-20261101120000"
@@ -114,22 +110,22 @@ class World:
         return list(archive.read(1, archive.last_number))
 
     def tasks(self) -> dict[Step, NightTask]:
-        now, journal = self.clock.now(), self.journal
+        night = work(
+            *(self.journal, self.book, self.memory.archive.read),
+            now=self.clock.now(),
+            config=CONFIG,
+        )
+
+        def profiles(ask: NightAsk) -> Figures:
+            self.book.take(self.lived())
+            return night.write_portraits(ask)
+
         return {
-            Step.CONSOLIDATE: lambda ask: write_day(
-                journal, self.lived(), ask, JOURNAL, "Mira", now
-            ),
-            Step.REFLECT: lambda ask: reflect(
-                journal, ask, CONFIG, REFLECT, "Mira", now, lambda _: True
-            ),
-            Step.PROFILES: self._profiles,
+            Step.CONSOLIDATE: lambda ask: night.write_day(ask, self.lived()),
+            Step.REFLECT: night.reflect,
+            Step.PROFILES: profiles,
             Step.COMPACT: lambda _: {"kept": self.memory.compact(CompactReason.SLEEP).kept},
         }
-
-    def _profiles(self, ask: NightAsk) -> Figures:
-        self.book.take(self.lived())
-        archive = self.memory.archive
-        return write_portraits(self.book, ask, PEOPLE, "Mira", lambda _: True, archive.read)
 
     def end(self) -> End:
         """What is on the disk; the world is closed."""

@@ -155,7 +155,7 @@ class CmdAgent(BuilderCommand):
 
     def _one(self, agent: AgentMixin) -> str:
         mind, place = self.mind(agent), agent.location.key if agent.location else "nowhere"
-        tiredness = mind.sleeper.tiredness
+        tiredness = mind.sleeper
         return (
             f"|w{agent.key}|n ({agent.dbref}), in {place}\n"
             f"  State:         {_state(mind)}\n"
@@ -289,7 +289,7 @@ def _state(mind: Mind) -> str:
 
 def _tired(mind: Mind) -> str:
     """How tired it is; at 100% it goes to bed."""
-    config, tiredness = runtime().sleeping.current, mind.sleeper.tiredness
+    config, tiredness = runtime().sleeping.current, mind.sleeper
     hours = timedelta(seconds=tiredness.awake_seconds) / timedelta(hours=config.awake_hours)
     tokens = tiredness.tokens / config.awake_tokens if config.awake_tokens else 0.0
     return f"{max(hours, tokens):.0%}"
