@@ -130,8 +130,10 @@ class Runtime:
             else:
                 result.callback(ended.result())
 
-        future = (pool or self.workers).submit(work)
-        result = Deferred[T](lambda _: future.cancel())
+        def give_up(_: Deferred[T]) -> None:
+            future.cancel()
+
+        future, result = (pool or self.workers).submit(work), Deferred[T](give_up)
         future.add_done_callback(
             lambda ended: None if ended.cancelled() else self.post(lambda: came(ended))
         )
