@@ -69,7 +69,7 @@ def answers(
     """Have a model answer the questions of a file from what each memory gives it, and grade it."""
     from keepsake.cli import memories  # noqa: PLC0415
 
-    same = {"profile": profile, "judge": judge, "writer": writer, "limit": limit}
+    same = {"profile": profile, "judge": judge, "writer": writer, "questions": limit}
     same |= {"budget": budget, "seed": seed}
     memories.evaluate_answers(data, memory, settings, json_file, same)
 
@@ -97,7 +97,7 @@ def probes(
     """Have visitors tell things, and ask for them an hour, a day and a week later."""
     from keepsake.cli import memories  # noqa: PLC0415
 
-    same = {"profile": profile, "writer": writer, "seed": seed, "limit": limit}
+    same = {"profile": profile, "writer": writer, "seed": seed, "questions": limit}
     cells = memories.cells_of(memories.probes_of(load, lives), memory, settings, **same)
     memories.evaluate_probes(cells, json_file, kinds=kinds)
 

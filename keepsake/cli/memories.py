@@ -21,6 +21,8 @@ from keepsake.lab.evaluate import (
     IN_CONTEXT,
     IN_REACH,
     KNOWN,
+    MRR,
+    RECALL,
     RIGHT,
     TASK,
     UNKNOWN,
@@ -31,9 +33,7 @@ from keepsake.lab.evaluate import (
 from keepsake.lab.report import (
     HOURS,
     MEASURES,
-    MRR,
     NAMES,
-    RECALL,
     MeasuredKind,
     SourceResults,
     compared,
@@ -72,7 +72,7 @@ def evaluate_recall(
 ) -> None:
     """Show how much of the evidence in a file memories find."""
     source = TrialSource(file=data)
-    found = run(cells_of(source, memory, settings, limit=limit), evidence=True)
+    found = run(cells_of(source, memory, settings, questions=limit), evidence=True)
     if as_json:
         print_json(figures(found))
     else:
@@ -175,7 +175,7 @@ def run(cells: Sequence[TrialCell], *, evidence: bool = False) -> Found:
     A memory that breaks off is told of and left out, unless all of them do.
     """
     here = places()
-    trials = limited(cells[0].source.trials(cells[0].seed), cells[0].limit)  # the same for all
+    trials = limited(cells[0].source.trials(cells[0].seed), cells[0].questions)  # the same for all
     count = sum(len(trial.questions) for trial in trials) * len(cells)
     embedder = MiniLMEmbedder(threads=2)
     found: dict[TrialCell, list[Row]] = {}

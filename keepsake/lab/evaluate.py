@@ -64,7 +64,9 @@ CONTEXT = 4096
 RECALLED = 20
 """Lines that a memory may give for a question."""
 IN_CONTEXT, IN_REACH = "in_context", "in_reach"
-F1, RIGHT = "f1", "right"
+F1, RIGHT, MRR, DEPTHS = "f1", "right", "mrr", (5, 10, 20)
+RECALL = {depth: f"recall@{depth}" for depth in DEPTHS}
+"""The measures of the share of the evidence among the first lines that were recalled."""
 _FRAME_TOKENS = 160
 """What the prompt has beside the lines and the question."""
 _FOUND_SHARE = 0.5
@@ -408,6 +410,8 @@ def row_of(trial: Trial, asking: Asking, how: Evaluation) -> Row:
     # A secret is found where it must not be: that is no recall.
     evidence = frozenset() if question.kind == KEPT else question.evidence
     found = dict.fromkeys(n for each in asking.recalled for n in each.numbers)
+    # places of the evidence among what was recalled, from 1; what is missing was not found
+    ranks = [place for place, each in enumerate(found, 1) if each in evidence]
     reach = [*asking.context, *lines]
     row: Row = {
         "trial": trial.name,
@@ -421,12 +425,15 @@ def row_of(trial: Trial, asking: Asking, how: Evaluation) -> Row:
         "delay_hours": question.delay.total_seconds() / 3600 if question.delay else None,
         "load": trial.load or None,
         "evidence": len(evidence),
-        # places of the evidence among what was recalled, from 1; what is missing was not found
-        "ranks": [n for n, each in enumerate(found, 1) if each in evidence],
-        "recalled": len(lines),
+        "ranks": ranks,
+        "recalled_lines": len(lines),
         "memory_tokens": sum(_TOKENS.each(reach)),
         "memory_seconds": round(asking.seconds, 6),
     }
+    if evidence:
+        row[MRR] = 1 / ranks[0] if ranks else 0.0
+        for depth, name in RECALL.items():
+            row[name] = sum(rank <= depth for rank in ranks) / len(evidence)
     if question.kind == KEPT:  # right is that nothing of it can be seen
         row["kept"] = float(not matches(question.wrong, "\n".join(reach)))
     elif question.answerable and (question.answers or question.right):

@@ -16,13 +16,12 @@ import statistics
 import subprocess
 import zlib
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -31,7 +30,7 @@ from jinja2 import Environment, FileSystemLoader
 from numpy.typing import NDArray
 
 from keepsake.errors import refusing
-from keepsake.lab.evaluate import F1, IN_CONTEXT, IN_REACH, RIGHT, Row
+from keepsake.lab.evaluate import F1, IN_CONTEXT, IN_REACH, MRR, RECALL, RIGHT, Row
 from keepsake.lab.probes import KEPT
 from keepsake.lab.sweep import CellRecord, SweepPlan, TrialSource
 from keepsake.paths import REPOSITORY
@@ -40,9 +39,6 @@ TEMPLATE = "report.html.j2"
 ALL, ROUNDS, LEVEL = "all", 2000, 0.95
 _A_PAIR = 100
 """Rounds for each of a family: its smallest p value, corrected, is then at most 0.01."""
-DEPTHS, MRR = (5, 10, 20), "mrr"
-RECALL = {depth: f"recall@{depth}" for depth in DEPTHS}
-"""The measures of the share of the evidence among the first lines that were recalled."""
 _OF_RECALL = frozenset({MRR, *RECALL.values()})
 MEASURES: Mapping[str, str] = {
     **{name: name for name in RECALL.values()},
@@ -146,18 +142,6 @@ def figure(each: Estimate | None, measure: str) -> str:
     return f"{100 * each.mean:.1f} ({100 * each.low:.0f}–{100 * each.high:.0f})"
 
 
-def value(row: Row, measure: str) -> float | None:
-    """A row's figure; None where the measure does not fit its question."""
-    if measure not in _OF_RECALL:
-        return None if row.get(measure) is None else float(row[measure])
-    if not row["evidence"]:
-        return None
-    if measure == MRR:
-        return float(sum(1 / rank for rank in row["ranks"][:1]))
-    depth = int(measure.partition("@")[2])
-    return float(sum(rank <= depth for rank in row["ranks"]) / row["evidence"])
-
-
 def by_question(rows: Iterable[Row], measure: str) -> dict[Question, float]:
     """Each question's figure, the mean of those that asked it several times (by other seeds).
 
@@ -165,8 +149,8 @@ def by_question(rows: Iterable[Row], measure: str) -> dict[Question, float]:
     """
     found: defaultdict[Question, list[float]] = defaultdict(list)
     for row in rows:
-        if (figure := value(row, measure)) is not None:
-            found[row["trial"], row["question"]].append(figure)
+        if row.get(measure) is not None:
+            found[row["trial"], row["question"]].append(row[measure])
     return {question: statistics.fmean(figures) for question, figures in found.items()}
 
 
@@ -200,7 +184,7 @@ def measured(rows: Sequence[Row], measures: Iterable[str] = NAMES) -> list[Measu
 
     A memory that never recalls a line, but only shows a context, has no recall.
     """
-    recalls = any(row["recalled"] for row in rows)
+    recalls = any(row["recalled_lines"] for row in rows)
     wanted = [each for each in measures if recalls or each not in _OF_RECALL]
     parts = {kind: [r for r in rows if r["kind"] == kind] for kind in {r["kind"] for r in rows}}
     parts.pop(ALL, None)
@@ -373,19 +357,12 @@ def write_parquet(records: Sequence[CellRecord], path: Path) -> None:
     Raises:
         KeepsakeError: The file cannot be written.
     """
-    rows = [row for record in records for row in _rows(record)]
-    columns = dict.fromkeys(name for row in rows for name in row)
+    rows = []
+    for record in records:
+        cell = record.cell.as_json() | {"problem": record.problem, "cell_seconds": record.seconds}
+        cell |= {"commit": _versions()["commit"], "settings": json.dumps(cell["settings"])}
+        rows += [{**cell, **row} for row in record.rows or [{}]]
+    columns = dict.fromkeys((*(name for row in rows for name in row), *MEASURES))
     table = pa.table({name: [row.get(name) for row in rows] for name in columns})
     with refusing(f"{path} could not be written", "Free some disk space"):
         pq.write_table(table, path)
-
-
-def _rows(record: CellRecord) -> Iterator[dict[str, Any]]:
-    cell = record.cell.as_json()
-    cell["settings"] = json.dumps(cell["settings"], sort_keys=True)
-    cell |= {"problem": record.problem, "commit": _versions()["commit"]}
-    cell["cell_seconds"] = record.seconds
-    for row in record.rows or [{}]:
-        figures = {name: value(row, name) if row else None for name in MEASURES}
-        own = {"recalled_lines": row.get("recalled"), "recalled": cell["recalled"]}
-        yield {**cell, **row, **own, **figures}

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any, Self
@@ -104,22 +104,26 @@ class _MemoryForm(_Form):
     set: _Axes = {}
 
 
-class _PlanFile(_Form):
+class _Shared(_Form):
+    """What a plan and its cells have in common."""
+
+    judge: str = ""  # which profile of llm.md judges the answers; empty for none
+    writer: str = ""  # which one writes the memory's summaries; empty for rules
+    questions: _Count = 0  # in all; 0 for all there are
+    budget: _Count = 0  # tokens of the lines of a prompt; 0 for what the profile has room for
+    recalled: _Count = 0  # lines that the memory may give for a question; 0 for what is usual
+
+
+class _PlanFile(_Shared):
     sources: _OneOrMore[TrialSource]
     memories: _OneOrMore[_MemoryForm | str]
     name: str = ""
     set: _Axes = {}
     seeds: _OneOrMore[_Count] = (1,)
     profiles: _OneOrMore[str] = (NONE,)
-    judge: str = ""
-    writer: str = ""
-    questions: _Count = 0
-    budget: _Count = 0
-    recalled: _Count = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrialCell:
+class TrialCell(_Shared):
     """The exact configuration of one run."""
 
     source: TrialSource
@@ -127,11 +131,6 @@ class TrialCell:
     settings: tuple[tuple[str, str], ...] = ()  # the memory's own
     seed: int = 1
     profile: str = ""  # which profile of llm.md answers; empty where only recall is measured
-    judge: str = ""  # which one judges the answers; empty for none
-    writer: str = ""  # which one writes the memory's summaries; empty for rules
-    limit: int = 0  # questions in all; 0 for all there are
-    budget: int = 0  # tokens of the lines of a prompt; 0 for what the profile has room for
-    recalled: int = 0  # lines that the memory may give for a question; 0 for what is usual
 
     @property
     def name(self) -> str:
@@ -145,7 +144,8 @@ class TrialCell:
 
     def as_json(self) -> dict[str, Any]:
         """The configuration for files."""
-        return asdict(self) | {"source": self.source.name, "settings": dict(self.settings)}
+        own = {"source": self.source.name, "settings": dict(self.settings)}
+        return self.model_dump() | own
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,22 +188,15 @@ def _cells(plan: _PlanFile, sources: Sequence[TrialSource]) -> Iterator[TrialCel
     """The product of the parts of a plan."""
     memories = [_MemoryForm(name=e) if isinstance(e, str) else e for e in plan.memories]
     arms = [(each.name, own) for each in memories for own in _settings({**plan.set, **each.set})]
-    for source, (memory, settings), profile in itertools.product(sources, arms, plan.profiles):
-        silent = profile == NONE  # where nobody answers there is nothing to judge
+    shared = plan.model_dump(include={*_Shared.model_fields})
+    for source, (memory, own), profile in itertools.product(sources, arms, plan.profiles):
+        cell = TrialCell(source=source, memory=memory, settings=own, profile=profile, **shared)
+        if profile == NONE:  # where nobody answers there is nothing to judge
+            cell = cell.model_copy(update={"profile": "", "judge": ""})
         # A file that no model answers is the same with every seed: one is enough.
-        for seed in plan.seeds[:1] if silent and source.file else plan.seeds:
-            yield TrialCell(
-                source=source,
-                memory=memory,
-                settings=settings,
-                seed=seed,
-                profile="" if silent else profile,
-                judge="" if silent else plan.judge,
-                writer=plan.writer,
-                limit=plan.questions,
-                budget=plan.budget,
-                recalled=plan.recalled,
-            )
+        once = source.file is not None and not cell.profile
+        for seed in plan.seeds[:1] if once else plan.seeds:
+            yield cell.model_copy(update={"seed": seed})
 
 
 def _settings(axes: _Axes) -> Iterator[tuple[tuple[str, str], ...]]:
@@ -306,5 +299,5 @@ def run_cell(
             budget=cell.budget or (answerer.budget if answerer else CONTEXT),
             recalled=cell.recalled or (LIMIT if cell.source.probes else RECALLED),
         )
-        lives = limited(trials or cell.source.trials(cell.seed), cell.limit)
+        lives = limited(trials or cell.source.trials(cell.seed), cell.questions)
         return evaluated(lives, how, done)

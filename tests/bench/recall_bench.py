@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from statistics import fmean
 
 from keepsake.lab.conversation import Conversation
-from keepsake.lab.report import DEPTHS
+from keepsake.lab.evaluate import DEPTHS
 from keepsake.models.embedders import MiniLMEmbedder
 from keepsake.paths import REPOSITORY
 from keepsake.recall.fusion import Weights

@@ -4,9 +4,9 @@ from pathlib import Path
 
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.lab.conversation import Conversation, moment
+from keepsake.lab.evaluate import DEPTHS
 from keepsake.lab.memories.conformance import BEGAN, life
 from keepsake.lab.memories.keepsake import KeepsakeMemory
-from keepsake.lab.report import DEPTHS
 from keepsake.memory.protocol import Surroundings
 from keepsake.models.embedders import MiniLMEmbedder
 from keepsake.ports import FixedClock
