@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from keepsake.json_lines import line_of, parsed
 from keepsake.lab.memories.plain import first_within
 from keepsake.lab.probes import KEPT, Trial, TrialQuestion
 from keepsake.language.perception import words
-from keepsake.memory.protocol import RecalledLine, Surroundings, maker, opened
+from keepsake.memory.protocol import RecalledLine, Surroundings, maker
 from keepsake.models.detection import detected_profiles
 from keepsake.models.embedded import Embedded
 from keepsake.models.gateway import build
@@ -58,7 +59,7 @@ type Row = dict[str, Any]
 QUIET, NIGHT = timedelta(minutes=30), timedelta(hours=4)
 """So long without a memory is a rest; so long, or a new day, is a night."""
 OVER = 1.25
-"""The share of its budget that a context may cost: memories may count tokens differently."""
+"""The share of its budget that counts of a context: memories may count tokens differently."""
 CONTEXT = 4096
 """Tokens of a prompt with its answer where the profile does not say."""
 RECALLED = 20
@@ -275,7 +276,7 @@ def answering_model(here: Places, name: str, seed: int = 0) -> AnsweringModel:
 
 
 class MemoryFault(KeepsakeError):
-    """A memory raised an error, or returned something else than the protocol wants."""
+    """A memory raised an error."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -297,8 +298,8 @@ class Asking:
     """One question and what the memory had for it."""
 
     question: TrialQuestion
-    context: tuple[str, ...]  # what every prompt shows
-    recalled: tuple[RecalledLine, ...]  # what was found for this question, best first
+    context: Sequence[str]  # what every prompt shows
+    recalled: Sequence[RecalledLine]  # what was found for this question, best first
     seconds: float  # that the memory took for both
 
 
@@ -334,6 +335,7 @@ def _lived(trial: Trial, how: Evaluation) -> Iterator[Asking]:
     """Live a life; a question is asked when its time has come."""
     clock, private = FixedClock(trial.memories[0].time), PrivateWords()
     waiting = deque(sorted(trial.questions, key=lambda each: each.time))
+    most = int(OVER * how.budget)
     with (
         refusing("There is no room for temporary files", "Free some disk space, or set TMPDIR"),
         tempfile.TemporaryDirectory(prefix="keepsake-", ignore_cleanup_errors=True) as folder,
@@ -348,7 +350,7 @@ def _lived(trial: Trial, how: Evaluation) -> Iterator[Asking]:
             budget=how.budget,
             settings=how.settings,
         )
-        with closing(opened(how.memory, given)) as memory:
+        with closing(maker(how.memory)(given)) as memory:
 
             def pass_to(moment: datetime) -> None:
                 gap, new_day = moment - clock.time, moment.date() != clock.time.date()
@@ -366,13 +368,11 @@ def _lived(trial: Trial, how: Evaluation) -> Iterator[Asking]:
                     recalled = memory.recall(f"{asker}{question.text}", how.recalled)
                     context = memory.context(how.budget)
                     seconds = time.perf_counter() - began
-                    _check(context, recalled, how)
-                    heard = (
-                        each
-                        for each in recalled
-                        if private.may_hear_all(each.numbers, audience=question.audience)
-                    )
-                    yield Asking(question, tuple(context), tuple(heard), seconds)
+                    # What is more than was asked for does not count.
+                    context = [*first_within(context[::-1], most, _TOKENS)][::-1]
+                    may = partial(private.may_hear_all, audience=question.audience)
+                    heard = [each for each in recalled[: how.recalled] if may(each.numbers)]
+                    yield Asking(question, context, heard, seconds)
                 if lived is not None:
                     pass_to(lived.time)
                     memory.perceive(lived)
@@ -384,24 +384,14 @@ def _naming(memory: str) -> Iterator[None]:
     """An error in a memory names the memory and the line."""
     try:
         yield
+    except ConfigError as error:  # of the command line, not of a line of a file
+        raise KeepsakeError(f"A setting of {memory!r}: {error.reason}", error.cure) from error
     except KeepsakeError:
         raise
     except Exception as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
         told = f"The memory {memory!r} failed: {error!r} ({place.filename}, line {place.lineno})"
         raise MemoryFault(told, "Correct it, or leave it out") from error
-
-
-def _check(context: Sequence[str], recalled: Sequence[RecalledLine], how: Evaluation) -> None:
-    """See that a memory gave what it is to give: a slip must not become a figure."""
-    wanted = ""
-    if isinstance(context, str) or sum(_TOKENS.each(list(context))) > OVER * how.budget:
-        wanted = f"context() is to give a list of lines, {how.budget:,} tokens at most"
-    elif len(recalled) > how.recalled:
-        wanted = f"recall() is to give {how.recalled} lines at most, not {len(recalled)}"
-    if wanted:
-        cure = "See docs/research.md; keepsake.lab.memories.conformance tests it"
-        raise MemoryFault(f"The memory's {wanted}", cure)
 
 
 def row_of(trial: Trial, asking: Asking, how: Evaluation) -> Row:

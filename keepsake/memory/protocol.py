@@ -1,14 +1,13 @@
 """A memory behind one Protocol, and how one is found by its name.
 
-The archive stays the truth: the host hands a memory everything that the agent experiences, and
-again everything after :attr:`MemorySystem.newest`. So a memory may keep files in its folder, or
-nothing at all. A name is an entry point (:data:`GROUP`) or ``package.module:Class``.
+An evaluation hands a memory everything that an agent experiences, and asks it. A memory may keep
+files in its folder, or nothing at all. A name is an entry point (:data:`GROUP`) or
+``package.module:Class``.
 """
 
 from __future__ import annotations
 
 import importlib
-import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +22,7 @@ from keepsake.prompt.tokens import Heuristic
 
 GROUP = "keepsake.memories"
 """The group of entry points in which packages name their memories."""
-METHODS = ("newest", "perceive", "context", "recall", "rest", "close")
+METHODS = ("perceive", "context", "recall", "rest", "close")
 """What a :class:`MemorySystem` has."""
 
 
@@ -42,7 +41,7 @@ class Surroundings:
     """What a memory is given when it is made."""
 
     agent: str  # whose memory it is; empty where it only listens, as in the field's benchmarks
-    folder: Path  # its own; there, and empty the first time
+    folder: Path  # its own, and empty
     clock: Clock  # what time it is for the agent
     embedder: Embedder | None = None  # None where there are words alone
     # writes summaries and reflections: continues a text, or answers messages; None for rules
@@ -57,16 +56,9 @@ class Surroundings:
 class MemorySystem(Protocol):
     """What one agent remembers.
 
-    It is made with :class:`Surroundings` as its only argument. One method is called at a time, in
-    any worker thread; each may block. What it raises beside a
-    :class:`~keepsake.errors.KeepsakeError` is a fault of its own, and the agent goes on without.
+    It is made with :class:`Surroundings` as its only argument. Each method may block.
     :mod:`keepsake.lab.memories.conformance` tests this contract.
     """
-
-    @property
-    def newest(self) -> int:
-        """Number of the last memory that it still knows after being opened; 0 for none."""
-        ...
 
     def perceive(self, memory: Memory) -> None:
         """Take in the next memory of the life; numbers are 1, 2, 3 and so on."""
@@ -149,23 +141,8 @@ def _loaded(point: EntryPoint) -> Maker:
         raise KeepsakeError(told, cure) from error
     if not callable(found):
         raise KeepsakeError(f"{point.value} is no class", "Name the class itself: package:Class")
-    if isinstance(found, type):  # ``newest`` may be set where it is made
-        _check(point.name, found, METHODS[1:])
-    return found
-
-
-def _check(name: str, found: object, wanted: Sequence[str] = METHODS) -> None:
-    if missing := [each for each in wanted if inspect.getattr_static(found, each, None) is None]:
-        told = f"{name} is no memory: it lacks {', '.join(missing)}"
+    missing = [name for name in METHODS if not hasattr(found, name)]
+    if isinstance(found, type) and missing:
+        told = f"{point.name} is no memory: it lacks {', '.join(missing)}"
         raise KeepsakeError(told, f"It needs {', '.join(METHODS)}; see docs/research.md")
-
-
-def opened(name: str, surroundings: Surroundings) -> MemorySystem:
-    """A memory of that name, made for its surroundings.
-
-    Raises:
-        KeepsakeError: There is none, or what it gives lacks a method of :class:`MemorySystem`.
-    """
-    made = maker(name)(surroundings)
-    _check(name, made)
-    return made
+    return found

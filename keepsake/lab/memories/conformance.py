@@ -17,7 +17,6 @@ import tempfile
 import traceback
 import zlib
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -101,18 +100,16 @@ class MemoryConformance:
     def opened(
         self, folder: Path, lived: Sequence[Memory] = (), agent: str = "Mira"
     ) -> Iterator[MemorySystem]:
-        """A memory over that folder which is handed what it does not know of ``lived``."""
+        """A memory over that folder which has lived that."""
         folder.mkdir(parents=True, exist_ok=True)
         clock = FixedClock(BEGAN)
         given = Surroundings(agent=agent, folder=folder, clock=clock, embedder=self.embedder)
         memory = self.make(given)
         try:
             assert isinstance(memory, MemorySystem), "a method of MemorySystem is missing"
-            known = memory.newest
             for each in lived:
-                clock.time = max(clock.time, each.time)
-                if each.number > known:
-                    memory.perceive(each)
+                clock.time = each.time
+                memory.perceive(each)
             yield memory
         finally:
             memory.close()
@@ -121,7 +118,6 @@ class MemoryConformance:
 
     def test_an_empty_memory_answers(self, tmp_path: Path) -> None:
         with self.opened(tmp_path / "empty") as memory:
-            assert memory.newest == 0, "newest is not 0 before anything was perceived"
             assert list(memory.recall("Who lost the kettle?", 5)) == []
             assert _cost(memory.context(500)) <= 500
 
@@ -137,25 +133,10 @@ class MemoryConformance:
     def test_the_budget_is_kept_in_a_long_life(self, tmp_path: Path) -> None:
         with self.opened(tmp_path / "life", life(self.long)) as memory:
             memory.rest(asleep=True)
-            assert memory.newest == self.long
             assert len(_recalled(memory, "Who painted the north gate?", 10)) <= 10
             for budget in (0, 40, 400, 3840):
                 spent = _cost(memory.context(budget))
                 assert spent <= budget, f"the context takes {spent} of {budget} tokens"
-
-    def test_reopening_loses_nothing(self, tmp_path: Path) -> None:
-        lived = life(40)
-        with self.opened(tmp_path / "life", lived) as memory:
-            memory.rest(asleep=True)
-            before = list(memory.context(2000))
-            found = [line.numbers for line in _recalled(memory, "Who sold honey?", 5)]
-        with self.opened(tmp_path / "life") as memory:
-            assert memory.newest <= 40, "newest is beyond what was perceived"
-        with self.opened(tmp_path / "life", lived) as memory:
-            assert memory.newest == 40
-            assert list(memory.context(2000)) == before, "the context is another one afterwards"
-            again = [line.numbers for line in _recalled(memory, "Who sold honey?", 5)]
-            assert len(again) == len(found), "less is found than before"
 
     def test_odd_text_is_taken_and_the_same_twice(self, tmp_path: Path) -> None:
         twice = life(2 * len(ODD))
@@ -166,18 +147,14 @@ class MemoryConformance:
                 assert len(_recalled(memory, text, 5)) <= 5
             assert _cost(memory.context(1000)) <= 1000
 
-    def test_rests_and_calls_come_at_any_time_from_any_thread(self, tmp_path: Path) -> None:
+    def test_rest_may_come_at_any_time(self, tmp_path: Path) -> None:
         with self.opened(tmp_path / "life") as memory:
             for number, asleep in enumerate((True, False, False, True, True), 1):
-                with ThreadPoolExecutor(1) as other:  # another thread each time
-                    other.submit(memory.rest, asleep=asleep).result()
-                    other.submit(memory.perceive, life(1, start=number)[0]).result()
-                    other.submit(_recalled, memory, "Who sold a torn map?", 5).result()
-                    other.submit(memory.context, 500).result()
+                memory.rest(asleep=asleep)
+                memory.perceive(life(1, start=number)[0])
                 memory.rest(asleep=not asleep)
-            assert memory.newest == 5
-            with ThreadPoolExecutor(1) as other:
-                other.submit(memory.close).result()  # and once more as the test ends
+            assert len(_recalled(memory, "Who sold a torn map?", 5)) <= 5
+            memory.close()  # and once more as the test ends
 
     def test_lives_do_not_mix(self, tmp_path: Path) -> None:
         hers, his = life(20, who=("Ada",)), life(20, who=("Zoltan",))
@@ -234,6 +211,7 @@ def _recalled(memory: MemorySystem, question: str, limit: int) -> list[RecalledL
 
 
 def _cost(lines: Sequence[str]) -> int:
+    assert not isinstance(lines, str), "the context is no list of lines"
     return sum(Heuristic().each(list(lines)))
 
 

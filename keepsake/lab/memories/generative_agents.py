@@ -78,8 +78,8 @@ class StreamEntry:
 class GenerativeAgents(Newest):
     """Recency, importance and relevance, each from 0 to 1 over the whole stream, and added up.
 
-    It keeps no file: it is handed everything again when it is opened. Without a model, importance
-    is judged by the rules of :mod:`keepsake.books.journal`, and it never reflects.
+    Without a model, importance is judged by the rules of :mod:`keepsake.books.journal`, and it
+    never reflects.
     """
 
     def __init__(self, given: Surroundings) -> None:

@@ -12,7 +12,7 @@ from keepsake.archive.privacy import outward
 from keepsake.archive.records import SCENE, Memory
 from keepsake.books.kept_lines import Commitments
 from keepsake.errors import CompactionError
-from keepsake.lab.memories.plain import LineIndex, first_within, plainly
+from keepsake.lab.memories.plain import LineIndex, first_within
 from keepsake.memory.agent_memory import AgentMemory
 from keepsake.memory.config import FOLDER, CompactionConfig, load_strategy
 from keepsake.memory.ladder import ModelSummarizer
@@ -85,19 +85,15 @@ class KeepsakeMemory:
             clock=given.clock,
             agent=given.agent,
         )
-        for memory in self._memory.archive.read(1, self.newest):
-            self._found_again(memory)
         self._memory.weigh(sum(given.tokens.each(self._commitments.lines)))
-
-    @property
-    def newest(self) -> int:
-        """The last in its archive."""
-        return self._memory.archive.last_number
 
     def perceive(self, memory: Memory) -> None:
         """Archive it, and compact if that makes one due."""
         self._memory.take(memory)
-        self._found_again(memory)
+        self._lived[memory.number] = memory
+        self._names |= {memory.source, memory.place} - {""}
+        if not about_memory(memory) and memory.event not in (FORGOTTEN, SCENE):
+            self._index.add(memory_document(memory, self._given.agent))
         self._compact(self._memory.next_turn())
 
     def context(self, budget: int) -> Sequence[str]:
@@ -139,12 +135,6 @@ class KeepsakeMemory:
 
     # -- inside
 
-    def _found_again(self, memory: Memory) -> None:
-        self._lived[memory.number] = memory
-        self._names |= {memory.source, memory.place} - {""}
-        if not about_memory(memory) and memory.event not in (FORGOTTEN, SCENE):
-            self._index.add(memory_document(memory, self._given.agent))
-
     def _compact(self, reason: CompactReason | None) -> None:
         with suppress(CompactionError):  # counted in its status; nothing has changed
             if reason is not None:
@@ -155,13 +145,13 @@ def _config(given: Surroundings) -> CompactionConfig:
     """The settings, with the context that the budget asks for unless they name one.
 
     Raises:
-        KeepsakeError: A setting is wrong.
+        ConfigError: A setting is wrong.
     """
     written = dict(given.settings)
     reserve = written.setdefault("reserve_tokens", str(CompactionConfig().reserve_tokens))
     if reserve.isdecimal():
         written.setdefault("context_tokens", str(given.budget + int(reserve)))
-    return plainly(lambda: CompactionConfig.load(SHIPPED / "memory_compaction.md", written))
+    return CompactionConfig.load(SHIPPED / "memory_compaction.md", written)
 
 
 def _summarizer(given: Surroundings) -> Summarizer:

@@ -1,12 +1,12 @@
 """The plain memories: all that was lived, the newest of it, and retrieval over all lines (RAG).
 
-They keep no files: they are handed everything again whenever they are opened.
+They keep no files.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import batched
 from pathlib import Path
@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from keepsake.archive.records import Memory
-from keepsake.errors import ConfigError, KeepsakeError
 from keepsake.language.perception import words, writable
 from keepsake.markdown_config import ConfigSection, Setting, between
 from keepsake.memory.protocol import RecalledLine, Surroundings, dated, line_of
@@ -35,22 +34,10 @@ def settings_of[C](config: type[C], written: Mapping[str, str]) -> C:
     Bounds come from :func:`keepsake.markdown_config.between`.
 
     Raises:
-        KeepsakeError: A value or a name is wrong; says which, and what there is.
+        ConfigError: A value or a name is wrong; says which, and what there is.
     """
     entries = {key: Setting(value, 1) for key, value in written.items()}
-    return plainly(lambda: ConfigSection(Path("settings"), "", 1, entries).into(config))
-
-
-def plainly[T](reading: Callable[[], T]) -> T:
-    """What ``reading`` gives; what it refuses is told without a file's name and line.
-
-    Raises:
-        KeepsakeError: A setting is wrong.
-    """
-    try:
-        return reading()
-    except ConfigError as error:
-        raise KeepsakeError(f"A memory's setting: {error.reason}", error.cure) from error
+    return ConfigSection(Path("settings"), "", 1, entries).into(config)
 
 
 def first_within(lines: Iterable[str], budget: int, tokens: Tokens) -> Iterator[str]:
@@ -83,19 +70,14 @@ class RagSettings:
 
 
 class Newest:
-    """A memory that shows its newest ``size`` lines in every prompt, and finds nothing.
-
-    Attributes:
-        newest: The number of the last memory.
-    """
+    """A memory that shows its newest ``size`` lines in every prompt, and finds nothing."""
 
     def __init__(self, given: Surroundings, size: int) -> None:
-        self.newest, self._tokens, self._size = 0, given.tokens, size
+        self._tokens, self._size = given.tokens, size
         self._lines: dict[int, str] = {}
 
     def perceive(self, memory: Memory) -> None:
         """Keep the line, and drop the oldest."""
-        self.newest = memory.number
         self._lines[memory.number] = dated(memory)
         while len(self._lines) > self._size:
             del self._lines[next(iter(self._lines))]

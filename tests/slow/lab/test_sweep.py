@@ -29,7 +29,6 @@ questions: 30
 """
 BREAKING = """
 class Breaking:
-    newest = 0
     def __init__(self, given): raise RuntimeError("half of it")
     perceive = context = recall = rest = close = __init__
 """

@@ -13,7 +13,6 @@ from keepsake.memory.protocol import RecalledLine, maker
 
 WHOLE = """
 class Whole:
-    newest = 0
     def __init__(self, given): ...
     def perceive(self, memory): ...
     def context(self, budget): return []
@@ -23,7 +22,6 @@ class Whole:
 """
 LESS = """
 class Less:
-    newest = 0
     def perceive(self, memory): ...
     def context(self, budget): return []
 """
