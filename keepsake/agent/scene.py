@@ -30,7 +30,6 @@ from keepsake.prompt.script import day_and_time
 from keepsake.prompt.verbs import COMPACT, NAMING, VERBS, Options, Takes, Verb
 from keepsake.recall.documents import DocumentKind, Hit
 from keepsake.tasks.conversation import excerpt, in_order
-from keepsake.tasks.deed import tools_of
 from keepsake.tasks.fallback import FallbackLine, answer
 from keepsake.tasks.talk import TalkScene
 
@@ -250,7 +249,7 @@ def _around(
         options=tuple(usage for verb, usage in usages.items() if verb.takes in NAMING),
         partner=turn.partner,
         trigger=turn.impulse.kind,
-        tools=tools_of(usages),
+        tools=usages,
         commands=tuple(f"{v.usage}: {v.help}" for v in verbs),
     )
 

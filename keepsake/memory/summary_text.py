@@ -26,7 +26,7 @@ from keepsake.archive.records import Memory, MemoryKind, Tier
 from keepsake.language.heard import heard, spoken
 from keepsake.language.perception import SENTENCE_GAP, for_prompt, short_day, shorten, words
 from keepsake.memory.config import NARRATIVE, Strategy
-from keepsake.prompt.script import about_memory, daytime
+from keepsake.prompt.script import DAYTIMES, about_memory
 from keepsake.prompt.tokens import CHARACTERS_PER_TOKEN, estimate_tokens
 from keepsake.tasks.task import Cost, RefusedAnswer
 
@@ -68,7 +68,7 @@ def numbered(memories: Iterable[Memory]) -> list[str]:
     lines, before = [], ""
     every = [*memories]
     for memory in [each for each in every if each.event != FORGOTTEN] or every:
-        when = f"[{short_day(memory.time)}, {daytime(memory.time)}] "
+        when = f"[{short_day(memory.time)}, {DAYTIMES[memory.time.hour]}] "
         lines.append(f"{memory.number}. {'' if when == before else when}{told(memory)}")
         before = when
     return lines

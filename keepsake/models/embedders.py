@@ -241,12 +241,8 @@ class CachedEmbedder:
     """An embedder that keeps the vectors it gave last, in single precision. Safe in any thread."""
 
     def __init__(self, embedder: Embedder, most: int = MOST_KEPT) -> None:
-        self.model_name, self.close, self._embed = (
-            embedder.model_name,
-            embedder.close,
-            embedder.embed,
-        )
-        self._lock = threading.Lock()
+        self.model_name, self.close = embedder.model_name, embedder.close
+        self._embed, self._lock = embedder.embed, threading.Lock()
         self._kept = lru_cache(most)(lambda text: array("f", embedder.embed([text])[0]))
 
     def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from typing import Any
 
+from keepsake.errors import ModelError
 from keepsake.models.capabilities import (
     TOOLS,
     Capabilities,
@@ -72,6 +72,7 @@ class OllamaModel(ServerModel):
         super().__init__(profile, host, words(host, profile.model), OLLAMA)
         import ollama  # noqa: PLC0415 - a tenth of what a start loads, and few profiles name it
 
+        self._refusal = ollama.ResponseError
         self._client = ollama.Client(host, **client_settings(profile.time_limit))
         # A quarter is left for the answer. In steps, as the model is loaded anew for another size.
         self._needed = -(-(profile.prompt_tokens or LARGEST_PROMPT) * 4 // 3 // _STEP) * _STEP
@@ -81,28 +82,27 @@ class OllamaModel(ServerModel):
         """Close the kept connections."""
         self._client.close()  # type: ignore[no-untyped-call]  # it has no annotations
 
-    @contextmanager
-    def _asking(self, seconds: float) -> Iterator[None]:
-        """Give a name to what the client raises."""
-        import ollama  # noqa: PLC0415 - as above
-
-        with named_errors(self.server, seconds):
-            try:
-                yield
-            except ollama.ResponseError as error:  # amid a stream it has no status
-                status = error.status_code if error.status_code > 0 else 500
-                raise from_status(status, str(error.error), self.server) from error
+    def _named(self, error: Exception) -> ModelError:
+        """An error of the client, by our name; amid a stream it has no status."""
+        status, said = getattr(error, "status_code", 500), str(getattr(error, "error", error))
+        return from_status(status if status > 0 else 500, said, self.server)
 
     def _rows(self) -> list[Mapping[str, Any]]:
-        with self._asking(LOOK_SECONDS):
-            return [{"id": each.model} for each in self._client.list().models]
+        with named_errors(self.server, LOOK_SECONDS):
+            try:
+                return [{"id": each.model} for each in self._client.list().models]
+            except self._refusal as error:
+                raise self._named(error) from error
 
     def _has(self, names: Sequence[str]) -> bool:
         return self.profile.model in names or f"{self.profile.model}:latest" in names
 
     def _learnt(self, rows: Sequence[Mapping[str, Any]]) -> Capabilities:
-        with self._asking(LOOK_SECONDS):
-            said = self._client.show(self.profile.model)
+        with named_errors(self.server, LOOK_SECONDS):
+            try:
+                said = self._client.show(self.profile.model)
+            except self._refusal as error:
+                raise self._named(error) from error
             can, info = said.capabilities or [], said.modelinfo or {}
             # Tokens that it looks at: as the profile or its own file says, or as needed.
             rows_ = (line.split() for line in (said.parameters or "").splitlines())
@@ -149,7 +149,7 @@ class OllamaModel(ServerModel):
         else:
             question |= {"prompt": request.prompt, "raw": True}
         ask: Any = self._client.chat if chat else self._client.generate
-        with self._asking(self.profile.time_limit):
+        try:
             for each in ask(**question):
                 message = each.message if chat else None
                 if message is not None:
@@ -163,3 +163,5 @@ class OllamaModel(ServerModel):
                 sent.completion_tokens = each.eval_count or 0
                 sent.evaluation_seconds = (each.prompt_eval_duration or 0) / 1e9
                 yield (message.content if message is not None else each.response) or ""
+        except self._refusal as error:
+            raise self._named(error) from error

@@ -15,7 +15,9 @@ from keepsake.archive.records import Memory, MemoryKind
 from keepsake.language.perception import for_prompt
 from keepsake.prompt.verbs import PRIVATE
 
-_DAYTIMES = ((5, "night"), (12, "morning"), (17, "afternoon"), (22, "evening"), (24, "night"))
+_HOURS = (("night", 5), ("morning", 7), ("afternoon", 5), ("evening", 5), ("night", 2))
+DAYTIMES = tuple(word for word, hours in _HOURS for _ in range(hours))
+"""``morning``, ``afternoon``, ``evening`` or ``night``, by the hour."""
 
 
 def script(window: Sequence[Memory], name: str) -> list[str]:
@@ -48,16 +50,11 @@ def heading(memory: Memory) -> str:
     return f"[{day_and_time(memory.time)}{place}]"
 
 
-def daytime(moment: datetime) -> str:
-    """``morning``, ``afternoon``, ``evening`` or ``night``."""
-    return next(word for end, word in _DAYTIMES if moment.hour < end)
-
-
 @lru_cache(maxsize=16_384)  # the windows of a hundred agents, again in each prompt
 def day_and_time(moment: datetime) -> str:
     """``Thursday 26 November 2026, evening``, in the machine's time zone."""
     here = moment.astimezone()
-    return f"{here:%A} {here.day} {here:%B %Y}, {daytime(here)}"
+    return f"{here:%A} {here.day} {here:%B %Y}, {DAYTIMES[here.hour]}"
 
 
 RECALLED = "You recall: "

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import starmap
 from typing import Any, NamedTuple
 
@@ -76,7 +75,6 @@ class Marks:
         self._names = {mark: name for name, mark in self._of.items()}
         self._telling = frozenset(self._of.values()) - {self._of[name] for name in anywhere}
         self._any = re.compile(f"[{''.join(self._of.values())}{_END}]")
-        self._line = lru_cache(maxsize=32_768)(self._read_line)  # most of it is in the next too
 
     def on(self, name: str, value: Any) -> Any:
         """``value`` with every string in it marked as coming from the variable ``name``."""
@@ -93,19 +91,15 @@ class Marks:
     def read(self, printed: str) -> list[PromptLine]:
         """The lines of a text in which marked values were printed, without blanks at its end."""
         inside, lines = "", []  # the mark of the value that goes on
-        for each in printed.rstrip().split("\n"):
-            line, inside = self._line(each, inside)
-            lines.append(line)
+        for line in printed.rstrip().split("\n"):
+            marks = () if line.isascii() else self._any.findall(line)
+            section = inside or next((mark for mark in marks if mark in self._telling), "")
+            if marks:
+                inside = "" if marks[-1] == _END else marks[-1]
+            text = self._any.sub("", line) if marks else line
+            lines.append(PromptLine(text, self._names.get(section, FRAME)))
         lines[-1] = lines[-1]._replace(text=lines[-1].text.rstrip())
         return lines
-
-    def _read_line(self, line: str, inside: str) -> tuple[PromptLine, str]:
-        """One line, and the mark of the value that goes on behind it; ``inside``: before it."""
-        marks = () if line.isascii() else self._any.findall(line)
-        section = inside or next((mark for mark in marks if mark in self._telling), "")
-        if marks:
-            inside = "" if marks[-1] == _END else marks[-1]
-        return PromptLine(self._any.sub("", line), self._names.get(section, FRAME)), inside
 
 
 # -- what sections cost

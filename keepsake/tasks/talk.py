@@ -8,7 +8,7 @@ transcript, a play script that goes on at a cursor.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -16,9 +16,10 @@ from keepsake.archive.records import Memory
 from keepsake.errors import KeepsakeError
 from keepsake.language.heard import heard, spoken
 from keepsake.language.perception import for_prompt
-from keepsake.ports import ChatMessage, Embedder, TargetModel, Tool
+from keepsake.ports import ChatMessage, Embedder, TargetModel
 from keepsake.prompt.script import script
 from keepsake.prompt.sections import FRAME, Marks, PromptLine, Rendered
+from keepsake.prompt.verbs import Verb
 from keepsake.tasks.answer import SHORT, AnswerReader, fault_of, most_fitting
 from keepsake.tasks.conversation import (
     ASSISTANT,
@@ -28,6 +29,7 @@ from keepsake.tasks.conversation import (
     example_line,
     turns_of,
 )
+from keepsake.tasks.deed import tools_of
 from keepsake.tasks.task import Prompts, Question
 
 LONGEST_LINE = 2000
@@ -74,7 +76,8 @@ class TalkScene:
     noticed: tuple[str, ...] = ()  # what others asked of it and what it promised
     commands: tuple[str, ...] = ()  # usages for a transcript: ``say <words>: speak so that …``
     window: tuple[Memory, ...] = ()  # as the hearers may know it, oldest first
-    tools: tuple[Tool, ...] = ()  # the deeds for a model that calls tools
+    # the deeds for a model that calls tools, each with how it is written
+    tools: Mapping[Verb, str] = field(default_factory=dict)
 
     def variables(self) -> dict[str, Any]:
         """The variables of ``talk.md``, with nothing in them that could pass for another part."""
@@ -224,7 +227,7 @@ class Talk:
         first, news_of = ("\n".join(line.text for line in part).strip() for part in (head, last))
         messages = [ChatMessage(SYSTEM, first), *messages, ChatMessage(USER, news_of)]
         text = "\n\n".join(f"[{each.role}]\n{each.text}" for each in messages)
-        tools = self.scene.tools if target.takes_tools else ()
+        tools = tools_of(self.scene.tools) if target.takes_tools else ()
         self._instructions = "\n".join(line.text for line in head if line.section == FRAME)
         rendered = Rendered(text, (*head, *talk, *last))
         return TalkPrompt(Question(tuple(messages), text, tools=tools), rendered)
