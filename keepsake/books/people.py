@@ -475,8 +475,8 @@ def known_of(name: str, page: PersonPage | None, budget: int, how: Telling) -> s
 
     For instance ``Tom, met 9 November: a miller; last said: 'I have found her.'``.
     """
-    never = [f"{fit_name(name)}, whom you have never met"]
-    shown = never if page is None else _shown(fit_name(name), page, how)
+    name = fit_name(name)
+    shown = [f"{name}, whom you have never met"] if page is None else _shown(name, page, how)
     lines = (for_prompt(each, limit=_LONGEST) for each in shown)
     return next((line for line in lines if how.tokens.of(line) <= budget), "")
 
@@ -488,25 +488,18 @@ def _shown(name: str, page: PersonPage, how: Telling) -> Iterator[str]:
     head = f"{name}{known_as}, met {_day(page.first_met, how.now)}"
     opinions = (for_prompt(e, limit=_LONGEST).rstrip(".") for e in (*page.remarks, page.portrait))
     about = ": ".join(filter(None, [head, "; ".join(filter(None, opinions))]))
-    quotes = _quotes(page, how)
-    for most in range(MOST_QUOTES, 0, -1):
-        told = (f"{verb}: {', '.join(texts[-most:])}" for verb, texts in quotes.items() if texts)
-        yield "; ".join([about, *told])
-    yield about
-    yield head
-
-
-def _quotes(page: PersonPage, how: Telling) -> Mapping[str, list[str]]:
-    """What they said in confidence, said and did before the window, the oldest first."""
     quotes: dict[str, list[str]] = {"told you in confidence": [], "last said": [], "you saw": []}
     for each in page.lines:
         if each.numbers[-1] < (how.before or math.inf) and how.may(each.numbers):
             verb = "last said" if each.said else "you saw"
             verb = "told you in confidence" if how.confided(each.numbers) else verb
-            words = each.text if each.said else f"{page.names[-1]} {each.text}"
-            text = quoted(words, _LONGEST_QUOTE)
-            quotes[verb].append(f"{text} ({_day(each.time, how.now)})")
-    return quotes
+            words = each.text if each.said else f"{page.name} {each.text}"
+            quotes[verb].append(f"{quoted(words, _LONGEST_QUOTE)} ({_day(each.time, how.now)})")
+    for most in range(MOST_QUOTES, 0, -1):
+        told = (f"{verb}: {', '.join(texts[-most:])}" for verb, texts in quotes.items() if texts)
+        yield "; ".join([about, *told])
+    yield about
+    yield head
 
 
 def _day(time: datetime, now: datetime) -> str:

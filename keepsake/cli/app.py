@@ -16,7 +16,7 @@ from keepsake.cli import export as exports
 from keepsake.cli import lab, models, processes, simulate
 from keepsake.cli import logs as event_logs
 from keepsake.cli import world as worlds
-from keepsake.cli.output import err, out, print_json, steps
+from keepsake.cli.output import err, out, print_json, say
 from keepsake.errors import KeepsakeError
 from keepsake.models import fetching
 from keepsake.paths import places
@@ -77,8 +77,7 @@ def start(
     fetches = models.before_start(here, model)
     if foreground:
         signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with steps() as step:
-        lines = worlds.start(here, step)
+    lines = worlds.start(here, say)
     out.print("Keepsake already runs." if lines is None else "Keepsake runs.")
     if fetches:
         fetching.begin(here, model)
@@ -97,16 +96,14 @@ def start(
 @app.command()
 def stop() -> None:
     """Stop the world and the processes that it started."""
-    with steps() as step:
-        anything = worlds.stop(places(), step)
+    anything = worlds.stop(places(), say)
     out.print("Keepsake has stopped." if anything else "Keepsake was not running.")
 
 
 @app.command()
 def reload() -> None:
     """Load changed code; players stay connected."""
-    with steps() as step:
-        worlds.reload(places(), step)
+    worlds.reload(places(), say)
     out.print("Keepsake runs the present code.")
 
 
@@ -203,14 +200,11 @@ def export(
     *,
     agent: AgentNames = None,
     kind: Kinds = None,
-    prompts: Annotated[
-        bool, typer.Option(help="Whether to write a table of whole prompts.")
-    ] = True,
     lab: OfLab = "",
 ) -> None:
     """Write events, prompts, memories and people as JSON lines, for jq, pandas or DuckDB."""
     here, wanted = simulate.places_of(lab), event_logs.wanted_events(agent or (), kind or ())
-    tables = exports.export(here, folder, wanted, prompts=prompts, lives=not kind)
+    tables = exports.export(here, folder, wanted, lives=not kind)
     for path, rows in tables.items():
         out.print(f"{rows:>9,} rows  {path}", markup=False)
 

@@ -27,17 +27,14 @@ _TEXTS = ("kind", "text", "place", "source", "source_id", "reason", "event", "to
 type Row = Mapping[str, Any]
 
 
-def export(
-    here: Places, folder: Path, wanted: Filter, *, prompts: bool, lives: bool
-) -> dict[Path, int]:
+def export(here: Places, folder: Path, wanted: Filter, *, lives: bool) -> dict[Path, int]:
     """Write the events that are wanted into a new or empty folder; the tables, and their rows.
 
     Args:
         here: Whose they are.
         folder: Where the tables go.
         wanted: Which events, and of whom.
-        prompts: Whether the prompts are written as well, whole.
-        lives: Whether memories and people are.
+        lives: Whether memories and people are written as well.
 
     Raises:
         KeepsakeError: Something cannot be read or written, the folder is not empty, or there is
@@ -55,7 +52,7 @@ def export(
             made.mkdir()
             with ExitStack() as opened:
                 files: dict[str, BinaryIO] = {}
-                for name, row in _rows(here, wanted, prompts=prompts, lives=lives):
+                for name, row in _rows(here, wanted, lives=lives):
                     if name not in files:
                         path = made / f"{name}.jsonl"
                         files[name] = opened.enter_context(path.open("wb"))
@@ -69,14 +66,14 @@ def export(
     return {folder / f"{name}.jsonl": rows for name, rows in count.items()}
 
 
-def _rows(here: Places, wanted: Filter, *, prompts: bool, lives: bool) -> Iterator[tuple[str, Row]]:
+def _rows(here: Places, wanted: Filter, *, lives: bool) -> Iterator[tuple[str, Row]]:
     """Each row, and the table that it goes into."""
     hashes = set()
     for record in events(here.events):
         if wanted(record):
             yield str(record["kind"]), record
             hashes.add(str(record.get("prompt") or ""))
-    for hash_, text in prompts_of(here.events, hashes - {""}) if prompts else ():
+    for hash_, text in prompts_of(here.events, hashes - {""}):
         yield PROMPTS, {"hash": hash_, "text": text}
     found = here.agents.glob("*/archive") if lives else ()
     for folder in sorted(each.parent for each in found):

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.markup import escape
 from rich.measure import Measurement
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
@@ -47,29 +45,9 @@ def plain_table(
     return table
 
 
-@contextmanager
-def steps() -> Iterator[Callable[[str], None]]:
-    """A spinner for the step at work, on a terminal, and a line for each step that is done."""
-    now, since = "", time.monotonic()
-
-    def finish(mark: str) -> None:
-        if now:
-            took = f" [dim]({time.monotonic() - since:.0f} s)[/dim]"
-            out.print(f"{mark} {escape(now)}{took}")
-
-    def step(text: str) -> None:
-        nonlocal now, since
-        finish("[green]✓[/green]")
-        now, since = text, time.monotonic()
-        shown.update(escape(f"{text} …"))
-
-    with out.status("") as shown:
-        try:
-            yield step
-        except BaseException:
-            finish("[red]✗[/red]")
-            raise
-        finish("[green]✓[/green]")
+def say(step: str) -> None:
+    """Print what is being done now."""
+    out.print(f"{step} …", markup=False)
 
 
 @contextmanager

@@ -119,18 +119,18 @@ class LineWriter:
         return self.file
 
 
+@dataclass(frozen=True, slots=True)
 class Filter:
     """Which events are wanted."""
 
-    def __init__(self, agents: Collection[str] = (), kinds: Collection[str] = ()) -> None:
-        self._agents = {each.casefold() for each in agents}
-        self._kinds = frozenset(kinds)
+    agents: Collection[str] = ()  # of whom, whatever the case; all for none
+    kinds: Collection[str] = ()  # all for none
 
     def __call__(self, record: Record) -> bool:
         """Whether this one is."""
-        if self._kinds and record.get("kind") not in self._kinds:
-            return False
-        return not self._agents or str(record.get("agent", "")).casefold() in self._agents
+        named = str(record.get("agent", "")).casefold()
+        of_them = not self.agents or named in (each.casefold() for each in self.agents)
+        return of_them and (not self.kinds or record.get("kind") in self.kinds)
 
 
 def events(folder: Path, after: int = 0) -> Iterator[Record]:

@@ -10,6 +10,7 @@ Whatever reads or writes here blocks, and raises OSError where the disk refuses.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Collection, Iterator
 from datetime import date
 from pathlib import Path
@@ -60,22 +61,10 @@ class PromptWriter:
 
 def _record(text: str, whole: str) -> Record:
     record: Record = {"v": VERSION, "hash": hash_of(text)}
-    kept = shared(whole, text)
+    kept = len(os.path.commonprefix([whole, text]))  # noqa: RUF071 - of texts, not of paths
     if kept and kept >= _KEPT * len(text):
         return record | {"base": hash_of(whole), "keep": kept, "text": text[kept:]}
     return record | {"text": text}
-
-
-def shared(one: str, other: str) -> int:
-    """How many characters two texts begin with alike; some ten comparisons."""
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 def prompt_text(folder: Path, name: str, number: int) -> str | None:
