@@ -14,6 +14,7 @@ import logging
 import os
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,10 +22,10 @@ from typing import Any
 import httpx
 import psutil
 
-from keepsake.errors import ConfigError
+from keepsake.errors import ConfigError, ModelMissing
 from keepsake.markdown_config import ConfigFile
 from keepsake.models.catalogue import Catalogue, Families, load_catalogue, place_of
-from keepsake.models.embedded import MAGIC
+from keepsake.models.embedded import require_gguf
 from keepsake.models.ollama import ollama_host
 from keepsake.models.openai import api_key
 from keepsake.models.profiles import (
@@ -127,14 +128,9 @@ class Detection:
     def _of_a_file(self, families: Families) -> FoundModel:
         most, files = _memory(), dict[str, int]()
         for path in self._models.glob("*.gguf"):
-            try:
-                with path.open("rb") as file:
-                    whole = file.read(len(MAGIC)) == MAGIC
-                size = path.stat().st_size
-            except OSError:
-                continue
-            if whole and size <= most and path.name != SHIPPED_FILE:
-                files[path.name] = size
+            with suppress(ModelMissing):  # it is no model
+                if path.name != SHIPPED_FILE and (size := require_gguf(path)) <= most:
+                    files[path.name] = size
         if chosen := _best(files, families):
             why = f"the best file in {self._models}"
             return FoundModel(EMBEDDED, why, model_file=chosen)

@@ -27,16 +27,9 @@ GOOD = """# Models
 """
 
 
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    path = tmp_path / "llm.md"
-    path.write_text(GOOD)
-    return path
-
-
-def test_a_profile_is_read_and_requests_take_it(file: Path):
-    profiles = Profiles(file)
-    profile = profiles.get("agent")
+def test_a_profile_is_read_and_requests_take_it(tmp_path: Path):
+    (tmp_path / "llm.md").write_text(GOOD)
+    profile = Profiles(tmp_path / "llm.md").get("agent")
     assert profile == ModelProfile(
         "agent",
         provider="ollama",
