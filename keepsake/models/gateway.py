@@ -51,7 +51,7 @@ from keepsake.models.queue import (
 )
 from keepsake.models.scripted import ScriptedModel
 from keepsake.paths import Places
-from keepsake.ports import Generation, GenerationRequest
+from keepsake.ports import Generation
 
 log = logging.getLogger("keepsake.models")
 
@@ -164,9 +164,8 @@ class Gateway:
     def generate(
         self,
         profile_name: str,
-        request: GenerationRequest | BuildFor,
+        build: BuildFor,
         priority: Priority = Priority.COMPACTION,
-        key: str | None = None,
         *,
         given_up: threading.Event | None = None,
     ) -> Generation:
@@ -174,9 +173,8 @@ class Gateway:
 
         Args:
             profile_name: Whose settings to use.
-            request: What to ask, or what makes it when the turn has come.
+            build: Makes what is asked, when the turn has come.
             priority: How urgent it is.
-            key: Who asks.
             given_up: Once it is set nobody wants the answer: the wait ends at once, and a
                 call that was not made yet never is.
 
@@ -188,12 +186,12 @@ class Gateway:
         if threading.get_ident() == self._owner:
             raise RuntimeError("Gateway.generate waits and may not be called by its owner")
         future: Future[Outcome | ConfigError] = Future()
-        build: BuildFor = (lambda _: request) if isinstance(request, GenerationRequest) else request
         tickets: list[Ticket] = []
 
         def submit() -> None:
             try:
-                tickets.append(self.submit(profile_name, priority, key, build, future.set_result))
+                done = future.set_result
+                tickets.append(self.submit(profile_name, priority, None, build, done))
             except (ModelError, ConfigError) as error:
                 future.set_result(error)
 

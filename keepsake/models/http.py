@@ -37,7 +37,6 @@ logging.getLogger("httpx").setLevel(logging.WARNING)  # it would log every call
 CONNECT_SECONDS = 5.0
 HIDDEN = "[secret]"
 _LIMITS = httpx.Limits(max_connections=64, max_keepalive_connections=64)
-_EXCERPT = 200
 _UNREADABLE = (
     *(httpx.HTTPError, httpx.InvalidURL, TypeError, AttributeError, LookupError, ValueError),
     RuntimeError,  # httpx raises it when the client was closed under a call
@@ -58,15 +57,11 @@ class ServerWords:
     cure_missing: str  # what to do when the model is not there
     key: str = field(default="", repr=False)  # what it is sent as a key, which it may quote
 
-    def without_key(self, body: str) -> str:
-        """What the server said, on one line, without the key."""
-        line = " ".join(body.split())
-        return line.replace(self.key, HIDDEN) if self.key else line
-
-    def quoted(self, body: str) -> str:
-        """The beginning of that."""
-        line = self.without_key(body)  # before it is cut: half a key would not be known for one
-        return line if len(line) <= _EXCERPT else line[:_EXCERPT] + "…"
+    def quoted(self, body: str, most: int = 200) -> str:
+        """The beginning of what the server said, on one line, without the key."""
+        line = " ".join(body.split())  # cut at the end: half a key would not be known for one
+        line = line.replace(self.key, HIDDEN) if self.key else line
+        return line if len(line) <= most else line[:most] + "…"
 
 
 def shown(host: str) -> str:
@@ -237,5 +232,5 @@ def from_status(status: int, body: str, server: ServerWords) -> ModelError:
     else:
         cure = "Check model, context_tokens and max_tokens in llm.md"
         error = ModelRejected(f"{server.name} refused the request ({what})", cure)
-    error.said = server.without_key(body)
+    error.said = server.quoted(body, most=len(body))
     return error

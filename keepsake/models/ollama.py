@@ -74,13 +74,15 @@ class OllamaModel(ServerModel):
 
         self._refusal = ollama.ResponseError
         self._client = ollama.Client(host, **client_settings(profile.time_limit))
+        self._asker = ollama.Client(host, **client_settings(LOOK_SECONDS))  # about the server
         # A quarter is left for the answer. In steps, as the model is loaded anew for another size.
         self._needed = -(-(profile.prompt_tokens or LARGEST_PROMPT) * 4 // 3 // _STEP) * _STEP
         self._may_think = False
 
     def close(self) -> None:
         """Close the kept connections."""
-        self._client.close()  # type: ignore[no-untyped-call]  # it has no annotations
+        for client in (self._client, self._asker):
+            client.close()  # type: ignore[no-untyped-call]  # it has no annotations
 
     def _named(self, error: Exception) -> ModelError:
         """An error of the client, by our name; amid a stream it has no status."""
@@ -90,7 +92,7 @@ class OllamaModel(ServerModel):
     def _rows(self) -> list[Mapping[str, Any]]:
         with named_errors(self.server, LOOK_SECONDS):
             try:
-                return [{"id": each.model} for each in self._client.list().models]
+                return [{"id": each.model} for each in self._asker.list().models]
             except self._refusal as error:
                 raise self._named(error) from error
 
@@ -100,7 +102,7 @@ class OllamaModel(ServerModel):
     def _learnt(self, rows: Sequence[Mapping[str, Any]]) -> Capabilities:
         with named_errors(self.server, LOOK_SECONDS):
             try:
-                said = self._client.show(self.profile.model)
+                said = self._asker.show(self.profile.model)
             except self._refusal as error:
                 raise self._named(error) from error
             can, info = said.capabilities or [], said.modelinfo or {}

@@ -75,7 +75,10 @@ def test_an_answer_comes_in_the_owners_thread_or_is_waited_for_in_another(
     owner.call(lambda: gateway.submit("agent", Priority.PLAYER, "mira", build, done))
     until(lambda: len(seen) == 2)
     assert seen == [(owner.thread, "agent"), (owner.thread, "HI!")]
-    assert gateway.generate("summarizer", GenerationRequest("long ago")).text == "USER: LONG AGO"
+    assert (
+        gateway.generate("summarizer", lambda _: GenerationRequest("long ago")).text
+        == "USER: LONG AGO"
+    )
     built = gateway.generate("agent", lambda profile: GenerationRequest(f"by {profile.model}"))
     assert built.text == "BY FAKE"
     until(lambda: all(s.health == READY for s in owner.call(gateway.statuses)))
@@ -83,15 +86,15 @@ def test_an_answer_comes_in_the_owners_thread_or_is_waited_for_in_another(
     assert (ollama.host, ollama.models) == (fake.address, ("agent: fake",))
     assert (ollama.figures.calls, ollama.figures.failures, ollama.in_flight) == (2, 0, 2)
     with pytest.raises(RuntimeError, match="by its owner"):
-        owner.call(lambda: gateway.generate("agent", GenerationRequest("x")))
+        owner.call(lambda: gateway.generate("agent", lambda _: GenerationRequest("x")))
     with pytest.raises(ConfigError, match="poet"):
-        gateway.generate("poet", GenerationRequest("x"))
+        gateway.generate("poet", lambda _: GenerationRequest("x"))
     fake.models = ["other"]
     with pytest.raises(ModelMissing, match="ollama pull fake"):
-        gateway.generate("agent", GenerationRequest("x"))
+        gateway.generate("agent", lambda _: GenerationRequest("x"))
     configure(home, fake.address, summarizer="extractive")
     with pytest.raises(ModelUnavailable, match="uses no model"):
-        gateway.generate("summarizer", GenerationRequest("x"))
+        gateway.generate("summarizer", lambda _: GenerationRequest("x"))
     assert {status.provider for status in owner.call(gateway.statuses)} == {"ollama"}
 
 
@@ -176,7 +179,7 @@ def test_a_server_that_is_absent_is_reported_and_found_when_it_comes(home: Place
     with running(home, owner) as gateway:
         until(lambda: "ollama serve" in ollama_status(gateway, owner).health)
         with pytest.raises(ModelUnavailable, match="looked at again"):
-            gateway.generate("agent", GenerationRequest("x"))
+            gateway.generate("agent", lambda _: GenerationRequest("x"))
         with FakeModelServer(port):
             until(lambda: ollama_status(gateway, owner).health == READY)
-            assert gateway.generate("agent", GenerationRequest("x")).text
+            assert gateway.generate("agent", lambda _: GenerationRequest("x")).text
