@@ -140,7 +140,6 @@ class Supervisor(ABC):
     off_cure: ClassVar[str]  # how to get it back when it was put away
     environ: ClassVar[Mapping[str, str]] = {}  # what its environment has beside the game's
     unavailable: ClassVar[type[KeepsakeError]]
-    silence = 300.0  # seconds for which a child may be silent: it loads, or it hangs
 
     def __init__(self, places: Places) -> None:
         self.problem: KeepsakeError | None = self.unavailable(f"The {self.name} is not started")
@@ -152,7 +151,7 @@ class Supervisor(ABC):
         self._child: subprocess.Popen[bytes] | None = None
         self.ready, self._lock = threading.Event(), threading.Lock()
         self._stopped, self._deaths = False, 0
-        self._next_start = self._started = self._heard = 0.0
+        self._next_start = self._started = 0.0
 
     @abstractmethod
     def _arguments(self) -> Sequence[object]:
@@ -177,22 +176,14 @@ class Supervisor(ABC):
         is not ``wanted`` is ended.
         """
         with self._lock:
-            now = time.monotonic()
-            self._heard = self._heard or now
             if self._stopped or not wanted:
                 self._put_away(f"The {self.name} is not in use")
             elif (pid := self.pid) is None or self._outdated(pid):
                 self._begin(pid)
-            elif self._is_healthy():
-                self._heard = now
-                if not self.ready.is_set():
-                    self._log(logging.INFO, f"The {self.name} answers at {self.address}")
-                    self.problem = None
-                    self.ready.set()
-            elif now - self._heard > self.silence:
-                self._end()
-                what = f"The {self.name} server gave no answer for {self.silence:g} s and was ended"
-                self._failed(self.unavailable(what, f"See {self.log_file}"))
+            elif not self.ready.is_set() and self._is_healthy():
+                self._log(logging.INFO, f"The {self.name} answers at {self.address}")
+                self.problem = None
+                self.ready.set()
             return self.ready.is_set()
 
     def stop(self) -> None:
@@ -250,7 +241,7 @@ class Supervisor(ABC):
                 env={**os.environ, **own},
                 start_new_session=True,
             )
-        self._started = self._heard = time.monotonic()
+        self._started = time.monotonic()
         self.problem = self.unavailable(f"The {self.name} is being loaded", "Wait a little")
         self._log(logging.INFO, f"Starting the {self.name} server on port {self._port}")
 

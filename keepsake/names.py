@@ -56,9 +56,6 @@ _ASCII = str.maketrans(
         **{"ĳ": "ij", "Ĳ": "IJ"},
     }
 )
-_DEVICES = frozenset(
-    ["con", "prn", "aux", "nul", *(f"{d}{n}" for d in ("com", "lpt") for n in range(10))]
-)
 _LONGEST_FOLDER = 80
 
 
@@ -96,7 +93,7 @@ def skeleton(name: str) -> str:
 def folder_name(name: str) -> str:
     """A folder name for ``name`` that every file system takes.
 
-    Plain ASCII, no device name, never empty, at most 80 characters. Two names
+    Plain ASCII, never empty, at most 80 characters. Two names
     with different skeletons never share a folder. Works for any text.
     """
     plain = unicodedata.normalize("NFKD", name.translate(_ASCII))
@@ -105,7 +102,7 @@ def folder_name(name: str) -> str:
     if not re.fullmatch(r"[A-Za-z-]+", plain) or len(plain) > _LONGEST_FOLDER:
         digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:16]
         return f"{re.sub('[^A-Za-z]+', '', plain)[:40]}_{digest}"
-    return f"{plain}_" if plain.lower() in _DEVICES else plain
+    return plain
 
 
 def shown(text: str) -> str:

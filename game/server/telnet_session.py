@@ -21,11 +21,6 @@ WIDEST = 100
 NARROWEST = 20
 _WORDS = re.compile(r"(\s*)((?:\|lc.*?\|le|\S)+)")
 """A word or a link and the blanks before it: columns stay where they are as far as they fit."""
-_COLUMN = re.compile(r" *\S+(?: \S+)* {2,}(?=\S)")
-"""What comes before a second column, under which what does not fit goes on."""
-_MOST_HANGING = 0.7
-"""Share of the width that may be left free for that."""
-
 
 BUILDER = "Builder"
 """Who has this permission may send as much as the connection takes."""
@@ -63,8 +58,7 @@ def wrap(text: str, width: int) -> str:
     """``text`` with every line that is too long broken at its blanks.
 
     Colour codes have no width. A line keeps its indentation, up to half the width, and the blanks
-    between its words; one with a second column goes on under that. Lines that fit (tables,
-    drawings) are left as they are.
+    between its words. Lines that fit (tables, drawings) are left as they are.
     """
     return "\n".join(_wrap_line(line, width) for line in text.split("\n"))
 
@@ -73,15 +67,13 @@ def _wrap_line(line: str, width: int) -> str:
     if len(line) <= width or _length(line) <= width:
         return line
     indent = min(len(line) - len(line.lstrip(" ")), width // 2)
-    column = _COLUMN.match(strip_ansi(line))
-    hang = column.end() if column and column.end() <= width * _MOST_HANGING else indent
-    lines, current, used, start = [], " " * indent, indent, indent
+    lines, current, used = [], " " * indent, indent
     for gap, word in _WORDS.findall(line):
         length = _length(word)
-        if used > start and used + len(gap) + length > width:
+        if used > indent and used + len(gap) + length > width:
             lines.append(current)
-            current, used, start = " " * hang, hang, hang
-        blank = gap if used > start else ""
+            current, used = " " * indent, indent
+        blank = gap if used > indent else ""
         current, used = f"{current}{blank}{word}", used + len(blank) + length
     return "\n".join([*lines, current])
 

@@ -11,7 +11,7 @@ from rich.markup import escape
 from keepsake.books import files as vault_files
 from keepsake.cli import processes
 from keepsake.cli.output import out, plain_table
-from keepsake.errors import ConfigError, KeepsakeError, ModelMissing
+from keepsake.errors import ModelMissing
 from keepsake.markdown_config import with_settings
 from keepsake.models import catalogue, fetching
 from keepsake.models.catalogue import SHIPPED, Catalogue, CatalogueModel
@@ -80,27 +80,9 @@ def use(name: Name) -> None:
         file = "" if model.name == SHIPPED else Path(model.file).name
         settings |= {"provider": EMBEDDED, "model_file": file}
 
-    def make(text: str | None) -> str:
-        return _checked(path, with_settings(text or "", AGENT, settings))
-
-    vault_files.change(path, make)
+    vault_files.change(path, lambda text: with_settings(text or "", AGENT, settings))
+    load(path)  # another profile may contradict it
     out.print(f"The agents use {name} now, by the section {AGENT} of {escape(str(path))}.")
-
-
-def _checked(path: Path, text: str) -> str:
-    """The text, if the game would take it."""
-    draft = path.with_name(f".{path.name}.draft")
-    try:
-        draft.write_text(text, encoding="utf-8")
-        load(draft)
-    except ConfigError as error:
-        raise KeepsakeError(
-            f"llm.md was left as it is: it would say in line {error.line} that {error.reason}",
-            error.cure,
-        ) from error
-    finally:
-        draft.unlink(missing_ok=True)
-    return text
 
 
 def _catalogue(here: Places) -> Catalogue:

@@ -121,10 +121,10 @@ def agent(request: HttpRequest, number: int) -> AgentRow:
 @api.get(f"{ONE}/prompt", response=_answers(PromptView))
 def prompt(request: HttpRequest, number: int, seq: Number = None) -> PromptView:
     """The last prompt, or that of the thought with the number ``seq`` in the event log."""
-    found, log = world.prompt(number), runtime().places.events
-    if seq is not None:
-        return history.prompt_of(log, number, seq)
-    return found if found.at is not None else history.last_prompt(log, number, found)
+    now, log = world.prompt(number), runtime().places.events
+    if now.at is not None and seq is None:
+        return now
+    return history.prompt_of(log, number, seq) or now
 
 
 @api.get(f"{ONE}/prompts", response=_answers(list[SentRow]))

@@ -7,7 +7,7 @@ what no index has yet.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -48,23 +48,16 @@ _ANSWER = ("latency", "prompt_tokens", "cached_tokens", "completion_tokens")
 _NONE: tuple[tuple[float, ...], ...] = ((), (), (), ())
 
 
-def last_prompt(log: Path, number: int, nothing: PromptView) -> PromptView:
-    """What was last sent for an agent, as far as the newest part of the log tells.
+def prompt_of(log: Path, number: int, seq: int | None = None) -> PromptView | None:
+    """What was sent for the thought of that number; without a number what was sent last, if known.
 
     Raises:
+        NotFound: The newest part of the log has none of that number.
         OSError: The log cannot be read.
     """
-    thought = next(_sent(log, number, LATELY), None)
-    return nothing if thought is None else _prompt(log, thought)
-
-
-def prompt_of(log: Path, number: int, seq: int) -> PromptView:
-    """What was sent for the thought of that number.
-
-    Raises:
-        NotFound: The newest part of the log has none.
-        OSError: The log cannot be read.
-    """
+    if seq is None:
+        last = next(_sent(log, number, LATELY), None)
+        return _prompt(log, last) if last else None
     thought = next((each for each in _sent(log, number) if each["seq"] <= seq), None)
     if thought is None or thought["seq"] != seq:
         raise NotFound(f"There is no prompt of a thought {seq}", "GET …/prompts lists them")
@@ -170,11 +163,6 @@ _LONGEST = 60_000
 """Characters of one page that are shown; the file has all."""
 
 
-def _files(folder: str) -> Callable[[Path], Iterable[PageView]]:
-    """A book whose pages are markdown files."""
-    return lambda agent: map(_file, (agent / folder).glob("[!.]*.md"))
-
-
 def _file(path: Path) -> PageView:
     try:
         page = frontmatter.loads(path.read_text("utf-8"))
@@ -204,18 +192,11 @@ def _plain(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _kept(agent: Path) -> Iterable[PageView]:
-    """What always stands in its prompts: pinned lines, promises and rules."""
-    return [_file(agent / name) for name in ("pinned.md", "noticed.md") if (agent / name).exists()]
-
-
-BOOKS: Mapping[str, Callable[[Path], Iterable[PageView]]] = {
-    "journal": _files("journal"),
-    "notes": _files("notes"),
-    "kept": _kept,
-    "people": _files("people"),
+BOOKS: Mapping[str, Sequence[str]] = {
+    **{name: (f"{name}/[!.]*.md",) for name in ("journal", "notes", "people")},
+    "kept": ("pinned.md", "noticed.md"),  # what always stands in its prompts
 }
-"""What each is called, and what reads it from an agent's folder."""
+"""The files of each book in an agent's folder."""
 _EVER = datetime.min.replace(tzinfo=UTC)
 
 
@@ -225,7 +206,8 @@ def book(folder: Path, name: str, limit: int) -> list[PageView]:
     Raises:
         OSError: A file cannot be read.
     """
-    return sorted(BOOKS[name](folder), key=lambda page: page.at or _EVER, reverse=True)[:limit]
+    pages = (_file(path) for pattern in BOOKS[name] for path in folder.glob(pattern))
+    return sorted(pages, key=lambda page: page.at or _EVER, reverse=True)[:limit]
 
 
 def nights_of(events: Path, agent_id: int, limit: int) -> list[PageView]:

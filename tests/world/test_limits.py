@@ -203,7 +203,7 @@ TABLE = "  a    b\n\n|r" + "=" * 78 + "|n\n  indented\t tab"
         (
             "  9.34  |ymemory 37|n  one two three",
             28,
-            "  9.34  |ymemory 37|n  one two\n        three",
+            "  9.34  |ymemory 37|n  one two\n  three",
         ),
     ],
 )

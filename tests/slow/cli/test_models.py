@@ -10,7 +10,6 @@ import pytest
 
 from keepsake.cli import processes
 from keepsake.errors import ModelFailed, ModelMissing
-from keepsake.markdown_config import with_settings
 from keepsake.models import fetching
 from keepsake.models.catalogue import SHIPPED, CatalogueModel, load_catalogue
 from keepsake.models.profiles import load
@@ -122,19 +121,3 @@ def test_from_the_list_to_the_agents(copy: Copy, hub: FakeHub):
     assert copy.keepsake("model", "use", "auto").returncode == 0
     assert load(path)["agent"].provider == "auto"
     assert "in use" in listed(copy)["tiny"], "which was fetched"
-    assert [each.name for each in copy.here.config.iterdir() if "draft" in each.name] == []
-
-
-def test_a_file_that_another_profile_contradicts_is_not_written(copy: Copy):
-    processes.prepare(copy.here)
-    copy.here.models.mkdir()
-    (copy.here.models / "qwen2.5-0.5b-instruct-q4_k_m.gguf").write_bytes(DATA)
-    path = copy.here.config / "llm.md"
-    own = with_settings(
-        path.read_text(), "summarizer", {"provider": "embedded", "model_file": "a.gguf"}
-    )
-    path.write_text(own)
-    done = copy.keepsake("model", "use", "qwen2.5-0.5b")
-    assert done.returncode == 1
-    assert "left as it is" in done.stderr
-    assert path.read_text() == own

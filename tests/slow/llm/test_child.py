@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import socket
 from collections.abc import Iterator
 
-import psutil
 import pytest
 
 from keepsake.paths import Places
@@ -41,17 +38,6 @@ def test_another_supervisor_adopts_the_child_replaces_and_ends_it(own: IdleChild
     assert after_reload.pid is None
     until(lambda: own.pid is None)  # its other threads may outlive the zombie for a moment
     assert not after_reload.watch(), "a stopped supervisor starts nothing"
-
-
-def test_a_child_that_hangs_is_replaced(own: IdleChild):
-    first = started(own)
-    os.kill(first, signal.SIGSTOP)
-    own.silence = 1.0
-    until(lambda: not own.watch())
-    assert "gave no answer for 1 s" in str(own.problem)
-    assert not psutil.pid_exists(first)
-    own.silence = 300.0
-    until(own.watch)
 
 
 def test_a_port_in_use_is_named_with_its_cure(own: IdleChild, home: Places):
