@@ -114,12 +114,6 @@ def known_secrets(places: Places) -> list[str]:
     return found
 
 
-def not_used(name: str, refused: Iterable[tuple[str, str, str]]) -> Iterator[Guard]:
-    """The events of answers, each with its task and why it was not used."""
-    for task, answer, reason in refused:
-        yield Guard(agent=name, task=task, op="refused", before=answer, reason=reason)
-
-
 # -- the thoughts of one agent
 
 DROPPED, OUTCOMES = "dropped", 20

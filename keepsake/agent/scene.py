@@ -27,7 +27,7 @@ from keepsake.books.persona import open_lines
 from keepsake.events.types import Recalled
 from keepsake.language.heard import heard, spoken
 from keepsake.prompt.script import day_and_time
-from keepsake.prompt.verbs import COMPACT, NAMING, VERBS, Options, Takes, Verb
+from keepsake.prompt.verbs import NAMING, VERBS, Options, Takes, Verb
 from keepsake.recall.documents import DocumentKind, Hit
 from keepsake.tasks.conversation import excerpt, in_order
 from keepsake.tasks.fallback import FallbackLine, answer
@@ -127,17 +127,16 @@ def secrecy(agent: Body, turn: TurnContext, private: PrivateWords) -> tuple[bool
 
 
 def choices(
-    agent: Body, turn: TurnContext, private: PrivateWords, *, compacts: bool
+    agent: Body, turn: TurnContext, private: PrivateWords
 ) -> tuple[tuple[Verb, ...], Options]:
     """What the agent may do in this turn, and with what.
 
-    One that is spoken to may leave a talk, but not its guests. ``compacts``: Whether it may have
-    its memory compacted.
+    One that is spoken to may leave a talk, but not its guests.
     """
-    without = set[str]() if compacts else {COMPACT}
+    without = frozenset[str]()
     _, confided = secrecy(agent, turn, private)
     if confided:
-        without |= WRITES | ({"promise"} if turn.whispered else set())
+        without = WRITES | ({"promise"} if turn.whispered else set())
     verbs = tuple(verb for verb in VERBS if verb.name not in without)
     return verbs, options_of(agent, stays=hosts_guests(agent) if turn.partner else None)
 
@@ -152,7 +151,6 @@ def scene_of(
     found: SearchResult | None,
     now: datetime,
     *,
-    compacts: bool,
     extra: Memory | None = None,
 ) -> tuple[TalkScene, Mapping[str, Any]]:
     """What the prompt of a turn is made from, and the same for the event of its thought.
@@ -163,7 +161,6 @@ def scene_of(
         keeper: What it remembers.
         found: What recall brought.
         now: The present time.
-        compacts: Whether it may have its memory compacted.
         extra: A memory that is shown as if it had just come, for builders.
 
     Raises:
@@ -183,7 +180,7 @@ def scene_of(
         for kind in (DocumentKind.SUMMARY, DocumentKind.NOTE)
     }
     scene = replace(
-        _around(agent, turn, now, *choices(agent, turn, memory.private, compacts=compacts)),
+        _around(agent, turn, now, *choices(agent, turn, memory.private)),
         longterm=longterm.text if longterm else "",
         longterm_span=f"{longterm.first} to {longterm.last}" if longterm else "",
         recent=recent.text if recent else "",
@@ -201,7 +198,7 @@ def scene_of(
         words=_still_waiting(window, turn),
         whispered=turn.whispered,
     )
-    covered = max((each.last for each in context.summaries), default=0)
+    covered = recent.last if recent else 0
     used = []
     for hit in hits:
         kind, _, number = hit.document.key.partition(":")

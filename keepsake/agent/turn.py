@@ -242,7 +242,6 @@ class Turn:
         self.context = replace(self.context, seen=memory.newest)
         scene, basis = scene_of(
             *(agent, self.context, self.keeper, self.found, now),
-            compacts=self.compaction().on_agent,
         )
         if profile.form == DIALOGUE:  # a small model keeps no secret
             scene = replace(scene, persona=" ".join(open_lines(scene.persona)))
@@ -333,8 +332,7 @@ class Turn:
         """Do what a line with ``>`` says."""
         agent, context, memory = self.agent, self.context, self.keeper.memory
         _, confided = secrecy(agent, context, memory.private)
-        compacts = self.compaction().on_agent
-        offered = choices(agent, context, memory.private, compacts=compacts)
+        offered = choices(agent, context, memory.private)
         command = read_deed(part.text, *offered)
         if isinstance(command, Command):
             return self.actor.do(agent, command, seen=context.seen, confided=confided)
@@ -376,7 +374,6 @@ class Turn:
         found = await relate(self.agent, turn, self.keeper, by="builder")
         scene, _ = scene_of(
             *(self.agent, turn, self.keeper, found, self.clock.now()),
-            compacts=self.compaction().on_agent,
             extra=said,
         )
         return self.talk_of(scene).prompt(profile).rendered, profile.prompt_tokens

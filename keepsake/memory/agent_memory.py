@@ -169,11 +169,6 @@ class AgentMemory:
         Raises:
             CompactionError: Nothing was changed; says why, or that nothing is left to do.
         """
-        if reason is CompactReason.AGENT and not self.host.config().on_agent:
-            raise CompactionError(
-                "agents may not ask for a compaction here",
-                "A builder can make one: @compact-memories",
-            )
         emergency = reason is CompactReason.EMERGENCY
         with self._alone(), self._compactor.failing_safely():
             began = self.host.ticks()

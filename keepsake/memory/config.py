@@ -14,7 +14,7 @@ from pathlib import Path
 
 from keepsake.archive.records import Tier
 from keepsake.books import kept_lines
-from keepsake.markdown_config import ConfigSection, FileSettings, between, fixed, merged
+from keepsake.markdown_config import ConfigSection, FileSettings, between, merged
 from keepsake.prompt.tokens import CHARACTERS_PER_TOKEN
 from keepsake.tasks.task import ENVIRONMENT, Prompts, load_prompts
 
@@ -107,8 +107,6 @@ class CompactionConfig(FileSettings):
     preserve_share: float = between(0.20, high=0.99)
     min_saving_tokens: int = between(300, high=LARGEST_CONTEXT)
     longterm_tokens: int = between(600, low=50, high=LARGEST_CONTEXT)
-    mask: bool = fixed(True)  # whether old tool results are shortened and repeats folded
-    on_agent: bool = fixed(True)  # whether agents may ask for a compaction
     profile: str = "summarizer"
     fallback_after: int = between(3, high=1000)
 

@@ -98,9 +98,8 @@ class Ladder:
     def _summarise(self) -> None:
         """The short-term summary flows into the long-term one; what leaves becomes the new one."""
         plan, counter, before = self.plan, self.window.counter, self.tokens
-        leaving = plan.leaving
-        if plan.config.mask:  # no model is paid for what says nothing
-            leaving = mask(leaving, leaving[-1].number, self.window.matters) or leaving
+        # No model is paid for what says nothing.
+        leaving = mask(plan.leaving, plan.leaving[-1].number, self.window.matters) or plan.leaving
         memories = tuple(memory for memory in leaving if not memory.is_stock) or leaving
         older = tuple(without_note(each.text) for each in self.summaries.values())
         first, last = plan.leaving[0].number, plan.leaving[-1].number

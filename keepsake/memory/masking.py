@@ -49,11 +49,6 @@ def boundary(last: int, preserve: int) -> int:
     return max(last - max(preserve, 0), 0) // STEP * STEP
 
 
-def beyond(boundary: int) -> int:
-    """Where the next boundary is, after one or after any other number."""
-    return (boundary // STEP + 1) * STEP
-
-
 def mask(
     window: Sequence[Memory], through: int, matters: Callable[[Memory], bool] = lambda _: False
 ) -> tuple[Memory, ...]:

@@ -86,14 +86,9 @@ class MemoryContext:
     longterm: Summary | None
     recent: Summary | None  # summary of L+1 … S, None before the first
     window: tuple[Memory, ...]  # the memories S+1 … N verbatim, oldest first
-    # the window after the first rung, None where nothing is masked
-    masked: tuple[Memory, ...] | None = None
+    # the window as a prompt shows it: old tool results shortened, repeats folded
+    shown: tuple[Memory, ...] = ()
     compaction: int = 0  # number of the compaction that the summaries are of, 0 for none
-
-    @property
-    def shown(self) -> tuple[Memory, ...]:
-        """The window as a prompt shows it: old tool results shortened, repeats folded."""
-        return self.window if self.masked is None else self.masked
 
     @property
     def summaries(self) -> tuple[Summary, ...]:

@@ -109,31 +109,24 @@ class Window:
 
     def context(self) -> MemoryContext:
         """What is in the prompt now."""
-        window, state = tuple(self._tiers.window), self._tiers.state
-        config = self._host.config()
-        masked = None
-        if config.mask:
-            if (last := self._tiers.last_number) != self._looked:
-                self._looked = last
-                # It moves if no more than this many stay as they are: mostly that is seen at once.
-                most = last - masking.beyond(self._through)
-                if most >= config.preserve_memories:
-                    preserved = self._preserved(config)
-                    # Never back: what was shown masked once stays so, and the head of the prompt.
-                    if preserved <= most:
-                        self._through = max(self._through, masking.boundary(last, preserved))
-            head = tuple(memory for memory in window if memory.number <= self._through)
-            if head != self._masked[0]:  # mostly the same objects, which compare at once
-                self._masked = head, masking.mask(head, self._through, self.matters)
-            masked = (*self._masked[1], *window[len(head) :])
-        return MemoryContext(state.longterm, state.recent, window, masked, state.standing)
+        window, state, last = tuple(self._tiers.window), self._tiers.state, self._tiers.last_number
+        if last != self._looked:
+            self._looked, config = last, self._host.config()
+            # It moves if no more than this many stay as they are: mostly that is seen at once.
+            most = last - (self._through // masking.STEP + 1) * masking.STEP
+            if most >= config.preserve_memories and (kept := self._preserved(config)) <= most:
+                # Never back: what was shown masked once stays so, and the head of the prompt.
+                self._through = max(self._through, masking.boundary(last, kept))
+        head = tuple(memory for memory in window if memory.number <= self._through)
+        if head != self._masked[0]:  # mostly the same objects, which compare at once
+            self._masked = head, masking.mask(head, self._through, self.matters)
+        shown = (*self._masked[1], *window[len(head) :])
+        return MemoryContext(state.longterm, state.recent, window, shown, state.standing)
 
     def mask_as_far_as_it_goes(self) -> None:
         """Let the first rung do all it can, when the prompt is to change anyhow."""
-        config = self._host.config()
-        if config.mask:
-            preserved = self._preserved(config)
-            self._through = max(self._through, self._tiers.last_number - preserved)
+        preserved = self._preserved(self._host.config())
+        self._through = max(self._through, self._tiers.last_number - preserved)
         self.counter.forget()
 
     def forget(self) -> None:
@@ -217,7 +210,7 @@ class Triggers:
         ``busy``: Whether one is under way.
         """
         config, load = self._host.config(), self._window.load()
-        if load.share < config.emergency:
+        if load.used < config.emergency * load.budget:
             return None
         if load.used <= load.budget and (
             busy or self._undone_just_now or self._declines(CompactReason.EMERGENCY, load)

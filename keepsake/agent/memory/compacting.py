@@ -7,13 +7,13 @@ from dataclasses import replace
 
 from twisted.internet.defer import Deferred, succeed
 
-from keepsake.agent.agent_log import log, not_used, warn
+from keepsake.agent.agent_log import log, warn
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import Life
 from keepsake.books.persona import open_lines
 from keepsake.errors import CompactionError, CompactionRunning, KeepsakeError
-from keepsake.events.types import Compaction, MemoryChange
+from keepsake.events.types import Compaction, Guard, MemoryChange
 from keepsake.memory.agent_memory import AgentMemory
 from keepsake.memory.types import CompactionResult, CompactReason, Undone
 
@@ -115,8 +115,8 @@ class Compactions:
         if why is not None and not isinstance(outcome, CompactionRunning):  # logged elsewhere
             emit(_told(name, why, outcome))
         if isinstance(outcome, CompactionResult):
-            for event in not_used(name, outcome.refused):
-                emit(event)
+            for task, answer, why_not in outcome.refused:
+                emit(Guard(agent=name, task=task, op="refused", before=answer, reason=why_not))
         return outcome
 
     def undo(self) -> Deferred[Undone | CompactionError]:

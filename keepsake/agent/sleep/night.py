@@ -13,12 +13,12 @@ from functools import partial
 
 from twisted.internet.defer import Deferred, DeferredLock
 
-from keepsake.agent.agent_log import log, not_used
+from keepsake.agent.agent_log import log
 from keepsake.agent.memory.compacting import Compactions
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.runtime import Runtime
 from keepsake.errors import ConfigError, KeepsakeError, ModelError, ModelMissing, ModelUnavailable
-from keepsake.events.types import Sleep
+from keepsake.events.types import Guard, Sleep
 from keepsake.models.queue import Priority
 from keepsake.ports import Generation, TargetModel
 from keepsake.tasks.task import Ask, Question, RefusedAnswer, Task, run
@@ -180,8 +180,9 @@ class Nights:
             log(f"[Sleep] {name} woke before its night's work was done; the rest waits")
         finally:
             self.step = None
-            for event in not_used(name, ((e.task, e.answer, e.reason) for e in asking.refused)):
-                self._services.events.emit(event)
+            for each in asking.refused:
+                told = {"task": each.task, "before": each.answer, "reason": each.reason}
+                self._services.events.emit(Guard(agent=name, op="refused", **told))
 
     async def _do(self, step: Step, asking: NightAsk) -> None:
         """Do one step; what goes wrong in it is its problem, and the night goes on.

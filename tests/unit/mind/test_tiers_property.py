@@ -252,9 +252,8 @@ class Lives(RuleBasedStateMachine):
         high=st.sampled_from([0.65, 0.85]),
         preserve=st.integers(0, 20),
         longterm=st.sampled_from([50, 100, 600]),
-        mask=st.booleans(),
     )
-    def budget_changes(self, *, budget, low, high, preserve, longterm, mask):
+    def budget_changes(self, budget, low, high, preserve, longterm):
         self.life.config = replace(
             SMALL,
             context_tokens=budget + 10,
@@ -263,7 +262,6 @@ class Lives(RuleBasedStateMachine):
             high=high,
             preserve_memories=preserve,
             longterm_tokens=longterm,
-            mask=mask,
             min_saving_tokens=5,
         )
 
