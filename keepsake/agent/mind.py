@@ -59,7 +59,6 @@ def make_mind(life: Life, runtime: Runtime) -> Mind:
         settings=runtime.thinking,
         timer=runtime.timer,
         random=runtime.random,
-        clock=clock,
         begun=turn,
         drowsy=lambda: mind.sleeper.walking,
     )

@@ -6,6 +6,7 @@ Each setting is explained in its file.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import datetime, time, timedelta
 from urllib.parse import urlsplit
 
 from keepsake.markdown_config import ConfigSection, FileSettings, between, fixed
@@ -13,6 +14,11 @@ from keepsake.recall.service import CHILD, NONE
 
 SHARE = 4
 """Recall may fill one part in this many of a chat model's prompt."""
+LEAST_SLEEP = timedelta(hours=1)
+"""Whoever falls asleep just before its hour sleeps this long all the same."""
+BY_DAY = 0.75
+"""The share of its hours that an agent sleeps by day. So bedtime moves until it lies in the night
+again; else whoever was once put to bed at noon would sleep through every day from then on."""
 _DAY = 86_400.0
 
 
@@ -42,6 +48,29 @@ class SleepConfig(FileSettings):
     calls: int = between(24, high=1000)
     reflect_after: int = fixed(60)  # importance that has to gather before it reflects
     insights: int = fixed(3)  # the most that one reflection brings
+
+    def tired(self, seconds: float, tokens: int) -> str:
+        """Why an agent is tired that was awake so long: ``16 hours awake``; empty if it is not."""
+        if not self.sleep:
+            return ""
+        if (hours := seconds / 3600.0) >= self.awake_hours:
+            return f"{hours:.0f} hours awake" if hours >= 2 else f"{hours * 60:.0f} minutes awake"
+        return f"{tokens:,} tokens of thinking" if 0 < self.awake_tokens <= tokens else ""
+
+    def wakes_at(self, fell_asleep: datetime) -> datetime:
+        """When a sleep ends by itself, in the zone of ``fell_asleep``.
+
+        After ``sleep_hours``, at the latest at ``wake_hour`` of the machine's own clock, but
+        never before :data:`LEAST_SLEEP`. A sleep that begins in the twelve hours after the
+        ``wake_hour`` is one by day, and shorter (:data:`BY_DAY`).
+        """
+        # A time without a zone is of the machine's, by the rules of that very day.
+        day, at = fell_asleep.astimezone().date(), time(self.wake_hour)
+        days = (datetime.combine(day + timedelta(days=n), at).astimezone() for n in (0, 1))
+        hour = next(each for each in days if each > fell_asleep).astimezone(fell_asleep.tzinfo)
+        by_day = hour - fell_asleep > timedelta(hours=12)
+        hours = timedelta(hours=self.sleep_hours) * (BY_DAY if by_day else 1.0)
+        return max(min(fell_asleep + hours, hour), fell_asleep + LEAST_SLEEP)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,15 +31,12 @@ from keepsake.agent.surroundings import (
     hosts_guests,
     identity_of,
     people_near,
-    place_of,
     show_absent,
     show_people,
     talkativeness,
 )
 from keepsake.agent.turn import Turn
-from keepsake.archive.records import Memory, MemoryKind
 from keepsake.markdown_config import ConfigFile
-from keepsake.ports import Clock
 from keepsake.prompt.sections import Rendered
 
 
@@ -64,7 +61,6 @@ class Thinker:
         settings: ``thinking.md``.
         timer: Twisted's reactor, or a clock that stands in for it.
         random: Chance.
-        clock: The present time.
         begun: Makes a turn from an impulse, an agent and callbacks of the thinker.
         drowsy: Whether it is on its way somewhere, and thinks only of players.
 
@@ -83,14 +79,13 @@ class Thinker:
         settings: ConfigFile[ThinkingConfig],
         timer: Any,
         random: Random,
-        clock: Clock,
         begun: Callable[..., Turn],
         drowsy: Callable[[], bool],
     ) -> None:
         self.log = thoughts
         self.turn: Turn | None = None
         self.body, self._memory, self._settings = life.body, memory, settings
-        self._timer, self._clock, self._drowsy = timer, clock, drowsy
+        self._timer, self._drowsy = timer, drowsy
         self._pause, self._wake_up = Alarm(timer), Alarm(timer)
         self._attention = Attention(settings.current, random, timer.seconds())
         self._begun = partial(
@@ -135,16 +130,11 @@ class Thinker:
             Both, once recall has answered. It fails with a KeepsakeError where the memory or a
             template cannot be read, or no model can be asked.
         """
-        impulse, said = IDLE, None
+        impulse = IDLE
         if partner is not None:
-            who, text = identity_of(partner), f'{partner.key} says to you, "{words}"'
-            about = {"place": place_of(agent), "source": partner.key, "source_id": who}
-            number, now = self._memory.newest + 1, self._clock.now()
-            said = Memory(number, now, MemoryKind.PERCEPTION, text, **about)
+            who = identity_of(partner)
             impulse = Impulse(EventKind.ADDRESSED, True, partner.key, source_id=who)
-        return Deferred.fromCoroutine(
-            self._begun(impulse=impulse, agent=agent).preview(said, words)
-        )
+        return Deferred.fromCoroutine(self._begun(impulse=impulse, agent=agent).preview(words))
 
     # -- from the world
 

@@ -363,10 +363,18 @@ class Turn:
 
     # -- for builders and for the log
 
-    async def preview(self, said: Memory | None, words: str) -> tuple[Rendered, int]:
-        """The prompt of the turn, were ``said`` what had just come, and its most tokens."""
-        turn = context_of(self.agent, self.impulse, self.keeper.memory)
-        turn = replace(turn, words=words) if said is not None else turn
+    async def preview(self, words: str) -> tuple[Rendered, int]:
+        """The prompt of the turn, had whom it answers just said ``words``, and its most tokens."""
+        impulse, memory, said = self.impulse, self.keeper.memory, None
+        turn = context_of(self.agent, impulse, memory)
+        if turn.partner:
+            text, turn = f'{turn.partner} says to you, "{words}"', replace(turn, words=words)
+            said = Memory(
+                *(memory.newest + 1, self.clock.now(), MemoryKind.PERCEPTION, text),
+                place=place_of(self.agent),
+                source=impulse.source,
+                source_id=impulse.source_id,
+            )
         profile = self.profile()
         if profile.form == SCRIPT:
             budget = min(self.compaction().budget, profile.prompt_tokens)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from keepsake.agent.sleep.sleeper import wakes_at
 from keepsake.agent.thinker import AgentState
 from keepsake.language import heard as hearing
 from keepsake.ports import FixedClock
@@ -198,7 +197,7 @@ class TestAsleep(SleepWorld):
         assert any("shouts from The Cellar" in line for line in heard)
 
     def test_it_wakes_at_its_hour(self):
-        until = wakes_at(self.sleeper.fell_asleep, self.services.sleeping.current)
+        until = self.services.sleeping.current.wakes_at(self.sleeper.fell_asleep)
         self.passes((until - self.time.now()) / timedelta(minutes=1) - 5)
         assert self.mira.db.asleep
         self.passes(12)

@@ -181,8 +181,15 @@ class Nights:
         finally:
             self.step = None
             for each in asking.refused:
-                told = {"task": each.task, "before": each.answer, "reason": each.reason}
-                self._services.events.emit(Guard(agent=name, op="refused", **told))
+                self._services.events.emit(
+                    Guard(
+                        agent=name,
+                        task=each.task,
+                        op="refused",
+                        before=each.answer,
+                        reason=each.reason,
+                    )
+                )
 
     async def _do(self, step: Step, asking: NightAsk) -> None:
         """Do one step; what goes wrong in it is its problem, and the night goes on.

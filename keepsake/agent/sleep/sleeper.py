@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from datetime import datetime, time, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from keepsake.agent.agent_log import log
@@ -42,13 +42,6 @@ LONGEST_TICK = 3600.0
 """Seconds between two ticks that count: a machine that was suspended was not awake."""
 ITS_HOUR = "its hour"
 _FOR_IT = (EventKind.ADDRESSED, EventKind.NAMED)
-LEAST_SLEEP = timedelta(hours=1)
-"""Whoever falls asleep just before its hour sleeps this long all the same."""
-BY_DAY = 0.75
-"""The share of its hours that an agent sleeps by day. So bedtime moves until it lies in the night
-again; else whoever was once put to bed at noon would sleep through every day from then on."""
-_HALF_A_DAY = timedelta(hours=12)
-_HOUR = 3600.0
 _SHARE_OF_CAPITALS, _LEAST_LETTERS = 0.8, 5
 _LONGEST = 1200
 
@@ -132,7 +125,7 @@ class Sleeper:
             self._live_on(agent, min(max(passed, 0.0), LONGEST_TICK))
         elif (since := self.fell_asleep) is None:
             agent.db.fell_asleep = self._clock.now().isoformat()
-        elif self._clock.now() >= wakes_at(since, self._settings()):
+        elif self._clock.now() >= self._settings().wakes_at(since):
             self.wake(ITS_HOUR)
 
     def _live_on(self, agent: Body, passed: float) -> None:
@@ -144,7 +137,7 @@ class Sleeper:
         # Paused it stays as it is; and nobody falls asleep in a body that a person plays.
         busy = agent.db.paused or agent.has_account or self.going_home or self._thinker.turn
         quiet = self._timer.seconds() - self._last_spoken >= config.quiet_minutes * 60.0
-        if (why := tired(config, self.awake_seconds, self.tokens)) and quiet and not busy:
+        if (why := config.tired(self.awake_seconds, self.tokens)) and quiet and not busy:
             self.go_to_bed(why)
 
     def noticed(self, event: Impulse) -> None:
@@ -305,46 +298,6 @@ def _told(slept: timedelta) -> str:
     if minutes < 1.5:
         return "a moment"
     return f"{minutes:.0f} minutes" if minutes < 90 else f"{minutes / 60.0:.3g} hours"
-
-
-# -- when it is tired, when it wakes, and what is loud enough to wake it
-
-
-def tired(config: SleepConfig, seconds: float, tokens: int) -> str:
-    """Why an agent is tired: ``16 hours awake``; empty if it is not."""
-    if not config.sleep:
-        return ""
-    if (hours := seconds / _HOUR) >= config.awake_hours:
-        return f"{hours:.0f} hours awake" if hours >= 2 else f"{hours * 60:.0f} minutes awake"
-    if 0 < config.awake_tokens <= tokens:
-        return f"{tokens:,} tokens of thinking"
-    return ""
-
-
-def wakes_at(fell_asleep: datetime, config: SleepConfig) -> datetime:
-    """When a sleep ends by itself.
-
-    After ``sleep_hours``, at the latest at ``wake_hour`` of the machine's own clock, but
-    never before :data:`LEAST_SLEEP`. A sleep that begins in the twelve hours after the
-    ``wake_hour`` is one by day, and shorter (:data:`BY_DAY`).
-
-    Returns:
-        A time in the zone of ``fell_asleep``.
-    """
-    hour = _next(config.wake_hour, fell_asleep)
-    by_day = hour - fell_asleep > _HALF_A_DAY
-    hours = timedelta(hours=config.sleep_hours) * (BY_DAY if by_day else 1.0)
-    return max(min(fell_asleep + hours, hour), fell_asleep + LEAST_SLEEP)
-
-
-def _next(hour: int, after: datetime) -> datetime:
-    """The first time after ``after`` at which the machine's clock shows that hour."""
-    day = after.astimezone().date()
-    # A time without a zone is of the machine's, by the rules of that very day.
-    today = datetime.combine(day, time(hour)).astimezone()
-    if today <= after:
-        today = datetime.combine(day + timedelta(days=1), time(hour)).astimezone()
-    return today.astimezone(after.tzinfo)
 
 
 def is_loud(words: str, own_name: str) -> bool:

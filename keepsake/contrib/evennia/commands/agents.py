@@ -6,7 +6,6 @@ from datetime import timedelta
 
 from keepsake.agent.mind import Mind, Tended
 from keepsake.agent.runtime import runtime
-from keepsake.agent.sleep.sleeper import wakes_at
 from keepsake.contrib.evennia.agents import AgentMixin
 from keepsake.contrib.evennia.commands import books, compaction, why
 from keepsake.contrib.evennia.commands.base import (
@@ -282,7 +281,7 @@ def _state(mind: Mind) -> str:
     if sleeper.fell_asleep is None:
         return "asleep"
     since, step = sleeper.fell_asleep, sleeper.nights.step
-    until = wakes_at(since, runtime().sleeping.current).astimezone()
+    until = runtime().sleeping.current.wakes_at(since).astimezone()
     work = f", {step.value}" if step else ", its work waits" if sleeper.nights.working else ""
     return f"asleep {since.astimezone():%H:%M} to {until:%H:%M}{work}"
 
