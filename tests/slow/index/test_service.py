@@ -22,7 +22,8 @@ from keepsake.paths import Places
 from keepsake.recall.chroma import Chroma
 from keepsake.recall.chroma_server import ChromaServer, broken_folder, data_folder
 from keepsake.recall.service import IndexService
-from tests.unit.index.conftest import BagOfWords, Life, by_words, settles
+from tests.fakes.embedder import BagOfWords
+from tests.unit.index.conftest import Life, by_words, settles
 from tests.unit.llm.conftest import places_in, until
 
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import math
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -22,31 +19,10 @@ from keepsake.ports import Embedder
 from keepsake.recall.agent_index import AgentIndex
 from keepsake.recall.chroma import Chroma
 from keepsake.recall.chroma_server import ChromaServer
+from tests.fakes.embedder import BagOfWords
 from tests.unit.llm.conftest import places_in, until
 
 DAWN = datetime(2026, 5, 1, 6, tzinfo=UTC)
-
-
-class BagOfWords:
-    """An embedder whose vectors are near when texts share words; counts what it embeds."""
-
-    def __init__(self, model_name: str = "bag", dimension: int = 256) -> None:
-        self.model_name = model_name
-        self.dimension = dimension
-        self.texts: list[str] = []
-
-    def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        self.texts += texts
-        return [self._vector(text) for text in texts]
-
-    def _vector(self, text: str) -> list[float]:
-        row = [0.001] * self.dimension
-        for word in re.findall(r"\w+", text.lower()):
-            for salt in "ab":  # two numbers a word: no two words have both in common
-                place = hashlib.sha256((salt + word).encode()).digest()
-                row[int.from_bytes(place[:4]) % self.dimension] += 1.0
-        length = math.sqrt(sum(value * value for value in row))
-        return [value / length for value in row]
 
 
 class Life:

@@ -14,9 +14,9 @@ from keepsake.recall.agent_index import COLLECTION, AgentIndex
 from keepsake.recall.chroma import Chroma
 from keepsake.recall.documents import DocumentKind
 from keepsake.recall.words import WordIndex
+from tests.fakes.embedder import BagOfWords
 from tests.unit.index.conftest import (
     DAWN,
-    BagOfWords,
     Life,
     Opener,
     by_meaning,

@@ -1,47 +1,19 @@
 """Recall itself, over the real word index, exact vectors and a small embedder of words."""
 
-import math
-import zlib
-from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from keepsake.errors import ModelUnavailable
 from keepsake.lab.memories.plain import LocalVectors
+from keepsake.ports import FixedClock
 from keepsake.recall.documents import Document, DocumentKind
 from keepsake.recall.search import MemorySearch
 from keepsake.recall.words import WordIndex
+from tests.fakes.embedder import BagOfWords
 
 NOW = datetime(2026, 5, 14, 18, 30, tzinfo=UTC)
 MEANINGS = {"sibling": "brother", "fishes": "nets", "job": "mends", "meal": "soup"}
 """What the embedder below takes for the same."""
-
-
-class WordsAsMeaning:
-    """Embeds a text as a bag of words in which some words mean the same."""
-
-    model_name = "words"
-
-    def __init__(self) -> None:
-        self.down = False
-
-    def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        if self.down:
-            raise ModelUnavailable("The embedder is away", "Wait")
-        return [self._vector(text) for text in texts]
-
-    def _vector(self, text: str) -> list[float]:
-        vector = [0.0] * 1024
-        for word in text.casefold().replace("?", " ").replace(".", " ").split():
-            vector[zlib.crc32(MEANINGS.get(word, word).encode()) % 1024] += 1.0
-        length = math.sqrt(sum(value * value for value in vector)) or 1.0
-        return [value / length for value in vector]
-
-
-class Now:
-    def now(self) -> datetime:
-        return NOW
 
 
 LINES = [
@@ -63,7 +35,11 @@ class World:
     """Six lines, each on its own day but the first three, all searchable."""
 
     def __init__(self, vectors: bool = True) -> None:
-        self.words, self.vectors, self.embedder = WordIndex(), LocalVectors(), WordsAsMeaning()
+        self.words, self.vectors, self.embedder = (
+            WordIndex(),
+            LocalVectors(),
+            BagOfWords(same=MEANINGS),
+        )
         self.complaints: list[str] = []
         begin = NOW - timedelta(days=10)
         for n, (speaker, text) in enumerate(LINES, 1):
@@ -73,7 +49,7 @@ class World:
             self.vectors if vectors else None,
             self.embedder,
             names=lambda: ["Tom", "Mira", "Joss", "Nell", "The Quay"],
-            clock=Now(),
+            clock=FixedClock(NOW),
             complain=lambda error: self.complaints.append(str(error)),
         )
 
