@@ -15,7 +15,7 @@ from rich.table import Table
 
 from keepsake.cli.output import err, items_bar, out, plain_table, print_json, print_wide
 from keepsake.errors import KeepsakeError, refusing
-from keepsake.lab.conversation import Conversation, UnreadableTurns, read_turns
+from keepsake.lab.conversation import Conversation, read_turns
 from keepsake.lab.evaluate import (
     F1,
     IN_CONTEXT,
@@ -302,9 +302,9 @@ class RecallServer:
                     if type(limit) is int and 1 <= limit <= _MOST_HITS:
                         return {"ids": self._conversation.query(text, limit)}
                     wanted = f'"k" is a whole number from 1 to {_MOST_HITS}'
-                    raise UnreadableTurns(wanted, _REQUESTS)
+                    raise KeepsakeError(wanted, _REQUESTS)
                 case _:
-                    raise UnreadableTurns(f"{line:.60} is no request", _REQUESTS)
+                    raise KeepsakeError(f"{line:.60} is no request", _REQUESTS)
         except (ValueError, RecursionError) as error:
             return {"error": f"The line is no JSON ({error}). {_REQUESTS}"}
         except KeepsakeError as error:

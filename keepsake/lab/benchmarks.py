@@ -258,7 +258,7 @@ class _Locomo(_Format):
                 number = len(memories) + 1
                 memories.append(_said(number, session.began, turn.text, turn.speaker))
                 ids.update(dict.fromkeys(_ids(turn.dia_id), number))
-        questions = []
+        questions, end = [], max(memory.time for memory in memories)
         for number, asked in enumerate(self.qa, 1):
             kind, answer = LOCOMO.get(asked.category, "other"), asked.answer or ""
             if kind == OPEN:  # LoCoMo's own score drops the reason behind it
@@ -267,7 +267,7 @@ class _Locomo(_Format):
             question = TrialQuestion(
                 id=str(number),
                 text=asked.question,
-                time=max(memory.time for memory in memories),
+                time=end,
                 kind=kind,
                 answers=(answer,) if kind != ADVERSARIAL else (),
                 evidence=frozenset(evidence),

@@ -25,10 +25,6 @@ _FORMATS = ("%I:%M %p on %d %B, %Y", "%Y/%m/%d %H:%M", "%Y/%m/%d")
 """How the public memory benchmarks write a time."""
 
 
-class UnreadableTurns(KeepsakeError):
-    """Turns or questions that are not of the shape that is documented."""
-
-
 def _plain(written: Any) -> Any:
     """A text that can be written; what is null was left out, as many programs write it."""
     return "" if written is None else writable(written) if isinstance(written, str) else written
@@ -90,12 +86,12 @@ class Conversation:
         """Hold these turns; with ``keep`` beside those before, as what was said after them.
 
         Raises:
-            UnreadableTurns: Two turns have one id, those that are kept included; nothing changes.
+            KeepsakeError: Two turns have one id, those that are kept included; nothing changes.
             ModelError: They could not be embedded.
         """
         ids = [*(self.ids.values() if keep else ()), *(turn.id for turn in turns)]
         if len(set(ids)) < len(ids):
-            raise UnreadableTurns("Two turns have the same id", "Give each its own")
+            raise KeepsakeError("Two turns have the same id", "Give each its own")
         if not keep:
             self._hold()
         times = list(times_of(turns, self._last))
@@ -122,11 +118,11 @@ class Conversation:
         """Ids of the turns that answer ``text``, best first.
 
         Raises:
-            UnreadableTurns: Nobody could be asked.
+            KeepsakeError: Nobody could be asked.
         """
         hits = self.recall.search(text, limit=limit)
         if hits is None:
-            raise UnreadableTurns("The turns could not be searched", "Ingest them again")
+            raise KeepsakeError("The turns could not be searched", "Ingest them again")
         return [self.ids[hit.document.key] for hit in hits]
 
 
@@ -157,12 +153,12 @@ def read_turns(data: Any) -> list[ConversationTurn]:
     """The turns of a request or a data file.
 
     Raises:
-        UnreadableTurns: There is no list of turns, or one of them has another shape.
+        KeepsakeError: There is no list of turns, or one of them has another shape.
     """
     try:
         return _Turns.model_validate(data).turns
     except ValidationError as error:
-        raise UnreadableTurns(fault_of(error), _SHAPE) from error
+        raise KeepsakeError(fault_of(error), _SHAPE) from error
 
 
 def fault_of(error: ValidationError) -> str:

@@ -39,7 +39,6 @@ from keepsake.models.profiles import (
     LLAMA_CPP,
     SCRIPTED,
     ModelProfile,
-    model_name,
 )
 from keepsake.paths import Places
 from keepsake.ports import (
@@ -79,7 +78,8 @@ _TOKENS = Heuristic()
 NOT_KNOWN = "No information available"
 """What a model is told to say where the lines do not tell; LoCoMo's own words for it."""
 _ABSTAINS = re.compile(
-    r"no information|not (?:mentioned|stated|specified|provided|known|available|enough)|unknown|"
+    r"no information|no idea|never (?:said|told|heard)|"
+    r"not (?:mentioned|stated|specified|provided|known|available|enough|sure)|unknown|"
     r"unanswerable|(?:do|does|did)(?: not|n['’]t) (?:know|say|tell|mention|specify|provide|recall|"
     r"remember|have (?:any |enough )?information)|"
     r"(?:can ?not|can['’]t|could(?: not|n['’]t)|unable to) "
@@ -118,7 +118,7 @@ def scores(question: TrialQuestion, answer: str) -> Mapping[str, float]:
     well = float(not matches(question.wrong, answer))
     if not question.answerable:
         told = right or _ABSTAINS.search(answer) is not None
-        return {RIGHT if question.right else F1: well * told}
+        return {RIGHT if question.right or question.wrong else F1: well * told}
     if question.right:
         found[RIGHT] = well * right
     if question.answers:
@@ -217,14 +217,7 @@ class AnsweringModel:
             made = self.generate(self.profile.request(Question(messages, text, stop)))
         except BadAnswer:
             made = Generation("", "stop", 0, 0, 0, 0.0, "")
-        return replace(
-            made,
-            text=" ".join(made.text.split()),
-            model=made.model or model_name(self.profile),
-            # An estimate where the server does not count.
-            prompt_tokens=made.prompt_tokens or _TOKENS.of(text),
-            completion_tokens=made.completion_tokens or _TOKENS.of(made.text),
-        )
+        return replace(made, text=" ".join(made.text.split()))
 
     def judge(self, question: TrialQuestion, answer: str) -> float | None:
         """1 if it calls an answer right, else 0; None where there is nothing to compare it with.

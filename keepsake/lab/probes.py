@@ -37,11 +37,6 @@ _LATER = timedelta(hours=16)
 _CONTENT: Mapping[str, Any] = yaml.safe_load(
     Path(__file__).with_name("probes.yaml").read_text("utf-8")
 )
-UNTOLD = (
-    r"don't know|do not know|not sure|no idea|can't say|cannot say|never (?:said|told|heard)|"
-    r"n(?:o|')t tell"
-)
-"""Patterns of "I don't know", which is right where nobody told the fact."""
 KEPT = "kept to itself"
 """The kind of question whose right answer is silence: somebody else listens."""
 
@@ -109,7 +104,7 @@ def probe_trials(seed: int = 7, loads: Sequence[int] = LOADS, lives: int = 1) ->
     """The lives of a seed: ``lives`` of each load, with the same facts planted."""
     found = []
     for life, load in itertools.product(range(lives), loads):
-        plants = _plants(random.Random(f"{seed} {life}"), START)
+        plants = _plants(random.Random(f"{seed} {life}"))
         around = _chatter(random.Random(f"{seed} {life} {load}"), load)
         lived: list[tuple[Memory, _Plant | None]] = [(memory, None) for memory in around]
         lived += [(plant.memory(), plant) for plant in plants if plant.line]
@@ -136,7 +131,7 @@ def id_of(name: str) -> str:
 class _Visitors:
     """Who comes, each at a time of their own on one of the first two days."""
 
-    def __init__(self, chance: random.Random, start: datetime) -> None:
+    def __init__(self, chance: random.Random) -> None:
         self.chance = chance
         self.names: list[str] = _CONTENT["visitors"].split()
         self._at: dict[str, datetime] = {}
@@ -144,7 +139,7 @@ class _Visitors:
         chance.shuffle(self.names)
         for place, name in enumerate(self.names):
             part = (place // 2 + 0.2 + 0.6 * chance.random()) / (len(self.names) // 2)
-            self._at[name] = start + timedelta(days=place % 2) + _VISITING * part
+            self._at[name] = START + timedelta(days=place % 2) + _VISITING * part
 
     def next(self, without: Sequence[str] = ()) -> str:
         """Whose turn it is to tell something."""
@@ -159,14 +154,13 @@ class _Visitors:
         return self._at[name]
 
 
-def _plants(chance: random.Random, start: datetime) -> list[_Plant]:
-    visitors = _Visitors(chance, start)
+def _plants(chance: random.Random) -> list[_Plant]:
+    visitors = _Visitors(chance)
     found: list[_Plant] = []
     for place, each in enumerate(_CONTENT["attributes"]):
         found += _attribute(each, visitors, turn=place)
-    kinds = {"rule": "rules", "promise": "promises", "overheard": "overheard", "secret": "secrets"}
-    for kind, key in kinds.items():
-        for each in _CONTENT[key]:
+    for kind in ("rule", "promise", "overheard", "secret"):
+        for each in _CONTENT[kind]:
             values = chance.sample(each["of"], 2)
             found += [_single(kind, each, visitors, value) for value in values]
     return found
@@ -235,7 +229,7 @@ def _asked(plant: _Plant, number: int) -> Iterator[TrialQuestion]:
             kind=plant.kind,
             answers=(plant.value,) if plant.answerable else (),
             evidence=frozenset({number} - {0}),
-            right=(_word(plant.value),) if plant.answerable else (UNTOLD,),
+            right=(_word(plant.value),) if plant.answerable else (),
             wrong=tuple(map(_word, plant.wrong)),
             asker=asker,
             audience=frozenset({id_of(asker)}),

@@ -50,11 +50,6 @@ def first_within(lines: Iterable[str], budget: int, tokens: Tokens) -> Iterator[
 
 
 @dataclass(frozen=True, slots=True)
-class NoSettings:
-    """Nothing can be set."""
-
-
-@dataclass(frozen=True, slots=True)
 class WindowSettings:
     """What a sliding window takes."""
 
@@ -101,7 +96,6 @@ class FullContext(Newest):
     """Everything verbatim, as far back as the prompt has room: no summary, no search."""
 
     def __init__(self, given: Surroundings) -> None:
-        settings_of(NoSettings, given.settings)
         super().__init__(given, sys.maxsize)
 
 
