@@ -11,15 +11,14 @@ from contextlib import suppress
 from dataclasses import replace
 from random import Random
 from typing import cast
+from unittest.mock import patch
 
 from evennia.accounts.models import AccountDB
 from evennia.objects.models import ObjectDB
 from evennia.server import initial_setup
 from evennia.server.models import ServerConfig
-from evennia.typeclasses.attributes import Attribute
-from evennia.utils.dbserialize import from_pickle, to_pickle
 
-from game.simulation.visits import PEOPLE, Visitors, make_visitors, visits
+from game.simulation.visits import PEOPLE, Visitor, make_visitors, visits
 from keepsake.contrib.evennia import lifecycle as runtime
 from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.minds import open_minds
@@ -41,8 +40,6 @@ FLUSH_EACH = 60.0
 """Simulated seconds after which the event log is waited for: it must lose nothing."""
 _PATIENCE = 600.0
 """Real seconds that the disk gets."""
-_REFERENCE = "__packed_dbobj__"
-"""What Evennia writes into an attribute in place of an object."""
 
 
 # -- built
@@ -51,32 +48,16 @@ _REFERENCE = "__packed_dbobj__"
 def build(plan: SimulationPlan) -> None:
     """Build the world out of Evennia's empty tables; its services do not run meanwhile."""
     password = read_or_create(places().admin_password, nbytes=12)
-    AccountDB.objects.create_superuser("admin", "admin@example.org", password)
-    initial_setup.create_objects()
-    atlas = atlas_for(read_atlas(), plan.agents, plan.seed)
-    build_world(atlas)
-    # Nobody plays the admin here: its character would stand about, and everybody would meet it.
-    ObjectDB.objects.get(id=1).location = None
-    make_visitors(plan.visitors, find("room", atlas.start))
+    # All is made at the first moment: people's ids hold the date of their making.
+    with patch("django.utils.timezone.now", lambda: BEGINS):
+        AccountDB.objects.create_superuser("admin", "admin@example.org", password)
+        initial_setup.create_objects()
+        atlas = atlas_for(read_atlas(), plan.agents, plan.seed)
+        build_world(atlas)
+        # Nobody plays the admin here: its character would stand about, and be met by everybody.
+        ObjectDB.objects.get(id=1).location = None
+        make_visitors(plan.visitors, find("room", atlas.start))
     ServerConfig.objects.conf("last_initial_setup_step", "done")
-    _backdate()
-
-
-def _backdate() -> None:
-    """Date all objects and accounts to the first moment: people's ids are made of it.
-
-    Evennia identifies the objects in an attribute by number and creation date, and takes one with
-    another date for deleted: so these attributes are written anew.
-    """
-    naming = [each for each in Attribute.objects.all() if _REFERENCE in repr(each.db_value)]
-    named = [from_pickle(each.db_value) for each in naming]
-    for model in (ObjectDB, AccountDB):
-        model.objects.update(db_date_created=BEGINS)
-        for made in model.objects.all():  # Evennia keeps them in memory, with what they had
-            made.db_date_created = BEGINS
-    for attribute, value in zip(naming, named, strict=True):
-        attribute.db_value = to_pickle(value)
-        attribute.save(update_fields=["db_value"])
 
 
 # -- played
@@ -122,8 +103,12 @@ class SimulatedLife:
         try:
             runtime.live(shared)
             agents = sorted(all_agents(), key=lambda agent: agent.id)
-            coming = visits(plan.seed, plan.visitors, len(agents), self._since, plan.seconds)
-            Visitors(timeline.timer, agents).expect(coming, self._since)
+            for number in range(plan.visitors):
+                visitor, rng = Visitor(number, timeline.timer), Random(f"{plan.seed} {number}")
+                for begins, host, lines in visits(rng, len(agents), plan.seconds):
+                    if begins >= self._since:
+                        later = begins - self._since
+                        timeline.timer.callLater(later, visitor.come, agents[host], lines)
             timeline.between = self._between
             with suppress(RunStopped):
                 timeline.run_until(plan.seconds - self._since)
@@ -160,32 +145,31 @@ class SimulatedLife:
 
     def _count(self, event: Event) -> None:
         """Count an event; told in any thread, but one at a time."""
-        if isinstance(event, Thought) and event.outcome == "no answer":
-            self.counts["unanswered"] += 1
-            self._failures, self._failure = self._failures + 1, event.problem
-        elif isinstance(event, Thought) and event.completion_tokens:
-            self._failures = 0
-            self.counts["thoughts"] += 1
-            self.counts["tokens"] += event.prompt_tokens + event.completion_tokens
-        elif isinstance(event, MemoryChange) and event.op == "append":
-            self.counts["memories"] += 1
-        elif isinstance(event, Compaction) and event.number:
-            self.counts["compactions"] += 1
-        elif isinstance(event, Fault):
-            self.counts["faults"] += 1
+        match event:
+            case Thought(outcome="no answer"):
+                self.counts["unanswered"] += 1
+                self._failures, self._failure = self._failures + 1, event.problem
+            case Thought(completion_tokens=written) if written:
+                self._failures = 0
+                self.counts += Counter(thoughts=1, tokens=event.prompt_tokens + written)
+            case MemoryChange(op="append"):
+                self.counts["memories"] += 1
+            case Compaction(number=number) if number:
+                self.counts["compactions"] += 1
+            case Fault():
+                self.counts["faults"] += 1
 
     def _check(self) -> None:
         """Go on, unless the model has not answered for long, or the disk takes nothing."""
+        told = cure = ""
         if self._failures >= MOST_FAILURES:
-            raise KeepsakeError(
-                f"The model has not answered {MOST_FAILURES} thoughts in a row: {self._failure}",
-                f"Start its server, then go on: {self._lab.resume}",
-            )
-        if self._log.problem:
-            raise KeepsakeError(
-                f"The event log could not be written ({self._log.problem})",
-                f"Free some disk space or mend the permissions, then go on: {self._lab.resume}",
-            )
+            told = f"The model has not answered {MOST_FAILURES} thoughts in a row: {self._failure}"
+            cure = "Start its server"
+        elif self._log.problem:
+            told = f"The event log could not be written ({self._log.problem})"
+            cure = "Free some disk space or mend the permissions"
+        if told:
+            raise KeepsakeError(told, f"{cure}, then go on: {self._lab.resume}")
 
 
 def _broken(error: Exception) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -31,28 +30,18 @@ NAMES = tuple(PEOPLE["visitors"].split())
 """Visitors, in the order in which they are taken."""
 _LONGEST = 1500.0
 """Seconds that a visit may take; it begins early enough to be over within its hour."""
+_FIRST_SESSION = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class Visit:
-    """One visit."""
+def visits(
+    rng: Random, agents: int, last: float
+) -> Iterator[tuple[float, int, list[tuple[float, str]]]]:
+    """A visitor's life up to the second ``last``: a home, a sister, and somebody it likes to see.
 
-    visitor: int  # who comes: a number, the place in :data:`NAMES`
-    begins: float  # seconds of the simulation
-    host: int  # which agent is visited, as a number below how many there are
-    lines: tuple[tuple[float, str], ...]  # what is said, each so long after it begins; "" is to go
-
-
-def visits(seed: int, visitors: int, agents: int, first: float, last: float) -> list[Visit]:
-    """The visits that begin from the second ``first`` on and before ``last``, in order."""
-    every = (visit for each in range(visitors) for visit in _of_one(seed, each, agents, last))
-    found = [visit for visit in every if visit.begins >= first]
-    return sorted(found, key=lambda each: (each.begins, each.visitor))
-
-
-def _of_one(seed: int, visitor: int, agents: int, last: float) -> Iterator[Visit]:
-    """One visitor's life: a home, a sister, and somebody it likes to see."""
-    rng = Random(f"visitor {seed} {visitor}")
+    Yields:
+        The second at which it comes, the number of the agent that it visits, and what it says, each
+        line so many seconds later; the last line is empty: it goes.
+    """
     told = PEOPLE["facts"].values()
     facts = [(each["asked"], each["told"].format(rng.choice(each["of"]))) for each in told]
     rng.shuffle(facts)
@@ -63,7 +52,7 @@ def _of_one(seed: int, visitor: int, agents: int, last: float) -> Iterator[Visit
         for words in (*_said(rng, facts, number), ""):
             at += rng.uniform(15.0, 90.0)
             lines.append((at, words))
-        yield Visit(visitor, begins, host, tuple(lines))
+        yield begins, host, lines
         number += 1
         hour += rng.choice((3, 4, 6, 9, 22))
 
@@ -87,9 +76,6 @@ def _said(rng: Random, facts: list[tuple[str, str]], number: int) -> Iterator[st
     yield "I have to go now. Goodbye."
 
 
-_FIRST_SESSION = 1000
-
-
 def make_visitors(how_many: int, start: Any) -> None:
     """Make the accounts and characters of the visitors; they are nowhere until they come."""
     for name in NAMES[:how_many]:
@@ -100,57 +86,49 @@ def make_visitors(how_many: int, start: Any) -> None:
         account.characters.add(character)
 
 
-class Visitors:
-    """Brings visitors into the world when their time has come.
+class Visitor:
+    """Comes into the world when its time has come.
 
     Args:
+        number: Its place in :data:`NAMES`.
         timer: Has ``callLater``, as the reactor has.
-        agents: Whom they visit.
     """
 
-    def __init__(self, timer: Any, agents: Sequence[AgentMixin]) -> None:
-        self._timer, self._agents = timer, agents
+    def __init__(self, number: int, timer: Any) -> None:
+        self._name, self._session, self._timer = NAMES[number], _FIRST_SESSION + number, timer
         evennia.SESSION_HANDLER.data_out = _unheard  # nobody is at the other end
 
-    def expect(self, visits: Sequence[Visit], since: float) -> None:
-        """Plan these visits."""
-        for visit in visits:
-            self._timer.callLater(visit.begins - since, self._come, visit)
-
-    def _come(self, visit: Visit) -> None:
+    def come(self, host: AgentMixin, lines: Sequence[tuple[float, str]]) -> None:
         """Log in where the host is, unless it is in the game already; plan what is said."""
-        name, host = NAMES[visit.visitor], self._agents[visit.host]
-        character = Character.objects.get(db_key=name)
+        character = Character.objects.get(db_key=self._name)
         if not character.sessions.count():  # a run that broke off leaves a body behind
-            account = Account.objects.get(username=name)
+            account = Account.objects.get(username=self._name)
             # Who comes back to the game comes back to where they left it.
             character.db.prelogout_location = host.location or host.home
-            account.puppet_object(_connected(_FIRST_SESSION + visit.visitor, account), character)
-        for at, words in visit.lines:
-            self._timer.callLater(at, self._act, character, visit, words)
+            account.puppet_object(self._connected(account), character)
+        for at, words in lines:
+            self._timer.callLater(at, self._act, character, host, words)
 
-    def _act(self, character: Any, visit: Visit, words: str) -> None:
+    def _act(self, character: Any, host: AgentMixin, words: str) -> None:
         """Say that where the host is now, who may have walked on; without words log out."""
-        host, handler = self._agents[visit.host], evennia.SESSION_HANDLER
-        number = _FIRST_SESSION + visit.visitor
+        handler = evennia.SESSION_HANDLER
         if not words and character.sessions.count():
-            character.account.unpuppet_object(handler.session_from_sessid(number))
-            handler.pop(number, None)
+            character.account.unpuppet_object(handler.session_from_sessid(self._session))
+            handler.pop(self._session, None)
         elif words:
             if host.location is not None and character.location is not host.location:
                 character.move_to(host.location)
             character.execute_cmd(f"talk {host.key.casefold()} {words}")
 
-
-def _connected(number: int, account: Any) -> Any:
-    """A session of that account, as the Portal would announce it."""
-    arriving, handler = ServerSession(), evennia.SESSION_HANDLER
-    arriving.init_session("telnet", ("127.0.0.1", "lab"), handler)
-    arriving.sessid = number
-    handler.portal_connect(arriving.get_sync_data())
-    session = handler.session_from_sessid(number)
-    handler.login(session, account, testmode=True)
-    return session
+    def _connected(self, account: Any) -> Any:
+        """A session of that account, as the Portal would announce it."""
+        arriving, handler = ServerSession(), evennia.SESSION_HANDLER
+        arriving.init_session("telnet", ("127.0.0.1", "lab"), handler)
+        arriving.sessid = self._session
+        handler.portal_connect(arriving.get_sync_data())
+        session = handler.session_from_sessid(self._session)
+        handler.login(session, account, testmode=True)
+        return session
 
 
 def _unheard(*_what: Any, **_more: Any) -> None:

@@ -26,7 +26,6 @@ from keepsake.lab.evaluate import (
     RIGHT,
     TASK,
     UNKNOWN,
-    MemoryFault,
     Row,
     limited,
 )
@@ -48,11 +47,10 @@ from keepsake.lab.sweep import (
     TrialCell,
     TrialSource,
     read_plan,
-    run_cell,
+    recorded,
     sweep,
 )
 from keepsake.memory import protocol
-from keepsake.models.embedders import MiniLMEmbedder
 from keepsake.paths import places
 from keepsake.ports import Embedder
 
@@ -174,21 +172,18 @@ def run(cells: Sequence[TrialCell], *, evidence: bool = False) -> Found:
 
     A memory that breaks off is told of and left out, unless all of them do.
     """
-    here = places()
     trials = limited(cells[0].source.trials(cells[0].seed), cells[0].questions)  # the same for all
     count = sum(len(trial.questions) for trial in trials) * len(cells)
-    embedder = MiniLMEmbedder(threads=2)
     found: dict[TrialCell, list[Row]] = {}
     with items_bar("reading", count) as shown:
         for cell in cells:
-            try:
-                rows = run_cell(cell, here, embedder, trials, partial(shown, cell.name))
-            except MemoryFault as error:
-                if cell is cells[-1] and not found:
-                    raise
-                err.print(f"{cell.name}: {error}", markup=False)
-                continue
-            found[cell] = [row for row in rows if row["evidence"] or not evidence]
+            record = recorded(places(), cell, trials, partial(shown, cell.name))
+            if record.problem:
+                err.print(f"{cell.name}: {record.problem}", markup=False)
+            else:
+                found[cell] = [row for row in record.rows if row["evidence"] or not evidence]
+    if not found:
+        raise KeepsakeError("No memory was evaluated")
     if not any(found.values()):
         named = cells[0].source.file
         raise KeepsakeError(f"{named} has no question with evidence", "Try eval answers")

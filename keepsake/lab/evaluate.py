@@ -7,10 +7,9 @@ import re
 import string
 import tempfile
 import time
-import traceback
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -268,10 +267,6 @@ def answering_model(here: Places, name: str, seed: int = 0) -> AnsweringModel:
 # -- lives and their questions
 
 
-class MemoryFault(KeepsakeError):
-    """A memory raised an error."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation:
     """How trials are lived and asked."""
@@ -332,7 +327,6 @@ def _lived(trial: Trial, how: Evaluation) -> Iterator[Asking]:
     with (
         refusing("There is no room for temporary files", "Free some disk space, or set TMPDIR"),
         tempfile.TemporaryDirectory(prefix="keepsake-", ignore_cleanup_errors=True) as folder,
-        _naming(how.memory),
     ):
         given = Surroundings(
             agent=trial.agent,
@@ -370,21 +364,6 @@ def _lived(trial: Trial, how: Evaluation) -> Iterator[Asking]:
                     pass_to(lived.time)
                     memory.perceive(lived)
                     private.saw(lived)
-
-
-@contextmanager
-def _naming(memory: str) -> Iterator[None]:
-    """An error in a memory names the memory and the line."""
-    try:
-        yield
-    except ConfigError as error:  # of the command line, not of a line of a file
-        raise KeepsakeError(f"A setting of {memory!r}: {error.reason}", error.cure) from error
-    except KeepsakeError:
-        raise
-    except Exception as error:
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        told = f"The memory {memory!r} failed: {error!r} ({place.filename}, line {place.lineno})"
-        raise MemoryFault(told, "Correct it, or leave it out") from error
 
 
 def row_of(trial: Trial, asking: Asking, how: Evaluation) -> Row:

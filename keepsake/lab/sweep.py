@@ -10,6 +10,7 @@ import multiprocessing
 import os
 import signal
 import time
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import ExitStack
@@ -36,7 +37,6 @@ from keepsake.lab.evaluate import (
 from keepsake.lab.probes import LIMIT, LOADS, Trial, probe_trials
 from keepsake.models.embedders import MiniLMEmbedder
 from keepsake.paths import Places
-from keepsake.ports import Embedder
 
 NONE = "none"
 """The profile of a cell in which nobody answers: what the memory finds is all that is measured."""
@@ -253,15 +253,45 @@ def sweep(
     return [found[cell] for cell in plan.cells]
 
 
-def recorded(here: Places, cell: TrialCell) -> CellRecord:
-    """The record of one cell; an error in it is its own."""
+def recorded(
+    here: Places,
+    cell: TrialCell,
+    trials: Sequence[Trial] | None = None,
+    done: Callable[[], None] = lambda: None,
+) -> CellRecord:
+    """Run one cell; blocks. An error in it is its own.
+
+    Args:
+        here: Whose configuration and whose models.
+        cell: What is run.
+        trials: Those of the cell, where they are read already.
+        done: Called after each question.
+    """
     began, problem, rows = time.perf_counter(), "", list[Row]()
     try:
-        rows = run_cell(cell, here, _embedder())
+        lives = limited(trials or cell.source.trials(cell.seed), cell.questions)
+        with ExitStack() as open_models:
+            models = {}
+            for name in {cell.profile, cell.judge, cell.writer} - {""}:
+                models[name] = answering_model(here, name, cell.seed)
+                open_models.callback(models[name].close)
+            answerer = models.get(cell.profile)
+            how = Evaluation(
+                memory=cell.memory,
+                settings=dict(cell.settings),
+                embedder=_embedder(),
+                writer=models.get(cell.writer),
+                answerer=answerer,
+                judge=models.get(cell.judge),
+                budget=cell.budget or (answerer.budget if answerer else CONTEXT),
+                recalled=cell.recalled or (LIMIT if cell.source.probes else RECALLED),
+            )
+            rows = evaluated(lives, how, done)
     except KeepsakeError as error:
         problem = str(error)
-    except Exception as error:  # the other cells of a long night count
-        problem = f"A fault of this program: {error!r}"
+    except Exception as error:  # whatever breaks in somebody's memory; the other cells count
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        problem = f"It failed: {error!r} ({place.filename}, line {place.lineno})"
     return CellRecord(cell, problem, round(time.perf_counter() - began, 3), rows)
 
 
@@ -269,35 +299,3 @@ def recorded(here: Places, cell: TrialCell) -> CellRecord:
 def _embedder() -> MiniLMEmbedder:
     """One a process, with one thread, as the processes share the machine."""
     return MiniLMEmbedder(threads=1)
-
-
-def run_cell(
-    cell: TrialCell,
-    here: Places,
-    embedder: Embedder,
-    trials: Sequence[Trial] | None = None,
-    done: Callable[[], None] = lambda: None,
-) -> list[Row]:
-    """Its rows, one a question; blocks. ``trials``: its own, where they are read already.
-
-    Raises:
-        KeepsakeError: A file, memory or profile cannot be used, or a model does not answer.
-    """
-    with ExitStack() as open_models:
-        models = {}
-        for name in {cell.profile, cell.judge, cell.writer} - {""}:
-            models[name] = answering_model(here, name, cell.seed)
-            open_models.callback(models[name].close)
-        answerer = models.get(cell.profile)
-        how = Evaluation(
-            memory=cell.memory,
-            settings=dict(cell.settings),
-            embedder=embedder,
-            writer=models.get(cell.writer),
-            answerer=answerer,
-            judge=models.get(cell.judge),
-            budget=cell.budget or (answerer.budget if answerer else CONTEXT),
-            recalled=cell.recalled or (LIMIT if cell.source.probes else RECALLED),
-        )
-        lives = limited(trials or cell.source.trials(cell.seed), cell.questions)
-        return evaluated(lives, how, done)

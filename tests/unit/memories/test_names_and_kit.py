@@ -5,21 +5,13 @@ from __future__ import annotations
 import pytest
 
 from keepsake.errors import KeepsakeError
-from keepsake.lab.memories.conformance import MemoryConformance, check
+from keepsake.lab.memories.conformance import BEGAN, MemoryConformance, check, life
 from keepsake.lab.memories.generative_agents import GenerativeAgents
 from keepsake.lab.memories.keepsake import KeepsakeMemory
 from keepsake.lab.memories.plain import FullContext, Rag
-from keepsake.memory.protocol import RecalledLine, maker
+from keepsake.memory.protocol import RecalledLine, Surroundings, maker
+from keepsake.ports import FixedClock
 
-WHOLE = """
-class Whole:
-    def __init__(self, given): ...
-    def perceive(self, memory): ...
-    def context(self, budget): return []
-    def recall(self, question, limit): return []
-    def rest(self, *, asleep): ...
-    def close(self): ...
-"""
 LESS = """
 class Less:
     def perceive(self, memory): ...
@@ -27,29 +19,17 @@ class Less:
 """
 
 
-@pytest.fixture
-def module(tmp_path, monkeypatch):
-    """Writes a module that can be imported; each has a name of its own."""
+def test_what_is_no_memory_is_named_before_anything_is_lived(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(tmp_path))
-
-    def write(name, text):
-        (tmp_path / f"{name}.py").write_text(text)
-        return name
-
-    return write
-
-
-def test_what_is_no_memory_is_named_before_anything_is_lived(module):
-    lacking, misnamed = module("lacking_memory", LESS), module("misnamed_memory", WHOLE)
+    (tmp_path / "lacking_memory.py").write_text(LESS)
     for name, told in (
-        (f"{lacking}:Less", "it lacks recall, rest, close"),
-        (f"{misnamed}:Hole", "Name a class of misnamed_memory"),
+        ("lacking_memory:Less", "it lacks recall, rest, close"),
+        ("lacking_memory:More", "Name a class of lacking_memory"),
         ("nowhere_to_be_found:Memory", "pip install -e"),
     ):
         with pytest.raises(KeepsakeError) as refused:
             maker(name)
         assert told in str(refused.value)
-    assert maker(f"{misnamed}:Whole")
 
 
 class TestFullContext(MemoryConformance):
@@ -95,3 +75,16 @@ class _Overfull(FullContext):
 )
 def test_a_memory_that_does_not_conform_is_told_so(wrong, told):
     assert any(told in line for line in check(wrong))
+
+
+def test_what_left_the_window_stands_in_summaries_and_rules_stay(tmp_path):
+    rule = "- rule from Ada: Never open the cellar door. (memory 1)\n"
+    (tmp_path / "noticed.md").write_text(rule)
+    memory = KeepsakeMemory(Surroundings(agent="Mira", folder=tmp_path, clock=FixedClock(BEGAN)))
+    for each in life(300):
+        memory.perceive(each)
+    memory.rest(asleep=True)
+    shown = "\n".join(memory.context(3840))
+    assert "Ada told you: Never open the cellar door. (memory 1)" in shown
+    assert list((tmp_path / "summaries").iterdir())
+    memory.close()
