@@ -12,8 +12,8 @@ from typing import Any, BinaryIO
 
 from keepsake.archive.log import Archive
 from keepsake.books.journal import Journal
-from keepsake.books.people import FOLDER, parse_page
-from keepsake.errors import KeepsakeError, NoteRefused, refusing
+from keepsake.books.people import PeopleBook
+from keepsake.errors import KeepsakeError, refusing
 from keepsake.events.files import Filter, events
 from keepsake.events.prompts import prompts_of
 from keepsake.json_lines import line_of
@@ -100,12 +100,7 @@ def _memories(folder: Path) -> Iterator[Row]:
 
 
 def _people(folder: Path) -> Iterator[Row]:
-    for path in sorted((folder / FOLDER).glob("*.md")):
-        changed = datetime.fromtimestamp(path.stat().st_mtime).astimezone()
-        try:
-            page = parse_page(path, path.read_text(encoding="utf-8"), changed)
-        except (NoteRefused, UnicodeDecodeError):
-            continue  # nobody reads it in the game either
+    for page in sorted(PeopleBook(folder).all(), key=lambda page: page.key):
         row = {"agent": name_of(folder), "about": page.name, "about_id": page.key}
         met = {"t": _utc(page.last_met), "evidence": []}
         if page.portrait:

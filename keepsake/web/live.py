@@ -38,8 +38,6 @@ BEAT_SECONDS = 5.0
 """Between two signs of life to each browser; then it is looked up again whether it may watch."""
 RETRY_MILLISECONDS = 2_000
 """After so long a browser that was cut off comes again."""
-_FLUSH_SECONDS = 0.1
-"""Streams are served no more often than this, however much happens."""
 _MOST_AT_ONCE = 200
 """Events that are written in one turn of the reactor."""
 _MOST_LAST = 500
@@ -75,25 +73,19 @@ class LiveResource(Resource):
         self.streams: list[LiveStream] = []
         self._most, self._beat = most, beat
         self._records: deque[WrittenEvent] = deque(before, maxlen=kept)
-        self._flush: Any = None
         self._beats = LoopingCall(self._tell)
         self._beats.clock = reactor
 
     # -- the log
 
     def written(self, lines: Sequence[WrittenEvent]) -> None:
-        """Take lines of the log; from any thread."""
+        """Take lines of the log, which writes ten times a second; from any thread."""
         self.reactor.callFromThread(self._take, tuple(lines))
 
     def _take(self, lines: Sequence[WrittenEvent]) -> None:
         if self._records and lines[0].number <= self.last:
             self._records.clear()  # the log was thrown away, and counts from 1 again
         self._records.extend(lines)
-        if self.streams and self._flush is None:
-            self._flush = self.reactor.callLater(_FLUSH_SECONDS, self._serve)
-
-    def _serve(self) -> None:
-        self._flush = None
         for stream in list(self.streams):
             stream.wake()
 
@@ -161,9 +153,6 @@ class LiveResource(Resource):
         """End all streams; their browsers come again by themselves."""
         if self._beats.running:
             self._beats.stop()
-        if self._flush is not None:
-            self._flush.cancel()
-            self._flush = None
         for stream in list(self.streams):
             stream.end()
 

@@ -10,7 +10,6 @@ import pytest
 
 from keepsake.archive.spill import Spill
 from keepsake.cli import processes
-from keepsake.markdown_config import with_settings
 from keepsake.paths import read_or_create
 from tests.empty_tables import lay_tables
 
@@ -41,13 +40,6 @@ def missing_file(copy):
     return f"{path} is missing"
 
 
-def absent_model(copy):
-    path = copy.here.config / "llm.md"
-    own = {"provider": "embedded", "model_file": "absent.gguf"}
-    path.write_text(with_settings(path.read_text(), "agent", own))
-    return str(copy.here.models / "absent.gguf")
-
-
 def open_secret(copy):
     read_or_create(copy.here.admin_password, nbytes=12)
     copy.here.admin_password.chmod(0o644)
@@ -68,12 +60,6 @@ def waiting_memory(copy):
 def broken_line(copy):
     archive(copy, [*map(line, range(1, 4)), b"\xff\n", *map(line, range(5, 8))])
     return "Mira: the archive line 0000000001.jsonl"
-
-
-def missing_end(copy):
-    archive(copy, map(line, range(1, 8)))
-    (copy.here.agents / "Mira" / "archive" / "0000000011.jsonl").write_bytes(line(11))
-    return "memories 8-10 are missing from the archive"
 
 
 def broken_note(copy):
@@ -98,8 +84,8 @@ def line(number):
 @pytest.mark.parametrize(
     "fault",
     [
-        *(broken_setting, broken_prompt, missing_file, absent_model, open_secret),
-        *(damaged_database, waiting_memory, broken_line, missing_end, broken_note),
+        *(broken_setting, broken_prompt, missing_file, open_secret),
+        *(damaged_database, waiting_memory, broken_line, broken_note),
     ],
 )
 def test_what_is_wrong_is_named_with_the_cure(copy, fault):

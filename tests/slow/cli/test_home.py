@@ -1,5 +1,6 @@
 """The folders of a copy, its lock, its ports, its secrets, its certificate, its processes."""
 
+import json
 import os
 import re
 import socket
@@ -149,3 +150,11 @@ def test_stop_ends_a_model_server_left_by_a_crash_and_kills_what_will_not_end(co
     with child(f"--pidfile={copy.here.portal_pid}", code=DEAF) as deaf:
         processes.end(processes.running(copy.here), patience=0.3)
         deaf.wait(60)
+
+
+def test_without_a_world_the_command_says_what_to_do(copy):
+    asked = copy.process("reload")
+    assert (asked.returncode, asked.stdout) == (1, "")
+    assert asked.stderr.strip() == "Keepsake is not running here. Start it with `make run`"
+    status = copy.keepsake("status", "--json")
+    assert (status.returncode, json.loads(status.stdout)["ready"]) == (1, False)
