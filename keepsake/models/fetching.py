@@ -85,15 +85,9 @@ def fetch(model: CatalogueModel, models: Path, environ: Mapping[str, str] = os.e
                 f"The hub tells no checksum of {model.file}, and models.md has none",
                 "Write the sha256 that you trust into models.md",
             )
-        for key, ours, theirs in (
-            ("revision", model.revision, commit),
-            ("sha256", model.sha256, digest),
-        ):
-            if ours and theirs and ours != theirs:
-                what = f"The hub has another {model.file} than models.md names: its {key} is"
-                raise ModelFailed(
-                    f"{what} {theirs}, not {ours}", f"If you trust it, correct {key} there"
-                )
+        if digest and wanted != digest:
+            what = f"The hub has another {model.file} than models.md names: its sha256 is {digest}"
+            raise ModelFailed(what, "If you trust it, correct sha256 there")
         if sum_of(target) == wanted:
             return Fetched(target, "", wanted)
         part = replace(model, sha256=wanted).part(models)

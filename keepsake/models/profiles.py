@@ -67,13 +67,8 @@ class FoundModel:
         """The profile with this model; one that only talks writes no summaries."""
         if not self.writes and profile.name != AGENT:
             return replace(profile, provider=EXTRACTIVE)
-        return replace(
-            profile,
-            provider=self.provider,
-            host=self.host,
-            model=self.model,
-            model_file=self.model_file,
-        )
+        own: dict[str, Any] = {"model": self.model, "model_file": self.model_file}
+        return replace(profile, provider=self.provider, host=self.host, **own)
 
 
 STOPGAP = FoundModel(EMBEDDED, "the shipped model, as no other was found", writes=False)

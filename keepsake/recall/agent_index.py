@@ -30,8 +30,6 @@ WORDS = "words.db"
 WORDS_BATCH, VECTORS_BATCH = 256, 64
 LOCK_SECONDS = 0.05
 """So long a search waits for somebody else who reads the archive; then it takes what is there."""
-COLLECTION = "collection"
-"""Under which the file of the words keeps the name of the collection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,8 +222,7 @@ class AgentIndex:
         Raises:
             StoreDamaged: Chroma can make none.
         """
-        name, reason = self.words.state.get(COLLECTION, ""), self._loss
-        model = self._embedder.model_name
+        name, reason, model = self.words.collection, self._loss, self._embedder.model_name
         try:
             vectors, counts = chroma.open(name), self.words.counts()
             lost = counts.documents - counts.waiting - vectors.count()
@@ -243,7 +240,7 @@ class AgentIndex:
             vectors = chroma.create(self._agent, model)
         except VectorsUnusable as problem:
             raise StoreDamaged(problem.what, problem.cure) from problem
-        self.words.save({COLLECTION: vectors.name}, all_wait=True)
+        self.words.save(vectors.name)
         self._loss = ""
         return vectors
 

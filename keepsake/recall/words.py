@@ -13,7 +13,7 @@ import json
 import sqlite3
 import threading
 import weakref
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from itertools import accumulate
@@ -222,18 +222,18 @@ class WordIndex:
         with self._connected(write=True) as database:
             database.executemany("DELETE FROM waiting WHERE id = ?", [(each,) for each in done])
 
-    def save(self, state: Mapping[str, str], *, all_wait: bool = False) -> None:
-        """Keep some values; with ``all_wait`` all vectors are to be made anew."""
+    def save(self, collection: str) -> None:
+        """Keep the name of a new collection; all vectors are to be made for it."""
         with self._connected(write=True) as database:
-            if all_wait:
-                database.execute(f"{_WAIT} SELECT key FROM words")
-            database.executemany("REPLACE INTO state VALUES (?, ?)", state.items())
+            database.execute(f"{_WAIT} SELECT key FROM words")
+            database.execute("REPLACE INTO state VALUES ('collection', ?)", [collection])
 
     @property
-    def state(self) -> dict[str, str]:
-        """The values that were kept."""
+    def collection(self) -> str:
+        """The name that was kept; empty for none."""
+        asked = "SELECT value FROM state WHERE name = 'collection'"
         with self._connected() as database:
-            return dict(database.execute("SELECT name, value FROM state").fetchall())
+            return str((database.execute(asked).fetchone() or ("",))[0])
 
     # -- the file
 

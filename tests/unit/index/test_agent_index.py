@@ -10,7 +10,7 @@ import pytest
 from keepsake.archive.forgetting import ForgottenPerson, forget
 from keepsake.archive.records import Memory, MemoryKind, Summary, Tier
 from keepsake.errors import IndexUnavailable
-from keepsake.recall.agent_index import COLLECTION, AgentIndex
+from keepsake.recall.agent_index import AgentIndex
 from keepsake.recall.chroma import Chroma
 from keepsake.recall.documents import DocumentKind
 from keepsake.recall.words import WordIndex
@@ -27,7 +27,7 @@ from tests.unit.index.conftest import (
 
 
 def collection_of(index: AgentIndex, chroma: Chroma):
-    return inside(chroma).get_collection(index.words.state[COLLECTION], embedding_function=None)
+    return inside(chroma).get_collection(index.words.collection, embedding_function=None)
 
 
 def test_what_was_just_said_is_found_by_words_and_its_vector_follows(
@@ -145,7 +145,7 @@ def test_lost_vectors_are_made_anew_and_words_serve_meanwhile(
         index.close()
         index = reopen()
     else:
-        inside(chroma).delete_collection(index.words.state[COLLECTION])
+        inside(chroma).delete_collection(index.words.collection)
         with pytest.raises(IndexUnavailable, match="404"):
             by_meaning(index, "sack", 50)
     with pytest.raises(IndexUnavailable, match="being made"):
