@@ -106,7 +106,7 @@ class Actor:
         if command.verb == "say" and to in {person.key for person in people_near(agent)}:
             line = f"talk {to} = {command.argument}"
         self._acting = command
-        return Act(command, result=agent.do(line).addBoth(over), memory=number)
+        return Act(command, result=agent.execute_cmd(line).addBoth(over), memory=number)
 
     def speak(
         self,

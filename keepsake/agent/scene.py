@@ -179,6 +179,10 @@ def scene_of(
         kind: tuple(line_of(hit.document) for hit in hits if hit.document.kind is kind)
         for kind in (DocumentKind.SUMMARY, DocumentKind.NOTE)
     }
+    # What the partner said and got no answer to, where the agent has done something since.
+    waiting, words, _ = unanswered(window, turn.impulse) if turn.partner else ([], "", 0)
+    ordered = in_order(window)
+    last_act = max((at for at, m in enumerate(ordered) if m.kind is MemoryKind.ACT), default=-1)
     scene = replace(
         _around(agent, turn, now, *choices(agent, turn, memory.private)),
         longterm=longterm.text if longterm else "",
@@ -195,7 +199,7 @@ def scene_of(
         journal=books.journal_lines(memory.private, first, who),
         people=books.people_lines(agent, memory.private, first, audience),
         window=window,
-        words=_still_waiting(window, turn),
+        words=words if waiting and ordered.index(waiting[-1]) <= last_act else "",
         whispered=turn.whispered,
     )
     covered = recent.last if recent else 0
@@ -249,14 +253,6 @@ def _around(
         tools=usages,
         commands=tuple(f"{v.usage}: {v.help}" for v in verbs),
     )
-
-
-def _still_waiting(window: Sequence[Memory], turn: TurnContext) -> str:
-    """What the partner said and got no answer to, where the agent has done something since."""
-    waiting, words, _ = unanswered(window, turn.impulse) if turn.partner else ([], "", 0)
-    ordered = in_order(window)
-    last_act = max((at for at, m in enumerate(ordered) if m.kind is MemoryKind.ACT), default=-1)
-    return words if waiting and ordered.index(waiting[-1]) <= last_act else ""
 
 
 def _recalled(

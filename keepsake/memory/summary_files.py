@@ -188,7 +188,7 @@ class VaultCopies:
         for tier in Tier:
             try:
                 file = self._folder.read(tier)
-                note = self._adopt_edit(tier, file)
+                note = self._adopt_edit(tier, file) if file is not None and file.edited else ""
                 gone = self._tiers.state.summary(tier) is None
                 if mend and (gone or file is None or file.step != self._tiers.step):
                     self.write(tier, None)
@@ -203,12 +203,10 @@ class VaultCopies:
                 notes.append(note)
         return notes
 
-    def _adopt_edit(self, tier: Tier, file: SummaryFile | None) -> str:
+    def _adopt_edit(self, tier: Tier, file: SummaryFile) -> str:
         with self._lock:
             tiers, summary = self._tiers, self._tiers.state.summary(tier)
-            if file is None or summary is None or not file.edited:
-                return ""
-            if file.text == summary.text.strip():
+            if summary is None or file.text == summary.text.strip():
                 return ""
             if file.step != tiers.step or not file.text:
                 return f"{file.path} was edited, but is empty or belongs to another compaction"

@@ -112,6 +112,6 @@ class Books:
         )
         near = [(identity_of(each), each) for each in people_near(agent)]
         # Of an agent that it has not met yet its persona may tell: they are neighbours.
-        told = [each for each in near if not is_agent(each[1]) or self.people.loaded(each[0])]
+        told = [each for each in near if self.people.loaded(each[0]) or not is_agent(each[1])]
         present = [(key, person.key) for key, person in told]
         return people_lines(present, self.people, budget, telling)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import Any, Unpack
+from typing import Unpack
 
 from keepsake.agent.agent_log import log, logged
 from keepsake.agent.memory.books import Books
@@ -106,8 +106,24 @@ class MemoryComponent:
             return False
         try:
             while self.waiting:
-                self._save(**self.waiting[0])
+                facts = dict(self.waiting[0])
+                when, kind = datetime.fromisoformat(facts.pop("time")), facts.pop("kind")
+                memory = self.memory.append(facts.pop("text"), MemoryKind(kind), time=when, **facts)
                 self.waiting.popleft()
+                self.newest = memory.number
+                self.private.saw(memory)
+                if memory.kind is MemoryKind.ACT:
+                    self.last_act = memory.number
+                self._services.events.emit(
+                    MemoryChange(  # of the words only how many signs they have
+                        agent=self.name,
+                        op="append" if memory.repeats == 1 else "repeat",
+                        n=memory.number,
+                        of=memory.kind.value,
+                        size=len(memory.text),
+                        times=memory.repeats,
+                    )
+                )
             if self._spilled:
                 self.memory.archive.sync()
                 self._services.spill.done(self.folder.name)
@@ -119,24 +135,6 @@ class MemoryComponent:
             log(f"[Memory] {self.name}: The archive can be written again; nothing was lost")
             self.problem, self.unkept = None, []
         return True
-
-    def _save(self, text: str, kind: str, time: str, **facts: Any) -> None:
-        when = datetime.fromisoformat(time)
-        memory = self.memory.append(text, MemoryKind(kind), time=when, **facts)
-        self.newest = memory.number
-        self.private.saw(memory)
-        if memory.kind is MemoryKind.ACT:
-            self.last_act = memory.number
-        self._services.events.emit(
-            MemoryChange(  # of the words only how many signs they have
-                agent=self.name,
-                op="append" if memory.repeats == 1 else "repeat",
-                n=memory.number,
-                of=memory.kind.value,
-                size=len(memory.text),
-                times=memory.repeats,
-            )
-        )
 
     # -- what it holds
 
@@ -165,10 +163,6 @@ class MemoryComponent:
         """The newest :data:`LATELY` memories, however many of them are summed up; blocks."""
         archive = self.memory.archive
         return archive.read(max(archive.last_number - LATELY + 1, 1), archive.last_number)
-
-    def always_shown(self) -> tuple[str, ...]:
-        """What is in every prompt, whatever is compacted: pins and promises; any thread."""
-        return (*self._books.pinned.shown, *self.noticed_for(NOBODY))
 
     def noticed_for(self, audience: Audience, before: int | None = None) -> tuple[str, ...]:
         """Promises and rules of before memory ``before``, as far as the audience may hear them."""
@@ -263,7 +257,7 @@ class MemoryComponent:
             strategy=services.strategy,
             log=log,
             tokens=services.tokens,
-            constraints=self.always_shown,
+            constraints=lambda: (*self._books.pinned.shown, *self.noticed_for(NOBODY)),
             promised=lambda: frozenset(item.number for item in self.commitments.items),
             asleep=lambda: self.asleep,
             importance=self._books.importance_of,

@@ -20,7 +20,7 @@ from keepsake.agent.settings import SleepConfig
 from keepsake.agent.sleep.night import Figures, NightAsk, NightTask, Step
 from keepsake.archive.privacy import NOBODY, outward
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.books.entries import EntryOrigin, JournalEntry, Judge
+from keepsake.books.entries import EntryOrigin, Judge
 from keepsake.books.entries import line as entry_line
 from keepsake.books.files import replace_file
 from keepsake.books.journal import Journal, is_event
@@ -68,7 +68,12 @@ class NightWork:
             return {}
         drafts = ask.do(JournalTask(self.prompts("journal"), self.name, list(shown.values())))
         # Broken off in an earlier try, it has written some of them.
-        told = {n for each in self.journal.entries() if _by_model(each) for n in each.memories}
+        told = {
+            number
+            for each in self.journal.entries()
+            if each.judge is Judge.MODEL and each.origin is not EntryOrigin.INFERRED
+            for number in each.memories
+        }
         new = [draft for draft in drafts if told.isdisjoint(draft.memories)]
         for draft in new:
             rests_on = [shown[number] for number in draft.memories]
@@ -160,10 +165,6 @@ def _through(path: Path) -> int:
         return int(json.loads(path.read_text("utf-8"))["through"])
     except (OSError, ValueError, KeyError, TypeError):
         return 0
-
-
-def _by_model(entry: JournalEntry) -> bool:
-    return entry.judge is Judge.MODEL and entry.origin is not EntryOrigin.INFERRED
 
 
 def _is_between(memory: Memory, page: PersonPage) -> bool:
