@@ -221,34 +221,24 @@ def why(request: HttpRequest, number: int, n: QueryEx[int, P(ge=1, le=1000)] = 1
 # -- errors
 
 
-@api.exception_handler(KeepsakeError)
-def _of_ours(_: HttpRequest, error: KeepsakeError) -> HttpResponse:
-    # Of the library's own: no services, an archive that cannot be opened, a full disk.
-    return refused(getattr(error, "status", HTTPStatus.SERVICE_UNAVAILABLE), str(error))
-
-
-@api.exception_handler(OSError)
-def _of_files(_: HttpRequest, error: OSError) -> HttpResponse:
-    problem = f"A file cannot be read ({error.strerror}): see `keepsake doctor`"
-    return refused(HTTPStatus.SERVICE_UNAVAILABLE, problem)
-
-
-@api.exception_handler(ValidationError)
-def _of_parameters(_: HttpRequest, error: ValidationError) -> HttpResponse:
-    wrong = (f"{each['loc'][-1]}: {each['msg']}" for each in error.errors)
-    return refused(HTTPStatus.BAD_REQUEST, "; ".join(wrong)[:250])
-
-
-@api.exception_handler(HttpError)
-def _of_bodies(_: HttpRequest, error: HttpError) -> HttpResponse:
-    return refused(error.status_code, f"{error}. Send a JSON object")
-
-
-@api.exception_handler(SuspiciousOperation)
-def _of_addresses(*_: object) -> HttpResponse:
-    return refused(HTTPStatus.BAD_REQUEST, "The request is too long. Give less")
-
-
-@api.exception_handler(Http404)
-def _of_nothing(_: HttpRequest, error: Http404) -> HttpResponse:
+def _refusal(_: HttpRequest, error: Any) -> HttpResponse:
+    match error:
+        case KeepsakeError():
+            # Of the library's own: no services, an archive that cannot be opened, a full disk.
+            status = getattr(error, "status", HTTPStatus.SERVICE_UNAVAILABLE)
+            return refused(status, str(error))
+        case OSError():
+            problem = f"A file cannot be read ({error.strerror}): see `keepsake doctor`"
+            return refused(HTTPStatus.SERVICE_UNAVAILABLE, problem)
+        case ValidationError():
+            wrong = (f"{each['loc'][-1]}: {each['msg']}" for each in error.errors)
+            return refused(HTTPStatus.BAD_REQUEST, "; ".join(wrong)[:250])
+        case HttpError():
+            return refused(error.status_code, f"{error}. Send a JSON object")
+        case SuspiciousOperation():
+            return refused(HTTPStatus.BAD_REQUEST, "The request is too long. Give less")
     return refused(HTTPStatus.NOT_FOUND, NOWHERE)
+
+
+for _kind in (KeepsakeError, OSError, ValidationError, HttpError, SuspiciousOperation, Http404):
+    api.add_exception_handler(_kind, _refusal)

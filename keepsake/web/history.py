@@ -1,7 +1,7 @@
 """What event log and archives tell: prompts that were sent, words in all memories, books, charts.
 
-In a view's thread, as files are read. Archives are searched from their ends, so that a search finds
-what no index has yet.
+In a view's thread, as files are read; what cannot be read raises OSError. Archives are searched
+from their ends, so that a search finds what no index has yet.
 """
 
 from __future__ import annotations
@@ -53,7 +53,6 @@ def prompt_of(log: Path, number: int, seq: int | None = None) -> PromptView | No
 
     Raises:
         NotFound: The newest part of the log has none of that number.
-        OSError: The log cannot be read.
     """
     if seq is None:
         last = next(_sent(log, number, LATELY), None)
@@ -65,11 +64,7 @@ def prompt_of(log: Path, number: int, seq: int | None = None) -> PromptView | No
 
 
 def sent_prompts(log: Path, number: int, before: int | None, limit: int) -> list[SentRow]:
-    """What was sent, the newest first.
-
-    Raises:
-        OSError: The log cannot be read.
-    """
+    """What was sent, the newest first."""
     sent = (each for each in _sent(log, number) if before is None or each["seq"] < before)
     return [
         SentRow(
@@ -119,7 +114,6 @@ def search(agents: Sequence[tuple[int, str, Path]], question: str, limit: int) -
 
     Raises:
         BadRequest: There is no word in it.
-        OSError: An archive cannot be read.
     """
     words = tuple(dict.fromkeys(_WORD.findall(question.casefold())))
     if not words:
@@ -201,11 +195,7 @@ _EVER = datetime.min.replace(tzinfo=UTC)
 
 
 def book(folder: Path, name: str, limit: int) -> list[PageView]:
-    """The newest pages of one of :data:`BOOKS`.
-
-    Raises:
-        OSError: A file cannot be read.
-    """
+    """The newest pages of one of :data:`BOOKS`."""
     pages = (_file(path) for pattern in BOOKS[name] for path in folder.glob(pattern))
     return sorted(pages, key=lambda page: page.at or _EVER, reverse=True)[:limit]
 
@@ -287,11 +277,7 @@ class _Slice:
 
 
 def series(folder: Path, agent_id: int, total: int, hours: int, now: datetime) -> Series:
-    """The last hours of one agent, whose newest memory is number ``total``; blocks.
-
-    Raises:
-        OSError: The log cannot be read.
-    """
+    """The last hours of one agent, whose newest memory is number ``total``; blocks."""
     seconds = hours * 3600 / POINTS
     # Slices begin at whole multiples of their length; the last one is not over yet.
     begin = (now.timestamp() // seconds + 1 - POINTS) * seconds

@@ -73,10 +73,6 @@ class Watching:
             self._looks.stop()
         self.live.close()
 
-    def put_into(self, root: Any) -> None:
-        """Add the live stream to the Server's web root."""
-        root.putChild(b"agents-live", self.live)
-
     def line(self, event: WrittenEvent) -> bytes:
         """The JSON of an event; that of a memory with its words, without secrets."""
         if event.kind != MemoryChange.kind:

@@ -16,7 +16,7 @@ def at_webserver_root_creation(web_root: Any) -> Any:
     from game.web.middleware import StaticFiles  # noqa: PLC0415
     from keepsake.web.watching import watching  # noqa: PLC0415 - it brings the world with it
 
-    watching().put_into(web_root)
+    web_root.putChild(b"agents-live", watching().live)
     web_root.putChild(b"static", StaticFiles(settings.STATIC_ROOT))
     return web_root
 
