@@ -81,28 +81,26 @@ class TalkScene:
 
     def variables(self) -> dict[str, Any]:
         """The variables of ``talk.md``, with nothing in them that could pass for another part."""
-        values = {name: getattr(self, name) for name in (*_SHOWN, *_PARAGRAPHS)}
+        values = {name: getattr(self, name) for name in _SHOWN}
         values["always"] = (*self.pinned, *self.noticed)
         values["recalled"] = tuple(line for _, line in sorted(self.recalled))
+        values["examples"] = tuple(example_line(each, self.name) for each in self.examples)
         for name, value in values.items():
             if isinstance(value, str):
                 lines = value.splitlines() if name in _PARAGRAPHS else [value]
                 values[name] = "\n".join(for_prompt(x, limit=LONGEST_TEXT) for x in lines)
+            elif name in _OURS:
+                values[name] = [*value]
             elif isinstance(value, tuple):
                 lines = [for_prompt(each, limit=LONGEST_LINE) for each in value]
                 values[name] = [*filter(None, lines)]
-        examples = (example_line(each, self.name) for each in self.examples)
-        ours = ("deeds", "options", "commands")  # <thing> is meant
-        values |= {name: [*getattr(self, name)] for name in ours}
-        return values | {"examples": [*filter(None, examples)]}
+        return values
 
 
-_BESIDE = ("window", "tools")
-_MADE = ("recalled", "examples", "deeds", "options", "commands")
 _PARAGRAPHS = ("persona", "longterm", "recent")
-_SHOWN = tuple(f.name for f in fields(TalkScene) if f.name not in (*_BESIDE, *_MADE, *_PARAGRAPHS))
-_ADDED = ("always", "refused", "talk", "window", "cursor")
-TALK_VARIABLES = frozenset({*_SHOWN, *_MADE, *_PARAGRAPHS, *_ADDED})
+_OURS = ("deeds", "options", "commands")  # in which <thing> is meant
+_SHOWN = tuple(f.name for f in fields(TalkScene) if f.name not in ("window", "tools"))
+TALK_VARIABLES = frozenset({*_SHOWN, "always", "refused", "talk", "window", "cursor"})
 """The names that ``talk.md`` and ``act.md`` may use."""
 
 
