@@ -142,7 +142,7 @@ class Compactor:
                 standing=tiers.compactions + 1,
                 time=self._host.clock.now(),
             )
-            source = self._window.counter.source
+            source = self._window.counter.tokens.source
             tokens = {
                 "before": result.tokens_before,
                 "after": result.tokens_after,

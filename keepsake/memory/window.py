@@ -20,8 +20,6 @@ from keepsake.ports import Clock, Tokens
 from keepsake.prompt.script import script_line
 from keepsake.prompt.tokens import Heuristic
 
-RECOUNT = 16
-"""Memories after which all is counted anew: a model server corrects the estimate."""
 ASK_AGAIN_AFTER = 4
 """Memories after which a compaction that did not pay is thought over again."""
 _MARKED = (CompactReason.HIGH, CompactReason.SLEEP, CompactReason.EMERGENCY)
@@ -55,35 +53,19 @@ class TokenCounter:
     """Counts what memories, as lines of a prompt, and summaries cost one agent."""
 
     def __init__(self, agent: str, tokens: Tokens) -> None:
-        self.agent, self._tokens, self.source = agent, tokens, tokens.source
-        self._known: dict[int, tuple[Memory, int]] = {}
-        self._texts: dict[str, int] = {}
+        self.agent, self.tokens = agent, tokens
 
     def memories(self, memories: Iterable[Memory]) -> int:
         """Tokens of several memories."""
-        tokens = 0
-        for memory in memories:
-            known = self._known.get(memory.number)
-            if known is None or known[0] is not memory:
-                known = memory, self._tokens.of(script_line(memory, self.agent))
-                self._known[memory.number] = known
-            tokens += known[1]
-        return tokens
+        return sum(self.tokens.each([script_line(memory, self.agent) for memory in memories]))
 
     def text(self, text: str) -> int:
         """Tokens of a summary, line by line."""
-        if text not in self._texts:
-            lines = [line for line in text.splitlines() if line.strip()]
-            self._texts[text] = sum(self._tokens.each(lines))
-        return self._texts[text]
+        return sum(self.tokens.each([line for line in text.splitlines() if line.strip()]))
 
     def summaries(self, *summaries: Summary | None) -> int:
         """Tokens of those that there are."""
         return sum(self.text(summary.text) for summary in summaries if summary)
-
-    def forget(self) -> None:
-        """Count everything anew."""
-        self._known, self._texts, self.source = {}, {}, self._tokens.source
 
 
 class Window:
@@ -99,7 +81,7 @@ class Window:
         self.counter = TokenCounter(agent, host.tokens or Heuristic())
         self.importance = host.importance or (lambda memory: importance(memory, agent))
         self._tiers, self._host = tiers, host
-        self._through = self._looked = self._counted = 0
+        self._through = self._looked = 0
         # the memories up to the boundary, and what they are masked
         self._masked: tuple[tuple[Memory, ...], tuple[Memory, ...]] = ((), ())
 
@@ -127,12 +109,10 @@ class Window:
         """Let the first rung do all it can, when the prompt is to change anyhow."""
         preserved = self._preserved(self._host.config())
         self._through = max(self._through, self._tiers.last_number - preserved)
-        self.counter.forget()
 
     def forget(self) -> None:
         """Memories came back, or all went: nothing is masked any more."""
         self._through = self._looked = 0
-        self.counter.forget()
 
     def _preserved(self, config: CompactionConfig) -> int:
         """How many of the newest memories always stay as they are."""
@@ -145,9 +125,6 @@ class Window:
 
     def load(self) -> Load:
         """What the prompt costs."""
-        if (now := self._tiers.last_number // RECOUNT) != self._counted:
-            self._counted = now
-            self.counter.forget()
         context, budget = self.context(), self._host.config().budget
         summaries = self.counter.summaries(context.longterm, context.recent)
         return Load(self.overhead, summaries, self.counter.memories(context.shown), budget)
