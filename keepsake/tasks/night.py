@@ -6,7 +6,6 @@ They share how memories are shown, the two parts of a prompt, and the JSON that 
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -62,7 +61,7 @@ def memory_line(memory: Memory) -> str:
     return f"{memory.number}. [{when:%a} {when.day} {when:%B %Y, %H:%M}] {line}"
 
 
-class NightTask[T](ABC):
+class _NightTask:
     """One question of a night: the two parts of a template, with the newest lines that fit.
 
     Args:
@@ -103,18 +102,6 @@ class NightTask[T](ABC):
             messages = (ChatMessage("system", system), ChatMessage("user", turn))
             return replace(question, messages=messages)
         return replace(question, text=f"{system}\n\n{turn}\n", stop=("\n\n#",))
-
-    @abstractmethod
-    def read(self, answer: str) -> T:
-        """What the answer means.
-
-        Raises:
-            AnswerRefused: It fails the check.
-        """
-
-    @abstractmethod
-    def fallback(self) -> T:
-        """The result without a model."""
 
 
 def _schema(name: str, most: int, **fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -164,7 +151,7 @@ def _drafted(
     return DraftEntry(text, tuple(numbers))
 
 
-class JournalTask(NightTask[tuple[DraftEntry, ...]]):
+class JournalTask(_NightTask):
     """Asks for the entries of a day; ``memories`` may be known to anybody, the oldest first."""
 
     name, answer_tokens = "journal", 1200
@@ -191,7 +178,7 @@ class JournalTask(NightTask[tuple[DraftEntry, ...]]):
         return ()
 
 
-class PeopleTask(NightTask[str]):
+class PeopleTask(_NightTask):
     """Asks for the paragraph about one person.
 
     Args:
@@ -227,7 +214,7 @@ class PeopleTask(NightTask[str]):
         return self._portrait
 
 
-class ReflectTask(NightTask[tuple[DraftEntry, ...]]):
+class ReflectTask(_NightTask):
     """Asks for insights.
 
     Args:
