@@ -7,7 +7,6 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from random import Random
 from typing import cast
@@ -63,10 +62,6 @@ def build(plan: SimulationPlan) -> None:
 # -- played
 
 
-class RunStopped(Exception):
-    """The run is to end here."""
-
-
 class SimulatedLife:
     """One run of a world.
 
@@ -110,8 +105,7 @@ class SimulatedLife:
                         later = begins - self._since
                         timeline.timer.callLater(later, visitor.come, agents[host], lines)
             timeline.between = self._between
-            with suppress(RunStopped):
-                timeline.run_until(plan.seconds - self._since)
+            timeline.run_until(plan.seconds - self._since)
             timeline.settle()
             self._check()
             for mind in open_minds():
@@ -124,7 +118,8 @@ class SimulatedLife:
         self._check()
         self._save(self._since + timeline.timer.seconds())
 
-    def _between(self) -> None:
+    def _between(self) -> bool:
+        """Report, and save; whether to go on."""
         now = self._since + self._timeline.timer.seconds()
         if time.monotonic() - self._told >= TOLD_EACH:
             self._told = time.monotonic()
@@ -136,8 +131,7 @@ class SimulatedLife:
                 self._check()
         if now >= (self._saved // HOUR + 1) * HOUR:
             self._save(now)
-        if self._stop.is_set():
-            raise RunStopped
+        return not self._stop.is_set()
 
     def _save(self, now: float) -> None:
         self._saved = now
@@ -206,9 +200,8 @@ def _person(name: str, home: str, rng: Random) -> Person:
     trade, does = rng.choice(PEOPLE["trades"])
     speaks, talkative = rng.choice(PEOPLE["ways"])
     wants, age = rng.choice(PEOPLE["wants"]), rng.randint(19, 76)
-    errand, at = rng.choice(PEOPLE["errands"]), rng.randint(9, 10)
-    rest = {"does": PEOPLE["at_rest"], "when": []}
     work = [each.format(work=f"does a {trade}'s work") for each in PEOPLE["at_work"]]
+    day = [{**each, "in": rng.choice(each["in"])} for each in PEOPLE["day"]]
     return Person(
         id=name.casefold(),
         name=name,
@@ -221,11 +214,8 @@ def _person(name: str, home: str, rng: Random) -> Person:
         ),
         loves=(),
         ties={},
-        day=(  # work at home, with an errand, a meal and an evening among people
-            {**rest, "at": "9-12", "in": "square", "when": ["market day"]},
-            {**rest, "at": f"{at}-{at + 1}", "in": errand},
-            {**rest, "at": rng.choice(("12-13", "13-14")), "in": "kettle"},
-            {**rest, "at": "18-20", "in": rng.choice(("kettle", "square"))},
+        day=(
+            *({"when": [], "does": PEOPLE["at_rest"], **each} for each in day),
             {"at": "7-22", "in": home, "when": [], "does": work},
         ),
     )

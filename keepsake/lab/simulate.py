@@ -88,9 +88,7 @@ class TimelineIndexes(IndexService):
     """The recall indexes on a timeline: words are indexed by who searches, in its turn."""
 
     def start(self) -> None:
-        """Nothing runs beside the timeline, but for a server of vectors where one is wanted."""
-        if self.server is not None:
-            super().start()
+        """Nothing runs beside the timeline."""
 
 
 # -- outside

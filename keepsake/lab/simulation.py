@@ -49,7 +49,7 @@ class SimulationPlan:
     agents: int = 5
     hours: float = 24.0
     seed: int = 7
-    model: str = SCRIPTED  # who answers; see :func:`model_entries`
+    model: str = SCRIPTED  # who answers: see :data:`_MODELS`
     visitors: int = 1  # how many players come and go
     # what its configuration says otherwise than the vault's: ``thinking.idle_interval``
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -188,13 +188,13 @@ def write_config(places: Places, target: Path, plan: SimulationPlan) -> None:
     """
     shutil.copytree(places.config if places.config.is_dir() else SHIPPED, target)
     profiles = target / "llm.md"
-    if entries := model_entries(plan.model, plan.seed):
+    if entries := _model_entries(plan.model, plan.seed):
         _write(profiles, AGENT, dict.fromkeys(_KEYS, "") | entries)
     for section in parse(profiles):
         if file := section.text("model_file", ""):
             _write(profiles, section.name.lower(), {"model_file": str(places.models / file)})
     load(profiles)
-    for name, value in {"recall.chroma": "none", **plan.settings}.items():
+    for name, value in {**plan.settings, "recall.chroma": "none"}.items():
         file, _, key = name.partition(".")
         path = target / f"{file}.md"
         if not path.exists():
@@ -214,12 +214,8 @@ def _write(path: Path, section: str, values: Mapping[str, str]) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def model_entries(model: str, seed: int) -> dict[str, str]:
-    """What a profile says to have that model answer; nothing for the vault's own.
-
-    Raises:
-        KeepsakeError: There is no such model; says which ones there are.
-    """
+def _model_entries(model: str, seed: int) -> dict[str, str]:
+    """What a profile says to have that model answer; nothing for the vault's own."""
     provider, _, rest = model.partition(":")
     name, _, host = rest.rpartition("@") if "@" in rest else (rest, "", "")
     if model == OWN:

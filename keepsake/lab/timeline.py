@@ -31,14 +31,14 @@ class Timeline:
 
     Attributes:
         timer: Seconds since the start; has ``callLater`` as the reactor has.
-        between: Called between two moments; what it raises ends the run.
+        between: Called between two moments; False ends the run.
         workers: An executor for everything that blocks; its work runs one piece at a time.
         models: An executor for calls to models, which run beside each other.
     """
 
     def __init__(self, start: datetime, broken: Callable[[Exception], None]) -> None:
         self.timer = Timer()
-        self.between: Callable[[], None] = lambda: None
+        self.between: Callable[[], bool] = lambda: True
         self.workers = _Queue(lambda future, call: self._work.append((future, call)))
         self.models = _Queue(self._ask)
         self._start, self._broken = start, broken
@@ -63,7 +63,8 @@ class Timeline:
             self.timer.rightNow = max(due, self.timer.rightNow)
             self._guarded(lambda: self.timer.advance(0))
             self.settle()
-            self.between()
+            if not self.between():
+                return
         self.timer.rightNow = max(seconds, self.timer.rightNow)
 
     def _due(self) -> float | None:

@@ -142,19 +142,19 @@ class GenerativeAgents(Newest):
     def _rate(self, model: LanguageModel) -> None:
         for entry in self._stream.values():
             if not (entry.rated or entry.concluded):
-                score = poignancy(model, entry.text) or entry.importance
+                score = _poignancy(model, entry.text) or entry.importance
                 self._unreflected += score - entry.importance
                 entry.importance, entry.rated = score, True
 
     def _reflect(self, model: LanguageModel) -> None:
         """Ask what may be concluded of the newest, and conclude it."""
         newest, now = list(self._stream.values())[-_REFLECTED_ON:], self._given.clock.now()
-        for question in questions(model, self._fitting(reversed(newest))):
+        for question in _questions(model, self._fitting(reversed(newest))):
             basis = [entry for entry, _ in self._best(question, _FOR_A_QUESTION)]
-            for text, cited in insights(model, self._given.agent, self._fitting(basis)):
+            for text, cited in _insights(model, self._given.agent, self._fitting(basis)):
                 of = [basis[place] for place in cited]
                 numbers = tuple(dict.fromkeys(n for each in of for n in each.numbers))
-                score = poignancy(model, text) or max(each.importance for each in of)
+                score = _poignancy(model, text) or max(each.importance for each in of)
                 key, shown = f"insight:{len(self._stream)}", f"{now:%-d %B %Y}, {text}"
                 self._add(StreamEntry(key, text, shown, now, score, numbers, True, True))
         self._unreflected = 0
@@ -178,33 +178,23 @@ def normalised(values: Sequence[float]) -> list[float]:
 # -- what a model is asked: the prompts of sections 4.1 and 4.2, for one that continues a text
 
 
-def poignancy(model: LanguageModel, line: str) -> int | None:
-    """How much a line matters to the model, 1 to 10; None if its answer names no such number.
-
-    Raises:
-        ModelError: It did not answer.
-    """
+def _poignancy(model: LanguageModel, line: str) -> int | None:
+    """How much a line matters to the model, 1 to 10; None if its answer names no such number."""
     answer = _answer(model, _RATE.format(line=line), 8, stop=("\n",))
     found = next((int(n) for n in _NUMBER.findall(answer)), 0)
     return found if 1 <= found <= 10 else None
 
 
-def questions(model: LanguageModel, lines: Sequence[str]) -> list[str]:
-    """What is worth asking about these lines.
-
-    Raises:
-        ModelError: It did not answer.
-    """
+def _questions(model: LanguageModel, lines: Sequence[str]) -> list[str]:
+    """What is worth asking about these lines."""
     prompt = _ASK.format(statements="\n".join(lines), most=MOST_QUESTIONS)
     return [item for item in _items(_answer(model, prompt, 160)) if "?" in item][:MOST_QUESTIONS]
 
 
-def insights(model: LanguageModel, agent: str, lines: Sequence[str]) -> list[tuple[str, list[int]]]:
-    """What follows from these lines, with the places (from 0) of those that it says it rests on.
-
-    Raises:
-        ModelError: It did not answer.
-    """
+def _insights(
+    model: LanguageModel, agent: str, lines: Sequence[str]
+) -> list[tuple[str, list[int]]]:
+    """What follows from these lines, with the places (from 0) of those that it rests on."""
     listed = "\n".join(f"{place}. {line}" for place, line in enumerate(lines, 1))
     prompt = _INFER.format(agent=agent or "them", statements=listed, most=MOST_INSIGHTS)
     found = []

@@ -37,16 +37,12 @@ def test_what_cannot_be_lived_is_refused_with_the_cure(changed, names):
     assert names in refused.value.cure
 
 
-def test_a_plan_and_how_far_it_has_come_are_read_as_they_were_written(places):
-    create(places, replace(PLAN, name=""))
-    lab = lab_of(places, "seed-7")
-    assert (lab.plan(), lab.made, lab.lived()) == (replace(PLAN, name="seed-7"), False, 0.0)
-    lab.write_lived(7200.0)
-    assert (lab.made, lab.lived()) == (True, 7200.0)
+def test_a_simulation_gets_a_free_name_and_is_found_by_it(places):
+    names = [create(places, replace(PLAN, name="")).folder.name for _ in range(3)]
+    assert names == ["seed-7", "seed-7-2", "seed-7-3"]
+    assert lab_of(places, "seed-7").plan() == replace(PLAN, name="seed-7")
     with pytest.raises(KeepsakeError, match="There are: seed-7"):
         lab_of(places, "death")
-    names = [create(places, replace(PLAN, name="")).folder.name for _ in range(2)]
-    assert names == ["seed-7-2", "seed-7-3"]
 
 
 def test_settings_of_any_file_are_written_into_the_copy_and_kept(places):
