@@ -199,7 +199,7 @@ def as_table(found: Found, measures: Sequence[str], *, kinds: bool = True) -> Ta
     there = {name for kinds in by_cell.values() for each in kinds for name in each.estimates}
     shown = [measure for measure in measures if measure in there]
     headings = ("memory", "kind", "n", *(NAMES[measure] for measure in shown))
-    table = plain_table(headings, right=headings[2:], no_wrap=True)
+    table = plain_table(headings, right=headings[2:])
     for cell, each in by_cell.items():
         for place, kind in enumerate(each):
             cells = (figure(kind.estimates.get(m), m) for m in shown)
@@ -214,7 +214,7 @@ def show_results(found: SourceResults) -> None:
     """Print what a sweep found at one source."""
     shown = found.headlines or found.measures
     headings = ("memory", "n", *(NAMES[name] for name in shown))
-    table = plain_table(headings, right=headings[1:], no_wrap=True)
+    table = plain_table(headings, right=headings[1:])
     for arm in found.arms:
         every = arm.kinds[-1]
         cells = (figure(every.estimates.get(name), name) for name in shown)
@@ -232,7 +232,7 @@ def show_results(found: SourceResults) -> None:
 def show_over_time(found: SourceResults, measure: str) -> None:
     """Per cent known, a row an arm and load, by the time since it was told."""
     headings = (MEASURES[measure], "a day", *(f"after {name}" for name in HOURS.values()))
-    table = plain_table(headings, right=headings[1:], no_wrap=True)
+    table = plain_table(headings, right=headings[1:])
     for load in found.loads:
         for arm in found.arms:
             by_hours = arm.over_time(load, measure)

@@ -32,7 +32,7 @@ def show() -> None:
     profiles = detected_profiles(here, _file(here, "llm.md"))
     profile = profiles.get(AGENT)
     headings = ("name", "size", "licence", "memory", "")
-    table = plain_table(headings, right=("size",), no_wrap=True)
+    table = plain_table(headings, right=("size",))
     models = _catalogue(here).models.values()
     for model in models:
         row = (model.name, _size(model), model.licence, model.memory)

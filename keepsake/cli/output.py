@@ -29,17 +29,12 @@ def print_wide(table: Table) -> None:
 
 
 def plain_table(
-    headings: Iterable[str],
-    rows: Iterable[Iterable[str]] = (),
-    *,
-    right: Collection[str] = (),
-    no_wrap: bool = False,
-    show_header: bool = True,
+    headings: Iterable[str], rows: Iterable[Iterable[str]] = (), *, right: Collection[str] = ()
 ) -> Table:
     """A table without lines; cells may have rich's markup; ``right``: headings set so."""
-    table = Table(box=None, pad_edge=False, show_header=show_header)
+    table = Table(box=None, pad_edge=False, show_header=any(headings))
     for heading in headings:
-        table.add_column(heading, justify="right" if heading in right else "left", no_wrap=no_wrap)
+        table.add_column(heading, justify="right" if heading in right else "left", no_wrap=True)
     for row in rows:
         table.add_row(*row)
     return table

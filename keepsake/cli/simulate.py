@@ -146,7 +146,7 @@ def _shown(lab: Lab) -> bool:
         ("tables", f"keepsake export --lab {name} tables-{name}"),
         *([("go on", lab.resume)] if lived < plan.seconds else []),
     ]
-    out.print(plain_table(("", ""), rows, show_header=False))
+    out.print(plain_table(("", ""), rows))
     unanswered = bool(counts["unanswered"]) and not counts["thoughts"]
     if unanswered:
         found = last(lab.places.events, 1, lambda record: record.get("outcome") == "no answer")

@@ -167,19 +167,11 @@ def _file(path: Path) -> PageView:
     names = meta.get("names")  # of a person, the present one last
     return PageView(
         title=str(names[-1] if isinstance(names, list) and names else meta.get("title", path.stem)),
-        at=_moment(next((meta[name] for name in _TIMES if name in meta), None)),
+        at=time_of(next((meta[name] for name in _TIMES if name in meta), None)),
         text=str(page.content)[:_LONGEST],
         facts={name: _plain(meta[name]) for name in _TOLD if meta.get(name)},
         file=path.name,
     )
-
-
-def _moment(given: object) -> datetime | None:
-    try:
-        found = datetime.fromisoformat(str(given))
-    except ValueError:
-        return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def _plain(value: object) -> str:
