@@ -136,10 +136,9 @@ class ServerModel(ABC):
             rows = self._rows()
             names = [str(each.get("id")) for each in rows]
             if not self._has(names):
-                raise ModelMissing(
-                    f"{self.server.name} has no model {self.profile.model!r}",
-                    f"{self.server.cure_missing}; it has {', '.join(names[:8]) or 'none'}",
-                )
+                has = f"it has {', '.join(names[:8]) or 'none'}"
+                what = f"{self.server.name} has no model {self.profile.model!r}"
+                raise ModelMissing(what, f"{self.server.cure_missing}; {has}")
         except ModelError:  # it may come back another
             self.capabilities = replace(self.capabilities, known=False)
             raise

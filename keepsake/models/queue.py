@@ -80,22 +80,6 @@ class Ticket:
     rebuilt: int = 0  # how often its prompt was built anew
 
 
-@dataclass(slots=True)
-class Figures:
-    """What was counted of the calls of a server."""
-
-    calls: int = 0  # calls made, failures included
-    failures: int = 0  # calls that gave no answer
-    last_error: str = ""  # the newest failure since the last answer; empty when there is none
-    prompt_tokens: int = 0  # tokens of all prompts, cached ones included
-    cached_tokens: int = 0  # those of them that were not evaluated again
-
-    @property
-    def cached_share(self) -> float:
-        """Share of prompt tokens that came from the cache, 0 to 1."""
-        return self.cached_tokens / self.prompt_tokens if self.prompt_tokens else 0.0
-
-
 @dataclass(frozen=True, slots=True)
 class ServerStatus:
     """One server, as ``@llm-status`` shows it."""
@@ -108,7 +92,11 @@ class ServerStatus:
     waiting: Mapping[Priority, int]  # jobs that wait, by priority
     running: int  # calls in flight
     in_flight: int  # calls that may be in flight at once
-    figures: Figures  # counts since the start
+    # -- since the start
+    calls: int  # calls made, failures included
+    failures: int  # calls that gave no answer
+    cached: float  # share of prompt tokens that came from the cache, 0 to 1
+    last_error: str = ""  # the newest failure since the last answer; empty when there is none
 
 
 class ModelServer:
@@ -149,7 +137,8 @@ class ModelServer:
         self.places, self.health, self.due = 2, UNASKED, 0.0
         self._executor, self._post, self._clock, self._changed = executor, post, clock, changed
         self._waiting: list[Ticket] = []
-        self._figures = Figures()
+        self._calls = self._failures = self._prompt_tokens = self._cached_tokens = 0
+        self._last_error = ""
         self._closed: ModelError | None = None
 
     def submit(
@@ -255,15 +244,14 @@ class ModelServer:
         self._post(self._pump)
         if ticket.cancelled:
             return
-        figures = self._figures
-        figures.calls += outcome is not None
+        self._calls += outcome is not None
         if isinstance(outcome, Generation):
-            figures.last_error = ""
-            figures.prompt_tokens += outcome.prompt_tokens
-            figures.cached_tokens += outcome.cached_tokens
+            self._last_error = ""
+            self._prompt_tokens += outcome.prompt_tokens
+            self._cached_tokens += outcome.cached_tokens
         elif outcome is not None:
-            figures.failures += 1
-            figures.last_error = str(outcome)
+            self._failures += 1
+            self._last_error = str(outcome)
             if isinstance(outcome, (ModelUnavailable, ModelFailed, ModelMissing)):
                 self.due = time.monotonic() + UNWELL_SECONDS
                 self.be(str(outcome))
@@ -316,7 +304,10 @@ class ModelServer:
             waiting={priority: waiting[priority] for priority in Priority},
             running=len(self.running),
             in_flight=self.places,
-            figures=replace(self._figures),
+            calls=self._calls,
+            failures=self._failures,
+            cached=self._cached_tokens / max(self._prompt_tokens, 1),
+            last_error=self._last_error,
         )
 
 

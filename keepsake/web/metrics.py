@@ -136,10 +136,10 @@ def model_servers(statuses: Iterable[ServerStatus], scrubber: Scrubber) -> Itera
     )
     calls = CounterMetricFamily("keepsake_model_calls", "Calls to models", labels=[*who, "failed"])
     for each in statuses:
-        which, figures = [each.provider, scrubber.clean(each.host)], each.figures
+        which = [each.provider, scrubber.clean(each.host)]
         ready.add_metric(which, each.health == READY)
         for priority, count in each.waiting.items():
             waiting.add_metric([*which, priority.name.lower()], count)
-        calls.add_metric([*which, "no"], figures.calls - figures.failures)
-        calls.add_metric([*which, "yes"], figures.failures)
+        calls.add_metric([*which, "no"], each.calls - each.failures)
+        calls.add_metric([*which, "yes"], each.failures)
     yield from (ready, waiting, calls)

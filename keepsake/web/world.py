@@ -162,7 +162,7 @@ def _servers() -> Iterator[ServerRow]:
             waiting={name.name.lower(): each.waiting.get(name, 0) for name in Priority},
             running=each.running,
             in_flight=each.in_flight,
-            cached=each.figures.cached_share,
+            cached=each.cached,
         )
 
 

@@ -84,7 +84,7 @@ def test_an_answer_comes_in_the_owners_thread_or_is_waited_for_in_another(
     until(lambda: all(s.health == READY for s in owner.call(gateway.statuses)))
     ollama = ollama_status(gateway, owner)
     assert (ollama.host, ollama.models) == (fake.address, ("agent: fake",))
-    assert (ollama.figures.calls, ollama.figures.failures, ollama.in_flight) == (2, 0, 2)
+    assert (ollama.calls, ollama.failures, ollama.in_flight) == (2, 0, 2)
     with pytest.raises(RuntimeError, match="by its owner"):
         owner.call(lambda: gateway.generate("agent", lambda _: GenerationRequest("x")))
     with pytest.raises(ConfigError, match="poet"):

@@ -11,7 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from keepsake.events.secrets import Scrubber
 from keepsake.events.types import Compaction, Fault, Guard, Recall, Thought
-from keepsake.models.queue import Figures, Priority, ServerStatus
+from keepsake.models.queue import Priority, ServerStatus
 from keepsake.paths import REPOSITORY
 from keepsake.web.access import METRICS_TOKEN, may_read_metrics
 from keepsake.web.metrics import Metrics, gauge, model_servers
@@ -26,7 +26,9 @@ SERVER = ServerStatus(
     waiting={Priority.PLAYER: 1, Priority.IDLE: 4},
     running=2,
     in_flight=2,
-    figures=Figures(calls=10, failures=3, prompt_tokens=90, cached_tokens=60),
+    calls=10,
+    failures=3,
+    cached=2 / 3,
 )
 
 

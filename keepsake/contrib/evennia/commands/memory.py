@@ -185,7 +185,6 @@ class CmdLlmStatus(BuilderCommand):
 
 def _server(status: ServerStatus) -> str:
     """One server, a line a fact."""
-    figures = status.figures
     colour = "|g" if status.health == READY else "|r"
     waiting = ", ".join(
         f"{status.waiting[priority]} {priority.name.lower()}"
@@ -197,9 +196,9 @@ def _server(status: ServerStatus) -> str:
         ("Server", plain(status.kind)),
         ("Health", f"{colour}{plain(status.health)}|n"),
         ("Queue", f"{status.running} of {status.in_flight} in flight; waiting: {waiting or '0'}"),
-        ("Calls", f"{figures.calls}, {figures.failures} failed"),
-        ("Cached", f"{figures.cached_share:.0%} of the prompts"),
+        ("Calls", f"{status.calls}, {status.failures} failed"),
+        ("Cached", f"{status.cached:.0%} of the prompts"),
     ]
-    if figures.last_error:
-        lines.append(("Last error", plain(figures.last_error)))
+    if status.last_error:
+        lines.append(("Last error", plain(status.last_error)))
     return f"|w{status.provider}|n at {plain(status.host)}\n{labelled(lines, 12)}"
