@@ -102,8 +102,8 @@ class Mind:
 
         Asked each minute; blocks, never raises.
         """
-        self.books.look()
-        with logged(f"{self.memory.name}: The pages of people wait"):
+        with logged(f"{self.memory.name}: Its files could not be looked at"):
+            self.books.look()
             self.books.settle(self.memory.memory.archive)
 
     # -- what builders do, typed in the game or at the dashboard's buttons

@@ -171,7 +171,6 @@ class AgentMemory:
         """
         emergency = reason is CompactReason.EMERGENCY
         with self._alone(), self._compactor.failing_safely():
-            began = self.host.ticks()
             self.archive.sync()  # what cannot be written may not be compacted
             self._copies.adopt_edits()
             with self.lock:
@@ -181,7 +180,7 @@ class AgentMemory:
             hopeless = blocked and (plan is None or plan.least > load.budget)
             made = None
             if plan and not (emergency and hopeless and load.used > load.budget):
-                made = self._compactor.make(plan, began, again=blocked)
+                made = self._compactor.make(plan, again=blocked)
                 load = self.load()
                 # What came meanwhile says nothing of what this one could do.
                 left = made.tokens_after if made else load.summaries + load.window

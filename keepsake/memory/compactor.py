@@ -87,15 +87,17 @@ class Compactor:
 
     # -- making one
 
-    def make(self, plan: CompactionPlan, began: float, *, again: bool) -> CompactionResult | None:
-        """Carry ``plan`` out, begun at those ticks; None if it would change nothing.
+    def make(
+        self, plan: CompactionPlan, began: datetime, *, again: bool
+    ) -> CompactionResult | None:
+        """Carry ``plan`` out; None if it would change nothing.
 
         ``again``: The one before was in vain, so this one asks no model.
 
         Raises:
             KeepsakeError: Nothing was changed; says why.
         """
-        host = self._host
+        host, began = self._host, self._host.clock.now()
         warning = "Emergency: " if plan.reason is CompactReason.EMERGENCY else ""
         self._log(
             f"{warning}Starting compaction ({self._tiers.last_number} memories, "
@@ -106,7 +108,9 @@ class Compactor:
         if not ladder.climb():
             return None
         with self._copies.in_step:
-            return self._committed(ladder, _result(ladder, host.ticks() - began))
+            return self._committed(
+                ladder, _result(ladder, (host.clock.now() - began).total_seconds())
+            )
 
     def _summarizer(self, plan: CompactionPlan, *, again: bool) -> Summarizer:
         """The configured one, or the one that needs no model.

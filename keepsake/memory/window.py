@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -43,8 +42,6 @@ class MemoryHost:
     asleep: Callable[[], bool] = lambda: False
     # how much a memory matters, 1 to 10: what matters stays longer; None for rules alone
     importance: Callable[[Memory], int] | None = None
-    # seconds of any clock that never goes back, for how long a compaction takes
-    ticks: Callable[[], float] = time.perf_counter
     # takes an event of an edit, a rate or a clearing; quick, from any thread
     emit: Callable[[MemoryChange], None] = lambda _: None
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from functools import partial
 
-from keepsake.agent.agent_log import Complaints, logged
+from keepsake.agent.agent_log import Complaints
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import Body, Life, identity_of, is_agent, people_near
 from keepsake.archive.log import Archive
@@ -50,19 +50,18 @@ class Books:
         self._name, self._services, self._taking = name, services, threading.Lock()
 
     def look(self) -> None:
-        """See what a person has changed in the files; blocks, never raises.
+        """See what a person has changed in the files; blocks.
 
         Whatever reads them sees it too: this is for those that nobody reads for a while.
         """
-        with logged(f"{self._name}: Its files could not be looked at"):
-            self.notes.all()
-            _ = self.pinned.shown, self.commitments.items
-            self.journal.entries()
-            self.people.look()
+        self.notes.all()
+        _ = self.pinned.shown, self.commitments.items
+        self.journal.entries()
+        self.people.look()
 
     def settle(self, archive: Archive) -> None:
-        """Work in all that is not on the pages of people yet; blocks, never raises."""
-        with logged(f"{self._name}: The pages of people broke off"), self._taking:
+        """Work in all that is not on the pages of people yet; blocks."""
+        with self._taking:
             while not self.closed and self.people.through < (newest := archive.last_number):
                 first = self.people.through + 1
                 self.people.take(archive.read(first, min(newest, first + CHUNK - 1)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from twisted.internet.defer import Deferred, succeed
 
@@ -125,12 +124,10 @@ class Compactions:
 
     async def _undo(self, memory: AgentMemory) -> Undone | CompactionError:
         outcome = await self._alone(memory.undo)
-        told = MemoryChange(agent=self._memory.name, op="undo", n=0, by="builder")
-        if isinstance(outcome, CompactionError):
-            told = replace(told, problem=str(outcome))
-        else:
-            told = replace(told, n=outcome.number)
-        self._services.events.emit(told)
+        problem = str(outcome) if isinstance(outcome, CompactionError) else ""
+        number = 0 if isinstance(outcome, CompactionError) else outcome.number
+        name, emit = self._memory.name, self._services.events.emit
+        emit(MemoryChange(agent=name, op="undo", n=number, by="builder", problem=problem))
         return outcome
 
     async def _alone[T](self, change: Callable[[], T]) -> T | CompactionError:

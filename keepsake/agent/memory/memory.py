@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import partial
 from typing import Unpack
 
-from keepsake.agent.agent_log import log, logged
+from keepsake.agent.agent_log import log
 from keepsake.agent.memory.books import Books
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import Life
@@ -212,12 +212,6 @@ class MemoryComponent:
         with self._opening:
             return self._memory is not None or self._open()
 
-    def prepare(self) -> None:
-        """Open it, and weigh it: all that would take long on the reactor thread; blocks."""
-        if self.open():
-            with logged(f"{self.name}: The memory could not be weighed"):
-                self.memory.load()
-
     def _open(self) -> bool:
         now = self._services.seconds()
         if self._closed or now < self._try_again_at:
@@ -261,7 +255,6 @@ class MemoryComponent:
             promised=lambda: frozenset(item.number for item in self.commitments.items),
             asleep=lambda: self.asleep,
             importance=self._books.importance_of,
-            ticks=services.seconds,
             emit=services.events.emit,
         )
 

@@ -71,7 +71,9 @@ class Sleeper:
         self._memory, self._thinker, self._settings = memory, thinker, settings
         self._clock, self._timer, self._body = clock, timer, thinker.body
         self.nights = nights
-        self.awake_seconds, self.tokens = _tiredness_of(thinker.body())
+        agent = thinker.body()
+        kept = (agent.attributes.get("tiredness") if agent else None) or (0.0, 0)
+        self.awake_seconds, self.tokens = float(kept[0]), int(kept[1])
         self._walk: Walk | None = None
         self._last_tick = self._last_spoken = timer.seconds()
 
@@ -231,10 +233,11 @@ class Sleeper:
         share = slept / timedelta(hours=self._settings().sleep_hours)
         left = 0.0 if whole else 1.0 - min(max(share, 0.0), 1.0)
         self._keep(self.awake_seconds * left, int(self.tokens * left))
+        told = f"{slept / timedelta(hours=1):.1f} hours"
         cause = "you have slept enough" if by == ITS_HOUR else f"{by} woke you"
-        self._remember(agent, f"You wake up after {_told(slept)} of sleep: {cause}.")
+        self._remember(agent, f"You wake up after {told} of sleep: {cause}.")
         show(agent, f"{agent.key} wakes up.", "asleep")
-        log(f"[Sleep] {agent.key} wakes after {_told(slept)}: {by}")
+        log(f"[Sleep] {agent.key} wakes after {told}: {by}")
         self._last_spoken = self._timer.seconds()
         self._thinker.schedule()
         self._thinker.notice(Impulse(EventKind.OTHER, from_player=False, source=""))
@@ -282,22 +285,6 @@ class Sleeper:
 def _answer(agent: Body, speaker: Any, text: str) -> None:
     """Tell whoever turns to a sleeper why nothing comes of it."""
     speaker.msg((text, {"type": "asleep"}), from_obj=agent)
-
-
-def _tiredness_of(agent: Body | None) -> tuple[float, int]:
-    try:
-        seconds, tokens = (agent.attributes.get("tiredness") if agent else None) or (0.0, 0)
-        return max(float(seconds), 0.0), max(int(tokens), 0)
-    except (TypeError, ValueError):  # builders can set an attribute to anything
-        return 0.0, 0
-
-
-def _told(slept: timedelta) -> str:
-    """``6.5 hours``, ``12 minutes``, ``a moment``."""
-    minutes = slept.total_seconds() / 60.0
-    if minutes < 1.5:
-        return "a moment"
-    return f"{minutes:.0f} minutes" if minutes < 90 else f"{minutes / 60.0:.3g} hours"
 
 
 def is_loud(words: str, own_name: str) -> bool:

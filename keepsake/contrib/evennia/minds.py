@@ -89,7 +89,7 @@ def _open_next(shared: Runtime) -> None:
     with logged(f"{agent.key}: The mind could not be made"):
         if agent.id is not None and not agent.ndb.being_deleted:
             # Its turn ends when that is read: reading two at once would only take longer for both.
-            reading = shared.workers.submit(_made(agent).memory.prepare)
+            reading = shared.workers.submit(_made(agent).memory.open)
             reading.add_done_callback(lambda _: shared.post(prepared))
             return
     shared.post(prepared)
