@@ -87,9 +87,7 @@ class Compactor:
 
     # -- making one
 
-    def make(
-        self, plan: CompactionPlan, began: datetime, *, again: bool
-    ) -> CompactionResult | None:
+    def make(self, plan: CompactionPlan, *, again: bool) -> CompactionResult | None:
         """Carry ``plan`` out; None if it would change nothing.
 
         ``again``: The one before was in vain, so this one asks no model.
@@ -108,9 +106,8 @@ class Compactor:
         if not ladder.climb():
             return None
         with self._copies.in_step:
-            return self._committed(
-                ladder, _result(ladder, (host.clock.now() - began).total_seconds())
-            )
+            seconds = (host.clock.now() - began).total_seconds()
+            return self._committed(ladder, _result(ladder, seconds))
 
     def _summarizer(self, plan: CompactionPlan, *, again: bool) -> Summarizer:
         """The configured one, or the one that needs no model.
