@@ -13,9 +13,10 @@ import os
 import tempfile
 import threading
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -106,31 +107,10 @@ def replace_file(path: Path, text: str) -> None:
         temporary.replace(path)
 
 
-def create_beside(path: Path, text: str) -> None:
-    """Write a file that must not replace another: a second one gets ``-2``.
-
-    Raises:
-        OSError: It cannot be written.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    for name in names_beside(path):
-        with suppress(FileExistsError), name.open("xb") as file:
-            file.write(text.encode("utf-8", "replace"))
-            return
-
-
-def names_beside(path: Path) -> Iterator[Path]:
-    """Names for a file, best first: ``garden.md``, ``garden-2.md``, ``garden-3.md``."""
-    yield path
-    number = 2
-    while True:
-        yield path.with_name(f"{path.stem}-{number}{path.suffix}")
-        number += 1
-
-
 def free_name(path: Path) -> Path:
-    """The first of :func:`names_beside` that no file has yet, or an empty one."""
-    return next(filter(_is_free, names_beside(path)))
+    """The first of ``garden.md``, ``garden-2.md`` … that no file has yet, or an empty one."""
+    beside = (path.with_name(f"{path.stem}-{number}{path.suffix}") for number in count(2))
+    return next(filter(_is_free, chain([path], beside)))
 
 
 def _is_free(path: Path) -> bool:
@@ -181,14 +161,9 @@ def time_of(given: Any, default: datetime | None) -> datetime:
     Raises:
         ValueError: It is no time.
     """
-    if isinstance(given, str):
-        given = datetime.fromisoformat(given)
-    if isinstance(given, date) and not isinstance(given, datetime):
-        given = datetime(given.year, given.month, given.day, tzinfo=UTC)
     given = default if given is None else given
-    if not isinstance(given, datetime):
-        raise ValueError(f"{given!r} is no time")
-    return given if given.tzinfo else given.replace(tzinfo=UTC)
+    found = given if isinstance(given, datetime) else datetime.fromisoformat(str(given))
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 # -- books

@@ -20,7 +20,7 @@ import yaml
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Position, Tier
 from keepsake.archive.tiers import SummaryState, Tiers
-from keepsake.books.files import create_beside, free_name, replace_file
+from keepsake.books.files import free_name, replace_file
 from keepsake.errors import ArchiveUnwritable
 from keepsake.events.types import MemoryChange
 from keepsake.memory.config import TIER_NAMES
@@ -137,7 +137,8 @@ class SummaryFolder:
         page = frontmatter.dumps(frontmatter.Post(text, **metadata), sort_keys=False) + "\n"
         replace_file(path, page)
         if keep:
-            create_beside(self.folder / f"{tier.value}-{summary.time:%Y%m%d-%H%M%S}.md", page)
+            name = f"{tier.value}-{summary.time:%Y%m%d-%H%M%S}.md"
+            replace_file(free_name(self.folder / name), page)
         return note
 
 
