@@ -29,6 +29,8 @@ SHORT = 20
 """Letters and figures of a line that may be said twice: a yes, a name, a greeting."""
 
 _FENCES = ("```", "~~~")
+_LABEL = r"^[*_]{{0,2}}~?{}[*_]{{0,2}}\s*[:>]+[*_]{{0,2}}\s*"
+"""The character's own name before a line: ``Mira:``, ``**Mira:**``, ``~Mira>``."""
 _SENTENCE_END = re.compile(r"(?:(?<=\w{4})\.|[!?…]+|\.{3})[\"”’»)*]*(?=\s+\S)|[。！？]+[」』”）]*")
 """A full stop counts after a word of four letters or more, so that a title does not end one."""
 _EMOTE = re.compile(
@@ -74,10 +76,12 @@ class AnswerReader:
     _begun: bool = False  # whether a sentence of the line in ``_rest`` is out already
     _heard: bool = False  # whether there was a part
     _spoken: bool = False  # whether anything was spoken: only the first sentence goes ahead
+    _label: re.Pattern[str] = field(init=False)
 
     def feed(self, piece: str) -> list[AnswerPart]:
         """The parts that are whole now that ``piece`` has come; a line end completes the last."""
         self.heard = True
+        self._label = pattern(_LABEL.format(re.escape(self.name)), re.I)
         self._rest += piece
         *lines, rest = f"{self._rest}.".splitlines()
         self._rest = rest[:-1]
@@ -110,12 +114,6 @@ class AnswerReader:
             return None
         self._rest, self._begun, self._spoken = rest, True, True
         return parts[0]
-
-    @property
-    def _label(self) -> re.Pattern[str]:
-        """The character's own name before a line: ``Mira:``, ``**Mira:**``, ``~Mira>``."""
-        name = re.escape(self.name)
-        return pattern(rf"^[*_]{{0,2}}~?{name}[*_]{{0,2}}\s*[:>]+[*_]{{0,2}}\s*", re.I)
 
     def _bare(self, raw: str) -> str:
         """A line without fence, label and the quotation marks around the whole of it."""
