@@ -20,12 +20,10 @@ from keepsake.lab.evaluate import (
     F1,
     IN_CONTEXT,
     IN_REACH,
-    KNOWN,
     MRR,
+    PROMPTS,
     RECALL,
     RIGHT,
-    TASK,
-    UNKNOWN,
     Row,
     limited,
 )
@@ -245,8 +243,7 @@ def show_over_time(found: SourceResults, measure: str) -> None:
 def figures(found: Found) -> dict[str, Any]:
     """All of it for other programs: configurations, prompts, figures with intervals, rows."""
     return {
-        "prompt": TASK,
-        "judge": {"known": KNOWN, "unknown": UNKNOWN},
+        "prompts": PROMPTS,
         "cells": [
             {
                 "name": cell.name,

@@ -17,6 +17,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from keepsake.archive.privacy import PrivateWords
 from keepsake.errors import BadAnswer, ConfigError, KeepsakeError, ModelError, refusing
 from keepsake.json_lines import line_of, parsed
@@ -74,8 +76,6 @@ _TOKENS = Heuristic()
 
 # -- what an answer in words is worth
 
-NOT_KNOWN = "No information available"
-"""What a model is told to say where the lines do not tell; LoCoMo's own words for it."""
 _ABSTAINS = re.compile(
     r"no information|no idea|never (?:said|told|heard)|"
     r"not (?:mentioned|stated|specified|provided|known|available|enough|sure)|unknown|"
@@ -136,29 +136,8 @@ def stands_in(question: TrialQuestion, lines: Sequence[str]) -> bool:
 
 # -- a model that answers
 
-TASK = (
-    "Answer the question from these lines of memory. Answer in a few words, with words of the "
-    f"lines where that is possible. If the lines do not tell, answer: {NOT_KNOWN}"
-)
-KNOWN = """\
-You grade an answer to a question. Say yes if the answer means the same as the correct answer, \
-or holds it, in whatever words; dates may be written in any form. Say no if it says something \
-else, or only a part of it.
-
-Question: {question}
-Correct answer: {right}
-Answer to grade: {answer}
-
-Is the answer right? Say yes or no, and nothing else."""
-UNKNOWN = """\
-You grade an answer to a question that cannot be answered from what is known. Say yes if the \
-answer says so: that it is not known, not mentioned, or that the question assumes something wrong. \
-Say no if it answers the question all the same.
-
-Question: {question}
-Answer to grade: {answer}
-
-Does the answer say that it cannot be known? Say yes or no, and nothing else."""
+PROMPTS: Mapping[str, str] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text("utf-8"))
+"""What models are asked: ``task``, and ``known`` and ``unknown`` of a judge."""
 
 
 class AnsweringModel:
@@ -226,7 +205,8 @@ class AnsweringModel:
         """
         if not question.answers and (question.answerable or question.right):
             return None
-        form, right = KNOWN if question.answerable else UNKNOWN, " / ".join(question.answers)
+        form = PROMPTS["known" if question.answerable else "unknown"]
+        right = " / ".join(question.answers)
         prompt = form.format(question=question.text, right=right, answer=answer or "(nothing)")
         return float("yes" in map(str.casefold, words(self.ask(prompt, "Judgement:").text)))
 
@@ -428,7 +408,7 @@ def prompt_for(asking: Asking, budget: int) -> str:
     parts = [
         *(["What is remembered, oldest first:", *context, ""] if context else []),
         *(["What was found for this question, best first:", *found, ""] if found else []),
-        TASK,
+        PROMPTS["task"],
         f"It is {asked.time:%-d %B %Y}.",
         f"{asked.asker} asks: {asked.text}" if asked.asker else f"Question: {asked.text}",
     ]

@@ -7,10 +7,13 @@ recency, importance and relevance together; when enough of importance has come i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
+
+import yaml
 
 from keepsake.archive.records import Memory
 from keepsake.books.journal import importance
@@ -23,22 +26,7 @@ from keepsake.ports import GenerationRequest, LanguageModel
 from keepsake.recall.documents import Document, DocumentKind
 
 MOST_QUESTIONS, MOST_INSIGHTS = 3, 5
-_RATE = """On the scale of 1 to 10, where 1 is purely mundane (e.g., brushing teeth, making bed) \
-and 10 is extremely poignant (e.g., a break up, college acceptance), rate the likely poignancy of \
-the following piece of memory.
-Memory: {line}
-Rating:"""
-_ASK = """{statements}
-
-Given only the information above, what are {most} most salient high-level questions we can answer \
-about the subjects in the statements?
-1."""
-_INFER = """Statements about {agent}
-{statements}
-
-What {most} high-level insights can you infer from the above statements? (example format: insight \
-(because of 1, 5, 3))
-1."""
+_PROMPTS: Mapping[str, str] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text("utf-8"))
 _ITEM = re.compile(r"^\s*(?:\d{1,2}[.):]|[-*•])?\s*(?P<text>\S.*?)\s*$")
 _BECAUSE = re.compile(r"\s*\((?:because of|based on)?(?P<numbers>[^()]*\d[^()]*)\)\.?\s*$", re.I)
 _NUMBER = re.compile(r"\d{1,4}")
@@ -175,19 +163,19 @@ def normalised(values: Sequence[float]) -> list[float]:
     return [(each - low) / (high - low) if high > low else 0.0 for each in values]
 
 
-# -- what a model is asked: the prompts of sections 4.1 and 4.2, for one that continues a text
+# -- what a model is asked
 
 
 def _poignancy(model: LanguageModel, line: str) -> int | None:
     """How much a line matters to the model, 1 to 10; None if its answer names no such number."""
-    answer = _answer(model, _RATE.format(line=line), 8, stop=("\n",))
+    answer = _answer(model, _PROMPTS["rate"].format(line=line), 8, stop=("\n",))
     found = next((int(n) for n in _NUMBER.findall(answer)), 0)
     return found if 1 <= found <= 10 else None
 
 
 def _questions(model: LanguageModel, lines: Sequence[str]) -> list[str]:
     """What is worth asking about these lines."""
-    prompt = _ASK.format(statements="\n".join(lines), most=MOST_QUESTIONS)
+    prompt = _PROMPTS["ask"].format(statements="\n".join(lines), most=MOST_QUESTIONS)
     return [item for item in _items(_answer(model, prompt, 160)) if "?" in item][:MOST_QUESTIONS]
 
 
@@ -196,7 +184,7 @@ def _insights(
 ) -> list[tuple[str, list[int]]]:
     """What follows from these lines, with the places (from 0) of those that it rests on."""
     listed = "\n".join(f"{place}. {line}" for place, line in enumerate(lines, 1))
-    prompt = _INFER.format(agent=agent or "them", statements=listed, most=MOST_INSIGHTS)
+    prompt = _PROMPTS["infer"].format(agent=agent or "them", statements=listed, most=MOST_INSIGHTS)
     found = []
     for item in _items(_answer(model, prompt, 320))[:MOST_INSIGHTS]:
         because = _BECAUSE.search(item)

@@ -111,21 +111,17 @@ class LocalVectors:
 
     def __init__(self) -> None:
         self._held: dict[str, Any] = {}  # rows of length one, by key
-        self._rows: Any = None  # all of them; None when they have changed
 
     def add(self, documents: Sequence[Document], vectors: Sequence[Sequence[float]]) -> None:
         """Add documents with their vectors; one with a known key replaces the old one."""
         for document, vector in zip(documents, vectors, strict=True):
             self._held[document.key] = _normal(vector)
-        self._rows = None
 
     def query(self, vector: Sequence[float], limit: int) -> list[tuple[str, float]]:
         """Keys and cosine similarities, best first."""
         if not self._held:
             return []
-        if self._rows is None:
-            self._rows = np.stack(list(self._held.values()))
-        near = (self._rows @ _normal(vector)).tolist()
+        near = (np.stack(list(self._held.values())) @ _normal(vector)).tolist()
         return sorted(zip(self._held, near, strict=True), key=lambda each: -each[1])[:limit]
 
 

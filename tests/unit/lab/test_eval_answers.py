@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from keepsake.lab.evaluate import NOT_KNOWN
 from keepsake.paths import REPOSITORY
 from tests.fakes.model_server import FakeModelServer
 from tests.unit.lab.in_process import keepsake
 
+NOT_KNOWN = "No information available"
 LOCOMO = REPOSITORY / "tests" / "data" / "benchmarks" / "locomo.json"
 PROFILES = """\
 ## agent
