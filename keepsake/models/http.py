@@ -76,8 +76,12 @@ def client_settings(seconds: float) -> dict[str, Any]:
         "verify": _tls(),
         "limits": _LIMITS,
         "trust_env": False,  # a proxy from the environment never gets prompts
-        "timeout": httpx.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS)),
+        "timeout": _timeout(seconds),
     }
+
+
+def _timeout(seconds: float) -> httpx.Timeout:
+    return httpx.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS))
 
 
 @functools.cache
@@ -121,7 +125,7 @@ class JsonServer:
         """
         seconds = seconds or self._time_limit
         with named_errors(self.words, seconds):
-            response = self._http.request(method, path, json=body, timeout=seconds)
+            response = self._http.request(method, path, json=body, timeout=_timeout(seconds))
             if not response.is_success:
                 raise from_status(response.status_code, response.text, self.words)
             return self._object(response.text)
@@ -135,8 +139,7 @@ class JsonServer:
         Raises:
             ModelError: The server refused it, or sent what cannot be used.
         """
-        left = max(until - time.monotonic(), 0.01)
-        timeout = httpx.Timeout(left, connect=min(left, CONNECT_SECONDS))
+        timeout = _timeout(max(until - time.monotonic(), 0.01))
         request = self._http.build_request("POST", path, json=body, timeout=timeout)
         try:
             response = self._http.send(request, stream=True)

@@ -281,13 +281,13 @@ def _wait(until: float, given_up: Callable[[], bool] | None) -> None:
         time.sleep(_LOOK_SECONDS)
 
 
-def tools_as_sent(tools: Sequence[Tool]) -> list[dict[str, Any]] | None:
-    """The tools, as every server takes them; None for none."""
+def tools_as_sent(tools: Sequence[Tool]) -> list[dict[str, Any]]:
+    """The tools, as every server takes them."""
     named = [
         {"name": each.name, "description": each.description, "parameters": dict(each.parameters)}
         for each in tools
     ]
-    return [{"type": "function", "function": each} for each in named] or None
+    return [{"type": "function", "function": each} for each in named]
 
 
 type Model = ServerModel | ScriptedModel

@@ -145,7 +145,8 @@ class OllamaModel(ServerModel):
         }
         if chat:
             question["messages"] = [{"role": e.role, "content": e.text} for e in request.messages]
-            question["tools"] = None if TOOLS in takes.refused else tools_as_sent(request.tools)
+            if request.tools and TOOLS not in takes.refused:
+                question["tools"] = tools_as_sent(request.tools)
             # Only a model that can think may be asked not to: the others answer with HTTP 400.
             question["think"] = False if self._may_think else None
         else:

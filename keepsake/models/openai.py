@@ -137,7 +137,7 @@ class OpenAIModel(ServerModel):
             "model": self.profile.model or None,
             "stop": list(request.stop) or None,
             "seed": request.seed,
-            "tools": tools_as_sent(request.tools),
+            "tools": tools_as_sent(request.tools) if request.tools else None,
             "stream": True,
             "stream_options": {"include_usage": True},
             "prompt": None if chat else request.prompt,
