@@ -233,59 +233,50 @@ class Walk:
     ) -> None:
         self.manner, self._goal = manner, goal
         self._agent, self._arrived = agent, arrived
-        self._ways: deque[Any] = deque()
         self._next = Alarm(timer)
         self._stopped = False
 
     def start(self) -> None:
         """Set off; whoever is there arrives at once."""
-        agent = self._agent()
-        if agent is None:
+        if (agent := self._agent()) is None:
             return
         goal = self._goal or agent.home
-        ways = way_to(agent, goal) if goal is not None else []
-        if ways is None:
-            self._vanish(agent)
-        elif ways:
-            self._ways = deque(ways)
+        if goal is None or agent.location is goal:
+            self._arrived()
+        elif way_to(agent, goal):
             if self.manner.sets_off:
                 show(agent, f"{agent.key} {self.manner.sets_off}", "move")
-            self._next.set(self.manner.pace, self._step)
+            self._next.set(self.manner.pace, self._step, goal)
         else:
-            self._arrived()
+            self._vanish(agent)
 
     def stop(self) -> None:
         """Stay where the agent is now; nobody arrives."""
         self._stopped = True
         self._next.cancel()
 
-    def _step(self) -> None:
-        agent = self._agent()
-        if agent is None:
+    def _step(self, goal: Any) -> None:
+        """Go through one exit, of the way from where the agent is by now."""
+        if (agent := self._agent()) is None:
             return
-        before, way = agent.location, self._ways.popleft()
-        # Since it set off somebody may have moved it, or taken the exit away or locked it.
-        passable = way.id is not None and way.location is before and way.access(agent, "traverse")
-        if passable:
-            self._pass(agent, way)
-        if self._stopped:  # by what met it behind the exit
-            return
-        if agent.location is before:
-            self._vanish(agent)
-        elif not self._ways:
-            self._arrived()
-        else:
-            self._next.set(self.manner.pace, self._step)
-
-    def _pass(self, agent: Body, way: Any) -> None:
+        before, ways = agent.location, way_to(agent, goal)
         agent.unannounced = self.manner.by_rule
         try:
-            way.at_traverse(agent, way.destination)
+            if ways:
+                ways[0].at_traverse(agent, ways[0].destination)
         except Exception as error:
             # Whatever a room or an exit sets off: else it would be on its way for ever.
-            log(f"[Error] {agent.key}: The way broke off at {way.key}: {error!r}")
+            log(f"[Error] {agent.key}: The way broke off: {error!r}")
         finally:
             agent.unannounced = False
+        if self._stopped:  # by what met it behind the exit
+            return
+        if agent.location is goal:
+            self._arrived()
+        elif agent.location is before:
+            self._vanish(agent)
+        else:
+            self._next.set(self.manner.pace, self._step, goal)
 
     def _vanish(self, agent: Body) -> None:
         """There is no way on foot: it is at home, and people are told so."""
