@@ -120,7 +120,7 @@ class MemoryChange(AgentEvent):
 
     kind: ClassVar[str] = "memory"
     op: str  #: What was done.
-    #: The memory's number: the first one called back, the last one before a clearing, the one on
+    #: The memory's number: the first one called back, the one on
     #: which a promise rests, the first one that a journal entry rests on. Of an undoing or
     #: an edit of a summary the compaction's; 0 where there is none.
     n: int
@@ -129,7 +129,7 @@ class MemoryChange(AgentEvent):
     #: ``closed``: ``promise``, ``rule``; of a page ``person``; of an entry ``journal``.
     of: str = ""
     size: int = 0  #: Characters of the memory, or of what was written; bytes of a torn line.
-    #: How often in a row it has happened; how many memories were called back, lost or worked into a
+    #: How often in a row it has happened; how many memories were called back or worked into a
     #: page, how many entries were merged or folded.
     times: int = 1
     problem: str = ""  #: Why it could not be done, or why it had to be; empty if neither.
@@ -145,11 +145,9 @@ class MemoryChange(AgentEvent):
 OPERATIONS: Mapping[str, str] = {
     "append": "a memory was archived",
     "repeat": "the newest memory happened again; its count rises",
-    "lost": "memories were dropped, as the disk could not be written for too long",
     "mended": "a torn last line of the archive was set aside after a crash",
     "undo": "a compaction was undone",
     "edit": "a person changed a file; with a problem: too late, and the change was set aside",
-    "clear": "the context window was emptied",
     "called back": "the agent put memories back into its prompt, by number",
     "reindex": "the recall index is rebuilt",
     "note": "a note was written or added to",
