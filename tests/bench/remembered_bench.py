@@ -65,10 +65,11 @@ def _figures() -> list[Figure]:  # noqa: C901 - a world of its own
             self.char1.location = self.char2.location = None
             self.mind.thinker.preview(self.mira, guests["Jonas"], "Hello.")
             self.mira.db.paused = True
-            memory = self.mind.memory
+            memory, compactions = self.mind.memory, self.mind.compactions
             for line in told["lines"]:
                 self._live(line, guests, memory)
-                self.settle(lambda: not memory.compacting, 900.0)
+                compactions.compact_if_due()  # as the housekeeping asks
+                self.settle(lambda: not compactions.compacting, 900.0)
             self.mind.look()
             self.mira.attributes.remove("paused")
             made, shown, leaked = memory.memory.status().compactions, 0, 0
