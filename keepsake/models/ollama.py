@@ -7,6 +7,7 @@ template around it. What the model was made for comes from ``/api/show``.
 from __future__ import annotations
 
 import os
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -75,6 +76,8 @@ class OllamaModel(ServerModel):
         self._refusal = ollama.ResponseError
         self._client = ollama.Client(host, **client_settings(profile.time_limit))
         self._asker = ollama.Client(host, **client_settings(LOOK_SECONDS))  # about the server
+        for client in (self._client, self._asker):  # of a replaced model, once its last call ends
+            weakref.finalize(self, client.close).atexit = False
         # A quarter is left for the answer. In steps, as the model is loaded anew for another size.
         self._needed = -(-(profile.prompt_tokens or LARGEST_PROMPT) * 4 // 3 // _STEP) * _STEP
         self._may_think = False

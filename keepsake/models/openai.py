@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -77,6 +78,8 @@ class OpenAIModel(ServerModel):
         server = ServerWords(name, cure_absent, cure_missing, key or "")
         super().__init__(profile, host, server, kind, ready)
         self._http = JsonServer(host, server, profile.time_limit)
+        # Of a replaced model, once its last call ends.
+        weakref.finalize(self, self._http.close).atexit = False
 
     def close(self) -> None:
         """Close the kept connections."""
