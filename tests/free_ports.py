@@ -31,7 +31,7 @@ _bases = _all_bases()
 
 
 def free_base() -> int:
-    """A port base for one copy; never the same twice."""
+    """A port base for one copy, or a port for one server; never the same twice."""
     for base in itertools.islice(_bases, (_LAST - _FIRST) // _STEP):
         guard = _listening(base + _GUARD)
         if guard is None:
@@ -41,14 +41,6 @@ def free_base() -> int:
             return base
         guard.close()
     raise AssertionError(f"no free ports between {_FIRST} and {_LAST}")
-
-
-def free_port() -> int:
-    """One port, for a server that goes away and comes back.
-
-    A port of the system's choosing may be given to some connection meanwhile.
-    """
-    return free_base()
 
 
 def _is_free(port: int) -> bool:

@@ -28,7 +28,6 @@ class FakeHub:
         self.failing = 0
         self.gate: threading.Event | None = None
         self.ranges: list[str | None] = []
-        self.agents: list[str] = []
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._http.daemon_threads = True
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.01,), daemon=True)
@@ -65,7 +64,6 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
     def do_HEAD(self) -> None:
-        self.hub.agents.append(self.headers.get("User-Agent", ""))
         self._point() if self.hub.has(self.path) else self._nothing(404)
 
     def do_GET(self) -> None:

@@ -11,7 +11,6 @@ import math
 import re
 import socket
 import threading
-import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -49,12 +48,6 @@ class Call:
     port: int  # the client's end of the connection
 
 
-def default_script(prompt: str) -> str:
-    """Answers the last line that somebody says; else waits."""
-    heard = [line for line in prompt.splitlines() if ' says, "' in line]
-    return f" say I hear you, {heard[-1].split(' says,')[0].split()[-1]}." if heard else " wait"
-
-
 class FakeModelServer:
     """Serves on loopback, in threads, until :meth:`close`.
 
@@ -72,7 +65,7 @@ class FakeModelServer:
         self,
         port: int = 0,
         *,
-        script: Callable[[str], str] = default_script,
+        script: Callable[[str], str] = lambda _: " wait",
         models: Sequence[str] = ("fake",),
     ) -> None:
         self.script, self.models = script, list(models)
@@ -105,14 +98,6 @@ class FakeModelServer:
     def prompts(self) -> list[str]:
         """The prompts of all generations, in order."""
         return [call.body["prompt"] for call in self.calls() if "prompt" in call.body]
-
-    def wait_for_calls(self, path: str, number: int, seconds: float = 60.0) -> list[Call]:
-        """Wait until ``path`` was asked ``number`` times; fails when it never is."""
-        deadline = time.monotonic() + seconds
-        while len(calls := self.calls(path)) < number:
-            assert time.monotonic() < deadline, f"{path} was asked {len(calls)} times"
-            time.sleep(0.005)
-        return calls
 
     def close(self) -> None:
         self._closing.set()

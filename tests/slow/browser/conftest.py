@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
@@ -53,45 +55,44 @@ def world(
         yield made
 
 
-@pytest.fixture(scope="module")
-def signed_in(browser: Browser, world: WatchedWorld) -> dict:
-    """What a browser keeps once the admin has logged in, through the page that a stranger gets."""
-    context = browser.new_context(base_url=world.address)
+@contextmanager
+def visiting(browser: Browser, world: WatchedWorld, kept: Any = None) -> Iterator[BrowserContext]:
+    """Somebody's browser, with what it has kept of earlier visits."""
+    context = browser.new_context(base_url=world.address, storage_state=kept)
     context.set_default_timeout(PATIENCE)
-    page = context.new_page()
-    page.goto("/agents/")
-    page.get_by_role("link", name="Log in").click()
-    page.get_by_label("Name").fill("admin")
-    page.get_by_label("Password").fill(world.password)
-    page.get_by_role("button", name="Log in").click()
-    expect(page).to_have_url(f"{world.address}/agents/")
-    kept = context.storage_state()
+    yield context
     context.close()
-    return kept
+
+
+@pytest.fixture(scope="module")
+def signed_in(browser: Browser, world: WatchedWorld) -> Any:
+    """What a browser keeps once the admin has logged in, through the page that a stranger gets."""
+    with visiting(browser, world) as context:
+        page = context.new_page()
+        page.goto("/agents/")
+        page.get_by_role("link", name="Log in").click()
+        page.get_by_label("Name").fill("admin")
+        page.get_by_label("Password").fill(world.copy.here.admin_password.read_text().strip())
+        page.get_by_role("button", name="Log in").click()
+        expect(page).to_have_url(f"{world.address}/agents/")
+        return context.storage_state()
 
 
 @pytest.fixture
 def stranger(browser: Browser, world: WatchedWorld) -> Iterator[BrowserContext]:
     """Somebody who has not logged in."""
-    context = browser.new_context(base_url=world.address)
-    context.set_default_timeout(PATIENCE)
-    yield context
-    context.close()
+    with visiting(browser, world) as context:
+        yield context
 
 
 @pytest.fixture
-def staff(browser: Browser, world: WatchedWorld, signed_in: dict) -> Iterator[BrowserContext]:
-    """The admin's browser."""
-    context = browser.new_context(base_url=world.address, storage_state=signed_in)
-    context.set_default_timeout(PATIENCE)
-    yield context
-    context.close()
-
-
-@pytest.fixture
-def page(staff: BrowserContext) -> Iterator[Page]:
+def page(browser: Browser, world: WatchedWorld, signed_in: Any) -> Iterator[Page]:
     """An empty page of the admin's; no script of it may fail or be refused."""
-    opened = staff.new_page()
+    with visiting(browser, world, signed_in) as context:
+        yield from _watched_over(context.new_page())
+
+
+def _watched_over(opened: Page) -> Iterator[Page]:
     faults: list[str] = []
     opened.on("pageerror", lambda error: faults.append(str(error)))
     opened.on(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.fakes.model_server import FakeModelServer
 from tests.slow.cli.conftest import Copy
-from tests.slow.e2e.players import Player, chat_until
+from tests.slow.e2e.players import Player, chat_until, compactions
 from tests.slow.e2e.running import WITH_RULES, running
 
 HOSTILE = "<img src=x onerror=document.title='broken'><script>document.title='broken'</script>"
@@ -36,12 +36,10 @@ class WatchedWorld:
 
     Attributes:
         copy: The copy.
-        fake: The model; what its ``script`` says, the agents do.
         tamsin: A player, who stands before Mira.
     """
 
     copy: Copy
-    fake: FakeModelServer
     tamsin: Player
 
     @property
@@ -49,20 +47,11 @@ class WatchedWorld:
         """Where its web server answers."""
         return f"http://127.0.0.1:{self.copy.here.ports.web}"
 
-    @property
-    def password(self) -> str:
-        """The admin's."""
-        return self.copy.here.admin_password.read_text().strip()
-
     def say(self, words: str) -> str:
         """Tamsin says something that nobody has said before; returns the line."""
         line = f"{words} ({next(_lines)})"
         self.tamsin.type(f"say {line}", "You say")
         return line
-
-    def compactions(self) -> int:
-        """How many Mira has made."""
-        return self.copy.here.agents_log.read_text().count("[Memory] Mira: Compaction complete")
 
 
 _NO_DAYS = (
@@ -78,7 +67,7 @@ def watched(folder: Path, tables: Path) -> Iterator[WatchedWorld]:
         FakeModelServer(models=["comma"], script=_speaks) as fake,
         running(folder, tables, llm=WITH_RULES, changes=_CHANGES, OLLAMA_HOST=fake.address) as copy,
     ):
-        made = WatchedWorld(copy, fake, Player.new(copy, "Tamsin"))
+        made = WatchedWorld(copy, Player.new(copy, "Tamsin"))
         made.tamsin.see("The Kettle")
         # What agents do by rule, at their hours, would come between the acts that are looked for.
         admin = Player.admin(copy)
@@ -86,6 +75,6 @@ def watched(folder: Path, tables: Path) -> Iterator[WatchedWorld]:
         admin.leave()
         made.tamsin.type(f"say {FACT}", "You say")
         made.tamsin.type(f"say {HOSTILE}", "You say")
-        chat_until(lambda: made.compactions() > 2, made.tamsin)
+        chat_until(lambda: compactions(copy) > 2, made.tamsin)
         yield made
         made.tamsin.line.close()

@@ -130,6 +130,11 @@ def wait_for(path: Path, wanted: str, seconds: float = PATIENCE) -> str:
         time.sleep(0.05)
 
 
+def compactions(copy: Copy) -> int:
+    """How many Mira has made."""
+    return copy.here.agents_log.read_text().count("[Memory] Mira: Compaction complete")
+
+
 def chat_until(done: Callable[[], object], speaker: Player, seconds: float = PATIENCE) -> None:
     """Say one thing after the other, until something has come of it.
 

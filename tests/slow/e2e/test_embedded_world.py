@@ -20,6 +20,7 @@ from keepsake.cli.processes import Component
 from tests.slow.cli.conftest import Copy
 from tests.slow.e2e.players import PATIENCE, Player, chat_until, wait_for
 from tests.slow.e2e.running import running
+from tests.unit.llm.conftest import until
 
 _TIERS = ("recent", "longterm")
 
@@ -61,25 +62,22 @@ def both_summaries(folder: Path) -> frontmatter.Post:
 
     They are replaced one after the other, and more may have been said than two compactions.
     """
-    deadline = time.monotonic() + PATIENCE
-    while True:
+
+    def are_of_one() -> bool:
         recent, longterm = (frontmatter.load(folder / f"{name}.md") for name in _TIERS)
         assert longterm["memory_range_start"] == 1
-        if recent["memory_range_start"] == longterm["memory_range_end"] + 1:
-            return recent
-        assert time.monotonic() < deadline, (recent.metadata, longterm.metadata)
-        time.sleep(0.05)
+        return recent["memory_range_start"] == longterm["memory_range_end"] + 1
+
+    until(are_of_one)
+    return frontmatter.load(folder / "recent.md")
 
 
-def model_server(copy: Copy, but_not: int = 0) -> int:
+def model_server(copy: Copy) -> int:
     """The model server's process, as soon as there is one: it starts beside the world."""
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        found = processes.one(copy.here, Component.MODEL)
-        if found is not None and found.pid != but_not:
-            return found.pid
-        assert time.monotonic() < deadline, "there is no model server"
-        time.sleep(0.1)
+    until(lambda: processes.one(copy.here, Component.MODEL))
+    found = processes.one(copy.here, Component.MODEL)
+    assert found is not None
+    return found.pid
 
 
 def test_a_newcomer_is_answered_from_memory(copy):

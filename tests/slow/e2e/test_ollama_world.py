@@ -10,17 +10,20 @@ import itertools
 import time
 from collections.abc import Iterator
 
+import httpx
 import pytest
 
 from keepsake.cli import processes
 from tests.fakes.model_server import FakeModelServer
-from tests.free_ports import free_port
+from tests.free_ports import free_base
 from tests.slow.cli.conftest import Copy
-from tests.slow.e2e.players import PATIENCE, Player, chat_until
+from tests.slow.e2e.players import PATIENCE, Player, chat_until, compactions
 from tests.slow.e2e.running import WITH_RULES, running
+from tests.unit.llm.conftest import until
 
 FACT = "My brother Edwin mends nets in Ostrey, beside the salt house."
 PAST = "RELATED PAST EXPERIENCES:\n"
+TOKEN = "0123456789abcdef0123456789"
 _times = itertools.count(1)
 
 
@@ -37,7 +40,7 @@ def speaks(_prompt: str) -> str:
 @pytest.fixture(scope="module")
 def fake() -> Iterator[FakeModelServer]:
     # On a port that nobody is given while the server is away.
-    with FakeModelServer(free_port(), models=["comma"], script=listens) as server:
+    with FakeModelServer(free_base(), models=["comma"], script=listens) as server:
         yield server
 
 
@@ -50,26 +53,17 @@ def copy(tmp_path_factory, fake, tables) -> Iterator[Copy]:
         ("thinking.md", "**gather**: 0.6", "**gather**: 0.2"),
         ("thinking.md", "**cooldown**: 4", "**cooldown**: 0.5"),
     ]
-    folder, host = tmp_path_factory.mktemp("ollama"), fake.address
-    with running(folder, tables, llm=WITH_RULES, changes=changes, OLLAMA_HOST=host) as made:
+    environ = {"OLLAMA_HOST": fake.address, "KEEPSAKE_METRICS_TOKEN": TOKEN}
+    folder = tmp_path_factory.mktemp("ollama")
+    with running(folder, tables, llm=WITH_RULES, changes=changes, **environ) as made:
         yield made
 
 
-def compactions(copy: Copy) -> int:
-    """How many Mira has made."""
-    return copy.here.agents_log.read_text().count("[Memory] Mira: Compaction complete")
-
-
-def wait_until_indexed(copy: Copy) -> None:
-    """Wait until all that has left Mira's window can be found by its meaning."""
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        status = processes.ask(copy.here, "index_status", seconds=PATIENCE)
-        mira = next(each for each in status["agents"] if each["agent"] == "Mira")
-        if mira["by_meaning"] and mira["memories"] and not mira["waiting"]:
-            return
-        assert time.monotonic() < deadline, status
-        time.sleep(0.1)
+def is_indexed(copy: Copy) -> bool:
+    """Whether all that has left Mira's window can be found by its meaning."""
+    status = processes.ask(copy.here, "index_status", seconds=PATIENCE)
+    mira = next(each for each in status["agents"] if each["agent"] == "Mira")
+    return mira["by_meaning"] and mira["memories"] and not mira["waiting"]
 
 
 def miras(fake: FakeModelServer) -> list[str]:
@@ -86,7 +80,7 @@ def test_a_fact_told_long_ago_stands_in_the_prompt_when_it_is_asked_for(copy, fa
 
     again = Player.back(copy, "Ada")
     again.see("The Kettle")
-    wait_until_indexed(copy)
+    until(lambda: is_indexed(copy))
     deadline = time.monotonic() + PATIENCE
     while True:  # vectors may be busy with what has just been said, and words alone find nothing
         thoughts = len(miras(fake))
@@ -107,6 +101,26 @@ def test_a_fact_told_long_ago_stands_in_the_prompt_when_it_is_asked_for(copy, fa
     assert (call.body["model"], call.body["raw"]) == ("comma", True)
     assert call.body["keep_alive"]
     again.leave()
+
+
+def test_metrics_need_the_token_and_strangers_get_no_stream(copy):
+    shown = {"Authorization": f"Bearer {TOKEN}", "X-Forwarded-For": "192.0.2.1"}
+    for port in (copy.here.ports.web, copy.here.ports.web_internal):
+        address = f"http://127.0.0.1:{port}"
+        refused = httpx.get(f"{address}/metrics", timeout=PATIENCE)
+        assert (refused.status_code, refused.text) == (403, "")
+        answer = httpx.get(f"{address}/metrics", headers=shown, timeout=PATIENCE)
+        assert answer.status_code == 200
+        assert "\nkeepsake_up 1.0\n" in answer.text
+    assert all(TOKEN not in path.read_text() for path in copy.here.events.rglob("*.jsonl"))
+    paths = ("agents/api/agents", "agents-live", "agents-live?agent=1", "agents-live?agent=999999")
+    web = f"http://127.0.0.1:{copy.here.ports.web}"
+    answers = [httpx.get(f"{web}/{path}", timeout=PATIENCE) for path in paths]
+    assert {(each.status_code, each.text) for each in answers} == {(403, answers[0].text)}
+    for name in ("server.log", "portal.log", "agents.log"):
+        text = (copy.here.logs / name).read_text(errors="replace")
+        assert "Traceback" not in text, text[-3000:]
+        assert "Unhandled" not in text, text[-3000:]
 
 
 def test_without_the_server_the_world_stays_up_and_says_so(copy, fake):

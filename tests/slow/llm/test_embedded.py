@@ -1,4 +1,4 @@
-"""The real llama.cpp child, its files and weights; what every child shares is in ``test_child``."""
+"""The real llama.cpp child, its supervisor, its files and weights."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 import os
 import re
 import signal
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,10 +17,7 @@ import pytest
 
 from keepsake.errors import ModelMissing, PromptTooLong
 from keepsake.models import embedded as embeddeds
-from keepsake.models.embedded import (
-    Embedded,
-    ensure_weights,
-)
+from keepsake.models.embedded import Embedded, ensure_weights
 from keepsake.models.openai import OpenAIModel
 from keepsake.models.profiles import DIALOGUE, LLAMA_CPP, SHIPPED_FILE, ModelProfile
 from keepsake.paths import Places
@@ -73,34 +71,55 @@ def test_it_listens_on_loopback_only_and_tells_no_prompts(embedded: Embedded):
     assert psutil.Process(embedded.pid).nice() >= 5
 
 
-def test_a_killed_child_comes_back_with_another_file(embedded: Embedded, home: Places):
+@pytest.fixture
+def own(embedded: Embedded, home: Places) -> Iterator[Embedded]:
+    """A supervisor with no child yet, in a home that has the weights."""
     home.models.mkdir(parents=True)
-    weights_file = embedded._places.models / SHIPPED_FILE
-    (home.models / SHIPPED_FILE).hardlink_to(weights_file)
-    own = Embedded(home)
-    try:
-        until(own.watch)
-        first = own.pid
-        assert first is not None
-        own.use("absent.gguf")  # leaves the one before
-        assert "keepsake model list" in str(own.refused)
-        (home.models / "page.gguf").write_text("<html>not found</html>" * 9)
-        own.use("page.gguf")
-        assert re.search("no GGUF file.*keepsake model get", str(own.refused))
-        assert own.watch()
-        assert own.pid == first
-        (home.models / "mine.gguf").hardlink_to(weights_file)
-        own.use("mine.gguf", 2048)
-        assert own.refused is None
-        assert not own.ready.is_set(), "nobody asks the one before for it"
-        os.kill(first, signal.SIGKILL)
+    (home.models / SHIPPED_FILE).hardlink_to(embedded._places.models / SHIPPED_FILE)
+    supervisor = Embedded(home)
+    yield supervisor
+    supervisor.stop()
+
+
+def test_a_child_is_adopted_after_a_reload_replaced_by_another_file_and_comes_back_when_killed(
+    own: Embedded, home: Places
+):
+    until(own.watch)
+    first = own.pid
+    after_reload = Embedded(home)
+    until(after_reload.watch)
+    assert after_reload.pid == first
+    after_reload.use("absent.gguf")  # leaves the one before
+    assert "keepsake model list" in str(after_reload.refused)
+    (home.models / "page.gguf").write_text("<html>not found</html>" * 9)
+    after_reload.use("page.gguf")
+    assert re.search("no GGUF file.*keepsake model get", str(after_reload.refused))
+    assert after_reload.watch()
+    assert after_reload.pid == first
+    (home.models / "mine.gguf").hardlink_to(home.models / SHIPPED_FILE)
+    after_reload.use("mine.gguf", 2048)
+    assert after_reload.refused is None
+    assert not after_reload.ready.is_set(), "nobody asks the one before for it"
+    until(lambda: after_reload.watch() and after_reload.pid != first)
+    assert after_reload.pid is not None
+    os.kill(after_reload.pid, signal.SIGKILL)
+    until(lambda: after_reload.pid is None)
+    until(after_reload.watch)
+    answer = httpx.get(f"{own.address}/props", trust_env=False).json()
+    assert answer["model_alias"] == "mine"
+    assert answer["default_generation_settings"]["n_ctx"] == 2048
+    after_reload.stop()
+    until(lambda: own.pid is None)  # its other threads may outlive the zombie for a moment
+    assert not after_reload.watch(), "a stopped supervisor starts nothing"
+
+
+def test_a_port_in_use_is_named_with_its_cure(own: Embedded, home: Places):
+    with socket.create_server(("127.0.0.1", home.ports.model)):
+        own.watch()
         until(lambda: own.pid is None)
-        until(own.watch)
-        answer = httpx.get(f"{own.address}/props", trust_env=False).json()
-        assert answer["model_alias"] == "mine"
-        assert answer["default_generation_settings"]["n_ctx"] == 2048
-    finally:
-        own.stop()
+        assert not own.watch()
+    assert f"Port {home.ports.model}" in str(own.problem)
+    assert "KEEPSAKE_PORT_BASE" in str(own.problem)
 
 
 # -- GGUF files and the shipped weights

@@ -31,7 +31,7 @@ from keepsake.models.profiles import CHAT, DIALOGUE, LLAMA_CPP, OTHER, VLLM, Mod
 from keepsake.models.thoughts import AnswerText
 from keepsake.ports import ChatMessage, GenerationRequest, Tool, ToolCall
 from tests.fakes.model_server import FakeModelServer, Reply
-from tests.free_ports import free_port
+from tests.free_ports import free_base
 
 Model = OllamaModel | OpenAIModel
 RAW = GenerationRequest(
@@ -312,7 +312,7 @@ def test_a_missing_model_and_an_absent_server(provider: str, fake: FakeModelServ
             model.check()
         fake.models = ["absent:7b:latest" if provider == "ollama" else "absent:7b"]
         assert model.check() == "ready"
-    with asking(f"http://tom:sesame@127.0.0.1:{free_port()}", provider) as model:
+    with asking(f"http://tom:sesame@127.0.0.1:{free_base()}", provider) as model:
         with pytest.raises(
             ModelUnavailable, match=r"http://\[secret\]@127.*Start (it|the)"
         ) as caught:

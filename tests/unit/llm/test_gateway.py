@@ -16,7 +16,7 @@ from keepsake.models.queue import READY, Outcome, Priority, ServerStatus
 from keepsake.paths import Places
 from keepsake.ports import Generation, GenerationRequest
 from tests.fakes.model_server import FakeModelServer, Reply
-from tests.free_ports import free_port
+from tests.free_ports import free_base
 from tests.unit.llm.conftest import Owner, running, until
 
 CONFIG = """## agent
@@ -119,7 +119,7 @@ def test_no_prompt_is_built_before_the_model_is_known(
     configure(home, fake.address)
     with running(home, owner) as gateway:
         seen = built_for(gateway, owner)
-        fake.wait_for_calls("/api/tags", 2)
+        until(lambda: len(fake.calls("/api/tags")) >= 2)
         assert not seen
         assert ollama_status(gateway, owner).kind == "not known yet"
         gate.set()
@@ -171,7 +171,7 @@ def test_a_changed_profile_is_learnt_anew_before_its_first_call(
 
 
 def test_a_server_that_is_absent_is_reported_and_found_when_it_comes(home: Places, owner: Owner):
-    port = free_port()
+    port = free_base()
     configure(home, f"http://127.0.0.1:{port}")
     with running(home, owner) as gateway:
         until(lambda: "ollama serve" in ollama_status(gateway, owner).health)
