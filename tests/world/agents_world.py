@@ -15,9 +15,10 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, ClassVar
 from unittest.mock import patch
 
 import evennia
@@ -30,9 +31,11 @@ from keepsake.agent import runtime
 from keepsake.agent.mind import Mind
 from keepsake.contrib.evennia.creation import create_agent
 from keepsake.contrib.evennia.minds import close_all
+from keepsake.events.log import EventLog, Subscribers
 from keepsake.models.gateway import Gateway
 from keepsake.models.profiles import Profiles
 from keepsake.paths import REPOSITORY, Places, Ports
+from keepsake.ports import FixedClock
 from tests.fakes.model_server import FakeModelServer, Reply
 from tests.world.built_world import PeopleWorld
 from typeclasses.accounts import Account
@@ -55,6 +58,8 @@ _LLM = """\
 ## summarizer
 **provider**: extractive
 """
+SMALL = "**immediate_window**: 4\n**recent_window**: 4\n**min_saving_tokens**: 0\n"
+"""A file of settings for windows of four memories."""
 
 
 class CountedPool(ThreadPoolExecutor):
@@ -98,6 +103,10 @@ class AgentsWorld(PeopleWorld):
 
     FORM = "script"
     """The form of the agents' prompts; with this one an answer is a command."""
+    COMPACTION = ""
+    """What ``memory_compaction.md`` says; as it is shipped if empty."""
+    BEGAN: ClassVar[datetime | None] = None
+    """When the agents' clock, then ``self.time``, stands still; None for the real one."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -112,6 +121,8 @@ class AgentsWorld(PeopleWorld):
         self.addCleanup(self.fake.close)
         self.said = ["wait"]
         self.fake.script = lambda _: f" {self.said[0] if len(self.said) == 1 else self.said.pop(0)}"
+        if self.BEGAN is not None:
+            self.time = FixedClock(self.BEGAN)
         self.services = self.start_services()
         self.room1.key, self.char1.key = "The Inn", "Tom"
         self.room1.db.desc = "A low room."
@@ -134,6 +145,8 @@ class AgentsWorld(PeopleWorld):
             (vault / "config" / "llm.md").write_text(
                 _LLM.format(host=self.fake.address, form=self.FORM)
             )
+            if self.COMPACTION:
+                (vault / "config" / "memory_compaction.md").write_text(self.COMPACTION)
         places = Places(home=self.scratch / "home", vault=vault, ports=Ports(46500))
         new = runtime.Runtime(
             places=places,
@@ -146,6 +159,8 @@ class AgentsWorld(PeopleWorld):
             random=Random(7),
         )
         new.thinking = FixedConfig(new.thinking.current)
+        if self.BEGAN is not None:
+            new.clock = self.time
         runtime.install(new)
         return new
 
@@ -240,18 +255,28 @@ class AgentsWorld(PeopleWorld):
         window = [m for m in mind.memory.context().window if m.number > 1]
         return [f"~{m.text}" if m.kind == "act" else m.line for m in window]
 
-    def hears(self, obj: Any) -> list[str]:
-        """From now on, what that object is shown."""
+    def hears(self, *objects: Any) -> list[str]:
+        """From now on, what any of these is shown."""
         heard: list[str] = []
-        plain = obj.msg
 
-        def msg(text: Any = None, **kwargs: Any) -> None:
-            if text:
-                heard.append(str(text[0] if isinstance(text, tuple) else text))
-            plain(text=text, **kwargs)
+        def listen(plain: Any) -> Any:
+            def msg(text: Any = None, **kwargs: Any) -> None:
+                if text:
+                    heard.append(str(text[0] if isinstance(text, tuple) else text))
+                plain(text=text, **kwargs)
 
-        obj.msg = msg
+            return msg
+
+        for each in objects:
+            each.msg = listen(each.msg)
         return heard
+
+    def is_player(self) -> None:
+        """Tom and his account may do what players may, and no more."""
+        self.account.is_superuser = False
+        for who in (self.account, self.char1):
+            who.permissions.clear()
+            who.permissions.add("Player")
 
     def set_thinking(self, **values: Any) -> None:
         """Change what ``thinking.md`` says."""
@@ -289,6 +314,21 @@ class AgentsWorld(PeopleWorld):
     def thing(self, name: str) -> Any:
         """A thing in the inn."""
         return create.create_object("typeclasses.objects.Object", key=name, location=self.room1)
+
+
+class LoggedWorld(AgentsWorld):
+    """A world whose event log is real."""
+
+    SECRETS: tuple[str, ...] = ()
+
+    def start_services(self) -> runtime.Runtime:
+        subscribers, folder = Subscribers(), self.scratch / "home" / "logs" / "events"
+        given = {"secrets": self.SECRETS, "subscribers": subscribers}
+        self.log = EventLog(folder, retry=0.05, **given)
+        self.addCleanup(self.log.close)
+        new = super().start_services()
+        new.events, new.subscribers = self.log, subscribers
+        return new
 
 
 class Building:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from evennia.utils.ansi import strip_ansi
 
 from commands.base import PlayerCommand
 from commands.default_cmdsets import BUILDER_COMMANDS, AccountCmdSet, CharacterCmdSet
 from keepsake.contrib.evennia.commands.agents import VIEWS
 from keepsake.contrib.evennia.creation import all_agents, find_agents
-from keepsake.errors import ModelUnavailable
 from tests.world.agents_world import AgentsWorld, Building
 
 
@@ -56,22 +53,6 @@ class TestAgentCommand(Building, AgentsWorld):
         assert "BASIC COMMANDS:" in shown
 
 
-class TestMemoryCommands(Building, AgentsWorld):
-    def test_a_compaction_that_fails_says_why(self):
-        config = self.services.places.config / "memory_compaction.md"
-        config.write_text("**immediate_window**: 4\n**min_saving_tokens**: 0\n")
-        self.says(*(f"Ship {number} came from Ostrey with salt." for number in range(9)))
-
-        class Dead:
-            def __call__(self, source):
-                raise ModelUnavailable("nobody answers on port 1", "Start the server")
-
-        compacting = self.mind.memory.memory._compactor
-        compacting._host = replace(compacting._host, summarizer=Dead)
-        shown = self.type("@compact-memories Mira", "failed")
-        assert "nobody answers on port 1. Start the server" in shown
-
-
 class TestWhatIsMeant(Building, AgentsWorld):
     """Nobody named, a switch that there is not, one of something."""
 
@@ -115,10 +96,7 @@ class TestWhatIsMeant(Building, AgentsWorld):
 
 class TestPlayersAreKeptOut(AgentsWorld):
     def test_no_builder_command_for_players(self):
-        self.account.is_superuser = False
-        self.account.permissions.clear()
-        self.account.permissions.add("Player")
-        self.char1.permissions.clear()
+        self.is_player()
         heard = self.hears(self.char1)
         for line in (
             *(f"{each.key} Mira" for each in BUILDER_COMMANDS),

@@ -11,11 +11,9 @@ import yaml
 from evennia.utils.ansi import strip_ansi
 
 from commands.things import find_detail
-from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import identity_of
 from keepsake.archive.privacy import confidant
 from keepsake.errors import ConfigError
-from keepsake.ports import FixedClock
 from tests.world.agents_world import AgentsWorld
 from tests.world.built_world import BuiltWorld, forget, shipped_world
 from typeclasses.agents import Agent
@@ -33,6 +31,8 @@ ATLAS, DEEDS = shipped_world()
 class DeedsVillage(BuiltWorld, AgentsWorld):
     """Nobody thinks unasked, and time stands still; Tom may build, and Ada is there to help him."""
 
+    BEGAN = datetime(2026, 5, 4, 12).astimezone()
+
     def setUp(self) -> None:
         super().setUp()
         self.set_thinking(idle_interval=1e9)
@@ -45,11 +45,6 @@ class DeedsVillage(BuiltWorld, AgentsWorld):
         self.heard = self.reading[self.char1]
         self.ada = self.guest(2, "Ada")
         self.reading[self.ada] = self.hears(self.ada)
-
-    def start_services(self) -> Runtime:
-        new = super().start_services()
-        new.clock = self.time = FixedClock(datetime(2026, 5, 4, 12).astimezone())
-        return new
 
     def make_mira(self) -> Agent:
         return self.agent("mira")

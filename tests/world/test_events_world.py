@@ -12,7 +12,6 @@ from keepsake.agent import agent_log, runtime
 from keepsake.books.kept_lines import Commitment, CommitmentKind
 from keepsake.contrib.evennia.minds import close_all
 from keepsake.events.files import events
-from keepsake.events.log import EventLog, Subscribers
 from keepsake.events.prompts import prompt_text
 from keepsake.events.types import KINDS, OPERATIONS, World
 from keepsake.memory.config import CompactionConfig
@@ -22,25 +21,20 @@ from keepsake.models.profiles import Profiles
 from keepsake.paths import REPOSITORY, Places
 from keepsake.web.history import nights_of
 from tests.fakes.model_server import Reply
-from tests.world.agents_world import AgentsWorld, FixedConfig
+from tests.world.agents_world import FixedConfig, LoggedWorld
 
 _SCHEMA = json.loads((REPOSITORY / "docs" / "events.schema.json").read_text(encoding="utf-8"))
 _PASSWORD = "c67jHL8p"
 _KEY = "sk-a-key-of-somebody"
 
 
-class EventsWorld(AgentsWorld):
-    """A world whose event log is real."""
+class EventsWorld(LoggedWorld):
+    """What is logged and warned of is in the event log, too."""
+
+    SECRETS = (_KEY,)
 
     def start_services(self) -> runtime.Runtime:
-        home = self.scratch / "home"
-        subscribers = Subscribers()
-        self.log = EventLog(
-            home / "logs" / "events", secrets=[_KEY], retry=0.05, subscribers=subscribers
-        )
-        self.addCleanup(self.log.close)
         new = super().start_services()
-        new.events, new.subscribers = self.log, subscribers
         logger, handler = logging.getLogger("keepsake"), agent_log.FaultHandler(self.log)
         logger.addHandler(handler)
         self.addCleanup(logger.removeHandler, handler)

@@ -35,10 +35,7 @@ class TestHabits(AgentsWorld):
     def setUp(self) -> None:
         super().setUp()
         self.tom, self.inn = self.char1, self.room1
-        self.account.is_superuser = False
-        for who in (self.account, self.tom):
-            who.permissions.clear()
-            who.permissions.add("Player")
+        self.is_player()
         self.account.username = "Tom"
         self.account.save()
         self.account.characters.add(self.tom)
@@ -60,20 +57,8 @@ class TestHabits(AgentsWorld):
         ]
         self.whistle, self.honey = self.thing_of("tin whistle"), self.thing_of("jar of honey")
         self.obj1.location = self.obj2.location = None
-        self.heard = {who.key: self.all_of(who) for who in (self.tom, self.ada)}
+        self.heard = {who.key: self.hears(who, who.account) for who in (self.tom, self.ada)}
         self.put_back()
-
-    def all_of(self, who: Any) -> list[str]:
-        """From now on, what that character and its account are shown."""
-        heard = self.hears(who)
-        plain = who.account.msg
-
-        def msg(text: Any = None, **kwargs: Any) -> None:
-            heard.append(str(text[0] if isinstance(text, tuple) else text))
-            plain(text=text, **kwargs)
-
-        who.account.msg = msg
-        return heard
 
     def thing_of(self, name: str, **attributes: str) -> Any:
         return create.create_object(

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from keepsake.agent.surroundings import identity_of
 from keepsake.books.entries import EntryOrigin
-from tests.world.agents_world import AgentsWorld, Building
+from tests.world.agents_world import SMALL, AgentsWorld, Building
 
 PROMISE = "Mira, I promise to bring you the blue cup on Sunday, after church."
 SECRET = "Mira, it is a secret: my brother Edwin mends nets in Ostrey."
@@ -20,13 +20,7 @@ CHATTER = tuple(
 class JournalWorld(AgentsWorld):
     """Mira with a window of four, and Tom who talks."""
 
-    def start_services(self):
-        new = super().start_services()
-        (new.places.config / "memory_compaction.md").write_text(
-            "**immediate_window**: 4\n**recent_window**: 4\n**min_saving_tokens**: 0\n"
-            "**preserve_memories**: 4\n"
-        )
-        return new
+    COMPACTION = f"{SMALL}**preserve_memories**: 4\n"
 
     def setUp(self):
         super().setUp()

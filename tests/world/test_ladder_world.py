@@ -85,18 +85,12 @@ class LadderWorld(AgentsWorld):
             line = f"{who} brought {number + 2} casks of {what} {where}, and then left for home."
             # From two people: what one alone says would all be meant for Mira.
             (self.char1, self.char2)[number % 2].execute_cmd(f"say {line}")
-            self.compacted()
+            self.let_compact()
 
     def load(self):
         return self.mind.memory.memory.load()
 
     thinks = partialmethod(AgentsWorld.asks, seconds=2.0)
-
-    def compacted(self):
-        """Let a compaction that runs in the background end."""
-        compactions = self.mind.compactions
-        compactions.compact_if_due()  # as the housekeeping asks
-        self.settle(lambda: not compactions.compacting)
 
     def past(self):
         return history.compactions(self.mind.memory.memory.archive)
@@ -200,6 +194,9 @@ class TestBuilders(Building, LadderWorld):
         assert self.mind.memory.context().recent is None
         assert "undone" in self.type("@compaction Mira", "stand")
         assert "Nothing was taken back" in self.type("@compact-memories/undo Mira", "Nothing")
+        self.summarizer(lambda _: Dead())
+        shown = self.type("@compact-memories Mira", "failed")
+        assert "nobody answers on port 1. Start the server" in shown
         soup = Commitment(CommitmentKind.PROMISE, "Tom", "a bowl of soup", 2)
         self.mind.memory.commitments.add(soup)
         shown = " ".join(self.type("@memory-status Mira", "Integrity").split())
@@ -255,7 +252,7 @@ class TestSummariesByModel(LadderWorld):
         self.chatter(20)
         self.mira.db.paused = False
         self.mind.compactions.compact(CompactReason.MANUAL).addCallback(ended.append)
-        self.compacted()
+        self.let_compact()
 
         first, second = self.asked()
         assert [each["role"] for each in first] == ["system", "user"]

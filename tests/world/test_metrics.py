@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -16,6 +17,7 @@ from twisted.internet.task import Clock
 
 from keepsake.agent import runtime
 from keepsake.events.log import EventLog
+from keepsake.paths import REPOSITORY
 from keepsake.web.access import watcher
 from keepsake.web.watching import Watching
 from tests.world.agents_world import AgentsWorld
@@ -52,13 +54,18 @@ class MetricsWorld(AgentsWorld):
         found, _ = self.watching.live.since(0)
         return [json.loads(self.watching.line(each)) for each in found]
 
-    def value(self, name: str, **labels: str) -> float:
+    def families(self) -> list[Any]:
+        """What Prometheus is told; nobody is named in it."""
         text = self.watching.metrics.text().decode()
-        for family in text_string_to_metric_families(text):
-            for sample in family.samples:
-                if sample.name == f"keepsake_{name}" and sample.labels == labels:
-                    return float(sample.value)
-        raise AssertionError(f"no {name} {labels} in\n{text}")
+        assert "Tom" not in text
+        assert "Mira" not in text
+        return list(text_string_to_metric_families(text))
+
+    def value(self, name: str, **labels: str) -> float:
+        for sample in (sample for family in self.families() for sample in family.samples):
+            if sample.name == f"keepsake_{name}" and sample.labels == labels:
+                return float(sample.value)
+        raise AssertionError(f"no {name} {labels}")
 
 
 class WatchedTest(MetricsWorld):
@@ -71,7 +78,6 @@ class WatchedTest(MetricsWorld):
         assert self.value("thought_latency_seconds_count", priority="player") >= 1
         assert self.value("agents", state="idle") == self.value("up") == 1
         assert self.value("memories") == self.mind.memory.memory.status().total
-        assert "Tom" not in self.watching.metrics.text().decode()
         records = self.shown()
         heard = next(each for each in records if "Good evening" in each.get("text", ""))
         assert (heard["source"], heard["place"], heard["kind"]) == ("Tom", "The Inn", "memory")
@@ -79,6 +85,20 @@ class WatchedTest(MetricsWorld):
         act = next(each for each in records if each.get("of") == "act")
         assert (act["text"], act["reason"]) == ("say The leek soup.", "Tom is hungry")
         assert [each["seq"] for each in records] == list(range(1, len(records) + 1))
+
+    def test_the_dashboard_of_grafana_and_the_page_name_metrics_that_there_are(self):
+        there = {f"{f.name}{'_total' * (f.type == 'counter')}" for f in self.families()}
+        docs = REPOSITORY / "docs"
+        panels = json.loads((docs / "grafana-keepsake.json").read_text(encoding="utf-8"))["panels"]
+        asked = " ".join(target["expr"] for each in panels for target in each.get("targets", []))
+        named = set(
+            re.findall(r"\b((?:keepsake|process)_[a-z_0-9]+?)(?:_(?:bucket|count|sum))?\b", asked)
+        )
+        assert named <= there
+        assert {name for name in there if name.startswith("keepsake_")} <= named
+        told = set(re.findall(r"`(keepsake_[a-z_0-9]+)", (docs / "events.md").read_text("utf-8")))
+        assert len(told) > 5
+        assert told <= there
 
 
 @override_settings(ALLOWED_HOSTS=["testserver"])

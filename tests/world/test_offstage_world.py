@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 from evennia.utils.ansi import strip_ansi
 
 from game.simulation.living import only
-from keepsake.agent.runtime import Runtime
 from keepsake.books.persona import open_lines
 from keepsake.ports import FixedClock
 from tests.world.agents_world import AgentsWorld
@@ -62,16 +61,10 @@ class TestLooks(AgentsWorld):
         assert "mud" not in high
 
 
-MONDAY = datetime(2026, 5, 4, 9, 0).astimezone()
-
-
 class Offstage(AgentsWorld):
     """Mira and Joss, an inn with a kitchen and a quay, and hours that pass when a test says so."""
 
-    def start_services(self) -> Runtime:
-        new = super().start_services()
-        new.clock = self.time = FixedClock(MONDAY)
-        return new
+    BEGAN = datetime(2026, 5, 4, 9, 0).astimezone()
 
     def setUp(self) -> None:
         super().setUp()

@@ -10,7 +10,6 @@ from evennia.utils import create
 from keepsake.agent.surroundings import identity_of
 from keepsake.archive.records import MemoryKind
 from keepsake.memory.config import CompactionConfig
-from keepsake.ports import FixedClock
 from keepsake.prompt.verbs import Command
 from tests.world.agents_world import AgentsWorld, Building, FixedConfig
 from typeclasses.characters import Character
@@ -23,12 +22,7 @@ CHAT = ("Good morning, Mira!", "The bread is good today.", "Thank you, Mira.", "
 class PeopleWorld(AgentsWorld):
     """Mira, Tom, and whoever else comes into the inn; days pass when a test says so."""
 
-    def start_services(self):
-        new = super().start_services()
-        if not hasattr(self, "time"):
-            self.time = FixedClock(datetime(2026, 5, 4, 9, tzinfo=UTC))
-        new.clock = self.time
-        return new
+    BEGAN = datetime(2026, 5, 4, 9, tzinfo=UTC)
 
     def setUp(self):
         super().setUp()

@@ -11,7 +11,7 @@ from typing import ClassVar
 from keepsake.agent.settings import RecallConfig
 from keepsake.models.embedders import MiniLMEmbedder
 from keepsake.recall.service import NONE, IndexService
-from tests.world.agents_world import AgentsWorld, Building, FixedConfig
+from tests.world.agents_world import SMALL, AgentsWorld, Building, FixedConfig
 
 FACTS = (
     "My brother Edwin mends nets in Ostrey.",
@@ -26,6 +26,7 @@ NOTES, PAST = "POTENTIALLY RELATED PRIVATE NOTES:", "RELATED PAST EXPERIENCES:"
 class RecallWorld(AgentsWorld):
     """Mira with an index, and a window of four."""
 
+    COMPACTION = SMALL
     chroma: ClassVar[str] = NONE
 
     def start_services(self):
@@ -34,9 +35,6 @@ class RecallWorld(AgentsWorld):
         new.recall = FixedConfig(config)
         new.indexes = IndexService(new.places, self.chroma, MiniLMEmbedder(), lambda _: None)
         new.indexes.start()
-        (new.places.config / "memory_compaction.md").write_text(
-            "**immediate_window**: 4\n**recent_window**: 4\n**min_saving_tokens**: 0\n"
-        )
         return new
 
     def after(self, prompt, heading):

@@ -7,25 +7,18 @@ from datetime import UTC, datetime, timedelta
 
 from keepsake.agent.thinker import AgentState
 from keepsake.language import heard as hearing
-from keepsake.ports import FixedClock
 from tests.world.agents_world import AgentsWorld, FixedConfig
-
-NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
 class SleepWorld(AgentsWorld):
     """Mira lives in the inn; the quay and the square lie beyond it."""
 
+    BEGAN = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
     def setUp(self) -> None:
-        self.time = FixedClock(NOON)
         super().setUp()
         self.set_thinking(gather=0.0, cooldown=0.0, idle_interval=1e9)
         self.heard = self.hears(self.char1)
-
-    def start_services(self):
-        new = super().start_services()
-        new.clock = self.time
-        return new
 
     def set_sleep(self, **values):
         config = replace(self.services.sleeping.current, **values)

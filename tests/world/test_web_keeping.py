@@ -7,15 +7,7 @@ from typing import Any
 from keepsake.archive.history import compactions
 from keepsake.archive.records import Tier
 from keepsake.contrib.evennia.audit import AUDIT, newest
-from tests.world.web_world import WebWorld
-
-WRITING = {
-    "/undo": {},
-    "/pin": {"text": "Tom keeps bees."},
-    "/unpin": {"text": "1"},
-    "/note": {"title": "well", "text": "The cup lies there."},
-    "/summary": {"kind": "recent", "at": "2026-05-04T12:00:00Z", "text": "Nothing happened."},
-}
+from tests.world.web_world import WRITING, WebWorld
 
 
 class TestSearch(WebWorld):
@@ -68,15 +60,6 @@ class TestBooks(WebWorld):
 
 class TestChanging(WebWorld):
     """What builders change, by what the commands use."""
-
-    def test_it_is_for_builders_and_needs_the_token(self):
-        self.web = self.client_of(self.account_named("Staff", is_staff=True))
-        for rest, body in WRITING.items():
-            assert "builders" in self.post(self.of_mira(rest), 403, body=body)["error"]
-        self.web = self.client_of(self.builder, tokens=True)
-        for rest, body in WRITING.items():
-            assert "token" in self.post(self.of_mira(rest), 403, body=body)["error"].lower()
-        assert not self.mind.books.pinned.lines
 
     def test_a_summary_is_changed_as_in_its_file_and_the_compaction_taken_back(self):
         self.lives_through(100)

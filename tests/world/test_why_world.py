@@ -119,8 +119,5 @@ class TestWhy(WhyWorld):
         assert "say One." in self.why("@why Mira 2")
         assert "Mira's last act but 1" in self.why("@why 2")
         assert any("refused: " in self.why(f"@why/all Mira {n}") for n in range(1, 6))
-        for holder in (self.char1, self.char1.account):
-            holder.permissions.clear()
-            holder.permissions.add("Player")
-        self.char1.account.is_superuser = False
+        self.is_player()
         assert "is not available" in self.type("@why Mira")

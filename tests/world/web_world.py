@@ -10,13 +10,19 @@ import jsonschema
 from django.test import Client
 from evennia.utils import create
 
-from keepsake.agent import runtime
-from keepsake.events.log import EventLog, Subscribers
 from keepsake.web.api import api
-from tests.world.agents_world import AgentsWorld
+from tests.world.agents_world import LoggedWorld
 from typeclasses.accounts import Account
 
 API = "/agents/api"
+WRITING = {
+    "/undo": {},
+    "/pin": {"text": "Tom keeps bees."},
+    "/unpin": {"text": "1"},
+    "/note": {"title": "well", "text": "The cup lies there."},
+    "/summary": {"kind": "recent", "at": "2026-05-04T12:00:00Z", "text": "Nothing happened."},
+}
+"""What builders may change from the page, with a body for each."""
 _DOCUMENT = json.loads(json.dumps(api.get_openapi_schema()))
 _PATHS = {
     re.compile(re.escape(path.removeprefix(API)).replace(r"\{number\}", r"\d+")): each
@@ -24,23 +30,13 @@ _PATHS = {
 }
 
 
-class WebWorld(AgentsWorld):
+class WebWorld(LoggedWorld):
     """Mira, Tom, an event log, and a builder before a browser."""
 
     def setUp(self) -> None:
         super().setUp()
         self.builder = self.account_named("Bea", "Builder")
         self.web = self.client_of(self.builder)
-
-    def start_services(self) -> runtime.Runtime:
-        self.subscribers = Subscribers()
-        folder = self.scratch / "home" / "logs" / "events"
-        self.log = EventLog(folder, retry=0.05, subscribers=self.subscribers)
-        self.addCleanup(self.log.close)
-        new = super().start_services()
-        new.subscribers = self.subscribers
-        new.events = self.log
-        return new
 
     def account_named(self, name: str, *permissions: str, **flags: bool) -> Account:
         """An account that can log in."""
