@@ -9,10 +9,12 @@ usual hybrid.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from statistics import fmean
 
-from keepsake.lab.conversation import Conversation
+from keepsake.lab.benchmarks import read_trials
+from keepsake.lab.conversation import Conversation, read_turns
 from keepsake.lab.evaluate import DEPTHS
 from keepsake.models.embedders import MiniLMEmbedder
 from keepsake.paths import REPOSITORY
@@ -21,7 +23,6 @@ from keepsake.recall.query import RecallQuery
 from keepsake.recall.query import read as read_question
 from keepsake.recall.search import MemorySearch
 from tests.bench.figures import Figure
-from tests.recall_data import read_data
 
 SETS = ("hythe", "two_friends")
 _POOL, _DEPTH = 100, 20
@@ -35,11 +36,13 @@ def measure() -> Iterator[Figure]:
     """The share of the evidence that each way finds, by data set."""
     embedder = MiniLMEmbedder(threads=2)
     for which in SETS:
-        turns, questions = read_data(REPOSITORY / "tests" / "data" / f"recall_{which}.json")
+        path = REPOSITORY / "tests" / "data" / f"recall_{which}.json"
+        turns, (trial,) = read_turns(json.loads(path.read_text("utf-8"))), read_trials(path)
+        marked = [(q.text, {turns[n - 1].id for n in q.evidence}) for q in trial.questions]
         conversation = Conversation(embedder)
         conversation.ingest(turns)
         for name, way in ways(conversation).items():
-            answered = [(each.evidence, way(each.text)[:_DEPTH]) for each in questions]
+            answered = [(evidence, way(text)[:_DEPTH]) for text, evidence in marked]
             share = {
                 depth: 100
                 * fmean(len(wanted & {*ids[:depth]}) / len(wanted) for wanted, ids in answered)
@@ -51,7 +54,7 @@ def measure() -> Iterator[Figure]:
             )
             told = f"@5 {share[5]:.1f}, @20 {share[20]:.1f}, MRR {100 * fmean(ranks):.1f}"
             what = f"evidence in the top 10, {which}: {name}"
-            yield Figure(what, len(questions), share[10], "%", told)
+            yield Figure(what, len(marked), share[10], "%", told)
 
 
 def reciprocal(lists: Sequence[Sequence[str]], constant: int = 60) -> list[str]:

@@ -18,7 +18,7 @@ from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.summary_text import Draft, SummarySource
 from keepsake.memory.types import MemoryContext
 from keepsake.memory.window import MemoryHost
-from keepsake.ports import Tokens
+from keepsake.ports import FixedClock, Tokens
 from keepsake.tasks.task import Cost
 
 SMALL = CompactionConfig(immediate_window=4, recent_window=3, min_saving_tokens=0)
@@ -51,14 +51,11 @@ class WordTokens:
         return list(map(self.of, texts))
 
 
-@dataclass
-class ManualClock:
+class ManualClock(FixedClock):
     """Moves only when told to."""
 
-    time: datetime = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
-
-    def now(self) -> datetime:
-        return self.time
+    def __init__(self, time: datetime = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)) -> None:
+        super().__init__(time)
 
     def advance(self, seconds: float) -> None:
         self.time += timedelta(seconds=seconds)

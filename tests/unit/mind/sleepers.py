@@ -38,7 +38,7 @@ class Target:
     """What a task knows of a model."""
 
     form: str = "chat"
-    prompt_tokens: int = 6000
+    prompt_tokens: int = 8000
     tail_tokens: int = 0
     max_tokens: int = 400
     takes_tools: bool = False

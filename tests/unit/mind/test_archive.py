@@ -17,12 +17,7 @@ from keepsake.archive.log import Archive, Syncer
 from keepsake.archive.tiers import load_tiers
 from keepsake.errors import ArchiveInUse, ArchiveUnwritable
 from keepsake.memory.types import CompactReason, MemoryContext
-from tests.unit.mind.lives import Life, cleared, covered, live
-
-
-@pytest.fixture
-def life(tmp_path):
-    return Life(tmp_path / "Mira")
+from tests.unit.mind.lives import cleared, covered, live
 
 
 def segment(life):

@@ -3,7 +3,6 @@
 import errno
 import json
 import os
-import threading
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -15,6 +14,7 @@ from keepsake.events.log import EventLog
 from keepsake.events.prompts import prompt_text
 from keepsake.events.types import MemoryChange, Thought
 from keepsake.ports import FixedClock
+from tests.unit.llm.conftest import until
 
 BEGAN = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 
@@ -41,16 +41,6 @@ def logs():
     yield make
     for each in made:
         each.close()
-
-
-def until(holds):
-    """Wait until ``holds()``; a minute is for ever."""
-    waited = threading.Event()
-    for _ in range(6000):
-        if holds():
-            return
-        waited.wait(0.01)
-    raise AssertionError("it never came to hold")
 
 
 # -- writing

@@ -15,7 +15,7 @@ from keepsake.memory.agent_memory import AgentMemory
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.summary_text import Draft, SummarySource
 from keepsake.memory.types import CompactReason
-from tests.unit.mind.lives import STRUCTURED, Life, ScriptedSummarizer, covered
+from tests.unit.mind.lives import STRUCTURED, Life, ScriptedSummarizer, WordTokens, covered
 
 SHIPPED = CompactionConfig()
 SPEECH = 1000
@@ -23,7 +23,7 @@ SPEECH = 1000
 ALPHABETS = ("The gulls sat on the sea wall before the rain came. ", "The boats. ", "船", "🐟")
 
 
-class ByteTokens:
+class ByteTokens(WordTokens):
     """Counts as a tokenizer does that knows English alone: a token for each byte of the rest."""
 
     source = "bytes"
@@ -31,9 +31,6 @@ class ByteTokens:
     def of(self, text: str) -> int:
         foreign = len(text.encode()) - len(text)
         return len(text) // 4 + foreign + 1
-
-    def each(self, texts: Sequence[str]) -> list[int]:
-        return list(map(self.of, texts))
 
 
 @dataclass

@@ -20,7 +20,7 @@ from keepsake.markdown_config import (
     one_of,
     parse,
 )
-from keepsake.memory.config import FOLDER, CompactionConfig
+from keepsake.memory.config import FOLDER, CompactionConfig, load_strategy
 from keepsake.paths import REPOSITORY
 from tests.sentences import table
 
@@ -171,3 +171,36 @@ def test_what_cannot_be_is_refused_with_its_line_and_cure(
     assert error.line == line
     assert reason in error.reason
     assert cure in error.cure
+
+
+def test_both_ways_to_compact_are_there_and_can_be_used():
+    shipped = (REPOSITORY / "vault" / "config" / FOLDER).glob("*.md")
+    found = {path.stem: load_strategy(path) for path in shipped}
+    assert sorted(found) == ["narrative", "structured"]
+    for heading in ("Goals", "Decisions", "Facts", "Open matters", "Errors", "Constraints"):
+        assert heading in found["structured"].headings
+    assert not found["narrative"].headings
+
+
+WANTED = ("```wanted", "Prose for {{ agent }}.", "```")
+
+
+@pytest.mark.parametrize(
+    ("lines", "line", "reason", "cure"),
+    [
+        (["# Own"], 1, "'wanted' is missing", "```wanted"),
+        (["a", "```wanted", "b", "{% for x in %}", "```"], 4, "the prompt fails", "Mend"),
+        (["a", "```wanted", "b", "c {{ memories }}", "```"], 4, "memories", "headings"),
+        (["a", "```wanted", "{{ agent.__class__.x() }}", "```"], 3, "unsafe", "Mend"),
+        (["**headings**: Goals; # Facts", *WANTED], 1, "cannot be a heading", "letters"),
+    ],
+)
+def test_a_way_that_cannot_be_used_is_refused_with_its_line_and_cure(
+    tmp_path: Path, lines: list[str], line: int, reason: str, cure: str
+):
+    path = write(tmp_path / "own.md", "\n".join(lines) + "\n")
+    with pytest.raises(ConfigError) as caught:
+        load_strategy(path)
+    assert (caught.value.path, caught.value.line) == (path, line)
+    assert reason in caught.value.reason
+    assert cure in caught.value.cure

@@ -12,64 +12,21 @@ from keepsake.ports import ToolCall
 from keepsake.prompt.verbs import VERBS, Command, Options
 from keepsake.tasks.answer import AnswerPart, AnswerReader, PartKind, fault_of, most_fitting
 from keepsake.tasks.deed import deed_of, read_deed, tools_of
+from tests.sentences import table
 
-SPEECH, EMOTE, DEED = PartKind.SPEECH, PartKind.EMOTE, PartKind.DEED
 
-
-def read(*pieces: str, script: bool = False) -> list[tuple[PartKind, str]]:
+def read(*pieces: str, script: bool = False) -> list[list[str]]:
     reader = AnswerReader("Mira", script=script)
     parts: list[AnswerPart] = [part for piece in pieces for part in reader.feed(piece)]
-    return [(part.kind, part.text) for part in [*parts, *reader.feed("\n")]]
+    return [[part.kind.value, part.text] for part in [*parts, *reader.feed("\n")]]
 
 
-READ = {
-    "words, a gesture and deeds": (
-        "Then he told you.\n*takes her shawl from the hook*\n> give rosemary to Anneke\n> follow Anneke",  # noqa: E501
-        [
-            (SPEECH, "Then he told you."),
-            (EMOTE, "takes her shawl from the hook"),
-            (DEED, "give rosemary to Anneke"),
-            (DEED, "follow Anneke"),
-        ],
-    ),
-    "a gesture before words": ("*smiles* Sit down.", [(EMOTE, "smiles"), (SPEECH, "Sit down.")]),
-    "a gesture behind a sentence": ("No. *shrugs* Perhaps.",
-        [(SPEECH, "No."), (EMOTE, "shrugs"), (SPEECH, "Perhaps.")]),
-    "a stressed word is spoken": ("I *never* do that.", [(SPEECH, "I *never* do that.")]),
-    "the own name as a label": ("Mira: Good day.", [(SPEECH, "Good day.")]),
-    "quotes around the whole": ('"Good day."', [(SPEECH, "Good day.")]),
-    "quotes around a part stay": ('"Sit," she said, "and eat."',
-        [(SPEECH, '"Sit," she said, "and eat."')]),
-    "a fence": ("```\nGood day.\n```", [(SPEECH, "Good day.")]),
-    "a separator of lines is a line end": ("One.\u2028Two.", [(SPEECH, "One."), (SPEECH, "Two.")]),
-    "a character that turns the text around goes": ("Good \u202eday.", [(SPEECH, "Good day.")]),
-    "another script": ("こんばんは。どうぞ。", [(SPEECH, "こんばんは。どうぞ。")]),
-    "nothing": ("…", []),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("text", "parts"), READ.values(), ids=READ)
+@pytest.mark.parametrize(("text", "parts"), table("answers"))
 def test_an_answer_is_read(text, parts):
     assert read(f"{text}\n") == parts
 
 
-SCRIPT = {
-    "say Good day, Tom!": (SPEECH, "Good day, Tom!"),
-    'say "Good day!"': (SPEECH, "Good day!"),
-    "~Mira> say hi": (SPEECH, "hi"),
-    "emote waves to Tom.": (EMOTE, "waves to Tom."),
-    "你好，汤姆。": (SPEECH, "你好，汤姆。"),
-    "say 12 pence; two && three, @all": (SPEECH, "12 pence; two && three, @all"),
-    'say Good day.\nTom says, "Hello."': (SPEECH, "Good day."),
-    "give cup to Tom | he asked": (DEED, "give cup to Tom | he asked"),
-    "wait": (DEED, "wait"),
-    # what is none of its verbs is refused where it is done, with the verbs that there are
-    "@py me.delete()": (DEED, "@py me.delete()"),
-    "~Tom> say I am a fool": (DEED, "~Tom> say I am a fool"),
-}
-
-
-@pytest.mark.parametrize(("text", "part"), SCRIPT.items())
+@pytest.mark.parametrize(("text", "part"), table("commands of a script"))
 def test_the_command_of_a_script_is_read_into_the_same_parts(text, part):
     assert read(text, script=True) == [part]
 
@@ -85,12 +42,12 @@ def test_the_first_sentence_is_there_before_the_rest():
         assert AnswerReader("Mira").feed(text) == [], "it may be no speech, or go on"
 
 
-@given(st.sampled_from([text for text, _ in READ.values()]), st.integers(1, 7))
+@given(st.sampled_from([text for text, _ in table("answers")]), st.integers(1, 7))
 def test_however_it_comes_the_same_is_said_and_done(text, size):
     said = read(*(text[at : at + size] for at in range(0, len(text), size)))
     for kind in PartKind:
         pieces, whole = (
-            "".join("".join(t.split()) for k, t in parts if k is kind)
+            "".join("".join(t.split()) for k, t in parts if k == kind.value)
             for parts in (said, read(f"{text}\n"))
         )
         assert pieces == whole
@@ -164,21 +121,9 @@ HERE = Options(
     lying=("cork",),
     carried=("brass lamp", "rosemary"),
 )
-DEEDS = {
-    "give rosemary to Anneke": "give rosemary to Anneke",
-    "give the lamp to anneke.": "give brass lamp to Anneke",
-    "walk to the south": "go south",
-    "look at the bench": "look bench",
-    "whisper Anneke = The third rung lies.": "whisper Anneke = The third rung lies.",
-    'whisper Joss: "Not now."': "whisper Joss = Not now.",
-    "recall who mends nets": "recall who mends nets",
-    "promise Anneke: a night in the loft": "promise Anneke: a night in the loft",
-    "note loft: the third rung lies": "note loft: the third rung lies",
-    "wait | nobody asked": "wait",
-}
 
 
-@pytest.mark.parametrize(("line", "command"), DEEDS.items())
+@pytest.mark.parametrize(("line", "command"), table("deeds"))
 def test_a_deed_is_read(line, command):
     found = read_deed(line, VERBS, HERE)
     assert isinstance(found, Command), found

@@ -1,7 +1,7 @@
 """The prompt of a turn: what stands in it, in which order, and what gives way where it is short."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -19,20 +19,11 @@ from keepsake.tasks.talk import LAST_LINES, TALK_VARIABLES, Talk, TalkPrompt, Ta
 from keepsake.tasks.task import load_prompts
 from keepsake.tasks.task_prompts import TaskPrompts
 from tests.sentences import table
+from tests.unit.mind.sleepers import Target
 
 START = datetime(2026, 11, 26, 18, 0, tzinfo=UTC)
 CONFIG = REPOSITORY / "vault" / "config"
 SHIPPED = TaskPrompts(CONFIG, CONFIG)
-
-
-@dataclass(frozen=True)
-class Target:
-    form: str = "chat"
-    prompt_tokens: int = 8000
-    tail_tokens: int = 0
-    max_tokens: int = 400
-    takes_tools: bool = False
-    is_stopgap: bool = False
 
 
 def heard(number: int, text: str, source: str = "Anneke", kind: str = "perception") -> Memory:
