@@ -288,6 +288,25 @@ def test_their_words_in_a_row_what_cites_them_and_what_a_crash_tore_off_go_too(t
     assert left == {"archive", "0000000001.jsonl", ".lock", "notes", "boats.md"}
 
 
+def test_what_cannot_be_read_is_kept_of_nobody(tmp_path: Path):
+    """Half a line may be theirs; of a page that a person broke the lines are."""
+    archived(
+        tmp_path,
+        (HEARD, "Otto", "9-1", 'Otto says to you, "I breed axolotls."', {}),
+        (HEARD, "Ann", "7-1", 'Ann says to you, "It rains."', {}),
+    )
+    segment = tmp_path / "archive" / "0000000001.jsonl"
+    first, second, *_ = segment.read_text().splitlines()
+    segment.write_text(f"{first}\n{second}\n{first[: first.index('axolotl') + 8]}\n")
+    page = tmp_path / "notes" / "pets.md"
+    page.parent.mkdir()
+    page.write_text("---\ntitle: [\n---\nAxolotls are bred here.\nIt rains.\n")
+    assert forget(tmp_path, OTTO)
+    assert "axolotl" not in left_in(tmp_path).casefold()
+    assert second in segment.read_text()
+    assert page.read_text() == "---\ntitle: [\n---\nIt rains.\n"
+
+
 def test_an_entry_of_a_journal_that_is_all_theirs_goes_with_its_fields(tmp_path: Path):
     archived(tmp_path, (HEARD, "Otto", "9-1", 'Otto says to you, "I breed axolotls."', {}))
     day = tmp_path / "journal" / "2026-11-20.md"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+
 import frontmatter
 import pytest
 
+from keepsake import json_lines
 from keepsake.archive.integrity import check
 from keepsake.archive.records import MemoryKind, Tier
 from keepsake.errors import CompactionError
@@ -96,6 +99,23 @@ def test_a_failed_call_changes_nothing_and_backs_off(life, memory, tier):
             memory.compact(COUNT)
     assert memory.compact(COUNT).model == "extractive"
     assert "Thing" in memory.context().recent.text
+
+
+def test_what_the_disk_refuses_is_not_compacted(memory, monkeypatch):
+    """Else a power cut may take the memories, and leave a summary of them."""
+    live(memory, 8)
+    before = memory.context()
+
+    def refuse(_):
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(json_lines, "_datasync", refuse)
+    with pytest.raises(CompactionError, match="cannot be written"):
+        memory.compact(COUNT)
+    assert memory.context() == before
+    monkeypatch.undo()
+    memory.compact(COUNT)
+    assert memory.context().recent
 
 
 def test_files_in_the_vault(life, memory):

@@ -49,5 +49,7 @@ def test_an_archive_says_what_was_whispered(memory):
     memory.append(HEARD.text, source="Tom", source_id=TOM, event="whisper")
     memory.append("The clock ticks.")
     memory.append(SAID.text, MemoryKind.ACT, to_id=TOM)
+    memory.append(OLD.text, source="Tom")  # of an archive that does not say whose it was
     private = PrivateWords.of(memory.archive)
-    assert [private.may_hear(n, frozenset({ADA})) for n in (1, 2, 3)] == [False, True, False]
+    for audience, hears in ({ADA}, (2,)), ({TOM}, (1, 2, 3)), (set(), (2,)):
+        assert [n for n in range(1, 5) if private.may_hear(n, frozenset(audience))] == [*hears]
