@@ -7,6 +7,7 @@ from typing import Any
 
 from evennia.objects.models import ObjectDB
 
+from keepsake.agent.surroundings import people_near
 from keepsake.contrib.evennia.audit import AuditedCommand
 from keepsake.contrib.evennia.creation import find_agents
 from keepsake.contrib.evennia.wording import CannotDo, listed, one_line, quoted, sought
@@ -81,7 +82,7 @@ class PlayerCommand(AuditedCommand):
 
     def find_person(self, words: str) -> ObjectDB:
         """Somebody else in the room; raises CannotDo if nobody is meant."""
-        return self.find(words, people_here(self.caller), nobody(words, self.caller))
+        return self.find(words, people_near(self.caller), nobody(words, self.caller))
 
     def matches(self, words: str, among: Iterable[ObjectDB]) -> list[ObjectDB]:
         """All objects of ``among`` that ``words`` may name; a whole name beats its parts."""
@@ -143,16 +144,10 @@ def with_article(obj: ObjectDB, reader: ObjectDB) -> str:
     return str(obj.get_numbered_name(1, reader, return_string=True))
 
 
-def people_here(caller: ObjectDB) -> list[ObjectDB]:
-    """Everybody else in the caller's room, players and agents."""
-    here = caller.location.contents_get(content_type="character") if caller.location else []
-    return [person for person in here if person != caller]
-
-
 def nobody(words: str, caller: ObjectDB) -> str:
     """The message that somebody is not here, and who is."""
     who = quoted(sought(words))
-    names = [person.get_display_name(caller) for person in people_here(caller)]
+    names = [person.get_display_name(caller) for person in people_near(caller)]
     found = find_agents(sought(words))
     is_known = len(found) == 1 and found[0].location is not None
     there = f" {found[0].key} is in {found[0].location.key}." if is_known else ""

@@ -29,7 +29,7 @@ from world.atlas import Atlas, read_atlas
 from world.build import build_world
 from world.deed.files import WorldDeed, read_deeds
 from world.deed.order import reset
-from world.deed.progress import all_deeds, doers, progress, records
+from world.deed.progress import DEEDS, doers, progress, records
 from world.scenes import read_scenes, scenes
 from world.source import TAG_CATEGORY
 
@@ -102,9 +102,9 @@ class CmdDeed(BuilderCommand):
 
     def _deed(self, words: str) -> WorldDeed:
         wanted = words.strip().casefold()
-        found = [d for d in all_deeds() if wanted in (d.id, d.name.casefold())]
+        found = [d for d in DEEDS.values() if wanted in (d.id, d.name.casefold())]
         if not found:
-            there = listed([deed.id for deed in all_deeds()]) or "none"
+            there = listed([deed.id for deed in DEEDS.values()]) or "none"
             raise KeepsakeError(f"There is no deed {quoted(plain(wanted))}", f"There are: {there}")
         return found[0]
 
@@ -117,7 +117,7 @@ def _read() -> _Files:
 
 def _all() -> str:
     world, rows = records(), []
-    for deed in all_deeds():
+    for deed in DEEDS.values():
         begun = [p.key for p in doers(deed) if not progress(p)[deed.id]["end"]]
         done = [p.key for p in doers(deed) if progress(p)[deed.id]["end"]]
         how, end = "once" if deed.once else "by each", world.get(deed.id, {}).get("end", "")

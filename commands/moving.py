@@ -6,7 +6,8 @@ from difflib import get_close_matches
 
 from evennia.commands.cmdhandler import CMD_NOMATCH
 
-from commands.base import PlayerCommand, people_here
+from commands.base import PlayerCommand
+from keepsake.agent.surroundings import people_near
 from keepsake.contrib.evennia.audit import AuditedCommand
 from keepsake.contrib.evennia.wording import CannotDo, harmless, listed, one_line, quoted, sought
 from keepsake.prompt.verbs import COMPASS
@@ -126,7 +127,7 @@ class CmdWake(PlayerCommand):
         if not self.args:
             raise CannotDo("Wake whom? For instance: wake mira")
         target = self.find_person(self.args.removeprefix("up "))
-        if not target.is_asleep:
+        if not target.db.asleep:
             raise CannotDo(f"{target.get_display_name(self.caller)} is awake.")
         self.show(
             "wake",
@@ -157,7 +158,7 @@ class CmdNoMatch(AuditedCommand):
     def _guess(self, line: str) -> str:
         name, _, words = line.partition(" ")
         name = name.rstrip(",:").casefold()
-        here = people_here(self.caller) if hasattr(self.caller, "location") else ()
+        here = people_near(self.caller) if hasattr(self.caller, "location") else ()
         if words and (named := next((p.key for p in here if p.key.casefold() == name), "")):
             return f"To speak to {named}: talk {name} {harmless(words)}"
         there = self.cmdset.get_all_cmd_keys_and_aliases(self.caller)

@@ -15,7 +15,7 @@ from keepsake.contrib.evennia.wording import counted
 from typeclasses.agents import Agent
 from world.almanac import almanac
 from world.deed.files import WorldDeed
-from world.deed.progress import all_deeds, days_of, is_done, is_over, progress, records
+from world.deed.progress import DEEDS, days_of, is_done, is_over, progress, records
 
 MOST_RUMOURS = 4
 """Deeds not begun of which a hint is shown."""
@@ -56,7 +56,7 @@ def players() -> list[str]:
 
 def _whereabouts(agent: Agent) -> str:
     place = agent.location.key if agent.location else "away"
-    return f"{place}, asleep" if agent.is_asleep else place
+    return f"{place}, asleep" if agent.db.asleep else place
 
 
 def _row(name: str, note: str) -> str:
@@ -123,7 +123,7 @@ class CmdDeeds(PlayerCommand):
 
     def _of_others(self) -> Iterator[str]:
         world = records()
-        for deed in all_deeds():
+        for deed in DEEDS.values():
             who = world.get(deed.id, {}).get("who", ())
             if deed.once and who and self.caller.key not in who:
                 yield f"  |c{deed.name}|n, by {iter_to_str(who)}"
@@ -136,7 +136,7 @@ class CmdDeeds(PlayerCommand):
 
     def _all(self) -> Iterator[tuple[WorldDeed, dict[str, Any], bool]]:
         done, world = progress(self.caller), records()
-        for deed in all_deeds():
+        for deed in DEEDS.values():
             mine = done.get(deed.id, {})
             yield deed, mine, is_over(deed, mine, world.get(deed.id, {}))
 

@@ -9,8 +9,9 @@ from typing import Any
 import yaml
 from evennia.objects.models import ObjectDB
 
-from commands.base import PlayerCommand, people_here
+from commands.base import PlayerCommand
 from commands.manners import silenced
+from keepsake.agent.surroundings import people_near
 from keepsake.archive.privacy import WHISPER
 from keepsake.archive.records import POSE
 from keepsake.contrib.evennia.wording import CannotDo, spoken, unquoted
@@ -114,7 +115,7 @@ class AddressedCommand(SpeechCommand):
         if not self.args:
             raise CannotDo(missing)
         args = re.sub(r"^to\s+", "", self.args, flags=re.IGNORECASE)
-        for person in sorted(people_here(self.caller), key=lambda each: -len(each.key)):
+        for person in sorted(people_near(self.caller), key=lambda each: -len(each.key)):
             head, rest = args[: len(person.key)], args[len(person.key) :]
             if head.casefold() == person.key.casefold() and not rest[:1].isalpha():
                 return person, rest.lstrip(_AFTER_NAME)

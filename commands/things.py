@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from evennia.objects.models import ObjectDB
 
-from commands.base import EVERYTHING, PlayerCommand, people_here, with_article
+from commands.base import EVERYTHING, PlayerCommand, with_article
+from keepsake.agent.surroundings import people_near
 from keepsake.contrib.evennia.wording import CannotDo, listed, quoted, sought, spoken
 from world.deed.happening import happened
 
@@ -88,7 +89,7 @@ def closer_look(obj: ObjectDB, caller: ObjectDB) -> str:
     """What ``obj`` is and who has it, from nothing but what all may know."""
     if obj == caller:
         return "That is you."
-    if obj in people_here(caller):
+    if obj in people_near(caller):
         visits = "is a visitor." if caller.is_agent else "is a visitor, as you are."
         kind = "lives in the village." if obj.is_agent else visits
         return f"{obj.get_display_name(caller)} {kind}"

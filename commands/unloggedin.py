@@ -82,9 +82,9 @@ def _first_step(account: Any) -> str:
     agents = [obj for obj in here if isinstance(obj, Agent)]
     if not agents:
         return "Type |wlook|n to look around, |whelp start|n for the first minute."
-    agent = min(agents, key=lambda each: each.is_asleep)
+    agent = min(agents, key=lambda each: bool(each.db.asleep))
     name, word = agent.key, agent.key.lower()
     is_here, line = "is here with you", f"talk {word} Good evening."
-    if agent.is_asleep:
+    if agent.db.asleep:
         is_here, line = "is here, asleep", f"wake {word}"
     return f"|c{name}|n {is_here}. Try: |w{line}|n\n|whelp start|n tells what else you can do."

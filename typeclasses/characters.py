@@ -26,7 +26,7 @@ class Character(CharacterMixin, ObjectParent, DefaultCharacter):
         """The description, and that somebody sleeps, as everybody can see."""
         text = super().get_display_desc(looker, **kwargs)
         sleeps = f"{self.get_display_name(looker, **kwargs)} lies asleep."
-        return f"{text}\n{sleeps}" if self.is_asleep else text
+        return f"{text}\n{sleeps}" if self.db.asleep else text
 
     def get_display_things(self, looker: Any, **kwargs: Any) -> str:
         """What somebody has, as in ``Carries: a jar of honey``."""

@@ -32,21 +32,13 @@ def reads_aloud(session: Any) -> bool:
     return bool(session is not None and (session.protocol_flags or {}).get("SCREENREADER"))
 
 
-def _listening(somebody: Any, message: str) -> list[Any]:
-    """Those connections of a character or account whose client wants that message."""
-    name = f"{message.replace('_', '.')}."
-    return [
-        session
-        for session in somebody.sessions.all()
-        if is_web(session)
-        or any(name.startswith(f"{m}.") for m in (session.protocol_flags or {}).get("GMCP") or ())
-    ]
-
-
 def tell(somebody: Any, message: str, **facts: Any) -> None:
     """Send a message with its fields to those clients of a character or account that want it."""
-    for session in _listening(somebody, message):
-        session.msg(**{message: ((), facts)})
+    name = f"{message.replace('_', '.')}."
+    for session in somebody.sessions.all():
+        asked = (session.protocol_flags or {}).get("GMCP") or ()
+        if is_web(session) or any(name.startswith(f"{each}.") for each in asked):
+            session.msg(**{message: ((), facts)})
 
 
 def tell_channel(hearer: Any, channel: str, line: str, speaker: Any) -> None:
@@ -57,8 +49,8 @@ def tell_channel(hearer: Any, channel: str, line: str, speaker: Any) -> None:
 
 def tell_room(looker: Any) -> None:
     """Where they are: name, ways out, who and what is there; and how they are."""
-    room, listening = looker.location, _listening(looker, "room_info")
-    if room is None or not listening:
+    room, sessions = looker.location, looker.sessions.all()
+    if room is None or not any(is_web(e) or (e.protocol_flags or {}).get("GMCP") for e in sessions):
         return
     found = {SHORT.get(way.key, way.key): way.destination for way in _ways(room, looker)}
     ways = {each: found[each] for each in sorted(found, key=[*SHORT.values(), *found].index)}
@@ -78,7 +70,7 @@ def tell_room(looker: Any) -> None:
         people=_names(room, looker, "character"),
         carrying=_names(looker, looker, "object"),
     )
-    for session in filter(is_web, listening):
+    for session in filter(is_web, sessions):
         session.msg(room_map=((map_of(looker),), {}))
 
 

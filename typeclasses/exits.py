@@ -39,7 +39,7 @@ class Exit(DefaultExit):
         agent, actor = mind.thinker.body(), mind.actor
         if agent is None or actor.leader != leader.id:
             return
-        able = not (agent.is_asleep or agent.db.paused or hosts_guests(agent))
+        able = not (agent.db.asleep or agent.db.paused or hosts_guests(agent))
         may_go = able and agent.location is start and self.access(agent, "traverse")
         if may_go and now - actor.spoke_at < FOLLOW_SECONDS:
             actor.do(agent, Command("go", self.key))

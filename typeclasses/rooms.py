@@ -73,7 +73,7 @@ class Room(ObjectParent, DefaultRoom):
         names = []
         for person in self.filter_visible(people, looker, **kwargs):
             name = person.get_display_name(looker, **kwargs)
-            asleep = " (asleep)" if person.is_asleep else ""
+            asleep = " (asleep)" if person.db.asleep else ""
             names.append(f"|c{link(looker, f'look {name}', name)}|n{asleep}")
         return f"|wHere:|n {iter_to_str(names, endsep=' and')}." if names else ""
 
@@ -96,9 +96,9 @@ def _absences(room: Room) -> Iterator[str]:
     """Where the room's hosts are and what to do, a line each; nothing if all are here and awake."""
     for host in hosts_of(room):
         name, here = host.key, host.location is room
-        if host.is_asleep and here:
+        if host.db.asleep and here:
             wake = f"To wake {name}: |wwake {name.lower()}|n"
             yield f"{name}, who keeps this place, is asleep. {wake}"
         elif not here and host.location is not None:
-            doing = "sleeps at" if host.is_asleep else "has just stepped out to"
+            doing = "sleeps at" if host.db.asleep else "has just stepped out to"
             yield f"{name}, who keeps this place, {doing} {host.location.key}."

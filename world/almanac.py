@@ -119,45 +119,33 @@ class Hours:
 
 def almanac(moment: datetime) -> Almanac:
     """What that moment is like; it must know its time zone, which is the world's."""
+    night = moment.hour < 6 or moment.hour >= 22
+    day = "morning" if moment.hour < 12 else "afternoon" if moment.hour < 18 else "evening"
+    season = SEASONS[(moment.month - 3) % 12 // 3]
+    # High twice a lunar day, and low between.
+    share = (moment - _A_HIGH_TIDE) / (LUNAR_DAY / 2) % 1.0
+    tide = "falling" if share < 0.5 else "rising"
+    if share < _SLACK or share >= 1 - _SLACK:
+        tide = "high"
+    elif abs(share - 0.5) <= _SLACK:
+        tide = "low"
     return Almanac(
         moment=moment,
-        part=part_of(moment.hour),
-        season=season_of(moment),
-        tide=tide_at(moment),
-        weather=_weather(moment.date(), moment.hour // _BLOCK_HOURS),
+        part="night" if night else day,
+        season=season,
+        tide=tide,
+        weather=_weather(moment.date(), moment.hour // _BLOCK_HOURS, season),
         market=moment.weekday() == MARKET_WEEKDAY,
     )
 
 
-def part_of(hour: int) -> str:
-    """The part of the day: night is from ten to six."""
-    if hour < 6 or hour >= 22:
-        return "night"
-    return "morning" if hour < 12 else "afternoon" if hour < 18 else "evening"
-
-
-def season_of(day: date) -> str:
-    """The season of the northern year."""
-    return SEASONS[(day.month - 3) % 12 // 3]
-
-
-def tide_at(moment: datetime) -> str:
-    """The state of the tide: high twice a lunar day, and low between."""
-    share = (moment - _A_HIGH_TIDE) / (LUNAR_DAY / 2) % 1.0
-    if share < _SLACK or share >= 1 - _SLACK:
-        return "high"
-    if abs(share - 0.5) <= _SLACK:
-        return "low"
-    return "falling" if share < 0.5 else "rising"
-
-
 @lru_cache(maxsize=64)
-def _weather(day: date, block: int) -> str:
+def _weather(day: date, block: int, season: str) -> str:
     """The weather: much of a day is alike, and none changes within four hours."""
     dice = Random(f"weather {day} {block}")
     if dice.random() < 0.5:  # half of the time it is what the day is
         dice = Random(f"weather {day}")
-    return dice.choices(WEATHERS, _CHANCES[season_of(day)])[0]
+    return dice.choices(WEATHERS, _CHANCES[season])[0]
 
 
 def _time(text: str) -> time:

@@ -60,22 +60,22 @@ def wrap(text: str, width: int) -> str:
     Colour codes have no width. A line keeps its indentation, up to half the width, and the blanks
     between its words. Lines that fit (tables, drawings) are left as they are.
     """
-    return "\n".join(_wrap_line(line, width) for line in text.split("\n"))
-
-
-def _wrap_line(line: str, width: int) -> str:
-    if len(line) <= width or _length(line) <= width:
-        return line
-    indent = min(len(line) - len(line.lstrip(" ")), width // 2)
-    lines, current, used = [], " " * indent, indent
-    for gap, word in _WORDS.findall(line):
-        length = _length(word)
-        if used > indent and used + len(gap) + length > width:
-            lines.append(current)
-            current, used = " " * indent, indent
-        blank = gap if used > indent else ""
-        current, used = f"{current}{blank}{word}", used + len(blank) + length
-    return "\n".join([*lines, current])
+    lines: list[str] = []
+    for line in text.split("\n"):
+        if len(line) <= width or _length(line) <= width:
+            lines.append(line)
+            continue
+        indent = min(len(line) - len(line.lstrip(" ")), width // 2)
+        current, used = " " * indent, indent
+        for gap, word in _WORDS.findall(line):
+            length = _length(word)
+            if used > indent and used + len(gap) + length > width:
+                lines.append(current)
+                current, used = " " * indent, indent
+            blank = gap if used > indent else ""
+            current, used = f"{current}{blank}{word}", used + len(blank) + length
+        lines.append(current)
+    return "\n".join(lines)
 
 
 def _length(text: str) -> int:

@@ -46,7 +46,7 @@ def make_mind(life: Life, runtime: Runtime) -> Mind:
         post=runtime.post,
         profile=runtime.chat_profile,
         talk_of=lambda scene: Talk(
-            *(scene, prompts.of("talk"), prompts.of("act")),
+            *(scene, prompts["talk"].current, prompts["act"].current),
             count=lambda texts: sum(tokens.each(texts)),
         ),
         tokens=tokens,

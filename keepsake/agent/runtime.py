@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from random import Random
@@ -18,7 +18,7 @@ from typing import Any
 from twisted.internet.defer import Deferred
 
 from keepsake.agent.agent_log import FaultHandler, known_secrets, log, open_log, report
-from keepsake.agent.settings import RecallConfig, SleepConfig, ThinkingConfig
+from keepsake.agent.settings import SHARE, RecallConfig, SleepConfig, ThinkingConfig
 from keepsake.archive.log import Syncer
 from keepsake.archive.spill import Spill
 from keepsake.books.journal import JournalConfig
@@ -27,7 +27,14 @@ from keepsake.errors import ConfigError, KeepsakeError
 from keepsake.events.log import EventLog, Subscribers
 from keepsake.events.types import Events, Health, World
 from keepsake.markdown_config import ConfigFile, FileSettings
-from keepsake.memory.config import FOLDER, NARRATIVE, CompactionConfig, Strategy, load_strategy
+from keepsake.memory.config import (
+    FOLDER,
+    NARRATIVE,
+    SUMMARY_SHARE,
+    CompactionConfig,
+    Strategy,
+    load_strategy,
+)
 from keepsake.models.detection import Detection
 from keepsake.models.embedders import (
     CachedEmbedder,
@@ -49,7 +56,7 @@ from keepsake.prompt.tokens import Heuristic
 from keepsake.recall.service import IndexService
 from keepsake.tasks.talk import LAST_LINES
 from keepsake.tasks.task import Ask, Question
-from keepsake.tasks.task_prompts import TaskPrompts
+from keepsake.tasks.task_prompts import task_prompts
 
 WORKERS, COMPACTIONS, NIGHTS = 6, 4, 2
 """Threads for what somebody waits for (searches, tool calls, files), for compactions, which wait
@@ -101,7 +108,7 @@ class Runtime:
         self.sleeping = self._followed("sleep.md", SleepConfig)
         self.journal = self._followed("journal.md", JournalConfig)
         self.people = self._followed("people.md", PeopleConfig)
-        self.prompts = TaskPrompts(config, _SHIPPED, report, rest=self.rest)
+        self.prompts = task_prompts(config, _SHIPPED, report, rest=self.rest)
         self.tokens = Heuristic()
         self.syncer = Syncer(failed=report)
         self._strategies: dict[str, ConfigFile[Strategy]] = {}
@@ -166,7 +173,7 @@ class Runtime:
         Raises:
             KeepsakeError: There is no model to ask.
         """
-        profile = self.gateway.profile(PROFILE)
+        profile = self.gateway.model(PROFILE)[0].suited()
         self.chat_tokens = profile.prompt_tokens if profile.form == CHAT else 0
         self.shown_lines = LAST_LINES if profile.form == DIALOGUE else 0
         return profile
@@ -185,13 +192,26 @@ class Runtime:
 
     @property
     def ladder(self) -> CompactionConfig:
-        """The settings of compaction, for the model that the agents think with; any thread."""
-        return self.compaction.current.for_model(self.chat_tokens)
+        """The settings of compaction, for the model that the agents think with; any thread.
+
+        Where ``context_tokens`` is not written, it is what a prompt of a chat model may have.
+        """
+        config, tokens = self.compaction.current, self.chat_tokens
+        if config.context_tokens or not tokens:
+            return config
+        return replace(
+            config,
+            context_tokens=tokens + config.reserve_tokens,
+            longterm_tokens=max(config.longterm_tokens, tokens // SUMMARY_SHARE),
+        )
 
     @property
     def recalling(self) -> RecallConfig:
         """The settings of recall, for the model that the agents think with; any thread."""
-        return self.recall.current.for_prompt(self.chat_tokens)
+        config, budget = self.recall.current, self.chat_tokens // SHARE
+        if not config.budget or budget <= config.budget:
+            return config
+        return replace(config, budget=budget, memories=config.memories * budget // config.budget)
 
     def strategy(self) -> Strategy:
         """How summaries are written now: what ``memory_compaction.md`` names; any thread."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -173,6 +174,7 @@ def scene_of(
     window = (*window, extra) if extra is not None else window
     first = context.window[0].number if context.window else None
     called_back, audience = keeper.called_back, turn.audience
+    may = partial(memory.private.may_hear, audience=audience)
     who = turn.impulse.source_id if turn.partner else ""
     excerpts, told = _recalled(hits, found, memory.name)
     lines = {
@@ -195,7 +197,7 @@ def scene_of(
         notes=lines[DocumentKind.NOTE],
         called_back=tuple(line for _, line in called_back),
         pinned=tuple(books.pinned.shown),
-        noticed=tuple(memory.noticed_for(audience, first)),
+        noticed=memory.commitments.lines_before(first, may),
         journal=books.journal_lines(memory.private, first, who),
         people=books.people_lines(agent, memory.private, first, audience),
         window=window,
@@ -232,8 +234,7 @@ def _around(
             ways[way.key] = f"{way.key} to {there}" if there else str(way.key)
     things = place.contents_get(content_type="object") if place is not None else ()
     people = (
-        f"{each.key} (asleep)" if getattr(each, "is_asleep", False) else str(each.key)
-        for each in people_near(agent)
+        f"{each.key} (asleep)" if each.db.asleep else str(each.key) for each in people_near(agent)
     )
     return TalkScene(
         name=agent.key,

@@ -87,17 +87,6 @@ class RecallConfig(FileSettings):
     remembered_tokens: int = fixed(600)
     remembered_thoughts: int = fixed(3)
 
-    def for_prompt(self, tokens: int) -> RecallConfig:
-        """These settings for a chat model, of whose prompt a quarter may be recalled.
-
-        Args:
-            tokens: The most tokens of its prompt; 0 for a model that does not chat.
-        """
-        if not self.budget or tokens // SHARE <= self.budget:
-            return self
-        memories = self.memories * (tokens // SHARE) // self.budget
-        return replace(self, budget=tokens // SHARE, memories=memories)
-
     def checked(self, read: ConfigSection) -> RecallConfig:
         """These settings, ``chroma`` as one of its two words or an address."""
         written = self.chroma.rstrip("/")

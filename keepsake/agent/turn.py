@@ -251,8 +251,7 @@ class Turn:
             profile = replace(profile, prompt_tokens=budget)
         prompt, budget = self.talk.prompt(profile, self.refused), profile.prompt_tokens
         costs = costs_of(prompt.rendered, self.tokens, budget)
-        load = memory.memory.load()
-        memory.memory.weigh(max(costs.used - load.summaries - load.window, 0))
+        memory.memory.weigh(costs.used)
         if costs.used > budget:  # a server would cut it where nobody chose
             self.too_large = costs
             return None

@@ -112,14 +112,9 @@ class Memory:
         )
 
     @property
-    def is_shrug(self) -> bool:
-        """Whether the agent only said a stock phrase, which tells and answers nothing."""
-        return self.kind is MemoryKind.ACT and self.event == SHRUG
-
-    @property
     def is_stock(self) -> bool:
         """Whether it said nothing of its own: a shrug, or a courtesy, which may answer."""
-        return self.is_shrug or (self.kind is MemoryKind.ACT and self.event == COURTESY)
+        return self.kind is MemoryKind.ACT and self.event in (SHRUG, COURTESY)
 
     @property
     def told(self) -> str:

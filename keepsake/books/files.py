@@ -243,28 +243,25 @@ class RecordStore[T]:
             return
         try:
             for path in paths:
-                self._look_at(path)
+                now, file = stamp(path), self._files.get(path)
+                if now == (file.stamp if file else None) and (now or not file):
+                    continue
+                try:
+                    source = read(path)
+                    if source and source.strip():
+                        self._take(path, now, source)
+                    else:
+                        self._gone(path, by_hand=True)
+                except NoteRefused as problem:
+                    self._broken(path, now, str(problem))
+                except (OSError, UnicodeDecodeError) as error:
+                    # Without a stamp: mended permissions leave none, so it is tried each time.
+                    self._broken(path, None, str(unusable(path, error)))
             for path in sorted(self._files.keys() - set(paths)):
                 self._gone(path, by_hand=not path.exists())
             self._looked = True
         finally:
             self.lock.release()
-
-    def _look_at(self, path: Path) -> None:
-        now, file = stamp(path), self._files.get(path)
-        if now == (file.stamp if file else None) and (now or not file):
-            return
-        try:
-            source = read(path)
-            if source and source.strip():
-                self._take(path, now, source)
-            else:
-                self._gone(path, by_hand=True)
-        except NoteRefused as problem:
-            self._broken(path, now, str(problem))
-        except (OSError, UnicodeDecodeError) as error:
-            # Without a stamp: mended permissions leave none, so it is tried each time.
-            self._broken(path, None, str(unusable(path, error)))
 
     def _take(self, path: Path, known: Stamp | None, source: str) -> T:
         """Take over what a person may have written; the record."""

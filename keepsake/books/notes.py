@@ -57,18 +57,22 @@ class Note:
 
 
 class NoteBook:
-    """The notes of one agent; safe to use from several threads."""
+    """The notes of one agent; safe to use from several threads.
+
+    Attributes:
+        store: Their files, as they were read last.
+    """
 
     def __init__(self, folder: Path, owner: Owner = NO_OWNER) -> None:
         self.folder = folder
-        self._store = RecordStore(parse_note, "note", owner)
+        self.store = RecordStore(parse_note, "note", owner)
 
     # -- reading
 
     def all(self) -> list[Note]:
         """Every note that can be read, by title; files are read again only when changed."""
-        self._store.look(pages(self.folder))
-        notes = self._store.records().values()
+        self.store.look(pages(self.folder))
+        notes = self.store.records().values()
         return sorted(notes, key=lambda note: (note.title.casefold(), note.path.name))
 
     def find(self, title: str) -> Note | None:
@@ -78,11 +82,6 @@ class NoteBook:
         names += [(_same(note.path.stem), note) for note in notes]
         return next((note for name, note in names if wanted and name == wanted), None)
 
-    @property
-    def version(self) -> int:
-        """Rises with each change that this process has made or seen."""
-        return self._store.version
-
     def changed_since(self, known: Mapping[str, str]) -> tuple[list[Note], list[str]]:
         """The notes that an index has to learn, and the keys that it has to forget.
 
@@ -91,7 +90,7 @@ class NoteBook:
         ``known``: The digest that the index holds for each :attr:`Note.key`.
         """
         notes = {note.key: note for note in self.all()}
-        there = notes.keys() | {f"note:{path.stem}" for path in self._store.problems()}
+        there = notes.keys() | {f"note:{path.stem}" for path in self.store.problems()}
         changed = [note for key, note in notes.items() if known.get(key) != note.digest]
         return changed, [key for key in known if key not in there]
 
@@ -99,7 +98,7 @@ class NoteBook:
     def problems(self) -> list[str]:
         """What is wrong with files that cannot be read, one sentence each."""
         self.all()
-        return list(self._store.problems().values())
+        return list(self.store.problems().values())
 
     # -- writing
 
@@ -137,8 +136,8 @@ class NoteBook:
             grown = replace(old, text=f"{old.text}\n\n{entry}", updated=now)
             return _written(grown, frontmatter.parse(before)[0])
 
-        _, note = self._store.change(path, make)
-        self._store.tell("note", by, title=shorten(note.title, LONGEST_TITLE), size=len(text))
+        _, note = self.store.change(path, make)
+        self.store.tell("note", by, title=shorten(note.title, LONGEST_TITLE), size=len(text))
         return note
 
     def forget(self, title: str) -> Path:
@@ -153,8 +152,8 @@ class NoteBook:
         note = self.find(title)
         if note is None:
             raise self.unknown(title)
-        aside = self._store.move_aside(note.path, self.folder / FORGOTTEN)
-        self._store.tell("unnote", "agent", title=shorten(note.title, LONGEST_TITLE))
+        aside = self.store.move_aside(note.path, self.folder / FORGOTTEN)
+        self.store.tell("unnote", "agent", title=shorten(note.title, LONGEST_TITLE))
         return aside
 
     def unknown(self, title: str) -> NoteRefused:

@@ -105,13 +105,15 @@ class AgentMemory:
         with self.lock:
             return self.window.context()
 
-    def weigh(self, overhead: int) -> None:
-        """Say what the last prompt cost beside summaries and window, in tokens.
+    def weigh(self, prompt: int) -> None:
+        """Say what the last prompt cost, in tokens: the more beside memories, the less for them.
 
-        Until it is said that is taken for nothing, so a memory that is never weighed
+        Until it is said, all else in it is taken for nothing, so a memory that is never weighed
         compacts later than it should.
         """
-        self.window.overhead = max(overhead, 0)
+        with self.lock:
+            load = self.window.load()
+            self.window.overhead = max(prompt - load.summaries - load.window, 0)
 
     def load(self) -> Load:
         """What the prompt costs now; quick."""

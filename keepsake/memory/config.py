@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from keepsake.archive.records import Tier
@@ -30,7 +30,8 @@ NOTICED_TOKENS = kept_lines.PROMISED_LIMIT
 
 AUTO, USUAL_CONTEXT = 0, 4096
 """As ``context_tokens``: what the agents' model takes; this many where that is not known."""
-_SUMMARY_SHARE = 6
+SUMMARY_SHARE = 6
+"""A long-term summary may fill one part in this many of a chat model's prompt."""
 
 TIER_NAMES = {Tier.RECENT: "short-term", Tier.LONGTERM: "long-term"}
 """What a template calls the two summaries."""
@@ -114,20 +115,6 @@ class CompactionConfig(FileSettings):
     def budget(self) -> int:
         """Tokens that a prompt may have."""
         return (self.context_tokens or USUAL_CONTEXT) - self.reserve_tokens
-
-    def for_model(self, prompt_tokens: int) -> CompactionConfig:
-        """These settings for a chat model whose prompts may have so many tokens.
-
-        Where ``context_tokens`` is written, nothing changes. A sixth of a prompt may be a
-        long-term summary.
-        """
-        if self.context_tokens or not prompt_tokens:
-            return self
-        return replace(
-            self,
-            context_tokens=prompt_tokens + self.reserve_tokens,
-            longterm_tokens=max(self.longterm_tokens, prompt_tokens // _SUMMARY_SHARE),
-        )
 
     def of_budget(self, share: float) -> int:
         """So much of :attr:`budget`, in tokens."""

@@ -33,7 +33,7 @@ from keepsake.memory.window import Window
 from keepsake.ports import Generation, TargetModel
 from keepsake.tasks.summarise import Contradictions, Summarise, SummaryBrief
 from keepsake.tasks.task import FALLBACK, Ask, Cost, Question, RefusedAnswer, run
-from keepsake.tasks.task_prompts import TaskPrompts
+from keepsake.tasks.task_prompts import Templates
 
 UNCHANGED = "unchanged"
 """Who wrote a long-term summary that is the short-term one of before: nobody had to be asked."""
@@ -91,7 +91,8 @@ class Ladder:
     @property
     def tokens(self) -> int:
         """Summaries and window now, or as they will be."""
-        return self.window.counter.summaries(*self.summaries.values()) + self._window
+        texts = [summary.text for summary in self.summaries.values()]
+        return self.window.counter.text(*texts) + self._window
 
     # -- the rungs
 
@@ -255,7 +256,7 @@ class ModelSummarizer:
     """Has a language model write the summary; one that is refused twice is made without it."""
 
     ask: Ask
-    prompts: TaskPrompts
+    prompts: Templates
     names: frozenset[str] = frozenset()  # of the people and places that the game knows
     persona: str = ""  # who the agent is, a paragraph
 
@@ -298,7 +299,7 @@ class ModelSummarizer:
             """The lines that it contradicts, as the model that wrote it says."""
             if not source.constraints or (not merges and task.taken < len(memories)):
                 return ()  # a later piece is asked about what this one says
-            prompts = self.prompts.of("contradictions")
+            prompts = self.prompts["contradictions"].current
             return run(Contradictions(prompts, source.constraints, text), ask).value
 
         brief = SummaryBrief(
@@ -311,7 +312,7 @@ class ModelSummarizer:
             names=self.names,
         )
         name = "merge" if merges else "summarise"
-        prompts = self.prompts.of(name)
+        prompts = self.prompts[name].current
         lines = source.older if merges else numbered(memories)
         older = "" if merges else "\n\n".join(source.older)
         task = Summarise(brief, prompts, lines, older, by_rules, contradicted, merges, name)

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from keepsake.archive.records import Memory, MemoryKind, Summary
+from keepsake.archive.records import SHRUG, Memory, MemoryKind, Summary
 from keepsake.language.heard import heard, meant_for, names
 from keepsake.memory.config import CompactionConfig, Strategy
 from keepsake.memory.types import CompactReason
@@ -218,7 +218,7 @@ def _answered(act: Memory, waiting: dict[str, int]) -> list[str]:
     ``waiting``: Who waits, with the number of the last thing that each said.
     """
     verb, _, rest = act.text.partition(" ")
-    if not waiting or act.is_shrug or verb not in _ANSWERS:
+    if not waiting or act.event == SHRUG or verb not in _ANSWERS:
         return []
     if verb in ("whisper", "give"):
         to = rest.partition(" = ")[0] if verb == "whisper" else rest.rpartition(" to ")[2]

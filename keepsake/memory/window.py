@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from keepsake.archive.privacy import outward
-from keepsake.archive.records import Memory, Summary
+from keepsake.archive.records import Memory
 from keepsake.archive.tiers import Tiers
 from keepsake.books.journal import importance
 from keepsake.events.types import MemoryChange
@@ -56,13 +56,10 @@ class TokenCounter:
         """Tokens of several memories."""
         return sum(self.tokens.each([script_line(memory, self.agent) for memory in memories]))
 
-    def text(self, text: str) -> int:
-        """Tokens of a summary, line by line."""
-        return sum(self.tokens.each([line for line in text.splitlines() if line.strip()]))
-
-    def summaries(self, *summaries: Summary | None) -> int:
-        """Tokens of those that there are."""
-        return sum(self.text(summary.text) for summary in summaries if summary)
+    def text(self, *texts: str) -> int:
+        """Tokens of summaries, line by line."""
+        lines = [line for text in texts for line in text.splitlines() if line.strip()]
+        return sum(self.tokens.each(lines))
 
 
 class Window:
@@ -123,16 +120,17 @@ class Window:
     def load(self) -> Load:
         """What the prompt costs."""
         context, budget = self.context(), self._host.config().budget
-        summaries = self.counter.summaries(context.longterm, context.recent)
-        return Load(self.overhead, summaries, self.counter.memories(context.shown), budget)
+        summaries = [each.text for each in (context.longterm, context.recent) if each]
+        window = self.counter.memories(context.shown)
+        return Load(self.overhead, self.counter.text(*summaries), window, budget)
 
     def snapshot(self, context: MemoryContext) -> MemorySnapshot:
         """A context, weighed memory by memory, for a plan; takes long, and needs no lock."""
         counter, promised = self.counter, self._host.promised()
         shown = {memory.number: counter.memories([memory]) for memory in context.shown}
         weights = tuple(shown.get(memory.number, 0) for memory in context.window)
-        longterm = counter.summaries(context.longterm)
-        recent = counter.summaries(context.recent)
+        longterm = counter.text(context.longterm.text) if context.longterm else 0
+        recent = counter.text(context.recent.text) if context.recent else 0
         return MemorySnapshot(
             longterm=context.longterm,
             recent=context.recent,

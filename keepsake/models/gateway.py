@@ -121,21 +121,10 @@ class Gateway:
         for profile in self.profiles.current.values():
             if profile.provider != EXTRACTIVE:
                 try:
-                    self._model(profile.name)
+                    self.model(profile.name)
                 except ModelError as error:
                     log.error("[Model] %s", error)
         threading.Thread(target=self._watch, name="model-watch", daemon=True).start()
-
-    def profile(self, name: str) -> ModelProfile:
-        """The profile of that name, as a prompt is made for it: with its form and sizes decided.
-
-        They are the best known: the model may not have been asked yet.
-
-        Raises:
-            ConfigError: There is none.
-            ModelUnavailable: The profile means no model.
-        """
-        return self._model(name)[0].suited()
 
     def submit(
         self, profile_name: str, priority: Priority, key: str | None, build: BuildFor, done: Done
@@ -158,7 +147,7 @@ class Gateway:
         """
         if self._closed is not None:
             raise self._closed
-        model, server = self._model(profile_name)
+        model, server = self.model(profile_name)
         return server.submit(priority, key, model, build, done)
 
     def generate(
@@ -224,7 +213,7 @@ class Gateway:
         """Every server that a profile uses; owner's thread only."""
         profiles = self.profiles.current.values()
         names = [each.name for each in profiles if each.provider != EXTRACTIVE]
-        used = dict.fromkeys(self._model(name)[1] for name in names)
+        used = dict.fromkeys(self.model(name)[1] for name in names)
         return [server.status() for server in used]
 
     def shutdown(self, *, stop_embedded: bool) -> None:
@@ -246,7 +235,7 @@ class Gateway:
 
     # -- models and their servers
 
-    def _model(self, name: str) -> tuple[Model, ModelServer]:
+    def model(self, name: str) -> tuple[Model, ModelServer]:
         """The model of a profile and its server, built anew where the profile has changed.
 
         Raises:

@@ -97,4 +97,4 @@ def about_memory(memory: Memory) -> bool:
     """
     if memory.kind is MemoryKind.ACT:
         return memory.is_stock or memory.text.partition(" ")[0].casefold() in PRIVATE
-    return memory.is_stock or (memory.kind is MemoryKind.RESULT and is_private_result(memory.text))
+    return memory.kind is MemoryKind.RESULT and is_private_result(memory.text)

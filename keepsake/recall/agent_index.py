@@ -173,11 +173,11 @@ class AgentIndex:
             self.words.add(document for document in others.values() if document is not None)
             self.words.remove([key for key, document in others.items() if document is None])
         self._position, notes = position, self._book
-        if notes is not None and (breathe is not None or notes.version != self._noted):
+        if notes is not None and (breathe is not None or notes.store.version != self._noted):
             if self._notes is None:
                 self._notes = dict.fromkeys(self.words.keys(DocumentKind.NOTE), "")
             changed, gone = notes.changed_since(self._notes)
-            self._noted = notes.version
+            self._noted = notes.store.version
             self.words.add(map(note_document, changed))
             self.words.remove(gone)
             kept = {key: text for key, text in self._notes.items() if key not in gone}

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from keepsake.archive.forgetting import FORGOTTEN
 from keepsake.archive.privacy import is_private
-from keepsake.archive.records import Memory, MemoryKind
+from keepsake.archive.records import SHRUG, Memory, MemoryKind
 from keepsake.language.heard import heard, spoken
 from keepsake.language.perception import for_prompt, shorten
 from keepsake.prompt.script import heading
@@ -43,10 +43,10 @@ def turns_of(window: Iterable[Memory]) -> list[ChatTurn]:
     turns: list[ChatTurn] = []
     shown, before = "", None
     for memory in in_order(window):
-        # A stock phrase is no example of how to answer.
-        if memory.is_shrug or memory.event == FORGOTTEN:
-            continue
         own, when = memory.kind is MemoryKind.ACT, heading(memory)
+        # A stock phrase is no example of how to answer.
+        if (own and memory.event == SHRUG) or memory.event == FORGOTTEN:
+            continue
         if (when != shown or not own) and (not turns or turns[-1].role != USER):
             turns.append(ChatTurn(USER, []))
         if when != shown:
@@ -123,10 +123,12 @@ def _goes_on(memory: Memory, before: Memory) -> bool:
 
 def dialogue_line(memory: Memory, name: str) -> str:
     """A memory as a line of a dialogue: ``Tom: Hello.``, ``Mira: Sit down.``, ``(Tom leaves.)``."""
-    if memory.is_shrug or memory.kind is MemoryKind.RESULT:
+    if memory.kind is MemoryKind.RESULT:
         return ""
     if memory.kind is MemoryKind.ACT:
         own = spoken(memory)
+        if memory.event == SHRUG:
+            return ""
         verb, _, rest = memory.text.partition(" ")
         if own is not None:
             return f"{name}: {for_prompt(own.words)}"

@@ -28,7 +28,17 @@ LOADERS: Mapping[str, Callable[[Path], Prompts]] = {
 """How each file of the configuration that holds prompts is read; raises ConfigError."""
 
 
-class TaskPrompts:
+type Templates = Mapping[str, ConfigFile[Prompts]]
+"""By the name of a task, such as ``talk``, the file with its prompts."""
+
+
+def task_prompts(
+    config: Path,
+    spare: Path,
+    on_problem: Callable[[ConfigError], None] | None = None,
+    *,
+    rest: float = 0.0,
+) -> Templates:
     """The templates of one configuration; safe in any thread.
 
     Args:
@@ -37,22 +47,9 @@ class TaskPrompts:
         on_problem: Called once for each state of a file that was refused.
         rest: Seconds in which a file is not looked at again.
     """
-
-    def __init__(
-        self,
-        config: Path,
-        spare: Path,
-        on_problem: Callable[[ConfigError], None] | None = None,
-        *,
-        rest: float = 0.0,
-    ) -> None:
-        self._files = {
-            name: ConfigFile[Prompts](
-                config / name, load, load(spare / name), on_problem, rest=rest
-            )
-            for name, load in LOADERS.items()
-        }
-
-    def of(self, task: str) -> Prompts:
-        """The prompts of a task, such as ``talk``."""
-        return self._files[f"prompts/{task}.md"].current
+    return {
+        Path(name).stem: ConfigFile[Prompts](
+            config / name, load, load(spare / name), on_problem, rest=rest
+        )
+        for name, load in LOADERS.items()
+    }

@@ -58,7 +58,7 @@ def neighbours(account: Any) -> list[Neighbour]:
     for agent in all_agents():
         place = agent.location.key if agent.location else "away"
         knows = tuple(_known(agent, characters))
-        found.append(Neighbour(agent.key, place, agent.is_asleep, knows))
+        found.append(Neighbour(agent.key, place, bool(agent.db.asleep), knows))
     return sorted(found, key=lambda each: (-sum(k.meetings for k in each.knows), each.name))
 
 

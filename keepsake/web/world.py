@@ -113,7 +113,7 @@ def _row(agent: AgentMixin, may_act: bool) -> AgentRow:
         name=agent.key,
         state=state_of(mind),
         paused=bool(agent.db.paused),
-        asleep=agent.is_asleep,
+        asleep=bool(agent.db.asleep),
         going_home=mind.sleeper.going_home,
         place=place,
         last_act=thoughts.act,

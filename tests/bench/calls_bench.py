@@ -96,6 +96,7 @@ def _in_the_world() -> list[Figure]:
         def measure(self) -> None:
             self.set_thinking(idle_interval=1e9, pause_notice=0)
             self.says(*FACTS, *CHATTER)
+            self.kept = self.mind  # once, so that the looks of the bench are not counted
             self._compact()
             self._ask()
             self._count("a question and its answer", self._ask)
@@ -106,20 +107,21 @@ def _in_the_world() -> list[Figure]:
             self._count("a recall", self._recall)
 
         def _ask(self) -> None:
-            thoughts = self.mind.thinker.log.answered
+            thinker = self.kept.thinker
+            thoughts = thinker.log.answered
             self.char1.execute_cmd("talk Mira Where is my brother Edwin?")
             self.clock.advance(4.0)
-            self.settle(lambda: self.mind.thinker.log.answered > thoughts)
-            self.settle(lambda: not self.thinking())
+            self.settle(lambda: thinker.log.answered > thoughts)
+            self.settle(lambda: thinker.turn is None)
 
         def _compact(self) -> None:
             ended: list[Any] = []
-            self.mind.compactions.compact(CompactReason.MANUAL).addCallback(ended.append)
+            self.kept.compactions.compact(CompactReason.MANUAL).addCallback(ended.append)
             self.settle(lambda: bool(ended))
             assert getattr(ended[0], "number", 0), ended
 
         def _recall(self) -> None:
-            found = self.mind.keeper.recaller.find("Where is Edwin?")
+            found = self.kept.keeper.recaller.find("Where is Edwin?")
             assert found is not None
             assert found.hits
 

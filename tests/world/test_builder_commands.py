@@ -72,7 +72,7 @@ class TestWhatIsMeant(Building, AgentsWorld):
         ):
             shown = self.type(line)
             assert wanted in shown, (line, shown)
-        assert not self.mira.is_asleep
+        assert not self.mira.db.asleep
         assert "Name it" in self.type("@agent/delete")
         assert self.mira.pk
         self.mira.location = self.room2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from evennia.utils import create
 
@@ -121,8 +122,10 @@ class TestPromises(PeopleWorld):
         self.char1.execute_cmd("whisper mira = Will you hide my key?")
         self.perform("promise Tom: hide the key")
         assert len(self.mind.memory.commitments.lines) == 1
-        assert self.mind.memory.noticed_for(frozenset()) == ()
-        assert len(self.mind.memory.noticed_for(frozenset({identity_of(self.char1)}))) == 1
+        memory, both = self.mind.memory, frozenset({identity_of(self.char1)})
+        for audience, shown in ((frozenset(), 0), (both, 1)):
+            may = partial(memory.private.may_hear, audience=audience)
+            assert len(memory.commitments.lines_before(None, may)) == shown
         # Of the window nothing: the promise itself stands in the prompt of the two alone.
         memory = self.mind.memory.memory
         context = memory.context

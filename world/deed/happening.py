@@ -18,7 +18,7 @@ from world.almanac import Almanac, almanac
 from world.deed.effects import EFFECTS, Taken, carried, make, tell
 from world.deed.files import DeedStep, WorldDeed
 from world.deed.progress import (
-    all_deeds,
+    DEEDS,
     days_of,
     is_done,
     is_over,
@@ -43,17 +43,12 @@ class DeedScene:
     to: Any  # to whom; None for all in the room
     how: str  # ``say``, ``whisper`` where nobody else heard it, ``pose`` where it was only played
     now: Almanac  # the moment
-    place: str = ""  # the id of the room; empty for one of no file
-    people: dict[str, Any] = field(default_factory=dict)  # the agents here that are awake, by id
+    place: str  # the id of the room; empty for one of no file
+    people: dict[str, Any]  # the agents here that are awake, by id
+    others: list[Any]  # the other players here
     # other players who have a part in it: those here, and those a condition found
     partners: list[Any] = field(default_factory=list)
     last: datetime | None = None  # when the player did the step before
-
-    def __post_init__(self) -> None:
-        self.place = id_of(self.player.location)
-        near = people_near(self.player)
-        self.people = {id_of(p): p for p in near if p.is_agent and not p.is_asleep}
-        self.others = [each for each in near if each.has_account and not each.is_agent]
 
 
 def happened(player: Any, said: str = "", *, to: Any = None, how: str = "say") -> None:
@@ -75,9 +70,13 @@ def happened(player: Any, said: str = "", *, to: Any = None, how: str = "say") -
     if not player.has_account or player.location is None:
         return
     with logged(f"{player.key}: A deed broke off"):
-        scene = DeedScene(player, said, to, how, almanac(now().astimezone()))
+        near = people_near(player)
+        people = {id_of(each): each for each in near if each.is_agent and not each.db.asleep}
+        others = [each for each in near if each.has_account and not each.is_agent]
+        moment, place = almanac(now().astimezone()), id_of(player.location)
+        scene = DeedScene(player, said, to, how, moment, place, people, others)
         mine, world = progress(player), records()
-        for deed in all_deeds():
+        for deed in DEEDS.values():
             if not is_over(deed, mine.get(deed.id, {}), world.get(deed.id, {})):
                 _follow(deed, scene, mine.get(deed.id, {}))
 

@@ -13,7 +13,7 @@ from keepsake.agent.surroundings import identity_of
 from world.deed.effects import put, replace_words, unlock
 from world.deed.files import WorldDeed
 from world.deed.progress import (
-    all_deeds,
+    DEEDS,
     doers,
     forget_progress,
     keep_record,
@@ -34,8 +34,8 @@ def is_wanted_elsewhere(thing: Any, person: Any) -> bool:
     They would keep it, and nobody could do the deed any more.
     """
     key, who = id_of(thing), id_of(person)
-    needed = any(key in deed.homes or key in deed.things for deed in all_deeds())
-    steps = [step for deed in all_deeds() for step in deed.steps.values()]
+    needed = any(key in deed.homes or key in deed.things for deed in DEEDS.values())
+    steps = [step for deed in DEEDS.values() for step in deed.steps.values()]
     meant = {step.when.give.get(key) for step in steps}
     return needed and who not in meant and person.key not in (thing.db.loved_by or ())
 
@@ -43,7 +43,7 @@ def is_wanted_elsewhere(thing: Any, person: Any) -> bool:
 def put_in_order(place: Any) -> None:
     """Have what belongs in that place lie there again, if nobody who plays has had it for a day."""
     home = f"room:{id_of(place)}"
-    for key in {key for deed in all_deeds() for key in deed.homes if deed.homes[key] == home}:
+    for key in {key for deed in DEEDS.values() for key in deed.homes if deed.homes[key] == home}:
         thing = find("thing", key)
         if thing is None or thing.location in (None, place) or _is_with_a_player(thing):
             continue

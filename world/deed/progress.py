@@ -17,18 +17,14 @@ from evennia.utils.dbserialize import deserialize
 from world.deed.files import DeedStep, WorldDeed
 
 _ATTRIBUTE = _CONF = "deeds"
-_deeds: dict[str, WorldDeed] = {}
+DEEDS: dict[str, WorldDeed] = {}
+"""Every deed by its id, in the order of their files."""
 
 
 def install(deeds: Mapping[str, WorldDeed]) -> None:
     """Have these deeds from now on, in place of those before."""
-    _deeds.clear()
-    _deeds.update(deeds)
-
-
-def all_deeds() -> tuple[WorldDeed, ...]:
-    """Every deed, in the order of their files."""
-    return tuple(_deeds.values())
+    DEEDS.clear()
+    DEEDS.update(deeds)
 
 
 # -- what has been done
@@ -59,7 +55,7 @@ def standing(player: Any, person: str) -> int:
     mine = progress(player)
     return sum(
         step.standing.get(person, 0)
-        for deed in all_deeds()
+        for deed in DEEDS.values()
         for step in deed.steps.values()
         if is_done(step, mine.get(deed.id, {}))
     )

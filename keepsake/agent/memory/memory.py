@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 from typing import Unpack
 
 from keepsake.agent.agent_log import log
@@ -15,7 +14,7 @@ from keepsake.agent.memory.books import Books
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import Life
 from keepsake.archive.log import Archive
-from keepsake.archive.privacy import NOBODY, Audience, PrivateWords
+from keepsake.archive.privacy import NOBODY, PrivateWords
 from keepsake.archive.records import Memory, MemoryFacts, MemoryKind
 from keepsake.archive.spill import Line, not_yet_in
 from keepsake.errors import ArchiveError, KeepsakeError
@@ -164,11 +163,6 @@ class MemoryComponent:
         archive = self.memory.archive
         return archive.read(max(archive.last_number - LATELY + 1, 1), archive.last_number)
 
-    def noticed_for(self, audience: Audience, before: int | None = None) -> tuple[str, ...]:
-        """Promises and rules of before memory ``before``, as far as the audience may hear them."""
-        may = partial(self.private.may_hear, audience=audience)
-        return self.commitments.lines_before(before, may)
-
     # -- opening and closing
 
     def close(self) -> None:
@@ -251,7 +245,12 @@ class MemoryComponent:
             strategy=services.strategy,
             log=log,
             tokens=services.tokens,
-            constraints=lambda: (*self._books.pinned.shown, *self.noticed_for(NOBODY)),
+            constraints=lambda: (
+                *self._books.pinned.shown,
+                *self.commitments.lines_before(
+                    None, lambda number: self.private.may_hear(number, NOBODY)
+                ),
+            ),
             promised=lambda: frozenset(item.number for item in self.commitments.items),
             asleep=lambda: self.asleep,
             importance=self._books.importance_of,

@@ -18,7 +18,7 @@ from keepsake.books.notes import NoteBook
 from keepsake.errors import IndexUnavailable
 from keepsake.events.types import MemoryChange, Recall
 from keepsake.recall.agent_index import AgentIndex
-from keepsake.recall.documents import Document, DocumentKind
+from keepsake.recall.documents import DocumentKind
 from keepsake.recall.search import MemorySearch
 
 FOR_MEANING = 0.7
@@ -133,12 +133,6 @@ class Recaller:
         before = window[0].number if window else None
         private = self._memory.private
 
-        def may(document: Document) -> bool:
-            # A summary is made of what anybody may hear; a note is of no memory.
-            if document.kind is not DocumentKind.MEMORY or audience is None:
-                return True
-            return private.may_hear(document.first, audience)
-
         most = zip(DocumentKind, (config.memories, config.summaries, config.notes), strict=True)
         index.refresh()
         hits = recall.search(
@@ -149,7 +143,12 @@ class Recaller:
             scene=scene,
             seconds=seconds * FOR_MEANING,
             asker=asker,
-            may=may,
+            # A summary is made of what anybody may hear; a note is of no memory.
+            may=lambda document: (
+                audience is None
+                or document.kind is not DocumentKind.MEMORY
+                or private.may_hear(document.first, audience)
+            ),
         )
         took = self._services.seconds() - began
         self._services.events.emit(

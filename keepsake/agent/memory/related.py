@@ -47,9 +47,9 @@ def related(found: SearchResult, context: MemoryContext, config: RecallConfig) -
     The best of each kind come first; when the budget runs out, the later ones stay away.
     """
     columns = (
-        _unseen(found.of(DocumentKind.MEMORY), context, config.memories),
-        _unseen(found.of(DocumentKind.NOTE), context, config.notes),
-        _unseen(found.of(DocumentKind.SUMMARY), context, config.summaries),
+        _unseen(found, DocumentKind.MEMORY, context, config.memories),
+        _unseen(found, DocumentKind.NOTE, context, config.notes),
+        _unseen(found, DocumentKind.SUMMARY, context, config.summaries),
     )
     left, hits = config.budget, list[Hit]()
     for hit in filter(None, chain.from_iterable(zip_longest(*columns))):
@@ -137,19 +137,22 @@ def question(context: MemoryContext, place: str, present: Sequence[str]) -> str:
     return "\n".join([*said[::-1], place] if said else [place, *present]).strip()
 
 
-def _unseen(hits: Sequence[Hit], context: MemoryContext, most: int) -> list[Hit]:
+def _unseen(
+    found: SearchResult, kind: DocumentKind, context: MemoryContext, most: int
+) -> list[Hit]:
+    """The best hits of one kind that the prompt does not show yet."""
     seen = {(s.first, s.last) for s in (context.longterm, context.recent) if s is not None}
     window_from = context.window[0].number if context.window else None
     kept: dict[str, Hit] = {}
-    for hit in hits:
+    for hit in found.hits:
         document = hit.document
         visible = window_from is not None and document.last >= window_from
-        if visible and document.kind is not DocumentKind.NOTE:
+        if document.kind is not kind or (visible and kind is not DocumentKind.NOTE):
             continue
-        if document.kind is DocumentKind.SUMMARY and (document.first, document.last) in seen:
+        if kind is DocumentKind.SUMMARY and (document.first, document.last) in seen:
             continue
         # The same words said twice need not be read twice.
-        kept.setdefault(f"{document.kind} {document.title} {document.text.casefold()}", hit)
+        kept.setdefault(f"{document.title} {document.text.casefold()}", hit)
     return list(kept.values())[:most]
 
 

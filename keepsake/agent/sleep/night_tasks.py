@@ -196,7 +196,7 @@ def night_tasks(
         name=memory.name,
         journal=books.journal,
         people=books.people,
-        prompts=services.prompts.of,
+        prompts=lambda task: services.prompts[task].current,
         config=lambda: services.sleeping.current,
         now=services.clock.now,
         may=lambda numbers: memory.private.may_hear_all(numbers, audience=NOBODY),

@@ -64,11 +64,6 @@ class AgentMixin(CharacterMixin):
     is_agent = True
 
     @property
-    def is_asleep(self) -> bool:
-        """Whether it sleeps."""
-        return bool(self.db.asleep)
-
-    @property
     def mind(self) -> Mind | None:
         """Its components; None while the agents' runtime is not running."""
         return mind_of(self)
@@ -114,7 +109,7 @@ class AgentMixin(CharacterMixin):
     ) -> None:
         """Perceive what a screen would show, then pass it on to a session, if there is one."""
         super().msg(text=text, from_obj=from_obj, session=session, options=options, **kwargs)
-        if text and (mind := self.mind):
+        if text and (mind := mind_of(self)):
             raw, *_, facts = text if isinstance(text, tuple | list) else (text, {})
             number = self._perceive(mind, str(raw), facts or {}, from_obj)
             if (facts or {}).get("type") in MOVES and _is_seen(from_obj, self):

@@ -52,11 +52,6 @@ class CharacterMixin(Base):
     unannounced = False
     """Whether nobody is to notice that this character comes and goes."""
 
-    @property
-    def is_asleep(self) -> bool:
-        """Whether it sleeps."""
-        return False
-
     def msg(self, text: Any = None, from_obj: Any = None, **kwargs: Any) -> None:
         """Show it, without what only minds are told of it."""
         match text:
@@ -133,7 +128,7 @@ def call_hosts(room: Any) -> None:
 def awake_in(room: Any) -> list[Any]:
     """The agents in the room that are awake and not paused."""
     here = room.contents_get(content_type="character") if room is not None else []
-    return [each for each in here if is_agent(each) and not (each.is_asleep or each.db.paused)]
+    return [each for each in here if is_agent(each) and not (each.db.asleep or each.db.paused)]
 
 
 def greeter(room: Any, guest: Any) -> Any | None:

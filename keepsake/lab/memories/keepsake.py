@@ -26,7 +26,7 @@ from keepsake.paths import REPOSITORY
 from keepsake.prompt.script import about_memory
 from keepsake.recall.documents import memory_document
 from keepsake.recall.search import MemorySearch
-from keepsake.tasks.task_prompts import TaskPrompts
+from keepsake.tasks.task_prompts import task_prompts
 
 SHIPPED = REPOSITORY / "vault" / "config"
 _SUMMARY_TOKENS = 300
@@ -85,7 +85,7 @@ class KeepsakeMemory:
             clock=given.clock,
             agent=given.agent,
         )
-        self._memory.weigh(sum(given.tokens.each(self._commitments.lines)))
+        self._memory.window.overhead = sum(given.tokens.each(self._commitments.lines))
 
     def perceive(self, memory: Memory) -> None:
         """Archive it, and compact if that makes one due."""
@@ -162,5 +162,5 @@ def _summarizer(given: Surroundings) -> Summarizer:
         "writer", form=DIALOGUE, prompt_tokens=given.budget, max_tokens=_SUMMARY_TOKENS
     )
     return ModelSummarizer(
-        lambda build: model.generate(target.request(build(target))), TaskPrompts(SHIPPED, SHIPPED)
+        lambda build: model.generate(target.request(build(target))), task_prompts(SHIPPED, SHIPPED)
     )

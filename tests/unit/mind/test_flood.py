@@ -85,7 +85,7 @@ def test_after_any_flood_the_prompt_is_within_its_budget(
         life.constraints = tuple(f"Otto told you: rule {n} 🐟🐟🐟🐟🐟🐟🐟🐟" for n in range(8))
         memory = life.open()
         for burst, overhead in zip(before, itertools.cycle(overheads), strict=False):
-            memory.weigh(overhead)
+            memory.window.overhead = overhead
             pour(memory, burst, numbers)
             if thinking and memory.before_thought():
                 memory.compact(CompactReason.EMERGENCY)

@@ -71,7 +71,7 @@ def test_a_load_that_walks_around_the_mark_compacts_seldom(life, memory):
     """The hysteresis: up and down around the high mark, 200 memories long."""
     made = []
     for step in range(200):
-        memory.weigh(0 if step % 2 else 120)
+        memory.window.overhead = 0 if step % 2 else 120
         talk(memory, 1)
         if reason := memory.next_turn():
             result = memory.compact(reason)
@@ -83,7 +83,7 @@ def test_a_load_that_walks_around_the_mark_compacts_seldom(life, memory):
 
 
 def test_a_prompt_that_never_fits_says_what_is_too_large_and_asks_the_model_seldom(life, memory):
-    memory.weigh(1200)
+    memory.window.overhead = 1200
     refused = 0
     for _ in range(60):
         talk(memory, 1, 5)
@@ -137,7 +137,7 @@ def test_cutting_is_the_last_rung_and_says_how_to_bring_it_back(life, memory):
     for _ in range(3):
         filled(memory)
     before = memory.context().longterm
-    memory.weigh(930)
+    memory.window.overhead = 930
     result, context = memory.compact(EMERGENCY), memory.context()
     text = " ".join(each.text for each in (context.recent, context.longterm) if each)
     assert [step.rung for step in result.steps][-1] is Rung.TRUNCATE
@@ -148,7 +148,7 @@ def test_cutting_is_the_last_rung_and_says_how_to_bring_it_back(life, memory):
     past = history.compactions(memory.archive)[-1]
     assert past.before.longterm.text == before.text
     assert past.after.longterm == context.longterm
-    memory.weigh(0)
+    memory.window.overhead = 0
     life.summarizer.sources.clear()
     filled(memory)
     read = [line for source in life.summarizer.sources for line in source.lines]

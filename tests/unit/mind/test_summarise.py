@@ -17,12 +17,12 @@ from keepsake.ports import Generation
 from keepsake.prompt.tokens import estimate_tokens
 from keepsake.tasks.summarise import Summarise, SummaryBrief
 from keepsake.tasks.task import AnswerRefused
-from keepsake.tasks.task_prompts import TaskPrompts
+from keepsake.tasks.task_prompts import task_prompts
 from tests.unit.mind.sleepers import Target
 
 START = datetime(2026, 5, 4, 20, 0, tzinfo=UTC)
 SHIPPED = REPOSITORY / "vault" / "config"
-PROMPTS = TaskPrompts(SHIPPED, SHIPPED)
+PROMPTS = task_prompts(SHIPPED, SHIPPED)
 NAMES = frozenset({"Anneke", "Jonas", "Mira"})
 DATA = yaml.safe_load((REPOSITORY / "tests" / "data" / "summaries.yaml").read_text("utf-8"))
 GOOD = "Anneke told me that she goes to sea, and I gave Jonas his soup."
@@ -123,7 +123,7 @@ def check_of(life: str, headings: tuple[str, ...] = ()) -> Summarise:
         tokens=estimate_tokens,
         names=frozenset(DATA["names"]),
     )
-    return Summarise(brief, PROMPTS.of("summarise"), lived["lines"], "", lambda _: "")
+    return Summarise(brief, PROMPTS["summarise"].current, lived["lines"], "", lambda _: "")
 
 
 def refusal(case: dict) -> str:

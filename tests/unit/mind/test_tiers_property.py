@@ -267,7 +267,7 @@ class Lives(RuleBasedStateMachine):
 
     @rule(share=st.sampled_from([0, 0.1, 0.5, 0.9, 1.2]))
     def the_rest_of_the_prompt_changes(self, share):
-        self.memory.weigh(int(share * self.life.config.budget))
+        self.memory.window.overhead = int(share * self.life.config.budget)
 
     @rule(
         strategy=st.sampled_from([NARRATIVE, STRUCTURED]),

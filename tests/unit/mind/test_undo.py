@@ -104,7 +104,7 @@ def test_the_automatic_ones_do_not_make_it_again_at_once(life):
     assert memory.compact(MANUAL).number == 2
     # A prompt over its budget does not wait for that.
     life.config = replace(SMALL, preserve_memories=2)
-    memory.weigh(life.config.budget - 20)
+    memory.window.overhead = life.config.budget - 20
     assert "raise context_tokens" in memory.undo().detail
     assert memory.before_thought() is EMERGENCY
     memory.close()

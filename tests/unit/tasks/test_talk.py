@@ -17,13 +17,13 @@ from keepsake.prompt.tokens import estimate_tokens
 from keepsake.tasks.conversation import turns_of
 from keepsake.tasks.talk import LAST_LINES, TALK_VARIABLES, Talk, TalkPrompt, TalkScene
 from keepsake.tasks.task import load_prompts
-from keepsake.tasks.task_prompts import TaskPrompts
+from keepsake.tasks.task_prompts import task_prompts
 from tests.sentences import table
 from tests.unit.mind.sleepers import Target
 
 START = datetime(2026, 11, 26, 18, 0, tzinfo=UTC)
 CONFIG = REPOSITORY / "vault" / "config"
-SHIPPED = TaskPrompts(CONFIG, CONFIG)
+SHIPPED = task_prompts(CONFIG, CONFIG)
 
 
 def heard(number: int, text: str, source: str = "Anneke", kind: str = "perception") -> Memory:
@@ -72,11 +72,13 @@ def count(texts: Sequence[str]) -> int:
 
 
 def talk(scene: TalkScene = SCENE) -> Talk:
-    return Talk(scene, SHIPPED.of("talk"), SHIPPED.of("act"), count)
+    return Talk(scene, SHIPPED["talk"].current, SHIPPED["act"].current, count)
 
 
 def script(scene: TalkScene, nudge: str = "Anneke waits.", room: int = 9_000) -> TalkPrompt:
-    made = Talk(scene, SHIPPED.of("talk"), SHIPPED.of("act"), lambda texts: sum(map(len, texts)))
+    made = Talk(
+        scene, SHIPPED["talk"].current, SHIPPED["act"].current, lambda texts: sum(map(len, texts))
+    )
     return made.prompt(Target("script", room), nudge)
 
 
