@@ -1,9 +1,6 @@
 """How large the code is: ``make size`` prints it."""
 
-import ast
-import io
 import re
-import tokenize
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,10 +10,6 @@ PACKAGES = ("keepsake", "game", "typeclasses", "commands", "world")
 LARGEST = 8
 _SETTING = re.compile(r"^\*\*[^*\n]+\*\*:", re.M)
 _EXAMPLE = re.compile(r"^```.*?^```", re.M | re.S)
-_NO_CODE = {
-    *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT),
-    *(tokenize.ENCODING, tokenize.ENDMARKER),
-}
 
 
 def sources(*folders: str) -> Iterator[tuple[Path, str]]:
@@ -24,23 +17,6 @@ def sources(*folders: str) -> Iterator[tuple[Path, str]]:
     for folder in folders:
         for path in sorted((REPOSITORY / folder).rglob("*.py")):
             yield path, path.read_text(encoding="utf-8")
-
-
-def code_lines(text: str) -> int:
-    """Lines that hold code: no blank ones, no comments, no docstrings."""
-    told: set[int] = set()
-    for node in ast.walk(ast.parse(text)):
-        if (
-            isinstance(node, ast.Expr)
-            and isinstance(node.value, ast.Constant)
-            and isinstance(node.value.value, str)
-        ):
-            told.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
-    code: set[int] = set()
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type not in _NO_CODE:
-            code.update(range(token.start[0], token.end[0] + 1))
-    return len(code - told)
 
 
 def figures() -> dict[str, int]:
@@ -52,7 +28,6 @@ def figures() -> dict[str, int]:
     documents -= {REPOSITORY / "CHANGELOG.md"}
     return {
         "lines": sum(len(text.splitlines()) for _, text in found),
-        "code lines": sum(code_lines(text) for _, text in found),
         "modules": len(found),
         "compiled patterns": sum(text.count("re.compile(") for _, text in found),
         "settings": sum(

@@ -14,6 +14,7 @@ from evennia.utils.test_resources import EvenniaTest, EvenniaTestCase
 from game.simulation.living import atlas_for
 from keepsake.errors import ConfigError
 from keepsake.names import check_agent_name
+from tests.sentences import table
 from tests.world.built_world import BuiltWorld, forget, shipped_world
 from typeclasses.agents import Agent
 from typeclasses.characters import Character
@@ -45,27 +46,9 @@ def world(tmp_path):
     return tmp_path
 
 
-CUP = "deeds/twelfth_cup.yaml"
-
-
 @pytest.mark.parametrize(
     "wrong",  # file, words, other words, line, reason
-    [
-        ("map.yaml", "start: kettle", "start: nowhere", "start:", "names the room 'nowhere'"),
-        ("map.yaml", "[kettle, up, loft]", "[kettle, north, loft]", "links", "two ways north"),
-        ("map.yaml", "  - [kettle, up, loft]\n", "", "  loft:", "no way leads to 'loft'"),
-        ("things.yaml", "at: boathouse", "at: moon", "at: moon", "names the room or person 'moon'"),
-        ("agents/mira.md", "home: kettle\n", "", "---", "home: Field required"),
-        ("agents/mira.md", "~Mira> say Come", "Mira says Come", "exam", "does not end in the line"),
-        ("agents/bram.md", "day:", "night:", "night:", "there is no field 'night'. Use one of"),
-        (CUP, "carry: blue_cup", "carry: teacup", "carry: teacup", "names the thing 'teacup'"),
-        (CUP, "tell: wren", "teil: wren", "teil: wren", "wren_asked.if.teil: there is no field"),
-        (CUP, "after: [found, told]", "after: [told_on]", "told_on", "earlier step 'told_on'"),
-        (CUP, '"{who} knows that', '"Wren knows that', "Wren knows that", "tells of nobody"),
-        (CUP, "carry: blue_cup", "done: apples.eaten", "eaten", "Use one of: apples, apples.carr"),
-        (CUP, "steps:", "steps: [", "", "is not valid YAML"),
-        ("deeds/button.yaml", "    end: true\n", "", "steps:", "it has no end"),
-    ],
+    table("wrong world files"),  # file, words, other words, line, reason
 )
 def test_wrong_data_is_refused_with_file_line_and_reason(world, wrong):
     file, old, new, line, reason = wrong

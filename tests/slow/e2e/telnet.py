@@ -18,8 +18,6 @@ class Telnet:
     """A telnet line that refuses every option and keeps the plain text."""
 
     def __init__(self, host: str, port: int) -> None:
-        self.host = host
-        self.port = port
         self._socket = socket.create_connection((host, port), timeout=5)
         self._socket.settimeout(_READ_SECONDS)
         self._pending = b""

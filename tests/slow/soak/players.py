@@ -44,22 +44,6 @@ class SaidLine:
     echoed: bool = False
 
 
-class SoakScript:
-    """What one player says, by dice of their own."""
-
-    def __init__(self, seed: int, player: int) -> None:
-        self.dice = Random(f"player {seed} {player}")
-        self._player, self._number = player, 0
-
-    def sentence(self) -> tuple[str, str]:
-        """Something to say, with its tag."""
-        self._number += 1
-        tag = f"p{self._player}n{self._number}x"
-        what, where = self.dice.choice(_THINGS), self.dice.choice(_PLACES)
-        more = " and then I told nobody of it" * self.dice.choice((0, 0, 0, 1, 6))
-        return f"I found {what} {where}{more}, and I call it {tag}.", tag
-
-
 class SoakPlayer:
     """One player; :meth:`run` is a thread's whole work.
 
@@ -70,9 +54,9 @@ class SoakPlayer:
 
     def __init__(self, seed: int, number: int, ports: Ports, agents: frozenset[str]) -> None:
         self.name, self._ports, self._agents = NAMES[number], ports, agents
+        self._number, self._dice, self._seen = number, Random(f"player {seed} {number}"), ""
         self.said: list[SaidLine] = []
         self.looks: list[float] = []
-        self._script, self._seen = SoakScript(seed, number), ""
 
     def arrive(self) -> None:
         """Make the account."""
@@ -86,7 +70,7 @@ class SoakPlayer:
                 with self._line() as line:
                     _type(line, f"connect {self.name} {PASSWORD}", _ARRIVED)
                     self._look(line)
-                    while not stop.wait(self._script.dice.uniform(0.3, 1.5)):
+                    while not stop.wait(self._dice.uniform(0.3, 1.5)):
                         self._turn(line)
             except (OSError, CutOff):
                 stop.wait(0.3)
@@ -98,7 +82,7 @@ class SoakPlayer:
             yield line
 
     def _turn(self, line: Telnet) -> None:
-        chance, dice = self._script.dice.random(), self._script.dice
+        chance, dice = self._dice.random(), self._dice
         here = sorted(self._agents.intersection(_listed(_HERE, self._seen)))
         exits = [each.partition(" to ")[0] for each in _listed(_EXITS, self._seen)]
         if exits and (chance < _WALKS or not here):
@@ -114,7 +98,10 @@ class SoakPlayer:
         self.looks.append(sent)
 
     def _talk(self, line: Telnet, agent: str) -> None:
-        words, tag = self._script.sentence()
+        tag = f"p{self._number}n{len(self.said) + 1}x"
+        what, where = self._dice.choice(_THINGS), self._dice.choice(_PLACES)
+        more = " and then I told nobody of it" * self._dice.choice((0, 0, 0, 1, 6))
+        words = f"I found {what} {where}{more}, and I call it {tag}."
         said = SaidLine(self.name, agent, words, tag)
         self.said.append(said)
         shown = _type(line, f"talk {agent} {words}", re.compile(rf'{tag}\."|Nobody called'))

@@ -32,6 +32,7 @@ from keepsake.models.thoughts import AnswerText
 from keepsake.ports import ChatMessage, GenerationRequest, Tool, ToolCall
 from tests.fakes.model_server import FakeModelServer, Reply
 from tests.free_ports import free_base
+from tests.sentences import table
 
 Model = OllamaModel | OpenAIModel
 RAW = GenerationRequest(
@@ -190,22 +191,7 @@ def test_tools_are_offered_and_called(provider: str, model: Model, fake: FakeMod
 
 @pytest.mark.parametrize(
     ("text", "left"),
-    [
-        (" say hi", " say hi"),
-        ("<think>hm\nhm</think>\n\nsay hi", "say hi"),
-        ("hm, so</think> say hi", "say hi"),
-        ("say hi <think>was that right", "say hi "),
-        ("<thinking>a</thinking>say a<think>b</think> b", "say a b"),
-        ("I think </b> of [you", "I think </b> of [you"),
-        ("[THINK]hm[/THINK]Hello", "Hello"),
-        ("◁think▷hm◁/think▷Hi", "Hi"),
-        ("<reasoning>a</reasoning> B", "B"),
-        (
-            "<|channel|>analysis<|message|>We need<|end|><|start|>assistant"
-            "<|channel|>final<|message|>Hello<|return|>",
-            "Hello",
-        ),
-    ],
+    table("thoughts aloud"),
 )
 @pytest.mark.parametrize("size", [1, 3, 999])
 def test_thoughts_are_taken_out_whole_or_in_pieces(text: str, left: str, size: int):
@@ -400,15 +386,7 @@ def test_an_answer_that_breaks_off_is_asked_again_before_its_first_piece_alone(
 
 @pytest.mark.parametrize(
     "body",
-    [
-        '{"error": {"code": 400, "n_prompt_tokens": 9001, "n_ctx": 8192, "message": '
-        '"the request exceeds the available context size (8192 tokens)"}}',
-        "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens.",
-        "The decoder prompt (length 5000) is longer than the maximum model length of 1024.",
-        "prompt is too long: 210000 tokens > 200000 maximum",
-        "The model is loaded with context length of only 4096 tokens",
-        '{"error": {"code": "context_length_exceeded"}}',
-    ],
+    table("prompts too long"),
 )
 def test_how_servers_say_that_a_prompt_is_too_long(body: str):
     assert isinstance(from_status(400, body, ServerWords("It", "", "")), PromptTooLong)

@@ -13,6 +13,7 @@ from keepsake.models.profiles import (
     load,
 )
 from keepsake.tasks.task import Question
+from tests.sentences import table
 
 GOOD = """# Models
 ## agent
@@ -49,16 +50,7 @@ def test_a_profile_is_read_and_requests_take_it(tmp_path: Path):
 
 @pytest.mark.parametrize(
     ("wrong", "line", "reason"),
-    [
-        ("**provider**: ollam", 3, "none of auto"),
-        ("**temperature**: hot", 3, "not a number"),
-        ("**in_flight**: 65", 3, "not between 1"),
-        ("**host**: ftp://example", 3, "is no address"),
-        ("**host**: http://x:1, http://y:1", 3, "is no address.*gateway"),
-        ("**provider**: ollama", 2, "needs the name of a model"),
-        ("**provider**: openai\n**model**: m", 2, "needs one"),
-        ("**provider**: scripted\n**model_file**: a.gguf", 4, "loads no file"),
-    ],
+    table("wrong profiles"),
 )
 def test_wrong_values_are_refused_with_file_line_and_reason(
     tmp_path: Path, wrong: str, line: int, reason: str

@@ -9,29 +9,11 @@ from hypothesis import strategies as st
 
 from keepsake.archive.records import Memory, MemoryKind, Tier
 from keepsake.memory.summary_text import SummarySource, extractive
+from tests.sentences import table
 
 START = datetime(2026, 5, 4, 20, 0, tzinfo=UTC)
-NOISE = [
-    "The Mill. A mill by the slow river. Exits: north, south. You see: a brass lamp.",
-    'Tom says, "Good morning, Mira!"',
-    "~say Good morning, Tom!",
-    "You tried to go up: there is no such exit. Exits: north, south",
-    "Tom arrives from the north.",
-    "Anna leaves to the south.",
-    "~look",
-    "~wait",
-    'Anna says, "Well, what do you think about that?"',
-    'Tom says, "I do not know, really."',
-    "~emote smiles at Tom.",
-]
-FACTS = [
-    ('Tom says, "My sister Agnes keeps 14 beehives in Brindle."', ["Agnes", "14", "Brindle"]),
-    ('Anna says, "The key to the chapel lies under the blue stone."', ["chapel", "blue stone"]),
-    ("~say I promise to bring you rye bread on Thursday.", ["rye bread", "Thursday"]),
-    ("Tom gives you a silver whistle.", ["silver whistle"]),
-    ('Joren whispers to you, "The smith owes me forty crowns."', ["smith", "forty crowns"]),
-    ('Anna says, "I was born in Vessany, the year of the flood."', ["Vessany", "flood"]),
-]
+NOISE = table("small events")
+FACTS = table("facts with details")
 
 
 def lived(lines, start=START):

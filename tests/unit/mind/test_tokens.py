@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from keepsake.prompt.tokens import CORRECTED, HEURISTIC, Heuristic
+from tests.sentences import table
 
 SAID = 'Tom says to you, "My boots are full of rain, and the ferry was late again."'
 """Gemma's tokenizer makes 20 tokens of it, and one of the line end."""
@@ -12,15 +13,7 @@ SAID = 'Tom says to you, "My boots are full of rain, and the ferry was late agai
 
 @pytest.mark.parametrize(
     ("text", "least", "most"),
-    [
-        (SAID, 19, 23),
-        ("", 0, 0),
-        ("1234567890 9876543210", 20, 24),  # digits cost a token each
-        ("日本語のテキストをここに書きます。", 8, 20),
-        ("Привет, как дела? Что нового?", 8, 20),
-        ("😀😃😄😁😆😅🤣😂", 8, 12),
-        ("x" * 200, 20, 40),
-    ],
+    table("texts and their tokens"),
 )
 def test_the_estimate_is_near_and_what_is_costly_is_not_taken_for_cheap(
     text: str, least: int, most: int
