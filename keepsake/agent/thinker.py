@@ -156,6 +156,8 @@ class Thinker:
         """
         if self._attention.answered(who, self._timer.seconds(), words=words):
             self.break_off()
+        if self.turn is None and (agent := self._look()) is not None:
+            self._begun(impulse=IDLE, agent=agent).warm()  # they will speak next
 
     def model_is_back(self) -> None:
         """A model answers again: the last unanswered words of those who are still here count."""

@@ -362,6 +362,22 @@ class Turn:
 
     # -- for builders and for the log
 
+    def warm(self) -> None:
+        """Have a small model read ahead what its next prompt begins with: that takes it seconds."""
+        key = f"agent-{self.life.number}"
+
+        def request(profile: ModelProfile) -> GenerationRequest | None:
+            if profile.form != DIALOGUE or profile.is_stopgap:
+                return None
+            context = context_of(self.agent, self.impulse, self.keeper.memory)
+            scene, _ = scene_of(self.agent, context, self.keeper, None, self.clock.now())
+            scene = replace(scene, persona=" ".join(open_lines(scene.persona)))
+            question = self.talk_of(scene).prompt(profile).question
+            return replace(profile.request(question, cache_key=key), max_tokens=1)
+
+        with suppress(KeepsakeError):  # no model; who is answered next is told so
+            self.gateway.submit(PROFILE, Priority.EVENT, key, request, lambda _: None)
+
     async def preview(self, words: str) -> tuple[Rendered, int]:
         """The prompt of the turn, had whom it answers just said ``words``, and its most tokens."""
         impulse, memory, said = self.impulse, self.keeper.memory, None

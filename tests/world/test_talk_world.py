@@ -7,6 +7,7 @@ from unittest.mock import patch
 
 from evennia.utils import create
 
+from keepsake.agent.surroundings import identity_of
 from keepsake.archive.records import MemoryKind
 from keepsake.models.profiles import ModelProfile
 from tests.fakes.model_server import Reply
@@ -285,3 +286,20 @@ class TestRules(TalkWorld):
         assert "keeper of the Kettle" in prompt
         assert "taste nothing" not in prompt
         assert "say Sit down, Tom." in self.acts()
+
+    def test_a_small_model_reads_ahead_when_a_guest_was_greeted_by_rule(self):
+        self.said = [" Sit down, Tom."]
+        self.mind.thinker.answered(identity_of(self.char1))
+        self.pass_time(1)
+        (ahead,) = self.fake.calls("/api/generate")
+        assert ahead.body["options"]["num_predict"] == 1
+        assert self.acts() == []
+        self.char1.execute_cmd("talk Mira I mend nets.")
+        self.pass_time(4)
+        head = ahead.body["prompt"].split("\n(")[0]
+        assert PERSONA in head
+        assert self.fake.prompts()[-1].startswith(head)
+        with patch.object(ModelProfile, "is_stopgap", True):
+            self.mind.thinker.answered(identity_of(self.char1))
+            self.pass_time(1)
+        assert len(self.fake.calls("/api/generate")) == 2
