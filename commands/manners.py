@@ -21,7 +21,7 @@ from keepsake.contrib.evennia.wording import (
     listed,
     one_line,
     quoted,
-    within_length,
+    spoken,
 )
 from keepsake.language.perception import visible
 from typeclasses.accounts import Account
@@ -238,7 +238,7 @@ class CmdPage(AccountSpeech, comms.CmdPage):
             name, _, words = self.args.partition(" ")
             names = [name.rstrip(",:")]
         to = [account_named(name) for name in names]
-        if not within_length(words):
+        if not spoken(words):
             raise CannotDo(f"What do you want to say to {listed([each.key for each in to])}?")
         for account in to:
             if account.ignores(self.caller):

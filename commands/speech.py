@@ -14,7 +14,7 @@ from commands.manners import silenced
 from keepsake.agent.surroundings import people_near
 from keepsake.archive.privacy import WHISPER
 from keepsake.archive.records import POSE
-from keepsake.contrib.evennia.wording import CannotDo, spoken, unquoted
+from keepsake.contrib.evennia.wording import CannotDo, spoken
 from world.deed.happening import happened
 
 POSED = "* "
@@ -42,8 +42,13 @@ class SpeechCommand(PlayerCommand):
         raise NotImplementedError
 
     def speech(self, words: str, missing: str, **kwargs: Any) -> str:
-        """``words`` as others may hear them, after the caller's own hook; raises CannotDo."""
-        if not (speech := self.caller.at_pre_say(spoken(unquoted(words)), **kwargs)):
+        """``words`` as others may hear them, after the caller's own hook; raises CannotDo.
+
+        A pair of double quotes around them goes, if that is their only pair.
+        """
+        if len(words) > 2 and words[0] == words[-1] == '"' and '"' not in words[1:-1]:
+            words = words[1:-1]
+        if not (speech := self.caller.at_pre_say(spoken(words), **kwargs)):
             raise CannotDo(missing)
         return str(speech)
 

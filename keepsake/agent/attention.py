@@ -154,9 +154,11 @@ class Attention:
         # Two of one person become one, and that person is listened to longer.
         slower = (1.0 if event.kind in ANSWERED else 2.0) if event.from_player else 4.0
         at = now + self.config.gather * self._rng.uniform(0.5, 1.5) * slower
-        before = self._waiting.setdefault(event.key, _Waiting(event, at, now))
-        before.at = max(before.at, min(at, before.since + 3.0 * self.config.gather))
-        before.impulse = _merged(before.impulse, event)
+        if (before := self._waiting.get(event.key)) is None:
+            self._waiting[event.key] = _Waiting(event, at, now)
+        else:
+            before.at = max(before.at, min(at, before.since + 3.0 * self.config.gather))
+            before.impulse = _merged(before.impulse, event)
         less = self._current is not None and self._current.priority != "player"
         return less and event.priority == "player"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
 from random import Random
 from typing import Any
 
@@ -174,7 +173,6 @@ def scene_of(
     window = (*window, extra) if extra is not None else window
     first = context.window[0].number if context.window else None
     called_back, audience = keeper.called_back, turn.audience
-    may = partial(memory.private.may_hear, audience=audience)
     who = turn.impulse.source_id if turn.partner else ""
     excerpts, told = _recalled(hits, found, memory.name)
     lines = {
@@ -197,7 +195,9 @@ def scene_of(
         notes=lines[DocumentKind.NOTE],
         called_back=tuple(line for _, line in called_back),
         pinned=tuple(books.pinned.shown),
-        noticed=memory.commitments.lines_before(first, may),
+        noticed=memory.commitments.lines_before(
+            first, lambda number: memory.private.may_hear([number], audience)
+        ),
         journal=books.journal_lines(memory.private, first, who),
         people=books.people_lines(agent, memory.private, first, audience),
         window=window,

@@ -38,14 +38,6 @@ def is_private(memory: Memory) -> bool:
     return memory.event == WHISPER or old
 
 
-def confidant(memory: Memory) -> str:
-    """With whom its words are shared, as in :attr:`Memory.source_id`; empty for no secret."""
-    if not is_private(memory):
-        return ""
-    who = memory.to_id if memory.kind is MemoryKind.ACT else memory.source_id
-    return who or _UNKNOWN
-
-
 @lru_cache(maxsize=4096)
 def outward(memory: Memory) -> Memory:
     """The memory as anybody may know of it: that something was whispered, and no word of it."""
@@ -75,17 +67,14 @@ class PrivateWords:
 
     def saw(self, memory: Memory) -> None:
         """A memory was archived."""
-        if who := confidant(memory):
-            self._with[memory.number] = who
+        if is_private(memory):
+            who = memory.to_id if memory.kind is MemoryKind.ACT else memory.source_id
+            self._with[memory.number] = who or _UNKNOWN
 
-    def may_hear(self, number: int, audience: Audience) -> bool:
-        """Whether all of the audience may hear what rests on that memory."""
-        who = self._with.get(number)
-        return who is None or (who != _UNKNOWN and audience == {who})
-
-    def may_hear_all(self, numbers: Iterable[int], audience: Audience) -> bool:
-        """The same of what rests on several memories together."""
-        return not self._with or all(self.may_hear(number, audience) for number in numbers)
+    def may_hear(self, numbers: Iterable[int], audience: Audience) -> bool:
+        """Whether all of the audience may hear what rests on those memories together."""
+        shared = {self._with[number] for number in numbers if number in self._with}
+        return not shared or (_UNKNOWN not in shared and len(shared) == 1 and shared == audience)
 
     def shared_with(self, audience: Audience) -> bool:
         """Whether something is for this audience alone."""
@@ -96,5 +85,5 @@ class PrivateWords:
         if not self._with:  # to most agents nobody ever whispers, and each thought asks of hundreds
             return tuple(memories)
         return tuple(
-            each if self.may_hear(each.number, audience) else outward(each) for each in memories
+            each if self.may_hear([each.number], audience) else outward(each) for each in memories
         )

@@ -25,6 +25,8 @@ SHRUG = "shrug"
 """The ``event`` of an act: a stock phrase that the agent said because its model had no answer."""
 COURTESY = "courtesy"
 """The ``event`` of an act: what it said by rule, where nothing was asked."""
+STOCK = frozenset({SHRUG, COURTESY})
+"""The ``event`` of an act in which the agent said nothing of its own."""
 
 POSE = "pose"
 """The ``event`` of what somebody only plays."""
@@ -99,22 +101,6 @@ class Memory:
     def repeated(self, times: int) -> Memory:
         """The same memory, having happened ``times`` times in a row."""
         return replace(self, repeats=times)
-
-    def is_repeated_by(self, other: Memory) -> bool:
-        """Whether ``other``, which came next, is the same once more.
-
-        What the agent does itself is never a repeat, nor is a deed one of the pose that it
-        looks like.
-        """
-        return other.kind is not MemoryKind.ACT and (
-            (self.kind, self.text, self.source_id, self.event)
-            == (other.kind, other.text, other.source_id, other.event)
-        )
-
-    @property
-    def is_stock(self) -> bool:
-        """Whether it said nothing of its own: a shrug, or a courtesy, which may answer."""
-        return self.kind is MemoryKind.ACT and self.event in (SHRUG, COURTESY)
 
     @property
     def told(self) -> str:

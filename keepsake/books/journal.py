@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from pathlib import Path
-from typing import Self
 
 from keepsake.archive.privacy import is_private
 from keepsake.archive.records import BY_RULE, Memory, MemoryKind
@@ -51,10 +50,6 @@ class JournalConfig(FileSettings):
     """How much of a prompt the journal may fill: ``vault/config/journal.md`` explains it."""
 
     budget: int = between(150, high=100_000)
-
-    def for_prompt(self, tokens: int) -> Self:
-        """These settings for a chat model whose prompt may have so many tokens; 0 for no chat."""
-        return replace(self, budget=max(self.budget, tokens // SHARE)) if self.budget else self
 
 
 class Journal:

@@ -283,8 +283,11 @@ class PeopleConfig(JournalConfig):
 class PeopleBook:
     """All the people whom one agent knows; safe to use from several threads.
 
-    :meth:`loaded` is quick and may be called on the reactor thread; all else reads or writes files
-    and belongs in a worker thread.
+    All methods read or write files and belong in a worker thread.
+
+    Attributes:
+        known: The pages as they were read last, by key; empty until the book was opened. Made
+            anew when a file changed, never changed, so that a reader needs no lock.
     """
 
     def __init__(self, folder: Path, owner: Owner = NO_OWNER) -> None:
@@ -297,14 +300,9 @@ class PeopleBook:
         self._through: int | None = None
         self._version: int | None = None
         self._paths: dict[str, Path] = {}
-        """By key: made anew when a file changed, never changed, so that a reader needs no lock."""
+        self.known: Mapping[str, PersonPage] = {}
 
     # -- reading
-
-    def loaded(self, key: str) -> PersonPage | None:
-        """The page as it was read last, quick; None for all until the book was opened."""
-        path = self._paths.get(key)
-        return self._store.known(path) if path else None
 
     def look(self) -> None:
         """See which files people have changed; every other blocking method does it too."""
@@ -334,7 +332,7 @@ class PeopleBook:
     def page(self, key: str) -> PersonPage | None:
         """The page as its file is now; None for nobody known."""
         self.look()
-        return self.loaded(key)
+        return self.known.get(key)
 
     def find(self, words: str) -> list[PersonPage]:
         """Pages by key or by a part of a name, present or past: whole present names first."""
@@ -348,8 +346,7 @@ class PeopleBook:
     def all(self) -> list[PersonPage]:
         """Everybody, those met last first."""
         self.look()
-        found = filter(None, map(self.loaded, self._paths))
-        return sorted(found, key=lambda each: each.last_met, reverse=True)
+        return sorted(self.known.values(), key=lambda each: each.last_met, reverse=True)
 
     # -- writing
 
@@ -395,7 +392,7 @@ class PeopleBook:
 
     def _work_in(self, key: str, memories: Sequence[Memory]) -> None:
         """Write one page; one that cannot be read is left as it is."""
-        known, end = self.loaded(key), f"-{_suffix(key)}.md"
+        known, end = self.known.get(key), f"-{_suffix(key)}.md"
         fresh = [each for each in memories if known is None or each.number > known.through]
         broken = self._store.problems()
         if not fresh or self._paths.get(key) in broken or any(p.name.endswith(end) for p in broken):
@@ -418,7 +415,9 @@ class PeopleBook:
         """Know everybody by key."""
         if self._version != self._store.version:
             self._version = self._store.version
-            self._paths = {page.key: path for path, page in self._store.records().items()}
+            records = self._store.records()
+            self._paths = {page.key: path for path, page in records.items()}
+            self.known = {page.key: page for page in records.values()}
 
     def _tell(self, op: str, by: str, page: PersonPage, **facts: int) -> None:
         self._store.tell(op, by, of="person", about=page.name, **facts)
@@ -455,34 +454,32 @@ def lines(
 ) -> tuple[str, ...]:
     """A line for each of ``present``, within ``budget`` tokens, those met most often first.
 
+    For instance ``Tom, met 9 November: a miller; last said: 'I have found her.'``.
+
     ``present``: The key and the name of everybody who is there.
     """
-    pages = [(name, book.loaded(key)) for key, name in present]
+    pages = [(name, book.known.get(key)) for key, name in present]
     pages.sort(key=lambda each: each[1].meetings if each[1] else 0, reverse=True)
     told = list[str]()
     for place, (name, page) in enumerate(pages[:MOST_SHOWN], start=1):
         others = min(len(pages), MOST_SHOWN) - place
-        line = known_of(name, page, budget - min(20 * others, budget // 2), how)
+        room = budget - min(20 * others, budget // 2)
+        shown = _shown(fit_name(name), page, how)
+        lines = [for_prompt(each, limit=_LONGEST) for each in shown]
+        costs = zip(lines, how.tokens.each(lines), strict=True)
+        line, cost = next((each for each in costs if each[1] <= room), ("", 0))
         if not line:
             break
         told.append(line)
-        budget -= how.tokens.of(line)
+        budget -= cost
     return tuple(told)
 
 
-def known_of(name: str, page: PersonPage | None, budget: int, how: Telling) -> str:
-    """What is known of somebody as one line of at most ``budget`` tokens; empty if none fits.
-
-    For instance ``Tom, met 9 November: a miller; last said: 'I have found her.'``.
-    """
-    name = fit_name(name)
-    shown = [f"{name}, whom you have never met"] if page is None else _shown(name, page, how)
-    lines = (for_prompt(each, limit=_LONGEST) for each in shown)
-    return next((line for line in lines if how.tokens.of(line) <= budget), "")
-
-
-def _shown(name: str, page: PersonPage, how: Telling) -> Iterator[str]:
+def _shown(name: str, page: PersonPage | None, how: Telling) -> Iterator[str]:
     """What may be said of somebody, the longest first."""
+    if page is None:
+        yield f"{name}, whom you have never met"
+        return
     former = [each for each in page.names if each != name]
     known_as = f" (you knew them as {former[-1]})" if former else ""
     head = f"{name}{known_as}, met {_day(page.first_met, how.now)}"

@@ -337,7 +337,7 @@ def _lived(trial: Trial, how: Evaluation) -> Iterator[Asking]:
                     seconds = time.perf_counter() - began
                     # What is more than was asked for does not count.
                     context = [*first_within(context[::-1], most, _TOKENS)][::-1]
-                    may = partial(private.may_hear_all, audience=question.audience)
+                    may = partial(private.may_hear, audience=question.audience)
                     heard = [each for each in recalled[: how.recalled] if may(each.numbers)]
                     yield Asking(question, context, heard, seconds)
                 if lived is not None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from keepsake.archive.records import POSE, Memory, MemoryKind
+from keepsake.archive.records import POSE, STOCK, Memory, MemoryKind
 from keepsake.language.perception import pattern
 
 GIVE = "give"
@@ -69,7 +69,7 @@ def meant_for(said: Utterance, own_name: str, *, alone: bool = False) -> bool:
 
 def own_words(memory: Memory) -> Utterance | None:
     """As :func:`spoken`, but for stock phrases, which tell and promise nothing."""
-    return None if memory.is_stock else spoken(memory)
+    return None if memory.event in STOCK else spoken(memory)
 
 
 def spoken(memory: Memory) -> Utterance | None:

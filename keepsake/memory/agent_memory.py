@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
+from operator import attrgetter
 from typing import Unpack
 
 from keepsake.archive import history, integrity
@@ -34,6 +35,9 @@ from keepsake.memory.types import (
     Undone,
 )
 from keepsake.memory.window import MemoryHost, Triggers, Window
+
+_same = attrgetter("kind", "text", "source_id", "event")
+"""What two memories share of which the second is the first once more."""
 
 
 class AgentMemory:
@@ -88,8 +92,9 @@ class AgentMemory:
                 text=text,
                 **facts,
             )
-            window = self.tiers.window
-            if window and (last := window[-1]).is_repeated_by(memory):
+            last = self.tiers.window[-1] if self.tiers.window else None
+            # What the agent does itself is no repeat, nor is a deed one of the pose it looks like.
+            if last and kind is not MemoryKind.ACT and _same(last) == _same(memory):
                 when, times = memory.time.isoformat(), last.repeats + 1
                 record = {"type": "repeat", "n": last.number, "t": when, "times": times}
                 self.archive.append(record)

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from keepsake.archive.records import Memory, Summary, Tier
+from keepsake.archive.records import STOCK, Memory, Summary, Tier
 from keepsake.errors import KeepsakeError
 from keepsake.language.perception import SENTENCE_GAP
 from keepsake.memory.masking import mask
@@ -101,7 +101,7 @@ class Ladder:
         plan, counter, before = self.plan, self.window.counter, self.tokens
         # No model is paid for what says nothing.
         leaving = mask(plan.leaving, plan.leaving[-1].number, self.window.matters) or plan.leaving
-        memories = tuple(memory for memory in leaving if not memory.is_stock) or leaving
+        memories = tuple(memory for memory in leaving if memory.event not in STOCK) or leaving
         older = tuple(without_note(each.text) for each in self.summaries.values())
         first, last = plan.leaving[0].number, plan.leaving[-1].number
         oldest = next((each.first for each in self.summaries.values()), first)

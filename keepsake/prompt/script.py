@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import lru_cache
 
-from keepsake.archive.records import Memory, MemoryKind
+from keepsake.archive.records import STOCK, Memory, MemoryKind
 from keepsake.language.perception import for_prompt
 from keepsake.prompt.verbs import PRIVATE
 
@@ -96,5 +96,5 @@ def about_memory(memory: Memory) -> bool:
     leaves it out. So it does with a stock phrase, which tells nothing at all.
     """
     if memory.kind is MemoryKind.ACT:
-        return memory.is_stock or memory.text.partition(" ")[0].casefold() in PRIVATE
+        return memory.event in STOCK or memory.text.partition(" ")[0].casefold() in PRIVATE
     return memory.kind is MemoryKind.RESULT and is_private_result(memory.text)

@@ -85,19 +85,18 @@ class AnswerReader:
         self._rest += piece
         *lines, rest = f"{self._rest}.".splitlines()
         self._rest = rest[:-1]
-        parts = [part for line in lines for part in self._line(line)]
+        parts = list[AnswerPart]()
+        for raw in lines:
+            line = raw.strip() if self._begun else self._bare(raw)
+            self._begun = False
+            if self.script:  # what comes behind the first line is the script going on
+                line = "" if self._heard else f"> {line}" if _is_command(line) else line
+            of_line = list(_parts_of(line))
+            self._heard |= bool(of_line)
+            self._spoken |= any(part.kind is PartKind.SPEECH for part in of_line)
+            parts += of_line
         if not (self._spoken or self.script) and (ahead := self._sentence()):
             parts.append(ahead)
-        return parts
-
-    def _line(self, raw: str) -> list[AnswerPart]:
-        begun, self._begun = self._begun, False
-        line = raw.strip() if begun else self._bare(raw)
-        if self.script:  # what comes behind the first line is the script going on
-            line = "" if self._heard else f"> {line}" if _is_command(line) else line
-        parts = list(_parts_of(line))
-        self._heard |= bool(parts)
-        self._spoken |= any(part.kind is PartKind.SPEECH for part in parts)
         return parts
 
     def _sentence(self) -> AnswerPart | None:

@@ -66,7 +66,7 @@ def _known(agent: Any, characters: list[Any]) -> Iterator[Acquaintance]:
     if (mind := mind_of(agent)) is None:
         return
     for character in characters:
-        page = mind.books.people.loaded(identity_of(character))
+        page = mind.books.people.known.get(identity_of(character))
         if page is not None:
             yield Acquaintance(
                 who=character.key,

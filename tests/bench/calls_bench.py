@@ -81,6 +81,7 @@ def _in_the_world() -> list[Figure]:
         def start_services(self) -> Any:
             self.fake.template = "{{ range .Messages }}{{ .Role }}: {{ .Content }}{{ end }}"
             new = super().start_services()
+            new.syncer.stop()  # it works in the background, whatever is counted
             config = new.places.config
             (config / "llm.md").write_text(_LLM.format(host=self.fake.address))
             (config / "memory_compaction.md").write_text(

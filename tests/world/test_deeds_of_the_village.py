@@ -12,7 +12,7 @@ from evennia.utils.ansi import strip_ansi
 
 from commands.things import find_detail
 from keepsake.agent.surroundings import identity_of
-from keepsake.archive.privacy import confidant
+from keepsake.archive.privacy import is_private
 from keepsake.errors import ConfigError
 from tests.world.agents_world import AgentsWorld
 from tests.world.built_world import BuiltWorld, forget, shipped_world
@@ -176,7 +176,7 @@ class TestTheCup(DeedsVillage):
         assert (line.source, line.event) == ("Tom", "kindness")
         assert "hangs on its hook again, thanks to Tom" in self.mira.db.profile
         self.mind.look()
-        known = self.mind.books.people.loaded(line.source_id)
+        known = self.mind.books.people.known.get(line.source_id)
         assert any("blue cup" in each.text for each in known.lines)
         assert "The Twelfth Cup, by Tom" in self.type("deeds", self.ada)
         find("thing", "blue_cup").move_to(self.ada, quiet=True)
@@ -271,4 +271,5 @@ class TestAnswers(DeedsVillage):
         self.play("ferry_stage: whisper joss = That is a cork vest, is it not?")
         own = [m for m in self.memories("joss") if m.kind == "act" and m.to == "Tom"]
         assert [m.text.split(",")[0] for m in own] == ["whisper Tom = Every crossing"]
-        assert confidant(own[0]) == identity_of(self.char1)
+        assert is_private(own[0])
+        assert own[0].to_id == identity_of(self.char1)

@@ -12,7 +12,7 @@ from evennia.utils.ansi import strip_ansi
 from evennia.utils.text2html import parse_html
 
 from keepsake.contrib.evennia.creation import create_agent
-from keepsake.contrib.evennia.wording import LONGEST_SPEECH, one_line, spoken, unquoted
+from keepsake.contrib.evennia.wording import LONGEST_SPEECH, one_line, spoken
 from tests.world.agents_world import AgentsWorld
 
 HOSTILE = [
@@ -133,7 +133,7 @@ class TestHabits(AgentsWorld):
                 self.heard["Ada"].clear()
                 self.type(form.replace("{}", words))
                 shown = strip_ansi(self.heard["Ada"][-1])
-                assert unquoted(one_line(words)).replace("|l", "| l") in shown, (form, words)
+                assert one_line(words).replace("|l", "| l") in shown, (form, words)
                 assert shown.isprintable(), (form, words)
             self.heard["Ada"].clear()
             assert "1,001 characters" in self.type(form.format("x" * (LONGEST_SPEECH + 1)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from functools import partial
 
 from evennia.utils import create
 
@@ -124,7 +123,10 @@ class TestPromises(PeopleWorld):
         assert len(self.mind.memory.commitments.lines) == 1
         memory, both = self.mind.memory, frozenset({identity_of(self.char1)})
         for audience, shown in ((frozenset(), 0), (both, 1)):
-            may = partial(memory.private.may_hear, audience=audience)
+
+            def may(number, audience=audience):
+                return memory.private.may_hear([number], audience)
+
             assert len(memory.commitments.lines_before(None, may)) == shown
         # Of the window nothing: the promise itself stands in the prompt of the two alone.
         memory = self.mind.memory.memory

@@ -18,7 +18,7 @@ from keepsake.archive.privacy import NOBODY, Audience, PrivateWords
 from keepsake.archive.records import Memory
 from keepsake.books.entries import JournalEntry, standing
 from keepsake.books.files import Owner
-from keepsake.books.journal import Journal, importance
+from keepsake.books.journal import SHARE, Journal, importance
 from keepsake.books.kept_lines import Commitments, Pinned
 from keepsake.books.notes import NoteBook
 from keepsake.books.people import PeopleBook, Telling
@@ -84,24 +84,27 @@ class Books:
         ``about``: The identity of whoever is answered; empty for nobody.
         """
         services = self._services
-        budget = services.journal.current.for_prompt(services.chat_tokens).budget
+        if not (budget := services.journal.current.budget):
+            return ()
+        budget = max(budget, services.chat_tokens // SHARE)
 
         def may(entry: JournalEntry) -> bool:
             """What the window shows is to be read there; what is private is for nobody else."""
             numbers = entry.memories
             shown = first and numbers and numbers[-1] >= first
-            return not shown and private.may_hear_all(numbers, audience=NOBODY)
+            return not shown and private.may_hear(numbers, audience=NOBODY)
 
         now, tokens = services.clock.now(), services.tokens
-        return standing(self.journal.known, budget, now, tokens, may, about) if budget else ()
+        return standing(self.journal.known, budget, now, tokens, may, about)
 
     def people_lines(
         self, agent: Body, private: PrivateWords, first: int | None, audience: Audience = NOBODY
     ) -> tuple[str, ...]:
         """What a prompt says of those who are with the agent."""
-        services, hears = self._services, private.may_hear_all
-        if not (budget := services.people.current.for_prompt(services.chat_tokens).budget):
+        services, hears = self._services, private.may_hear
+        if not (budget := services.people.current.budget):
             return ()
+        budget = max(budget, services.chat_tokens // SHARE)
         telling = Telling(
             services.clock.now(),
             services.tokens,
@@ -111,6 +114,6 @@ class Books:
         )
         near = [(identity_of(each), each) for each in people_near(agent)]
         # Of an agent that it has not met yet its persona may tell: they are neighbours.
-        told = [each for each in near if self.people.loaded(each[0]) or not is_agent(each[1])]
+        told = [each for each in near if each[0] in self.people.known or not is_agent(each[1])]
         present = [(key, person.key) for key, person in told]
         return people_lines(present, self.people, budget, telling)

@@ -248,7 +248,7 @@ class MemoryComponent:
             constraints=lambda: (
                 *self._books.pinned.shown,
                 *self.commitments.lines_before(
-                    None, lambda number: self.private.may_hear(number, NOBODY)
+                    None, lambda number: self.private.may_hear([number], NOBODY)
                 ),
             ),
             promised=lambda: frozenset(item.number for item in self.commitments.items),

@@ -147,7 +147,7 @@ class Recaller:
             may=lambda document: (
                 audience is None
                 or document.kind is not DocumentKind.MEMORY
-                or private.may_hear(document.first, audience)
+                or private.may_hear([document.first], audience)
             ),
         )
         took = self._services.seconds() - began

@@ -199,7 +199,7 @@ def night_tasks(
         prompts=lambda task: services.prompts[task].current,
         config=lambda: services.sleeping.current,
         now=services.clock.now,
-        may=lambda numbers: memory.private.may_hear_all(numbers, audience=NOBODY),
+        may=lambda numbers: memory.private.may_hear(numbers, audience=NOBODY),
         read=read,
     )
 

@@ -17,7 +17,7 @@ from keepsake.agent.surroundings import event_of, identity_of, is_agent
 from keepsake.agent.thinker import Thinker
 from keepsake.archive.records import POSE, MemoryKind
 from keepsake.contrib.evennia import creation
-from keepsake.contrib.evennia.characters import CharacterMixin, answers_room, greeter, turned_to
+from keepsake.contrib.evennia.characters import CharacterMixin, answers_room, greeter
 from keepsake.contrib.evennia.minds import close_mind, mind_of, rename_mind
 from keepsake.errors import NameRefused
 from keepsake.language import perception
@@ -155,8 +155,10 @@ class AgentMixin(CharacterMixin):
         to_room = event.kind is EventKind.HEARD and facts.get("type") == "say" and not event.aside
         if to_room and answers_room(self, player, now):
             event = replace(event, kind=EventKind.ADDRESSED)
-        if event.kind is EventKind.ADDRESSED or (to is not None and to != self.id):
-            turned_to(self, player, now, away=event.kind is not EventKind.ADDRESSED)
+        if event.kind is EventKind.ADDRESSED:
+            player.ndb.spoken_to = (self, now)
+        elif to not in (None, self.id) and (player.ndb.spoken_to or [None])[0] is self:
+            player.ndb.spoken_to = None
         return event
 
     def is_everyday(self, line: str, facts: dict[str, Any], from_obj: Any) -> bool:

@@ -145,18 +145,10 @@ def answers_room(agent: Any, player: Any, now: float) -> bool:
     """Whether what a player says to nobody in particular is for this agent.
 
     It is for the agent that they spoke to last, for some minutes. Where that is none, and no other
-    player is here, it is for who would greet them. ``now``: Seconds of the clock that
-    :func:`turned_to` uses.
+    player is here, it is for who would greet them. ``now``: Seconds of the
+    runtime's clock. Whom they spoke to, and when, is their ``ndb.spoken_to``.
     """
     last, at = player.ndb.spoken_to or (None, now)
     if now - at < TALK_SECONDS and last in awake_in(agent.location):
         return last is agent
     return not players_near(player) and greeter(agent.location, player) is agent
-
-
-def turned_to(agent: Any, player: Any, now: float, *, away: bool = False) -> None:
-    """A player has turned to the agent; or ``away``, to somebody else."""
-    if not away:
-        player.ndb.spoken_to = (agent, now)
-    elif player.ndb.spoken_to and player.ndb.spoken_to[0] is agent:
-        player.ndb.spoken_to = None

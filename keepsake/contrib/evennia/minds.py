@@ -11,6 +11,7 @@ has it opened right then, so nothing that is said to an agent is lost.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any
 
 from evennia.objects.models import ObjectDB
@@ -159,16 +160,8 @@ def _made(agent: Any) -> Mind:
     if number in _minds:
         return _minds[number]
     shared.subscribers.agent_ids[agent.key] = number
-
-    def find() -> Any:
-        # Evennia keeps what it has loaded: the database is asked only the first time.
-        if (loaded := ObjectDB.get_cached_instance(number)) is not None:
-            return loaded
-        try:
-            return ObjectDB.objects.get(id=number)
-        except ObjectDB.DoesNotExist:
-            return None
-
+    # Evennia keeps what it has loaded: the database is asked only the first time.
+    find = partial(ObjectDB.objects.get_id, number)
     folder = shared.places.agents / agent.memory_folder
     life = Life(number, agent.key, folder, find, known_names)
     _minds[number] = mind = make_mind(life, shared)

@@ -13,7 +13,7 @@ from enum import IntEnum
 from itertools import islice
 
 from keepsake.archive.log import Archive
-from keepsake.archive.privacy import confidant
+from keepsake.archive.privacy import is_private
 from keepsake.archive.records import Memory, memories_in
 from keepsake.json_lines import parsed
 from keepsake.language.heard import heard, names, own_words
@@ -98,7 +98,7 @@ def _since(archive: Archive, who: Absentee) -> Iterator[Memory]:
 
 
 def _told(memory: Memory, witness: Witness, who: Absentee) -> News | None:
-    if confidant(memory) or who.ignores(memory.source_id) or memory.source_id == who.key:
+    if is_private(memory) or who.ignores(memory.source_id) or memory.source_id == who.key:
         return None
     if any(names(memory.text, each) for each in who.ignored.values()):
         return None  # nor what they are said to say

@@ -37,11 +37,7 @@ def spoken(text: str) -> str:
     Raises:
         CannotDo: It is longer than :data:`LONGEST_SPEECH`.
     """
-    return harmless(within_length(one_line(text)))
-
-
-def within_length(line: str) -> str:
-    """The line, if others can take it in; raises CannotDo."""
+    line = one_line(text)
     length = max(len(line), len(line.encode(errors="replace")) // 2)
     if length > LONGEST_SPEECH:
         raise CannotDo(
@@ -49,7 +45,7 @@ def within_length(line: str) -> str:
             f"Nobody can take in more than {LONGEST_SPEECH:,} at once, and an emoji counts "
             "as two: say it in parts.",
         )
-    return line
+    return harmless(line)
 
 
 def harmless(line: str) -> str:
@@ -61,12 +57,6 @@ def harmless(line: str) -> str:
     for code in ("lc", "lu", "lt", "le"):
         line = line.replace(f"|{code}", f"| {code}")
     return line.replace("|", "||")
-
-
-def unquoted(text: str) -> str:
-    """``text`` without the pair of double quotes around it, if that is its only pair."""
-    quoted = len(text) > 2 and text[0] == text[-1] == '"' and '"' not in text[1:-1]
-    return text[1:-1].strip() if quoted else text
 
 
 def sought(text: str) -> str:

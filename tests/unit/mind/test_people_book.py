@@ -16,11 +16,11 @@ from keepsake.books.people import (
     PeopleBook,
     PersonPage,
     Telling,
-    known_of,
     parse_page,
     worked_in,
     written,
 )
+from keepsake.books.people import lines as people_lines
 from tests.unit.mind.acquaintances import (
     ADA,
     RUAN,
@@ -132,13 +132,14 @@ def test_what_was_confided_comes_first_and_only_for_those_who_may_hear_it(tmp_pa
     secret = days.memories[-1].number
     for number in range(8):
         days.says("Ada", ADA, f"I have baked loaf {number}.")
-    ada = there(taken(tmp_path, days), ADA)
+    book, ada = taken(tmp_path, days), [(ADA, "Ada")]
     how = telling(days, confided=lambda numbers: secret in numbers)
-    line = known_of("Ada", ada, 300, how)
+    (line,) = people_lines(ada, book, 300, how)
     assert "told you in confidence: 'Nobody may know" in line
     assert line.index("Nobody may know") < line.index("loaf 7")
     assert "loaf 2" not in line, "of what is open the newest"
-    shown = known_of("Ada", ada, 300, replace(how, may=lambda numbers: secret not in numbers))
+    open_to_all = replace(how, may=lambda numbers: secret not in numbers)
+    (shown,) = people_lines(ada, book, 300, open_to_all)
     assert "Nobody may know" not in shown
     assert "loaf 7" in shown
 
