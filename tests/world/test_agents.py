@@ -143,7 +143,12 @@ class TestTrouble(World):
         assert self.calls() == []
         archive.append = real
         until = self.services.clock.now()
+        archive.sync, sync = _full, archive.sync
+        assert not memory.save_backlog()
+        assert len(self.services.spill.of("Mira")) == 1, "kept until it is on the disk"
+        archive.sync = sync
         assert memory.save_backlog()
+        assert self.services.spill.waiting() == {}
         assert self.lines() == ['Tom says, "before"', 'Tom says to you, "during"']
         assert memory.context().window[-1].time < until, "when it happened, not when it was saved"
         assert self.mind.thinker.state is AgentState.IDLE
@@ -178,7 +183,7 @@ class TestTrouble(World):
         assert len(bram.mind.memory.waiting) == 2
 
 
-def _full(record):
+def _full(record=None):
     raise ArchiveUnwritable("the disk is full", "Free some space")
 
 

@@ -51,6 +51,9 @@ class TestAgentCommand(Building, AgentsWorld):
         shown = self.type("@agent/prompt Mira")
         assert 'Tom says, "|rGood evening|n"' in shown
         assert "BASIC COMMANDS:" in shown
+        shown = self.type("@llm-status")
+        assert "0 altered, 0 refused, 0 dropped" in shown
+        assert "in flight" in shown
 
 
 class TestWhatIsMeant(Building, AgentsWorld):

@@ -124,3 +124,6 @@ class TestModeration(Building, Inn):
         shown = self.type("@audit")
         assert "@dig Cellar" in shown
         assert "@mute ann for 1h : shouting" in shown
+        self.account.permissions.clear()
+        self.account.permissions.add("Builder")
+        assert "not available" in self.type("@audit"), "it is of builders, and for those above them"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from keepsake.archive.privacy import NOBODY, Audience
 from keepsake.books.kept_lines import Commitment, CommitmentKind
 from keepsake.memory.types import CompactReason
 from tests.world.agents_world import FixedConfig
@@ -119,6 +120,12 @@ class PrivateWorld(RecallWorld, TalkWorld):
         portraits = [each.portrait for each in self.mind.books.people.all()]
         return [*(p.read_text() for p in paths), *portraits]
 
+    def recalled(self, audience: Audience | None) -> list[str]:
+        """Which of the private words recall finds, as small models read them, for an audience."""
+        find = self.mind.keeper.recaller.find
+        hits = [hit for each in QUESTIONS for hit in find(each, audience=audience).hits]
+        return secrets_in([hit.document.text for hit in hits])
+
     def acts_of(self, *answers: str) -> list[str]:
         """What the model is given to read for idle acts, the first of them answered so."""
         before, waiting = len(self.sent()), [*answers]
@@ -142,8 +149,13 @@ class TestPrivateWords(PrivateWorld):
         found = {"window and turns": secrets_in(self.asks_of_all())}
         self.learns()
         found["pages and promises"] = secrets_in(self.asks_of_all())
+        before = len(self.sent())
         self.forgets_its_window()
+        assert len(self.sent()) > before
+        found["a compaction's own prompts"] = secrets_in(self.sent()[before:])
         found["summaries, journal and recall"] = secrets_in(self.asks_of_all())
+        assert self.recalled(audience=None)
+        found["what a search finds"] = self.recalled(audience=NOBODY)
         found["a night's own prompts"] = secrets_in(self.sleeps())
         found["after a night"] = secrets_in(self.asks_of_all())
         found["stores that all prompts share"] = secrets_in(self.shared())

@@ -277,6 +277,17 @@ class TestRules(TalkWorld):
         assert self.mind.thinker.log.outcomes == {"acted": 2}
         assert not self.fake.prompts()
 
+    def test_rules_tell_no_secret_of_the_profile(self):
+        self.mira.db.profile = "You are Mira.\n\nSecret: You fear eels. You buried the ladle."
+        with patch.object(ModelProfile, "is_stopgap", True):
+            for words in ("Do you fear eels?", "Have you buried the ladle?"):
+                self.char1.execute_cmd(f"talk Mira {words}")
+                self.pass_time(4)
+        told = " ".join(self.acts())
+        assert told.count("say ") == 2
+        assert "eels" not in told
+        assert "buried" not in told
+
     def test_a_small_model_is_shown_no_secret_of_the_profile(self):
         self.mira.db.profile = "You are Mira, keeper of the Kettle. (secret) You taste nothing."
         self.said = [" Sit down, Tom."]

@@ -132,6 +132,9 @@ class TestLooking(WebWorld):
         assert mira["memories"] == self.mind.memory.memory.status().total
         assert mira["next_due"] == 129
         assert mira["problem"] == found["log_problem"] == ""
+        inn = next(each for each in self.get("/world") if each["name"] == "The Inn")
+        assert inn["agents"] == [[ada.id, "Ada"], [self.mira.id, "Mira"]]
+        assert inn["players"] == ["Tom"]
         assert self.get(self.of_mira()) == mira
         self.fake.always("/api/generate", Reply(status=500))
         self.char1.execute_cmd("talk Mira Good evening.")
