@@ -17,7 +17,7 @@ from keepsake.lab.memories.plain import LineIndex
 from keepsake.language.perception import writable
 from keepsake.ports import Embedder, FixedClock
 from keepsake.recall.documents import Document, DocumentKind
-from keepsake.recall.query import spans
+from keepsake.recall.query import read
 from keepsake.recall.search import MemorySearch
 
 _NO_TIME = datetime(2000, 1, 1, tzinfo=UTC)
@@ -142,7 +142,7 @@ def moment(text: str, zone: datetime) -> datetime | None:
         except ValueError:
             continue
         return time if time.tzinfo else time.replace(tzinfo=zone.tzinfo)
-    return next((span.start for span in spans(text, zone)), None)
+    return next((span.start for span in read(text, (), zone).times), None)
 
 
 class _Turns(BaseModel):

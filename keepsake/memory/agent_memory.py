@@ -146,11 +146,16 @@ class AgentMemory:
 
         Over the budget it is always EMERGENCY: such a prompt cannot be sent.
         """
+        emergency = CompactReason.EMERGENCY
         with self.lock:
-            load = self._triggers.pressing(busy=self._busy.locked())
-        if load is None or (load.used <= load.budget and not self._pays(CompactReason.EMERGENCY)):
-            return None
-        return CompactReason.EMERGENCY
+            load = self.window.load()
+            if load.used < self.host.config().emergency * load.budget:
+                return None
+            if load.used > load.budget:
+                return emergency
+            if self._busy.locked() or self._triggers.declines(emergency, load):
+                return None
+        return emergency if self._pays(emergency) else None
 
     def _holding(self) -> list[CompactReason]:
         if self._busy.locked() or self._compactor.backing_off:

@@ -172,28 +172,12 @@ class Triggers:
             CompactReason.SLEEP: asleep,
             CompactReason.COUNT: self._tiers.last_number >= self.next_due(),
         }
-        if self._undone_just_now and load.used <= load.budget:
-            return []
-        return [reason for reason, now in holds.items() if now and not self._declines(reason, load)]
-
-    def pressing(self, *, busy: bool) -> Load | None:
-        """The load if one may have to be made before the next thought; None if not.
-
-        ``busy``: Whether one is under way.
-        """
-        config, load = self._host.config(), self._window.load()
-        if load.used < config.emergency * load.budget:
-            return None
-        if load.used <= load.budget and (
-            busy or self._undone_just_now or self._declines(CompactReason.EMERGENCY, load)
-        ):
-            return None
-        return load
+        return [reason for reason, now in holds.items() if now and not self.declines(reason, load)]
 
     def due(self, reason: CompactReason, plan: CompactionPlan | None) -> bool:
         """Whether ``plan`` brings the prompt under its budget, or is worth it."""
         load = self._window.load()
-        if self._declines(reason, load):
+        if self.declines(reason, load):
             return False
         if plan is not None:
             pays = not self.blocked() and plan.pays
@@ -233,16 +217,13 @@ class Triggers:
         self._declined.clear()
         self._left = None
 
-    @property
-    def _undone_just_now(self) -> bool:
-        """Whether a compaction was taken back just now: it is not made again at once."""
-        since, few = self._tiers.undone_at, self._host.config().recent_window
-        return since is not None and self._tiers.last_number < since + few
-
-    def _declines(self, reason: CompactReason, load: Load) -> bool:
-        """Whether a no still holds.
+    def declines(self, reason: CompactReason, load: Load) -> bool:
+        """Whether a no still holds, or one was taken back just now and is not made again at once.
 
         It is thought over only every few memories, unless the prompt is over its budget.
         """
-        declined = self._tiers.last_number < self._declined.get(reason, 0)
-        return load.used <= load.budget and (declined or self.blocked())
+        if load.used > load.budget:
+            return False
+        last, since = self._tiers.last_number, self._tiers.undone_at
+        undone = since is not None and last < since + self._host.config().recent_window
+        return undone or last < self._declined.get(reason, 0) or self.blocked()

@@ -67,7 +67,12 @@ class RecallQuery:
 
 
 def read(text: str, names: Collection[str], now: datetime, asker: str = "") -> RecallQuery:
-    """What ``text`` asks for, of somebody called ``asker`` if that is known."""
+    """What ``text`` asks for at the time ``now`` (with time zone).
+
+    A date without a year is the latest such date that is not after ``now``.
+
+    ``asker``: Who asks; empty if that is not known.
+    """
     text = writable(text)
     lower = text.casefold()
     known = [n for n in _longest_first(frozenset(names)) if n in lower and _whole(n).search(lower)]
@@ -89,7 +94,7 @@ def read(text: str, names: Collection[str], now: datetime, asker: str = "") -> R
         text=text,
         terms=tuple(dict.fromkeys(telling))[:_MOST_TERMS],
         names=tuple(known),
-        times=spans(text, now),
+        times=tuple(span for each in _TIME.finditer(text) if (span := _span(each, now))),
         meaning=meaning,
         nameless=tuple(each for each in nameless if each and each not in meaning),
         when=_WHEN.search(text) is not None,
@@ -163,14 +168,6 @@ _TOLD = re.compile(
 texts in lower case: to look in any case takes several times as long."""
 _UNITS = {"day": (1, 0), "week": (7, 3), "month": (30, 12), "year": (365, 60)}
 """How many days each has, and how many "two weeks ago" and the like may be off, to either side."""
-
-
-def spans(text: str, now: datetime) -> tuple[Span, ...]:
-    """The times that ``text`` names, read at the time ``now`` (with time zone).
-
-    A date without a year is the latest such date that is not after ``now``.
-    """
-    return tuple(span for match in _TIME.finditer(text) if (span := _span(match, now)))
 
 
 @lru_cache(maxsize=8192)  # searches meet the same lines again

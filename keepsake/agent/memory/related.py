@@ -5,6 +5,7 @@ How much that may be is in ``vault/config/recall.md``.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -46,12 +47,25 @@ def related(found: SearchResult, context: MemoryContext, config: RecallConfig) -
 
     The best of each kind come first; when the budget runs out, the later ones stay away.
     """
-    columns = (
-        _unseen(found, DocumentKind.MEMORY, context, config.memories),
-        _unseen(found, DocumentKind.NOTE, context, config.notes),
-        _unseen(found, DocumentKind.SUMMARY, context, config.summaries),
-    )
+    summed = {(s.first, s.last) for s in (context.longterm, context.recent) if s is not None}
+    window_from = context.window[0].number if context.window else math.inf
+    most = {
+        DocumentKind.MEMORY: config.memories,
+        DocumentKind.NOTE: config.notes,
+        DocumentKind.SUMMARY: config.summaries,
+    }
+    unseen: dict[DocumentKind, dict[str, Hit]] = {kind: {} for kind in most}
+    for hit in found.hits:
+        document, of_kind = hit.document, unseen[hit.document.kind]
+        in_window = document.last >= window_from and document.kind is not DocumentKind.NOTE
+        is_shown = (
+            document.kind is DocumentKind.SUMMARY and (document.first, document.last) in summed
+        )
+        if not (in_window or is_shown) and len(of_kind) < most[document.kind]:
+            # The same words said twice need not be read twice.
+            of_kind.setdefault(f"{document.title} {document.text.casefold()}", hit)
     left, hits = config.budget, list[Hit]()
+    columns = (each.values() for each in unseen.values())
     for hit in filter(None, chain.from_iterable(zip_longest(*columns))):
         if (cost := estimate_tokens(line_of(hit.document))) <= left:
             left -= cost
@@ -135,25 +149,6 @@ def question(context: MemoryContext, place: str, present: Sequence[str]) -> str:
             said.append(f"{memory.source}: {words.words}" if words else memory.text)
     # A line each: who reads the log for what may not stand in it has to see where speech ends.
     return "\n".join([*said[::-1], place] if said else [place, *present]).strip()
-
-
-def _unseen(
-    found: SearchResult, kind: DocumentKind, context: MemoryContext, most: int
-) -> list[Hit]:
-    """The best hits of one kind that the prompt does not show yet."""
-    seen = {(s.first, s.last) for s in (context.longterm, context.recent) if s is not None}
-    window_from = context.window[0].number if context.window else None
-    kept: dict[str, Hit] = {}
-    for hit in found.hits:
-        document = hit.document
-        visible = window_from is not None and document.last >= window_from
-        if document.kind is not kind or (visible and kind is not DocumentKind.NOTE):
-            continue
-        if kind is DocumentKind.SUMMARY and (document.first, document.last) in seen:
-            continue
-        # The same words said twice need not be read twice.
-        kept.setdefault(f"{document.title} {document.text.casefold()}", hit)
-    return list(kept.values())[:most]
 
 
 def _when(time: datetime, place: str) -> str:

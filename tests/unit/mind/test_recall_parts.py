@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from keepsake.recall.documents import Document, DocumentKind
 from keepsake.recall.fusion import Candidates, Weights, rank
-from keepsake.recall.query import read, spans, tells_when
+from keepsake.recall.query import read, tells_when
 from keepsake.recall.words import WordIndex
 from tests.sentences import table
 
@@ -48,7 +48,7 @@ NAMES = ["Tom", "Mira", "The Kettle", "Withy Hythe"]
 
 def dates(text: str) -> list[tuple[str, str]]:
     """First and last day of each time in the text."""
-    return [(f"{s.start:%Y-%m-%d}", f"{s.end:%Y-%m-%d}") for s in spans(text, THURSDAY)]
+    return [(f"{s.start:%Y-%m-%d}", f"{s.end:%Y-%m-%d}") for s in read(text, (), THURSDAY).times]
 
 
 @pytest.mark.parametrize(("text", "first", "after"), table("times"))
