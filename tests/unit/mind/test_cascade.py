@@ -155,6 +155,23 @@ def test_an_edited_summary_is_adopted_and_flows_on(life):
     memory.close()
 
 
+def test_an_edit_that_a_crash_left_behind_is_not_of_the_next_summary(life, memory):
+    """The process ended when the compaction stood in the archive, and not in the file yet."""
+    compacted(memory, 8)
+    path = edit(life, "recent.md", BY_HAND)
+    behind = path.read_text()
+    compacted(memory, 3)
+    before = memory.context()
+    memory.close()
+    path.write_text(behind)
+    memory = life.open()
+    assert memory.context() == before
+    assert frontmatter.load(path).content == before.recent.text
+    (aside,) = path.parent.glob("recent-edited-before-*.md")
+    assert aside.read_text() == behind
+    memory.close()
+
+
 @pytest.mark.parametrize("garbage", ["", "---\n: [\n---\nhello", "no front matter", b"\xff\xfe"])
 def test_a_malformed_summary_file_is_reported_and_left_alone(life, memory, garbage):
     compacted(memory, 8)

@@ -36,6 +36,14 @@ def test_what_the_agent_pinned_is_marked_in_the_file_and_nowhere_else(pinned):
     assert pinned.path.read_text().startswith("# What Mira never forgets\n\nBy Ann.\n")
 
 
+def test_what_a_builder_pinned_is_shown_however_much_the_agent_pinned(pinned):
+    own = [f"{n} {'x' * 298}" for n in range(4)]
+    pinned.path.write_text(
+        "".join(f"- {each} {OWN}\n" for each in own) + "- Never sell the mill.\n"
+    )
+    assert pinned.shown == (*own[:3], "Never sell the mill.")
+
+
 EARLIER = """\
 # What was noticed
 
