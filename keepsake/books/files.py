@@ -218,11 +218,6 @@ class RecordStore[T]:
 
     # -- reading
 
-    def known(self, path: Path) -> T | None:
-        """The last good state of a file; quick."""
-        file = self._files.get(path)
-        return file.record if file else None
-
     def records(self) -> dict[Path, T]:
         """The last good state of every file."""
         with self.lock:
@@ -234,34 +229,41 @@ class RecordStore[T]:
         with self.lock:
             return {path: file.problem for path, file in self._files.items() if file.problem}
 
-    def look(self, paths: Collection[Path], *, wait: bool = True) -> None:
+    def look(self, paths: Collection[Path], *, wait: bool = True) -> dict[Path, T]:
         """Read what changed of these files, which are all that are looked at; never raises.
 
         ``wait``: Whether to wait for a thread that writes one now; else what was read before stays.
+
+        Returns:
+            The last good state of each.
         """
-        if not self.lock.acquire(blocking=wait or not self._looked):
+        if self.lock.acquire(blocking=wait or not self._looked):
+            try:
+                for path in paths:
+                    self._look_at(path)
+                for path in sorted(self._files.keys() - set(paths)):
+                    self._gone(path, by_hand=not path.exists())
+                self._looked = True
+            finally:
+                self.lock.release()
+        files = ((path, self._files.get(path)) for path in paths)
+        return {path: file.record for path, file in files if file and file.record is not None}
+
+    def _look_at(self, path: Path) -> None:
+        now, file = stamp(path), self._files.get(path)
+        if now == (file.stamp if file else None) and (now or not file):
             return
         try:
-            for path in paths:
-                now, file = stamp(path), self._files.get(path)
-                if now == (file.stamp if file else None) and (now or not file):
-                    continue
-                try:
-                    source = read(path)
-                    if source and source.strip():
-                        self._take(path, now, source)
-                    else:
-                        self._gone(path, by_hand=True)
-                except NoteRefused as problem:
-                    self._broken(path, now, str(problem))
-                except (OSError, UnicodeDecodeError) as error:
-                    # Without a stamp: mended permissions leave none, so it is tried each time.
-                    self._broken(path, None, str(unusable(path, error)))
-            for path in sorted(self._files.keys() - set(paths)):
-                self._gone(path, by_hand=not path.exists())
-            self._looked = True
-        finally:
-            self.lock.release()
+            source = read(path)
+            if source and source.strip():
+                self._take(path, now, source)
+            else:
+                self._gone(path, by_hand=True)
+        except NoteRefused as problem:
+            self._broken(path, now, str(problem))
+        except (OSError, UnicodeDecodeError) as error:
+            # Without a stamp: mended permissions leave none, so it is tried each time.
+            self._broken(path, None, str(unusable(path, error)))
 
     def _take(self, path: Path, known: Stamp | None, source: str) -> T:
         """Take over what a person may have written; the record."""

@@ -82,8 +82,7 @@ class ListBook[T](ABC):
 
         Quick: it does not wait for a thread that writes the file now.
         """
-        self._store.look([self.path], wait=False)
-        return self._store.known(self.path) or ()
+        return self._store.look([self.path], wait=False).get(self.path, ())
 
     @property
     def problems(self) -> list[str]:

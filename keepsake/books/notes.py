@@ -71,8 +71,7 @@ class NoteBook:
 
     def all(self) -> list[Note]:
         """Every note that can be read, by title; files are read again only when changed."""
-        self.store.look(pages(self.folder))
-        notes = self.store.records().values()
+        notes = self.store.look(pages(self.folder)).values()
         return sorted(notes, key=lambda note: (note.title.casefold(), note.path.name))
 
     def find(self, title: str) -> Note | None:
