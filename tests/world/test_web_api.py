@@ -31,7 +31,8 @@ class TestAccess(WebWorld):
         for number in (self.mira.id, self.char1.id, 99_999, 10**30):
             for rest in (*READING, *DOING, "/nothing"):
                 yield f"{API}/agents/{number}{rest}"
-        yield from (f"{API}/agents", f"{API}/openapi.json", f"{API}/", f"{API}/x/../y")
+        for rest in ("/agents", "/world", "/search?q=key", "/openapi.json", "/", "/x/../y"):
+            yield f"{API}{rest}"
 
     def seen_by(self, client: Client, addresses, methods=("get", "post", "put", "delete")):
         """All different answers, without the cookie that a first visit brings."""
@@ -52,7 +53,10 @@ class TestAccess(WebWorld):
         (status, body, _), *_ = strangers
         assert status == 403
         assert b"Mira" not in body
-        pages = ["/agents/", f"/agents/{self.mira.id}/", "/agents/99999/", "/agents/x/y/"]
+        number = self.mira.id
+        pages = [
+            f"/agents/{rest}" for rest in ("", "search/", "world/", f"{number}/", "9/", "x/y/")
+        ]
         ((status, body, _),) = self.seen_by(self.client_of(), pages)
         assert status == 403
         assert b"/auth/login/" in body

@@ -8,13 +8,14 @@ from dataclasses import fields
 import jsonschema
 import pytest
 
+from keepsake.agent.agent_log import known_secrets
 from keepsake.events.files import events
 from keepsake.events.log import EventLog, Subscribers
 from keepsake.events.prompts import prompt_text
 from keepsake.events.schema import json_schema
 from keepsake.events.secrets import HIDDEN, Scrubber
 from keepsake.events.types import KINDS, Fault, Health, Recalled, Thought
-from keepsake.paths import REPOSITORY
+from keepsake.paths import REPOSITORY, Places, Ports
 from tests.sentences import table
 
 
@@ -65,6 +66,17 @@ def test_a_password_is_hidden_whatever_it_looks_like(line):
         assert secret not in cleaned.casefold()
     assert HIDDEN in cleaned
     assert cleaned.count("\n") == line.count("\n")
+
+
+def test_keys_of_the_environment_and_what_the_home_keeps_are_known(tmp_path, monkeypatch):
+    places = Places(tmp_path, tmp_path / "vault", Ports(21000))
+    for number, path in enumerate((places.admin_password, places.secret_key)):
+        path.write_text(f"of-the-home-{number}\n")
+    for name in ("KEEPSAKE_OPENAI_API_KEY", "KEEPSAKE_METRICS_TOKEN"):
+        monkeypatch.setenv(name, f"{KEY} {name}")
+    scrubber = Scrubber(known_secrets(places))
+    line = f"of-the-home-0 of-the-home-1 {KEY} KEEPSAKE_OPENAI_API_KEY {KEY} KEEPSAKE_METRICS_TOKEN"
+    assert scrubber.clean(line) == " ".join([HIDDEN] * 4)
 
 
 @pytest.mark.parametrize("line", table("no passwords"))
