@@ -18,6 +18,7 @@ from random import Random
 from keepsake.archive.spill import Spill
 from keepsake.cli import processes
 from keepsake.cli.processes import Component
+from keepsake.paths import REPOSITORY
 from tests.fakes.model_server import FakeModelServer, Reply
 from tests.slow.cli.conftest import Copy
 from tests.slow.e2e.running import WITH_RULES, running
@@ -83,7 +84,8 @@ def test_a_world_outlives_kills_and_a_faulty_model(tmp_path, tables):
         ) as copy,
     ):
         fake.models = ["comma"]
-        agents = frozenset(each.name for each in copy.here.agents.iterdir() if each.is_dir())
+        # Their folders in the vault are made one after the other, once the world is up.
+        agents = frozenset(p.stem.title() for p in (REPOSITORY / "world" / "agents").glob("*.md"))
         players = [SoakPlayer(SEED, n, copy.here.ports, agents) for n in range(len(NAMES))]
         for player in players:
             player.arrive()
