@@ -9,6 +9,7 @@ from evennia.utils.ansi import strip_ansi
 from game.simulation.living import only
 from keepsake.books.persona import open_lines
 from keepsake.ports import FixedClock
+from tests.sentences import table
 from tests.world.agents_world import AgentsWorld
 from tests.world.built_world import shipped_world
 from world.almanac import almanac
@@ -27,12 +28,7 @@ def test_the_secrets_of_the_village_are_told_to_nobody():
         each.name: " ".join(open_lines(each.whole_profile))
         for each in shipped_world()[0].people.values()
     }
-    for name, secret in (
-        *(("Bram", "verses"), ("Bram", "you love her"), ("Joss", "swim"), ("Joss", "cork")),
-        *(("Mira", "taste"), ("Nell", "hand of the drowned"), ("Oswin", "mistake")),
-        *(("Oswin", "halfpenny"), ("Ruan", "asleep"), ("Ruan", "log"), ("Wren", "Button")),
-        *(("Wren", "own up"), ("Ruan", "because of Ada"), ("Wren", "about Nell")),
-    ):
+    for name, secret in table("secrets of the village"):
         assert secret not in told[name], (name, secret)
     assert all(told.values())
 

@@ -15,6 +15,7 @@ from keepsake.lab.memories.plain import FullContext
 from keepsake.lab.probes import KEPT, TrialQuestion, probe_trials
 from keepsake.lab.report import estimate
 from keepsake.memory.protocol import RecalledLine
+from tests.sentences import table
 
 (QUIET, BUSY) = probe_trials(7)
 
@@ -70,14 +71,7 @@ def asked(**fields):
 
 @pytest.mark.parametrize(
     ("answer", "right", "f1"),
-    [
-        ("The electric kiln.", "an electric kiln", 1),
-        ("a blue electric kiln", "electric kiln", 0.8),
-        ("7 May 2023", "May 7, 2023", 1),
-        ("salt and pepper", "pepper", 2 / 3),
-        ("", "kiln", 0),
-        ("kiln", "boat", 0),
-    ],
+    table("answers and their f1"),
 )
 def test_words_are_compared_as_locomo_does(answer, right, f1):
     assert token_f1(answer, right) == pytest.approx(f1)

@@ -182,18 +182,9 @@ def test_both_ways_to_compact_are_there_and_can_be_used():
     assert not found["narrative"].headings
 
 
-WANTED = ("```wanted", "Prose for {{ agent }}.", "```")
-
-
 @pytest.mark.parametrize(
     ("lines", "line", "reason", "cure"),
-    [
-        (["# Own"], 1, "'wanted' is missing", "```wanted"),
-        (["a", "```wanted", "b", "{% for x in %}", "```"], 4, "the prompt fails", "Mend"),
-        (["a", "```wanted", "b", "c {{ memories }}", "```"], 4, "memories", "headings"),
-        (["a", "```wanted", "{{ agent.__class__.x() }}", "```"], 3, "unsafe", "Mend"),
-        (["**headings**: Goals; # Facts", *WANTED], 1, "cannot be a heading", "letters"),
-    ],
+    table("refused strategies"),
 )
 def test_a_way_that_cannot_be_used_is_refused_with_its_line_and_cure(
     tmp_path: Path, lines: list[str], line: int, reason: str, cure: str
