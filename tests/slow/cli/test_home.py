@@ -16,6 +16,7 @@ import pytest
 from keepsake.cli import processes
 from keepsake.errors import KeepsakeError
 from keepsake.paths import REPOSITORY, places, read_or_create
+from tests.sentences import table
 from tests.slow.cli.conftest import make_copy
 from tests.slow.e2e.running import certify
 
@@ -31,13 +32,7 @@ def here_in(tmp_path):
 
 @pytest.mark.parametrize(
     ("environ", "cure"),
-    [
-        ({"KEEPSAKE_PORT_BASE": "80"}, "Set it to a number from 1024 to 65527"),
-        ({"KEEPSAKE_PORT_BASE": "65528"}, "Set it to a number from 1024 to 65527"),
-        ({"KEEPSAKE_PORT_BASE": "four"}, "Set it to a number from 1024 to 65527"),
-        ({"KEEPSAKE_LISTEN": "::1"}, "Set it to an IPv4 address"),
-        ({"KEEPSAKE_TLS_CERT": "/somewhere/cert.pem"}, "Set KEEPSAKE_TLS_CERT and"),
-    ],
+    table("environments that cannot be"),
 )
 def test_what_cannot_be_used_is_refused_with_the_cure(environ, cure):
     with pytest.raises(KeepsakeError, match=cure):

@@ -19,6 +19,7 @@ from keepsake.database import database_settings, shown
 from keepsake.errors import KeepsakeError
 from keepsake.paths import DATABASE_URL, places
 from tests import postgres
+from tests.sentences import table
 from tests.slow.cli.conftest import Copy, end, make_copy
 from tests.slow.e2e.players import Player
 from tests.unit.llm.conftest import until
@@ -164,12 +165,7 @@ def test_the_world_goes_on_when_the_database_was_away(world):
 
 @pytest.mark.parametrize(
     ("address", "told"),
-    [
-        ("mysql://anneke:hush@elsewhere/world", "It is no PostgreSQL address"),
-        # What reads an address tells of the part that it does not understand: here the password.
-        ("postgresql://anneke:hush/@elsewhere/world", "/ as %2F"),
-        ("postgresql://elsewhere/world?password=hush%zz", "% as %25"),
-    ],
+    table("addresses that are none"),  # some would be shown with their password
 )
 def test_an_address_that_is_none_is_refused_with_its_cure_and_without_its_password(address, told):
     with pytest.raises(KeepsakeError) as refused:

@@ -12,6 +12,7 @@ from keepsake.lab.simulation import SimulationPlan, lab_of, settings_from
 from keepsake.markdown_config import merged
 from keepsake.memory.config import CompactionConfig
 from keepsake.paths import REPOSITORY, Places, Ports
+from tests.sentences import table
 
 PLAN = SimulationPlan("life", agents=3, hours=6)
 
@@ -23,13 +24,7 @@ def places(tmp_path):
 
 @pytest.mark.parametrize(
     ("changed", "names"),
-    [
-        ({"agents": 0}, "1 to 100"),
-        ({"hours": 0.0}, "from 0.01"),
-        ({"seed": 2**31}, "from 0 to 2147483647"),
-        ({"visitors": -1}, "0 to 20"),
-        ({"name": "../../etc"}, "folder's name"),
-    ],
+    table("simulations that cannot be"),
 )
 def test_what_cannot_be_lived_is_refused_with_the_cure(changed, names):
     with pytest.raises(KeepsakeError) as refused:
