@@ -6,7 +6,6 @@ import re
 import time
 
 from evennia.accounts.models import AccountDB
-from evennia.commands.default import building
 from evennia.utils.utils import iter_to_str
 from twisted.python.failure import Failure
 
@@ -17,21 +16,17 @@ from keepsake.contrib.evennia.commands.base import (
     BuilderCommand,
     find_player,
     plain,
-    refused,
     shortened,
     table,
 )
-from keepsake.contrib.evennia.creation import free_name
 from keepsake.contrib.evennia.wording import counted, listed, quoted
 from keepsake.errors import KeepsakeError
-from typeclasses.agents import Agent
 from world.atlas import Atlas, read_atlas
 from world.build import build_world
 from world.deed.files import WorldDeed, read_deeds
 from world.deed.order import reset
 from world.deed.progress import DEEDS, doers, progress, records
 from world.scenes import read_scenes, scenes
-from world.source import TAG_CATEGORY
 
 SHOWN = 30
 _UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
@@ -218,33 +213,3 @@ class CmdAudit(CmdReports):
     locks = "cmd:perm(Admin)"
     book = AUDIT
     columns = ("who", "address", "line")
-
-
-class CmdCopy(building.CmdCopy):
-    """Copy an object or an agent, with its properties.
-
-    Usage:
-      @copy <object> [= <new name>[;<alias>..][:<new location>][, ..]]
-      @copy <agent> = <new name>
-
-    The copy of an agent has the same profile, an empty memory of its own, and a
-    new name that nobody else has. It is awake.
-
-    Example:
-      @copy Mira = Wenna
-    """
-
-    def func(self) -> None:
-        """Copy an agent as agents are copied, and all else as Evennia does."""
-        found = self.caller.search(self.lhs, quiet=True) if self.args else []
-        if len(found) != 1 or not isinstance(found[0], Agent):
-            super().func()
-            return
-        try:
-            name = free_name(self.rhs or "")
-            made = found[0].copy(new_key=name, new_location=found[0].location)
-            made.tags.clear(category=TAG_CATEGORY)  # no deed means it
-        except KeepsakeError as error:
-            self.caller.msg(refused(error))
-        else:
-            self.caller.msg(f"{name} is a copy of {found[0].key}, with a memory of its own.")

@@ -23,10 +23,7 @@ PLAYER_COMMANDS = (
 )
 """What people do in the world: what agents can do, and what only makes sense at a keyboard."""
 
-BUILDER_COMMANDS = (
-    *(builders.CmdDeed, builders.CmdMute, builders.CmdReports, builders.CmdAudit),
-    builders.CmdCopy,
-)
+BUILDER_COMMANDS = (*(builders.CmdDeed, builders.CmdMute, builders.CmdReports, builders.CmdAudit),)
 """What builders tend the village with; those for agents are a set of their own."""
 
 _NOT_IN_THE_WORLD = (

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from keepsake.agent.runtime import now
 from keepsake.contrib.evennia.agents import AgentMixin
 from typeclasses.characters import Character
 from world import days
 from world.almanac import almanac
+from world.source import TAG_CATEGORY
 
 
 class Agent(AgentMixin, Character):
@@ -23,3 +26,8 @@ class Agent(AgentMixin, Character):
         """Go on with its day."""
         super().at_minute()
         days.live_on(self, almanac(now().astimezone()))
+
+    def at_object_post_copy(self, new_obj: Any, **kwargs: Any) -> None:
+        """A copy is somebody else: no deed means it."""
+        super().at_object_post_copy(new_obj, **kwargs)
+        new_obj.tags.clear(category=TAG_CATEGORY)

@@ -6,10 +6,11 @@ applied to the agent as it is then, if it still is. Runs on the reactor thread t
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any
 
 from twisted.internet.defer import DeferredQueue
 
@@ -52,7 +53,7 @@ from keepsake.prompt.tokens import Heuristic
 from keepsake.prompt.verbs import Command
 from keepsake.tasks.answer import EMPTY, AnswerPart, PartKind
 from keepsake.tasks.deed import deed_of, read_deed
-from keepsake.tasks.talk import Talk, TalkScene
+from keepsake.tasks.talk import Talk, TalkPrompt, TalkScene
 from keepsake.tasks.task import TRIES
 
 MOST_LOOKUPS = 3
@@ -240,16 +241,7 @@ class Turn:
             self.by_rules = True
             return None
         self.context = replace(self.context, seen=memory.newest)
-        scene, basis = scene_of(
-            *(agent, self.context, self.keeper, self.found, now),
-        )
-        if profile.form == DIALOGUE:  # a small model keeps no secret
-            scene = replace(scene, persona=" ".join(open_lines(scene.persona)))
-        self.talk = self.talk_of(scene)
-        if profile.form == SCRIPT:
-            budget = min(self.compaction().budget, profile.prompt_tokens)
-            profile = replace(profile, prompt_tokens=budget)
-        prompt, budget = self.talk.prompt(profile, self.refused), profile.prompt_tokens
+        prompt, basis, budget = self._prompt(profile, self.found)
         costs = costs_of(prompt.rendered, self.tokens, budget)
         memory.memory.weigh(costs.used)
         if costs.used > budget:  # a server would cut it where nobody chose
@@ -269,6 +261,20 @@ class Turn:
             *(now, wanted, prompt.rendered, request, costs, max(wait, 0.0), basis)
         )
         return request
+
+    def _prompt(
+        self, profile: ModelProfile, found: SearchResult | None, extra: Memory | None = None
+    ) -> tuple[TalkPrompt, Mapping[str, Any], int]:
+        """Its prompt for a model, what that is made from, and the tokens that it may have."""
+        now, budget = self.clock.now(), profile.prompt_tokens
+        scene, basis = scene_of(self.agent, self.context, self.keeper, found, now, extra=extra)
+        if profile.form == DIALOGUE:  # a small model keeps no secret
+            scene = replace(scene, persona=" ".join(open_lines(scene.persona)))
+        if profile.form == SCRIPT:
+            budget = min(self.compaction().budget, budget)
+            profile = replace(profile, prompt_tokens=budget)
+        self.talk = self.talk_of(scene)
+        return self.talk.prompt(profile, self.refused), basis, budget
 
     async def _end_answer(self, answer: Generation, talk: Talk) -> None:
         """What was still missing its end, an answer that came in one piece, and tool calls."""
@@ -369,11 +375,9 @@ class Turn:
         def request(profile: ModelProfile) -> GenerationRequest | None:
             if profile.form != DIALOGUE or profile.is_stopgap:
                 return None
-            context = context_of(self.agent, self.impulse, self.keeper.memory)
-            scene, _ = scene_of(self.agent, context, self.keeper, None, self.clock.now())
-            scene = replace(scene, persona=" ".join(open_lines(scene.persona)))
-            question = self.talk_of(scene).prompt(profile).question
-            return replace(profile.request(question, cache_key=key), max_tokens=1)
+            self.context = context_of(self.agent, self.impulse, self.keeper.memory)
+            prompt, *_ = self._prompt(profile, None)
+            return replace(profile.request(prompt.question, cache_key=key), max_tokens=1)
 
         with suppress(KeepsakeError):  # no model; who is answered next is told so
             self.gateway.submit(PROFILE, Priority.EVENT, key, request, lambda _: None)
@@ -381,25 +385,19 @@ class Turn:
     async def preview(self, words: str) -> tuple[Rendered, int]:
         """The prompt of the turn, had whom it answers just said ``words``, and its most tokens."""
         impulse, memory, said = self.impulse, self.keeper.memory, None
-        turn = context_of(self.agent, impulse, memory)
-        if turn.partner:
-            text, turn = f'{turn.partner} says to you, "{words}"', replace(turn, words=words)
+        self.context = context_of(self.agent, impulse, memory)
+        if partner := self.context.partner:
+            text = f'{partner} says to you, "{words}"'
+            self.context = replace(self.context, words=words)
             said = Memory(
                 *(memory.newest + 1, self.clock.now(), MemoryKind.PERCEPTION, text),
                 place=place_of(self.agent),
                 source=impulse.source,
                 source_id=impulse.source_id,
             )
-        profile = self.profile()
-        if profile.form == SCRIPT:
-            budget = min(self.compaction().budget, profile.prompt_tokens)
-            profile = replace(profile, prompt_tokens=budget)
-        found = await relate(self.agent, turn, self.keeper, by="builder")
-        scene, _ = scene_of(
-            *(self.agent, turn, self.keeper, found, self.clock.now()),
-            extra=said,
-        )
-        return self.talk_of(scene).prompt(profile).rendered, profile.prompt_tokens
+        found = await relate(self.agent, self.context, self.keeper, by="builder")
+        prompt, _, budget = self._prompt(self.profile(), found, said)
+        return prompt.rendered, budget
 
     def end(self, outcome: str, problem: str = "") -> None:
         """Tell the logs of the turn, which has ended, or of one of its answers."""
