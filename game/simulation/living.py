@@ -17,7 +17,7 @@ from evennia.objects.models import ObjectDB
 from evennia.server import initial_setup
 from evennia.server.models import ServerConfig
 
-from game.simulation.visits import PEOPLE, Visitor, make_visitors, visits
+from game.simulation.visits import Visitor, make_visitors, visits
 from keepsake.contrib.evennia import lifecycle as runtime
 from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.minds import open_minds
@@ -51,8 +51,8 @@ def build(plan: SimulationPlan) -> None:
     with patch("django.utils.timezone.now", lambda: BEGINS):
         AccountDB.objects.create_superuser("admin", "admin@example.org", password)
         initial_setup.create_objects()
-        atlas = atlas_for(read_atlas(), plan.agents, plan.seed)
-        build_world(atlas)
+        atlas = read_atlas()
+        build_world(only(atlas, dict(list(atlas.people.items())[: plan.agents])))
         # Nobody plays the admin here: its character would stand about, and be met by everybody.
         ObjectDB.objects.get(id=1).location = None
         make_visitors(plan.visitors, find("room", atlas.start))
@@ -172,21 +172,7 @@ def _broken(error: Exception) -> None:
     logging.getLogger("keepsake.lab").error(told, error, exc_info=error)
 
 
-# -- who lives there
-
-
-def atlas_for(atlas: Atlas, agents: int, seed: int) -> Atlas:
-    """The world with ``agents`` agents: first those of its files, then made-up ones."""
-    rng, people = Random(f"inhabitants {seed}"), dict(list(atlas.people.items())[:agents])
-    taken = {person.name for person in atlas.people.values()}
-    names = [name for name in PEOPLE["names"].split() if name not in taken]
-    rng.shuffle(names)
-    for name in names[: agents - len(people)]:
-        people[name.casefold()] = _person(name, rng.choice(sorted(atlas.places)), rng)
-    return only(atlas, people)
-
-
-def only(atlas: Atlas, people: dict[str, Person]) -> Atlas:
+def only(atlas: Atlas, people: Mapping[str, Person]) -> Atlas:
     """The world with these people alone; what others own lies where they would live."""
     things = dict(atlas.things)
     for key, thing in things.items():
@@ -194,28 +180,3 @@ def only(atlas: Atlas, people: dict[str, Person]) -> Atlas:
         if owner is not None and owner.id not in people:
             things[key] = thing.model_copy(update={"at": owner.home})
     return replace(atlas, people=people, things=things)
-
-
-def _person(name: str, home: str, rng: Random) -> Person:
-    trade, does = rng.choice(PEOPLE["trades"])
-    speaks, talkative = rng.choice(PEOPLE["ways"])
-    wants, age = rng.choice(PEOPLE["wants"]), rng.randint(19, 76)
-    work = [each.format(work=f"does a {trade}'s work") for each in PEOPLE["at_work"]]
-    day = [{**each, "in": rng.choice(each["in"])} for each in PEOPLE["day"]]
-    return Person(
-        id=name.casefold(),
-        name=name,
-        home=home,
-        look=f"A {trade} of about {age // 10 * 10}, busy and friendly.",
-        talkativeness=talkative,
-        profile=f"You are {name}, {age}, a {trade}. {does} {wants} {speaks}",
-        examples=(
-            f'Piet says to you, "Good day."\n~{name}> say Good day. I am {name}. | a new face',
-        ),
-        loves=(),
-        ties={},
-        day=(
-            *({"when": [], "does": PEOPLE["at_rest"], **each} for each in day),
-            {"at": "7-22", "in": home, "when": [], "does": work},
-        ),
-    )

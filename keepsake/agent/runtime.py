@@ -36,22 +36,13 @@ from keepsake.memory.config import (
     load_strategy,
 )
 from keepsake.models.detection import Detection
-from keepsake.models.embedders import (
-    CachedEmbedder,
-    load_embedder,
-)
+from keepsake.models.embedders import CachedEmbedder, load_embedder
 from keepsake.models.embedders import embedder as make_embedder
 from keepsake.models.gateway import Gateway
 from keepsake.models.profiles import CHAT, DIALOGUE, EMBEDDER, EXTRACTIVE, ModelProfile, Profiles
 from keepsake.models.queue import Priority
 from keepsake.paths import REPOSITORY, Places
-from keepsake.ports import (
-    Clock,
-    Embedder,
-    Generation,
-    SystemClock,
-    TargetModel,
-)
+from keepsake.ports import Clock, Embedder, Generation, SystemClock, TargetModel
 from keepsake.prompt.tokens import Heuristic
 from keepsake.recall.service import IndexService
 from keepsake.tasks.talk import LAST_LINES

@@ -15,13 +15,7 @@ from typing import Any
 from twisted.internet.defer import Deferred
 
 from keepsake.agent.agent_log import ThoughtLog
-from keepsake.agent.attention import (
-    DIRECT,
-    IDLE,
-    Attention,
-    EventKind,
-    Impulse,
-)
+from keepsake.agent.attention import DIRECT, IDLE, Attention, EventKind, Impulse
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.runtime import Alarm
 from keepsake.agent.settings import ThinkingConfig

@@ -31,14 +31,7 @@ from keepsake.agent.scene import (
     secrecy,
     words_by_rule,
 )
-from keepsake.agent.surroundings import (
-    Body,
-    Life,
-    people_near,
-    place_of,
-    players_near,
-    show_absent,
-)
+from keepsake.agent.surroundings import Body, Life, people_near, place_of, players_near, show_absent
 from keepsake.archive.records import COURTESY, Memory, MemoryKind
 from keepsake.books.persona import open_lines
 from keepsake.errors import KeepsakeError, ModelError, ModelUnavailable

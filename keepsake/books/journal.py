@@ -25,13 +25,7 @@ from keepsake.books.entries import (
 )
 from keepsake.books.files import NO_OWNER, Owner, RecordStore, pages
 from keepsake.errors import NoteRefused
-from keepsake.language.heard import (
-    given_by_me,
-    given_to_me,
-    heard,
-    meant_for,
-    own_words,
-)
+from keepsake.language.heard import given_by_me, given_to_me, heard, meant_for, own_words
 from keepsake.markdown_config import FileSettings, between
 from keepsake.prompt.script import about_memory
 

@@ -41,7 +41,7 @@ def simulate(
         str, typer.Argument(help="The name of the simulation; seed-7 and so on if not given.")
     ] = "",
     *,
-    agents: Annotated[int, typer.Option(help="How many agents, 1 to 100.")] = 5,
+    agents: Annotated[int, typer.Option(help="How many agents, 1 to 7.")] = 5,
     hours: Annotated[
         float | None, typer.Option(help="How many hours to simulate; 24 if not given.")
     ] = None,

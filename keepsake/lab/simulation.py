@@ -34,7 +34,7 @@ FOLDER = "lab"
 PLAN, PROGRESS = "simulation.json", "progress.json"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 _BOUNDS = {
-    "agents": (1, 100),
+    "agents": (1, 7),
     "visitors": (0, 20),
     "hours": (0.01, 24 * 366),
     "seed": (0, 2**31 - 1),  # the largest that every model server takes

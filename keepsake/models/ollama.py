@@ -19,19 +19,8 @@ from keepsake.models.capabilities import (
     is_ollama_chat,
     thinks_aloud,
 )
-from keepsake.models.http import (
-    ServerWords,
-    client_settings,
-    from_status,
-    named_errors,
-    shown,
-)
-from keepsake.models.model import (
-    LOOK_SECONDS,
-    SentAnswer,
-    ServerModel,
-    tools_as_sent,
-)
+from keepsake.models.http import ServerWords, client_settings, from_status, named_errors, shown
+from keepsake.models.model import LOOK_SECONDS, SentAnswer, ServerModel, tools_as_sent
 from keepsake.models.profiles import CHAT, DIALOGUE, LARGEST_PROMPT, OLLAMA, ModelProfile
 from keepsake.ports import GenerationRequest
 

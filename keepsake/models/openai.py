@@ -16,21 +16,8 @@ from typing import Any
 from keepsake.errors import BadAnswer, ModelFailed, ModelMissing, ModelRejected
 from keepsake.models.capabilities import Capabilities, is_chat_template, thinks_aloud
 from keepsake.models.http import JsonServer, ServerWords, shown
-from keepsake.models.model import (
-    LOOK_SECONDS,
-    SentAnswer,
-    ServerModel,
-    tools_as_sent,
-)
-from keepsake.models.profiles import (
-    CHAT,
-    DIALOGUE,
-    LLAMA_CPP,
-    OLLAMA,
-    OTHER,
-    VLLM,
-    ModelProfile,
-)
+from keepsake.models.model import LOOK_SECONDS, SentAnswer, ServerModel, tools_as_sent
+from keepsake.models.profiles import CHAT, DIALOGUE, LLAMA_CPP, OLLAMA, OTHER, VLLM, ModelProfile
 from keepsake.ports import GenerationRequest
 
 KEY_VARIABLES = ("KEEPSAKE_OPENAI_API_KEY", "OPENAI_API_KEY")

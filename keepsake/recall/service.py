@@ -18,12 +18,7 @@ from pathlib import Path
 from keepsake.books.notes import NoteBook
 from keepsake.paths import Places
 from keepsake.ports import Embedder
-from keepsake.recall.agent_index import (
-    WORDS,
-    AgentIndex,
-    IndexStatus,
-    StoreDamaged,
-)
+from keepsake.recall.agent_index import WORDS, AgentIndex, IndexStatus, StoreDamaged
 from keepsake.recall.chroma import Chroma
 from keepsake.recall.chroma_server import ChromaServer
 from keepsake.recall.words import WordIndex

@@ -12,14 +12,7 @@ from keepsake.agent.runtime import now
 from keepsake.agent.surroundings import identity_of
 from world.deed.effects import put, replace_words, unlock
 from world.deed.files import WorldDeed
-from world.deed.progress import (
-    DEEDS,
-    doers,
-    forget_progress,
-    keep_record,
-    progress,
-    records,
-)
+from world.deed.progress import DEEDS, doers, forget_progress, keep_record, progress, records
 from world.source import TAG_CATEGORY, find, id_of
 
 SOMEBODY = "somebody"

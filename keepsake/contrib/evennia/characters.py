@@ -12,12 +12,7 @@ from twisted.python.failure import Failure
 from keepsake.agent.agent_log import log
 from keepsake.agent.attention import TALK_SECONDS
 from keepsake.agent.runtime import now, running, runtime
-from keepsake.agent.surroundings import (
-    identity_of,
-    is_agent,
-    players_near,
-    talkativeness,
-)
+from keepsake.agent.surroundings import identity_of, is_agent, players_near, talkativeness
 from keepsake.contrib.evennia.creation import FOLDER
 from keepsake.contrib.evennia.minds import mind_of, open_minds, unopened
 from keepsake.contrib.evennia.news import Absentee, News, Witness, chosen, news_of

@@ -15,15 +15,7 @@ from keepsake.recall.chroma import Chroma
 from keepsake.recall.documents import DocumentKind
 from keepsake.recall.words import WordIndex
 from tests.fakes.embedder import BagOfWords
-from tests.unit.index.conftest import (
-    DAWN,
-    Life,
-    Opener,
-    by_meaning,
-    by_words,
-    follow,
-    inside,
-)
+from tests.unit.index.conftest import DAWN, Life, Opener, by_meaning, by_words, follow, inside
 
 
 def collection_of(index: AgentIndex, chroma: Chroma):

@@ -8,11 +8,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from keepsake.errors import BadAnswer
-from keepsake.models.embedders import (
-    DIMENSION,
-    MiniLMEmbedder,
-    ServerEmbedder,
-)
+from keepsake.models.embedders import DIMENSION, MiniLMEmbedder, ServerEmbedder
 from keepsake.models.profiles import ModelProfile
 from tests.fakes.model_server import DIMENSION as FAKE_DIMENSION
 from tests.fakes.model_server import FakeModelServer, Reply, vector

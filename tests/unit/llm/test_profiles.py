@@ -5,13 +5,7 @@ from pathlib import Path
 import pytest
 
 from keepsake.errors import ConfigError
-from keepsake.models.profiles import (
-    CHAT,
-    DIALOGUE,
-    ModelProfile,
-    Profiles,
-    load,
-)
+from keepsake.models.profiles import CHAT, DIALOGUE, ModelProfile, Profiles, load
 from keepsake.tasks.task import Question
 from tests.sentences import table
 

@@ -5,12 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keepsake.agent.attention import (
-    DIRECT,
-    Attention,
-    EventKind,
-    Impulse,
-)
+from keepsake.agent.attention import DIRECT, Attention, EventKind, Impulse
 from keepsake.agent.settings import ThinkingConfig
 
 CONFIG = ThinkingConfig()

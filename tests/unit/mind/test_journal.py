@@ -7,12 +7,7 @@ from pathlib import Path
 import pytest
 
 from keepsake.archive.records import SCENE, Memory
-from keepsake.books.entries import (
-    EntryOrigin,
-    Judge,
-    local_day,
-    standing,
-)
+from keepsake.books.entries import EntryOrigin, Judge, local_day, standing
 from keepsake.books.files import Owner
 from keepsake.books.journal import Journal, importance
 from tests.unit.mind.journals import NOON, days_ago, did, result, seen, told, write

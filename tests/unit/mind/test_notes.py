@@ -8,10 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from keepsake.books.notes import (
-    NoteBook,
-    check_title,
-)
+from keepsake.books.notes import NoteBook, check_title
 from keepsake.errors import NoteRefused
 from tests.sentences import table
 

@@ -21,17 +21,7 @@ from keepsake.books.people import (
     written,
 )
 from keepsake.books.people import lines as people_lines
-from tests.unit.mind.acquaintances import (
-    ADA,
-    RUAN,
-    START,
-    TOM,
-    Days,
-    eventful,
-    files,
-    taken,
-    there,
-)
+from tests.unit.mind.acquaintances import ADA, RUAN, START, TOM, Days, eventful, files, taken, there
 from tests.unit.mind.lives import WordTokens
 
 

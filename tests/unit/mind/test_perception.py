@@ -4,11 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from keepsake.language.perception import (
-    fit_name,
-    for_prompt,
-    perceive,
-)
+from keepsake.language.perception import fit_name, for_prompt, perceive
 from tests.sentences import table
 
 

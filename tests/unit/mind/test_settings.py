@@ -11,15 +11,7 @@ from keepsake.agent.settings import RecallConfig, SleepConfig, ThinkingConfig
 from keepsake.books.journal import JournalConfig
 from keepsake.books.people import PeopleConfig
 from keepsake.errors import ConfigError
-from keepsake.markdown_config import (
-    ConfigFile,
-    FileSettings,
-    between,
-    fixed,
-    merged,
-    one_of,
-    parse,
-)
+from keepsake.markdown_config import ConfigFile, FileSettings, between, fixed, merged, one_of, parse
 from keepsake.memory.config import FOLDER, CompactionConfig, load_strategy
 from keepsake.paths import REPOSITORY
 from tests.sentences import table

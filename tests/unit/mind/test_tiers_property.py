@@ -22,16 +22,7 @@ from keepsake.archive.records import MemoryKind, Tier
 from keepsake.errors import ArchiveUnwritable, CompactionError, CompactionRunning
 from keepsake.memory.config import NARRATIVE
 from keepsake.memory.types import CompactReason, MemoryContext
-from tests.unit.mind.lives import (
-    SMALL,
-    STRUCTURED,
-    Life,
-    cleared,
-    covered,
-    live,
-    spread,
-    talk,
-)
+from tests.unit.mind.lives import SMALL, STRUCTURED, Life, cleared, covered, live, spread, talk
 
 sizes = st.integers(1, 6)
 RULES = (
