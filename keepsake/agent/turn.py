@@ -243,11 +243,11 @@ class Turn:
         self.thoughts.heaviest = ""
         self.keeper.thought_over()
         post, inbox = self.post, self.inbox
-        small = profile.form == DIALOGUE
+        talk = self.talk if profile.form == DIALOGUE else None
         request = replace(
             profile.request(prompt.question, cache_key=f"agent-{self.life.number}"),
             on_text=lambda piece: post(lambda: inbox.put(piece)),
-            choose=self.talk.chooser(self.embedder) if small and self.embedder else None,
+            choose=talk.chooser(self.embedder) if talk and self.embedder else None,
         )
         wait = (now - self.queued).total_seconds() if self.queued is not None else 0.0
         self.sent = self.thoughts.sent = Sent(
