@@ -251,7 +251,10 @@ class TestAnswers(DeedsVillage):
     FORM = "auto"
 
     def prompts_of(self, name: str) -> list[str]:
-        return [prompt for prompt in self.fake.prompts() if prompt.endswith(f"{name}:")]
+        """What was asked for an answer of that agent; to read ahead asks for none."""
+        asked = [call.body for call in self.fake.calls("/api/generate")]
+        asked = [body for body in asked if body["options"]["num_predict"] > 1]
+        return [body["prompt"] for body in asked if body["prompt"].endswith(f"{name}:")]
 
     def test_what_the_deed_has_answered_no_model_answers(self):
         self.pass_time(30)
