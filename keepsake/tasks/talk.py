@@ -266,8 +266,9 @@ class Talk:
             if self.count([line.text for line in lines]) <= target.prompt_tokens:
                 break
         text = "\n".join(line.text for line in lines)
-        warmth = DIALOGUE_TEMPERATURE if target.form == DIALOGUE else None
-        question = Question(text=text, stop=("\n",), temperature=warmth)
+        question = Question(text=text, stop=("\n",))
+        if target.form == DIALOGUE:  # what is in brackets happens, and nobody says it
+            question = replace(question, stop=("\n", "("), temperature=DIALOGUE_TEMPERATURE)
         return TalkPrompt(question, Rendered(text, tuple(lines)))
 
     def _lines(

@@ -156,7 +156,7 @@ def test_a_model_that_continues_text_gets_a_dialogue():
     at = lines.index("Mira: Then it owes you two planks, Jonas.")
     assert lines[at - 1] == "Jonas: The tide took two of my planks."
     assert lines[at + 1].startswith("(Thursday"), "what changes comes after the talk of before"
-    assert prompt.question.stop == ("\n",)
+    assert prompt.question.stop == ("\n", "(")
     assert "whalebone" in prompt.question.text
     assert "Tom: Hello." in lines
 
