@@ -39,8 +39,8 @@ def visits(
     """A visitor's life up to the second ``last``: a home, a sister, and somebody it likes to see.
 
     Yields:
-        The second at which it comes, the number of the agent that it visits, and what it says, each
-        line so many seconds later; the last line is empty: it goes.
+        One visit: its first second, the number of the agent, and lines with their delays in
+        seconds. An empty last line ends the visit.
     """
     told = PEOPLE["facts"].values()
     facts = [(each["asked"], each["told"].format(rng.choice(each["of"]))) for each in told]

@@ -84,8 +84,8 @@ class Thought(AgentEvent):
     command: str | None = None  #: The line that it was read as; None for none.
     reason: str = ""  #: The private reason that it gave.
     problem: str = ""  #: Why it was refused, or why there was no answer.
-    #: Number of the memory of the act; 0 for none, as of what was refused, of waiting, and of what
-    #: the disk could not take.
+    #: Number of the memory of the act. It is 0 if the act was refused, was to wait, or could not
+    #: be written to the disk.
     memory: int = 0
     #: Numbers of the memories of all its acts: an answer may hold several.
     memories: Sequence[int] = ()
@@ -128,7 +128,7 @@ class MemoryChange(AgentEvent):
     #: ``recent``, ``note``, ``journal``, ``person``, ``pins``, ``promises``; of ``noticed`` and
     #: ``closed``: ``promise``, ``rule``; of a page ``person``; of an entry ``journal``.
     of: str = ""
-    size: int = 0  #: Characters of the memory, or of what was written; bytes of a torn line.
+    size: int = 0  #: Characters of the memory or of the text; bytes for a torn line.
     #: How often in a row it has happened; how many memories were called back or worked into a
     #: page, how many entries were merged or folded.
     times: int = 1

@@ -81,7 +81,7 @@ class Books:
     ) -> tuple[str, ...]:
         """The entries that a prompt shows now, those about one person first.
 
-        ``about``: The identity of whoever is answered; empty for nobody.
+        ``about``: The identity of the person who is answered; empty if nobody is.
         """
         services = self._services
         if not (budget := services.journal.current.budget):

@@ -254,7 +254,7 @@ class MemoryTools:
         return [(each.number, line) for each, line in zip(self._remembered, lines, strict=False)]
 
     def related(self, found: SearchResult | None) -> tuple[Hit, ...]:
-        """What stands in a prompt built now of what was found."""
+        """The hits of a search that a prompt shows now."""
         if found is None:
             return ()
         config = self._services.recalling
@@ -279,7 +279,7 @@ def _to_whom(argument: str) -> tuple[str, str]:
 
 
 def _about(line: str, window: Sequence[Memory]) -> list[Memory]:
-    """The memories of the window that an entry tells of, oldest first."""
+    """The memories in the window that a journal entry is about, oldest first."""
     wanted = telling(line)
     scored = []
     for memory in window:
@@ -293,7 +293,7 @@ def _about(line: str, window: Sequence[Memory]) -> list[Memory]:
 
 
 def _origin(about: Sequence[Memory], own_name: str) -> EntryOrigin:
-    """Where an entry comes from: the surest of what it rests on."""
+    """The source of a journal entry: told, overheard, seen or inferred."""
     if not about:
         return EntryOrigin.INFERRED
     told = [said for memory in about if (said := heard(memory)) is not None]

@@ -24,7 +24,8 @@ from keepsake.books.entries import EntryOrigin, Judge
 from keepsake.books.entries import line as entry_line
 from keepsake.books.files import replace_file
 from keepsake.books.journal import Journal, is_event
-from keepsake.books.people import May, PageLine, PeopleBook, PersonPage, hearable
+from keepsake.books.people import May, PeopleBook, hearable
+from keepsake.books.person_page import PageLine, PersonPage
 from keepsake.language.heard import heard
 from keepsake.tasks.night import JournalTask, PeopleTask, ReflectTask, memory_line
 from keepsake.tasks.task import Prompts

@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.books.people import PeopleBook, PersonPage
+from keepsake.books.people import PeopleBook
+from keepsake.books.person_page import PersonPage
 
 START = datetime(2026, 11, 1, 10, 0, tzinfo=UTC)
 TOM, ADA, RUAN = "12-20261101090000", "13-20261101090100", "14-20261101090200"

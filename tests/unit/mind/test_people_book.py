@@ -11,16 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keepsake.books import files as vault_files
-from keepsake.books.people import (
-    PageLine,
-    PeopleBook,
-    PersonPage,
-    Telling,
-    parse_page,
-    worked_in,
-    written,
-)
+from keepsake.books.people import PeopleBook, Telling
 from keepsake.books.people import lines as people_lines
+from keepsake.books.person_page import PageLine, PersonPage, parse_page, worked_in, written
 from tests.unit.mind.acquaintances import ADA, RUAN, START, TOM, Days, eventful, files, taken, there
 from tests.unit.mind.lives import WordTokens
 

@@ -29,7 +29,8 @@ from keepsake.archive.history import compactions
 from keepsake.archive.records import Memory
 from keepsake.books.entries import EntryOrigin, JournalEntry
 from keepsake.books.journal import Journal, importance
-from keepsake.books.people import PeopleBook, PersonPage
+from keepsake.books.people import PeopleBook
+from keepsake.books.person_page import PersonPage
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.types import CompactReason
 from keepsake.ports import Generation, TargetModel

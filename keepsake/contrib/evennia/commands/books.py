@@ -11,7 +11,8 @@ from keepsake.books.entries import JournalEntry
 from keepsake.books.journal import Journal
 from keepsake.books.kept_lines import PINNED_LIMIT, Commitment, Commitments, Pinned
 from keepsake.books.notes import Note, NoteBook
-from keepsake.books.people import PeopleBook, written
+from keepsake.books.people import PeopleBook
+from keepsake.books.person_page import written
 from keepsake.contrib.evennia.commands.base import (
     Query,
     ago,

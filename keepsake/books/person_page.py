@@ -1,0 +1,240 @@
+"""A person as an agent knows them: a markdown file that people may read and edit.
+
+::
+
+    ---
+    key: 12-20261101090000
+    names: …
+    ---
+
+    # Tom
+
+    ## What I make of them
+
+    A miller who looks for his sister.
+
+    ## Said and done
+
+    - 2026-11-21T14:05:09+01:00, memory 120: "My sister Anneke went to sea."
+    - 2026-11-21T14:07:30+01:00, memory 122: gives you a blue cup.
+
+A line of the list begins with marks that only the game sets, so that nothing anybody said can pass
+for a heading or another line. All else in the file is a person's, and stays as it is. Pages of
+earlier versions are read too: their facts, observations and conclusions are lines of the list.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import frontmatter
+import yaml
+
+from keepsake.archive.records import BY_RULE, Memory
+from keepsake.books.files import (
+    time_of,
+)
+from keepsake.errors import NoteRefused
+from keepsake.language.heard import GIVE, RULED, given_to_me, heard
+from keepsake.language.perception import fit_name, for_prompt
+
+MOST_LINES, LONGEST_LINE = 40, 500
+"""The newest sentences and deeds that a page keeps, and the characters of one."""
+MEETING = timedelta(hours=1)
+"""Two meetings lie at least so far apart."""
+PORTRAIT, LINES = "What I make of them", "Said and done"
+"""The headings of a page."""
+_OLD = ("Facts", "Before", "What I think", "Last shared", "Observations")
+"""Headings of pages of earlier versions, under which there are lines as well."""
+_CITED = r"memor(?:y|ies) (?P<numbers>\d[\d, ]*)"
+_TIME = r"(?P<time>\d{4}-[\dT:.+-]{5,36})"
+_LINE = re.compile(rf"[-*] {_TIME}, {_CITED}(?:, importance \d{{1,2}})?: (?P<text>\S.*)$")
+_OLD_LINE = re.compile(rf"[-*] (?P<text>.*?) \((?=[^()]*?{_TIME})(?=[^()]*?{_CITED})[^()]*\)$")
+
+
+@dataclass(frozen=True, slots=True)
+class PageLine:
+    """A sentence that somebody said, or something that they did."""
+
+    text: str  # one line; of a deed without the name before it
+    numbers: tuple[int, ...]  # the memories that it rests on, mostly one
+    time: datetime
+    said: bool = False  # whether it is their own words
+
+    @property
+    def shown(self) -> str:
+        """As the page has it: their words in double quotes."""
+        return f'"{self.text}"' if self.said else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class PersonPage:
+    """All that an agent keeps of one person."""
+
+    key: str  # who it is, whatever they are called: see ``keepsake.agent.surroundings``
+    names: tuple[str, ...]  # what they were called, the present name last; never empty
+    first_met: datetime
+    last_met: datetime
+    meetings: int = 1  # how many times; two with an hour or more between them are two
+    portrait: str = ""  # what the agent makes of them
+    lines: tuple[PageLine, ...] = ()  # the oldest first
+    through: int = 0  # number of the last memory that was worked into it
+    studied: int = 0  # number of the last line that the portrait was written from
+    by_hand: tuple[str, ...] = ()  # the lines that a person wrote, with their own headings
+
+    @property
+    def name(self) -> str:
+        """What they are called now."""
+        return self.names[-1]
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """The lines that a person wrote into the page, without their list marks."""
+        lines = (for_prompt(each).lstrip("-*# ") for each in self.by_hand if each[:2] != "##")
+        return tuple(filter(None, lines))
+
+    def with_lines(self, new: Iterable[PageLine]) -> PersonPage:
+        """The page with more lines; what is said again counts once, and the oldest go."""
+        by_text = {each.shown: each for each in self.lines}
+        for each in new:
+            by_text.pop(each.shown, None)  # so that it is the newest
+            by_text[each.shown] = each
+        return replace(self, lines=tuple(by_text.values())[-MOST_LINES:])
+
+
+def worked_in(page: PersonPage | None, key: str, memories: Sequence[Memory]) -> PersonPage:
+    """The page with what somebody said and did; a new one for nobody known."""
+    if page is None:
+        first, said = memories[0], heard(memories[0])
+        name = fit_name(first.source or (said.who if said else ""))
+        page = PersonPage(key, (name,), first.time, first.time)
+    for memory in memories:
+        time, names = memory.time, page.names
+        if memory.source and (name := fit_name(memory.source)) != page.name:
+            names = (*names, name)
+        page = replace(
+            page,
+            names=names,
+            first_met=min(page.first_met, time),
+            last_met=max(page.last_met, time),
+            meetings=page.meetings + (time - page.last_met >= MEETING),
+            through=max(page.through, memory.number),
+        )
+    return page.with_lines(filter(None, map(line_of, memories)))
+
+
+def line_of(memory: Memory) -> PageLine | None:
+    """What somebody said to the agent or to all, gave, or did as a deed of the world."""
+    if memory.event in BY_RULE:
+        return None
+    said = heard(memory)
+    if said is not None:
+        words = for_prompt(said.words, limit=LONGEST_LINE)
+        is_mine = said.to in ("", "you") and any(char.isalnum() for char in words)
+        return PageLine(words, (memory.number,), memory.time, True) if is_mine else None
+    if memory.event not in (GIVE, *RULED) and not given_to_me(memory):
+        return None
+    text = for_prompt(memory.text.removeprefix(memory.source), limit=LONGEST_LINE)
+    return PageLine(text, (memory.number,), memory.time)
+
+
+# -- a page as a file
+
+
+def parse_page(path: Path, source: str, changed: datetime) -> PersonPage:
+    """The page that ``source`` holds.
+
+    Raises:
+        NoteRefused: Its front matter cannot be read, or does not say whose it is.
+    """
+    try:
+        meta, body = frontmatter.parse(source)
+        if not meta:
+            raise ValueError("it does not begin with front matter")
+        return _page(meta, body, changed)
+    except (yaml.YAMLError, KeyError, ValueError, TypeError, RecursionError) as error:
+        raise NoteRefused(
+            f"The page {path} cannot be read ({' '.join(str(error).split())[:200]})",
+            "Mend the lines between its `---`, or move the file away and a new one is begun",
+        ) from error
+
+
+def written(page: PersonPage) -> str:
+    """The page as a file."""
+    parts = (
+        f"# {page.name}",
+        "\n".join(page.by_hand),
+        f"## {PORTRAIT}\n\n{page.portrait}" if page.portrait else "",
+        "\n".join([f"## {LINES}\n", *map(_line, page.lines)]) if page.lines else "",
+    )
+    post = frontmatter.Post(
+        "\n\n".join(part.strip("\n") for part in parts if part),
+        key=page.key,
+        names=list(page.names),
+        first_met=page.first_met.isoformat(),
+        last_met=page.last_met.isoformat(),
+        meetings=page.meetings,
+        through=page.through,
+        studied=page.studied,
+    )
+    return f"{frontmatter.dumps(post, sort_keys=False)}\n"
+
+
+def _line(each: PageLine) -> str:
+    numbers = f"memor{'y' if len(each.numbers) == 1 else 'ies'} {', '.join(map(str, each.numbers))}"
+    return f"- {each.time.isoformat()}, {numbers}: {each.shown}"
+
+
+def _page(meta: Mapping[str, Any], body: str, changed: datetime) -> PersonPage:
+    key, given = str(meta.get("key") or "").strip(), meta.get("names")
+    # Earlier versions add a date to each; a person may write one name.
+    many = given if isinstance(given, list) else [given]
+    plain = [each.get("name") if isinstance(each, dict) else each for each in many]
+    names = tuple(fit_name(str(name)) for name in plain if name not in (None, ""))
+    if not key or not names:
+        raise ValueError("it needs a key and names")
+    section, portrait, own, lines = "", list[str](), list[str](), list[PageLine]()
+    for each in map(str.rstrip, body.splitlines()):
+        if each.startswith("## "):
+            section = each.strip("#").strip()
+            own += [] if section in (PORTRAIT, LINES, *_OLD) else [each]
+        elif section == PORTRAIT:
+            portrait.append(each)
+        elif (line := _read(section, each.strip())) is not None:
+            lines.append(line)
+        elif section or not each.startswith("# "):
+            own.append(each)
+    return PersonPage(
+        key=key,
+        names=names,
+        first_met=time_of(meta.get("first_met"), changed),
+        last_met=time_of(meta.get("last_met"), changed),
+        meetings=max(int(meta.get("meetings", 1)), 1),
+        portrait="\n".join(portrait).strip("\n"),
+        lines=tuple(sorted(lines, key=lambda each: (each.time, each.numbers))),
+        through=max(int(meta.get("through", 0)), 0),
+        studied=max(int(meta.get("studied", 0)), 0),
+        by_hand=tuple(re.sub(r"\n{3,}", "\n\n", "\n".join(own)).strip("\n").splitlines()),
+    )
+
+
+def _read(section: str, line: str) -> PageLine | None:
+    """A line of the list, or what an earlier version kept; None for what a person wrote."""
+    found = _LINE.match(line) if section in (LINES, *_OLD) else None
+    found = found or (_OLD_LINE.match(line) if section in _OLD else None)
+    if found is None:
+        return None
+    numbers = tuple(sorted({int(each) for each in re.findall(r"\d{1,9}", found["numbers"])}))
+    try:
+        time = datetime.fromisoformat(found["time"])
+    except ValueError:
+        return None
+    text = found["text"]
+    said = len(text) > 2 and text[0] == text[-1] == '"'
+    text = for_prompt(text[1:-1] if said else text, limit=LONGEST_LINE)
+    return PageLine(text, numbers, time if time.tzinfo else time.astimezone(), said)
