@@ -366,7 +366,9 @@ class Turn:
         key = f"agent-{self.life.number}"
 
         def request(profile: ModelProfile) -> GenerationRequest | None:
-            if profile.form != DIALOGUE or profile.is_stopgap:
+            agent = self.life.body()
+            gone = agent is None or agent.location is None or agent.db.paused or agent.db.asleep
+            if gone or profile.form != DIALOGUE or profile.is_stopgap:
                 return None
             self.context = context_of(self.agent, self.impulse, self.keeper.memory)
             prompt, *_ = self._prompt(profile, None)
