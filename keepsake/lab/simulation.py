@@ -22,6 +22,7 @@ from keepsake.books.files import replace_file
 from keepsake.books.journal import JournalConfig
 from keepsake.books.people import PeopleConfig
 from keepsake.errors import ConfigError, KeepsakeError
+from keepsake.events.files import Filter, last, time_of
 from keepsake.markdown_config import FileSettings, parse, settings_of, with_settings
 from keepsake.memory.config import CompactionConfig
 from keepsake.models.profiles import EMBEDDED, OLLAMA, OPENAI, SCRIPTED, load
@@ -107,8 +108,8 @@ class Lab:
     def lived(self) -> float:
         """How many seconds of the plan are simulated; 0 before it begins. Blocks.
 
-        After a kill the archives are ahead of ``progress.json``. Time must not run backwards in
-        them.
+        After a kill the archives and the event log are ahead of ``progress.json``. Time must not
+        run backwards in them.
 
         Raises:
             KeepsakeError: A file cannot be read.
@@ -118,6 +119,9 @@ class Lab:
             with closing(Archive(folder, read_only=True)) as archive:
                 for newest in archive.read(archive.last_number, archive.last_number):
                     seconds = max(seconds, (newest.time - BEGINS).total_seconds())
+        for record in last(self.places.events, 1, Filter()):
+            if told := time_of(record.get("t")):
+                seconds = max(seconds, (told - BEGINS).total_seconds())
         return seconds
 
     @property
