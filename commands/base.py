@@ -10,7 +10,8 @@ from evennia.objects.models import ObjectDB
 from keepsake.agent.surroundings import people_near
 from keepsake.contrib.evennia.audit import AuditedCommand
 from keepsake.contrib.evennia.creation import find_agents
-from keepsake.contrib.evennia.wording import CannotDo, listed, one_line, quoted, sought
+from keepsake.contrib.evennia.wording import CannotDo, listed, quoted, sought
+from keepsake.language.perception import one_line
 from typeclasses.characters import Character
 
 EVERYTHING = frozenset({"all", "everything"})

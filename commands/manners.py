@@ -19,11 +19,10 @@ from keepsake.contrib.evennia.wording import (
     counted,
     harmless,
     listed,
-    one_line,
     quoted,
     spoken,
 )
-from keepsake.language.perception import visible
+from keepsake.language.perception import one_line
 from typeclasses.accounts import Account
 from world.deed.order import forget_player
 
@@ -185,7 +184,7 @@ class AccountSpeech:
 
     def parse(self) -> None:
         """Show markup instead of obeying it: it could forge lines of the game."""
-        self.args = harmless(visible(self.args))
+        self.args = harmless(one_line(self.args))
         super().parse()
 
     def func(self) -> Any:

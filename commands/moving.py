@@ -9,7 +9,8 @@ from evennia.commands.cmdhandler import CMD_NOMATCH
 from commands.base import PlayerCommand
 from keepsake.agent.surroundings import people_near
 from keepsake.contrib.evennia.audit import AuditedCommand
-from keepsake.contrib.evennia.wording import CannotDo, harmless, listed, one_line, quoted, sought
+from keepsake.contrib.evennia.wording import CannotDo, harmless, listed, quoted, sought
+from keepsake.language.perception import one_line
 from keepsake.prompt.verbs import COMPASS
 from typeclasses.clients import map_in_words, map_of, reads_aloud
 from typeclasses.rooms import EXIT_ORDER

@@ -12,8 +12,8 @@ from evennia.accounts.models import AccountDB
 from evennia.commands.default import unloggedin as default
 from evennia.utils.utils import class_from_module
 
-from keepsake.contrib.evennia.wording import one_line
 from keepsake.errors import NameRefused
+from keepsake.language.perception import one_line
 from keepsake.names import check_agent_name
 from typeclasses.agents import Agent
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from evennia.accounts.accounts import DefaultAccount, DefaultGuest
+from evennia.utils.ansi import strip_ansi
 
 from typeclasses import throttle
-from typeclasses.clients import tell_channel
+from typeclasses.clients import tell
 
 
 class Account(DefaultAccount):
@@ -82,7 +83,8 @@ class Account(DefaultAccount):
         self, message: str, channel: Any, senders: Any = None, **kwargs: Any
     ) -> None:
         """Tell clients that keep channels apart."""
-        tell_channel(self, channel.key, message, next(iter(senders or ()), None))
+        talker, said = getattr(next(iter(senders or ()), None), "key", ""), strip_ansi(message)
+        tell(self, "comm_channel_text", channel=channel.key, talker=talker, text=said)
 
     def at_post_create_character(self, character: Any, **kwargs: Any) -> None:
         """Leave renaming and deleting the account's one character to the admins.

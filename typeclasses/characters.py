@@ -6,10 +6,11 @@ from typing import Any
 
 import evennia
 from evennia.objects.objects import DefaultCharacter
+from evennia.utils.ansi import strip_ansi
 
 from keepsake.archive.records import BY_RULE
 from keepsake.contrib.evennia.characters import CharacterMixin
-from typeclasses.clients import SPOKEN, tell, tell_channel, tell_room
+from typeclasses.clients import SPOKEN, tell, tell_room
 from typeclasses.objects import ObjectParent
 from world.deed.happening import happened
 from world.deed.order import put_in_order
@@ -55,7 +56,8 @@ class Character(CharacterMixin, ObjectParent, DefaultCharacter):
         if kind in _HEARD and getattr(from_obj, "id", None) in (self.db.ignored or ()):
             return False
         if kind in SPOKEN:
-            tell_channel(self, kind, str(line), from_obj)
+            talker, said = getattr(from_obj, "key", ""), strip_ansi(str(line))
+            tell(self, "comm_channel_text", channel=kind, talker=talker, text=said)
         return bool(super().at_msg_receive(text=text, from_obj=from_obj, **kwargs))
 
     def at_look(self, target: Any, **kwargs: Any) -> str:

@@ -41,12 +41,6 @@ def tell(somebody: Any, message: str, **facts: Any) -> None:
             session.msg(**{message: ((), facts)})
 
 
-def tell_channel(hearer: Any, channel: str, line: str, speaker: Any) -> None:
-    """A line on a channel, or of speech."""
-    talker = getattr(speaker, "key", "")
-    tell(hearer, "comm_channel_text", channel=channel, talker=talker, text=strip_ansi(line))
-
-
 def tell_room(looker: Any) -> None:
     """Where they are: name, ways out, who and what is there; and how they are."""
     room, sessions = looker.location, looker.sessions.all()

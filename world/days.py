@@ -60,12 +60,10 @@ def is_free(agent: Any) -> bool:
 
 
 def is_everyday(agent: Any, line: str, facts: Mapping[str, Any], by: Any) -> bool:
-    """Whether what an ordinary day brings is nothing to remember: it stands in the window.
+    """Whether a scene of an ordinary day is nothing to remember: it stands in the window.
 
     Work is remembered where nothing else was seen of who does it that day.
     """
-    if facts.get("type") != SCENE:
-        return False
     who, today = identity_of(by), runtime().clock.now().astimezone().date()
     everyday = {*BY_RULE, "traverse", "move"}
     return any(

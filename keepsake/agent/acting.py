@@ -16,14 +16,12 @@ from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.surroundings import Body, identity_of, people_near, place_of
 from keepsake.archive.privacy import WHISPER
 from keepsake.archive.records import MemoryKind
-from keepsake.language.perception import perceive
 from keepsake.prompt.verbs import PRIVATE, Command
 
 FOLLOW_SECONDS = TALK_SECONDS + 600.0
 """Silence between the two after which an agent follows no longer: ten minutes after their talk."""
 SPEECH, LOOKUPS = frozenset({"say", "whisper"}), frozenset({"recall", "page", "look", "examine"})
 """Deeds that others hear, and those whose result comes back in the same turn."""
-_ECHOES = frozenset({"say", "talk", "whisper", "pose"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +41,7 @@ class Actor:
     Attributes:
         leader: Whom it goes after, as they asked it to, by database number; None for nobody.
         spoke_at: When it and its leader last had words, in seconds of the runtime's timer.
+        acting: What it is doing just now, and the world answers; None for nothing.
     """
 
     def __init__(
@@ -51,7 +50,7 @@ class Actor:
         self.leader: int | None = None
         self.spoke_at = 0.0
         self._memory, self._keeper, self._seconds = memory, keeper, seconds
-        self._acting: Command | None = None
+        self.acting: Command | None = None
 
     def do(
         self,
@@ -78,6 +77,13 @@ class Actor:
         if command.verb in ("follow", "stay"):
             command = self._follow(agent, command)
         place, window = place_of(agent), self._memory.memory.context().window if seen else ()
+        # Whom words are for, whatever they are called; nobody if that is not certain.
+        near, name = people_near(agent), to
+        if command.verb == WHISPER:
+            name = command.argument.partition(" = ")[0]
+        met = [each for each in near if each.key.casefold() == name.casefold()]
+        if command.verb == WHISPER and name and not met:  # as the command finds them
+            met = [each for each in near if each.key.casefold().startswith(name.casefold())]
         # What was perceived since the prompt was made is not answered by it.
         late = any(m.number > seen and m.kind is MemoryKind.PERCEPTION for m in window)
         hidden = confided and command.verb != WHISPER
@@ -89,7 +95,7 @@ class Actor:
             reason="" if hidden else command.reason,
             event=event,
             to=to,
-            to_id=_spoken_to(agent, command, to),
+            to_id=identity_of(met[0]) if len(met) == 1 else "",
             answers=seen if late else 0,
         )
         # Before it is done: what comes of it is remembered too.
@@ -98,14 +104,14 @@ class Actor:
             return Act(command, result=self._keeper.perform(command, place, unsaid), memory=number)
 
         def over(result: Any) -> None:
-            self._acting = None
+            self.acting = None
             if isinstance(result, Failure):
                 log(f"[Error] {agent.key}: {command.line!r} broke off: {result.value!r}")
 
         line = command.line
-        if command.verb == "say" and to in {person.key for person in people_near(agent)}:
+        if command.verb == "say" and to in {person.key for person in near}:
             line = f"talk {to} = {command.argument}"
-        self._acting = command
+        self.acting = command
         return Act(command, result=agent.execute_cmd(line).addBoth(over), memory=number)
 
     def speak(
@@ -136,30 +142,3 @@ class Actor:
         leader = next(each for each in people_near(agent) if each.key == command.argument)
         self.leader, self.spoke_at = int(leader.id), self._seconds()
         return Command("emote", f"goes with {leader.key} from now on.", command.reason)
-
-    def own_result(self, agent: Body, text: str, kind: str, from_obj: Any) -> str | None:
-        """What to remember of a line that its own act has brought; None if it is of another's.
-
-        ``kind`` is the message's type: ``say``, ``look``, ``failure`` … Of the echo of speech and
-        gestures nothing is kept (empty), since the act itself is remembered already.
-        """
-        command = self._acting
-        if command is None or (from_obj is not None and from_obj is not agent):
-            return None
-        if kind == "failure":
-            tried = f"You tried to {command.verb} {command.argument}".rstrip()
-            return f"{tried}: {perceive(text) or 'nothing came of it'}"
-        return "" if kind in _ECHOES else text
-
-
-def _spoken_to(agent: Body, command: Command, to: str) -> str:
-    """Whom words are for, whatever they are called; empty if that is not certain."""
-    whispered = command.verb == WHISPER
-    name = command.argument.partition(" = ")[0].casefold() if whispered else to.casefold()
-    if not name:
-        return ""
-    near = people_near(agent)
-    found = [each for each in near if each.key.casefold() == name]
-    if whispered and not found:  # as the command finds them
-        found = [each for each in near if each.key.casefold().startswith(name)]
-    return identity_of(found[0]) if len(found) == 1 else ""

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from random import Random
 from typing import Any
 
-from twisted.internet.defer import Deferred
+from twisted.internet.defer import Deferred, maybeDeferred
 
 from keepsake.agent.agent_log import FaultHandler, known_secrets, log, open_log, report
 from keepsake.agent.settings import SHARE, RecallConfig, SleepConfig, ThinkingConfig
@@ -120,21 +120,15 @@ class Runtime:
             function returns.
         """
 
-        def came(ended: Future[T]) -> None:
-            if result.called:  # too late
-                return
-            if (error := ended.exception()) is not None:
-                result.errback(error)
-            else:
-                result.callback(ended.result())
+        def tell() -> None:
+            if not result.called:  # else it is too late
+                maybeDeferred(future.result).chainDeferred(result)
 
         def give_up(_: Deferred[T]) -> None:
             future.cancel()
 
         future, result = (pool or self.workers).submit(work), Deferred[T](give_up)
-        future.add_done_callback(
-            lambda ended: None if ended.cancelled() else self.post(lambda: came(ended))
-        )
+        future.add_done_callback(lambda ended: ended.cancelled() or self.post(tell))
         return result.addTimeout(seconds, self.timer)
 
     def asker(

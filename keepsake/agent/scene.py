@@ -167,12 +167,12 @@ def scene_of(
         KeepsakeError: The memory cannot be read.
     """
     memory, books = keeper.memory, keeper.books
-    hits, context = keeper.related(found), memory.memory.context()
+    hits, called_back = keeper.recalled(found)
+    context, audience = memory.memory.context(), turn.audience
     longterm, recent = context.longterm, context.recent
     window = memory.private.heard_by(context.shown, turn.audience)
     window = (*window, extra) if extra is not None else window
     first = context.window[0].number if context.window else None
-    called_back, audience = keeper.called_back, turn.audience
     who = turn.impulse.source_id if turn.partner else ""
     excerpts, told = _recalled(hits, found, memory.name)
     lines = {

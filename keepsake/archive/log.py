@@ -79,34 +79,32 @@ class Archive:
         """The number of the newest memory, 0 if there is none."""
         return self._last_number
 
-    def append_memory(self, memory: Memory) -> Position:
-        """Write a memory; its number must be the next one.
-
-        Raises:
-            ArchiveUnwritable: Nothing was written; the number is still free.
-        """
-        if memory.number != self._last_number + 1:
-            raise ValueError(f"memory {memory.number} does not follow {self._last_number}")
-        position = self.append(memory.to_record())
-        self._last_number = memory.number
-        return position
-
     def append(self, record: Mapping[str, Any]) -> Position:
         """Write one line and hand it to the operating system.
 
         Raises:
             ArchiveUnwritable: Nothing was written.
+            ValueError: It is a memory, and its number is not the next one.
         """
-        data = line_of(record)
+        data, number = line_of(record), record["n"] if record["type"] == "memory" else 0
+        if number and number != self._last_number + 1:
+            raise ValueError(f"memory {number} does not follow {self._last_number}")
         with self._lock:
-            if self._file is None:
+            if (file := self._file) is None:
                 raise ArchiveUnwritable(f"the archive {self.folder} is closed")
             try:
-                file, lines = self._growing(self._file)
+                # Counted at the first writing, as opening reads only its end.
+                lines = file.count_lines() if self._lines is None else self._lines
+                # A segment is named after its first memory, so one that holds none yet goes on.
+                if lines >= SEGMENT_LINES and self._last_number >= int(file.path.stem):
+                    file.sync()
+                    following = AppendedFile(self.folder / f"{self._last_number + 1:010d}{_SUFFIX}")
+                    file.close()
+                    self._file, self._lines, file, lines = following, 0, following, 0
                 file.append(data)
             except OSError as error:
                 raise _unwritable(self.folder, error) from error
-            self._lines = lines + 1
+            self._lines, self._last_number = lines + 1, number or self._last_number
             return Position(file.path.name, lines + 1)
 
     def sync(self) -> None:
@@ -132,18 +130,6 @@ class Archive:
                     file.close()
                 if claimed is not None:
                     os.close(claimed)
-
-    def _growing(self, file: AppendedFile) -> tuple[AppendedFile, int]:
-        """The segment that takes the next line, and how many it has."""
-        # Counted at the first writing, as opening reads only its end.
-        lines = file.count_lines() if self._lines is None else self._lines
-        # A segment is named after its first memory, so one that holds none yet goes on.
-        if lines >= SEGMENT_LINES and self._last_number >= int(file.path.stem):
-            file.sync()
-            following = AppendedFile(self.folder / f"{self._last_number + 1:010d}{_SUFFIX}")
-            file.close()
-            self._file, self._lines, file, lines = following, 0, following, 0
-        return file, lines
 
     # -- opening
 

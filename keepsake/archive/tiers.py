@@ -131,11 +131,6 @@ class Tiers:
     step: int = 0
     undone_at: int | None = None  # N when a compaction was last taken back and none was made since
 
-    def add(self, memory: Memory) -> None:
-        """A memory was archived."""
-        self.window.append(memory)
-        self.last_number = memory.number
-
     def repeat_last(self, times: int) -> Memory:
         """The newest memory happened again."""
         self.window[-1] = self.window[-1].repeated(times)
@@ -171,7 +166,8 @@ class Tiers:
         """
         match record.get("type"):
             case "memory":
-                self.add(Memory.from_record(record))
+                self.window.append(Memory.from_record(record))
+                self.last_number = self.window[-1].number
             case "repeat" if self.window and self.window[-1].number == int(record["n"]):
                 self.repeat_last(int(record["times"]))
             case "compaction":

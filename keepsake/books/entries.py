@@ -26,7 +26,7 @@ from enum import StrEnum
 from itertools import pairwise
 
 from keepsake.errors import NoteRefused
-from keepsake.language.perception import MONTHS, for_prompt, short_day, visible, writable
+from keepsake.language.perception import MONTHS, for_prompt, one_line, short_day, writable
 from keepsake.ports import Tokens
 
 LEAST, MOST = 1, 10
@@ -132,7 +132,7 @@ def checked(entry: JournalEntry) -> JournalEntry:
 
 def normal(entry: JournalEntry) -> JournalEntry:
     """An entry with nothing in it that a file, or a line of a prompt, could take for more."""
-    people = (" ".join(visible(each).translate(_UNSAFE).split())[:80].strip() for each in entry.who)
+    people = (one_line(each.translate(_UNSAFE))[:80].strip() for each in entry.who)
     return replace(
         entry,
         text=clean(entry.text),

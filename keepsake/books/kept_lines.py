@@ -25,7 +25,7 @@ from typing import ClassVar
 
 from keepsake.books.files import NO_OWNER, Owner, RecordStore
 from keepsake.errors import NoteRefused
-from keepsake.language.perception import for_prompt, shorten, visible
+from keepsake.language.perception import for_prompt, one_line, shorten
 from keepsake.prompt.tokens import most_tokens
 
 PINNED_LIMIT = 1200
@@ -201,7 +201,7 @@ class Pinned(ListBook[_Pin]):
         Raises:
             NoteRefused: It is empty, too long, pinned already, or the block is full.
         """
-        line = re.sub(r"^-\s+", "", " ".join(visible(text).replace(OWN, " ").split()))
+        line = re.sub(r"^-\s+", "", " ".join(one_line(text).replace(OWN, " ").split()))
         if not any(char.isalnum() for char in line):
             raise NoteRefused("There is nothing to pin", "Write: pin <text>")
         if len(line) > LONGEST_PIN:

@@ -19,7 +19,7 @@ import yaml
 
 from keepsake.books.files import NO_OWNER, Owner, RecordStore, free_name, pages, time_of
 from keepsake.errors import NoteRefused
-from keepsake.language.perception import shorten, visible
+from keepsake.language.perception import one_line, shorten
 from keepsake.names import folder_name
 
 LONGEST_TITLE = 60
@@ -175,7 +175,7 @@ def check_title(title: str) -> str:
     Raises:
         NoteRefused: It has no letter or digit, or is too long.
     """
-    clean = " ".join(visible(title[: 10 * LONGEST_TITLE]).split()).strip(" .:#-")
+    clean = one_line(title[: 10 * LONGEST_TITLE]).strip(" .:#-")
     if not _same(clean):
         raise NoteRefused("A note needs a title", "Write: note <title>: <text>")
     if len(clean) > LONGEST_TITLE:
@@ -226,7 +226,7 @@ def _written(note: Note, meta: Mapping[str, object]) -> str:
 
 
 def _checked_text(text: str) -> str:
-    clean = "\n".join(" ".join(visible(line).split()) for line in text.splitlines()).strip()
+    clean = "\n".join(map(one_line, text.splitlines())).strip()
     if not clean:
         raise NoteRefused("The note has no text", "Write: note <title>: <text>")
     if len(clean) > LONGEST_ENTRY:
@@ -238,4 +238,4 @@ def _checked_text(text: str) -> str:
 
 def _same(title: str) -> str:
     """What two titles share that mean the same note."""
-    return " ".join(re.findall(r"\w+", unicodedata.normalize("NFKC", visible(title)).casefold()))
+    return " ".join(re.findall(r"\w+", unicodedata.normalize("NFKC", one_line(title)).casefold()))

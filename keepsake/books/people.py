@@ -258,7 +258,8 @@ def _shown(name: str, page: PersonPage | None, how: Telling) -> Iterator[str]:
     former = [each for each in page.names if each != name]
     known_as = f" (you knew them as {former[-1]})" if former else ""
     head = f"{name}{known_as}, met {_day(page.first_met, how.now)}"
-    opinions = (for_prompt(e, limit=_LONGEST).rstrip(".") for e in (*page.remarks, page.portrait))
+    remarks = (for_prompt(each).lstrip("-*# ") for each in page.by_hand if each[:2] != "##")
+    opinions = (for_prompt(e, limit=_LONGEST).rstrip(".") for e in (*remarks, page.portrait))
     about = ": ".join(filter(None, [head, "; ".join(filter(None, opinions))]))
     quotes: dict[str, list[str]] = {"told you in confidence": [], "last said": [], "you saw": []}
     for each in page.lines:

@@ -92,12 +92,6 @@ class PersonPage:
         """What they are called now."""
         return self.names[-1]
 
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """The lines that a person wrote into the page, without their list marks."""
-        lines = (for_prompt(each).lstrip("-*# ") for each in self.by_hand if each[:2] != "##")
-        return tuple(filter(None, lines))
-
     def with_lines(self, new: Iterable[PageLine]) -> PersonPage:
         """The page with more lines; what is said again counts once, and the oldest go."""
         by_text = {each.shown: each for each in self.lines}

@@ -11,6 +11,7 @@ from __future__ import annotations
 import calendar
 import re
 import unicodedata
+from collections.abc import Callable
 from datetime import date
 from functools import lru_cache
 
@@ -43,9 +44,8 @@ def short_day(day: date) -> str:
     return f"{day.day} {MONTHS[day.month - 1][:3]}"
 
 
-def words(text: str) -> list[str]:
-    """The words of ``text`` in order, as written."""
-    return _WORD.findall(text)
+words: Callable[[str], list[str]] = _WORD.findall
+"""The words of a text in order, as written."""
 
 
 def writable(text: str) -> str:
@@ -147,7 +147,7 @@ def perceive(raw: str, *, own_name: str = "") -> str:
         command, sign, shown = link.partition("|lt")
         text += shown if sign else command
     text = _MARKUP.sub(lambda code: _PLAIN.get(code[0], ""), text)
-    lines = (" ".join(visible(line).split()) for line in text.splitlines())
+    lines = map(one_line, text.splitlines())
     line = ""
     for each in lines:  # as sentences
         if not each.strip(_RULE):
@@ -171,7 +171,7 @@ def for_prompt(text: str, *, limit: int = PROMPT_LIMIT) -> str:
 
     What stood in the last prompt mostly stands in the next one too, hence the cache.
     """
-    line = " ".join(visible(text).split())
+    line = one_line(text)
     line = _CURSOR.sub(r"\1:", line)
     line = _TOKEN.sub(r"(\1)", line).replace("<|", "(|")  # half a token is one with what follows
     # Nested ones are only seen once the inner one is gone; what is left over cannot match.
@@ -207,18 +207,18 @@ def fit_name(text: str) -> str:
     return clean if any(map(str.isalnum, clean)) else "somebody"
 
 
-def visible(text: str) -> str:
-    """``text`` with control, invisible, direction and broken characters taken out."""
-    # What Python calls printable has none of these and no blank but the plain one; nearly
-    # every text is, and every prompt asks this of a hundred of them.
-    if text.isprintable():
-        return text
-    # Blanks between words are control characters too (tab, newline): they stay blanks.
-    return "".join(
-        " " if c.isspace() else c
-        for c in text
-        if c.isspace() or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co", "Cn")
-    )
+def one_line(text: str) -> str:
+    """``text``, single-spaced, without control, invisible, direction and broken characters."""
+    # What Python calls printable has none of these; nearly every text is, and every prompt
+    # asks this of a hundred of them.
+    if not text.isprintable():
+        # Blanks between words are control characters too (tab, newline): they stay blanks.
+        text = "".join(
+            " " if c.isspace() else c
+            for c in text
+            if c.isspace() or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co", "Cn")
+        )
+    return " ".join(text.split())
 
 
 def shorten(text: str, limit: int) -> str:

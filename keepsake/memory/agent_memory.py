@@ -99,8 +99,9 @@ class AgentMemory:
                 record = {"type": "repeat", "n": last.number, "t": when, "times": times}
                 self.archive.append(record)
                 return self.tiers.repeat_last(times)
-            self.archive.append_memory(memory)
-            self.tiers.add(memory)
+            self.archive.append(memory.to_record())
+            self.tiers.window.append(memory)
+            self.tiers.last_number = memory.number
             return memory
 
     # -- what is in the prompt, and what it costs

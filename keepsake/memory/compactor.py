@@ -54,7 +54,7 @@ class Compactor:
         self._unwritten = 0
         self._archive, self._tiers, self._lock = archive, tiers, lock
         self._window, self._copies, self._host = window, copies, host
-        agent, log = window.counter.agent, host.log
+        agent, log = window.agent, host.log
         self._log: Callable[[str], None] = lambda text: log(f"[Memory] {agent}: {text}")
 
     @property
@@ -143,7 +143,7 @@ class Compactor:
                 standing=tiers.compactions + 1,
                 time=self._host.clock.now(),
             )
-            source = self._window.counter.tokens.source
+            source = self._window.tokens.source
             tokens = {
                 "before": result.tokens_before,
                 "after": result.tokens_after,

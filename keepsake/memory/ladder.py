@@ -92,13 +92,13 @@ class Ladder:
     def tokens(self) -> int:
         """Summaries and window now, or as they will be."""
         texts = [summary.text for summary in self.summaries.values()]
-        return self.window.counter.text(*texts) + self._window
+        return self.window.count(*texts) + self._window
 
     # -- the rungs
 
     def _summarise(self) -> None:
         """The short-term summary flows into the long-term one; what leaves becomes the new one."""
-        plan, counter, before = self.plan, self.window.counter, self.tokens
+        plan, count, before = self.plan, self.window.count, self.tokens
         # No model is paid for what says nothing.
         leaving = mask(plan.leaving, plan.leaving[-1].number, self.window.matters) or plan.leaving
         memories = tuple(memory for memory in leaving if memory.event not in STOCK) or leaving
@@ -115,8 +115,8 @@ class Ladder:
                 drafts = list(pool.map(self._write, [source for source, _ in sources]))
         self.summaries, self._window = {}, plan.staying_tokens
         for (source, span), draft in zip(sources, drafts, strict=True):
-            made_of = sum(map(counter.text, source.older)) + counter.memories(source.memories)
-            costs = made_of, counter.text(draft.text)
+            made_of = count(*source.older, *source.memories)
+            costs = made_of, count(draft.text)
             summary = Summary(source.tier, *span, draft.text, draft.model, self.now, *costs)
             self.summaries[source.tier] = summary
         self._step(Rung.SUMMARISE, before, *drafts)
@@ -138,22 +138,22 @@ class Ladder:
     def _merge(self) -> None:
         """Summarise the summary of everything old again when it has outgrown its limit."""
         tier = Tier.LONGTERM
-        limit, counter = self.plan.config.longterm_tokens, self.window.counter
+        limit, count = self.plan.config.longterm_tokens, self.window.count
         summary = self.summaries.get(tier)
-        if summary is None or counter.text(summary.text) <= limit:
+        if summary is None or count(summary.text) <= limit:
             return
         before, old = self.tokens, (without_note(summary.text),)
         written = self._write(self._source(tier, (), old, limit))
         self._shorten(tier, written)
-        if counter.text(self.summaries[tier].text) > limit:
+        if count(self.summaries[tier].text) > limit:
             self._by_rules(tier, limit)
         self._step(Rung.RESUMMARISE, before, written)
 
     def _squeeze(self, target: int) -> None:
         """Make both summaries smaller without a model: before anything is cut."""
-        before, counter = self.tokens, self.window.counter
+        before, count = self.tokens, self.window.count
         room = max(target - self.plan.before.overhead - self._window, 0)
-        weights = {tier: counter.text(each.text) for tier, each in self.summaries.items()}
+        weights = {tier: count(each.text) for tier, each in self.summaries.items()}
         for tier, tokens in weights.items():
             limit = max(room * tokens // max(sum(weights.values()), 1), LEAST_SUMMARY)
             if tokens > limit:
@@ -162,15 +162,15 @@ class Ladder:
 
     def _truncate(self, target: int) -> None:
         """Cut the oldest summary, then the other; the archive has both."""
-        before, overhead, counter = self.tokens, self.plan.before.overhead, self.window.counter
+        before, overhead, count = self.tokens, self.plan.before.overhead, self.window.count
         config = self.plan.config
         # What is left when both summaries are squeezed as far as they can be.
         least = overhead + self._window + 2 * LEAST_SUMMARY
         target = min(max(target, least), max(target, config.of_budget(config.emergency)))
         for tier, summary in list(self.summaries.items()):
             if (over := overhead + self.tokens - target) > 0:
-                limit = max(counter.text(summary.text) - over, 0)
-                text = cut(summary, limit, counter.text)
+                limit = max(count(summary.text) - over, 0)
+                text = cut(summary, limit, count)
                 self._shorten(tier, Draft(text, summary.model))
         self._step(Rung.TRUNCATE, before)
 
@@ -185,13 +185,13 @@ class Ladder:
     ) -> SummarySource:
         return SummarySource(
             tier=tier,
-            agent=self.window.counter.agent,
+            agent=self.window.agent,
             memories=memories,
             older=older,
             strategy=self.plan.strategy,
             limit_tokens=limit,
             usual_tokens=max(self.plan.config.longterm_tokens, USUAL_TOKENS),
-            tokens=self.window.counter.text,
+            tokens=self.window.count,
             importance=self.window.importance,
             constraints=self.constraints,
         )
@@ -202,7 +202,7 @@ class Ladder:
 
     def _shorten(self, tier: Tier, draft: Draft) -> None:
         """Put a shorter text in a summary's place; one that is none changes nothing."""
-        summary, count = self.summaries[tier], self.window.counter.text
+        summary, count = self.summaries[tier], self.window.count
         tokens = count(draft.text)
         if draft.text and tokens < count(summary.text):
             self.summaries[tier] = replace(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from keepsake.archive.privacy import outward
@@ -46,22 +46,6 @@ class MemoryHost:
     emit: Callable[[MemoryChange], None] = lambda _: None
 
 
-class TokenCounter:
-    """Counts what memories, as lines of a prompt, and summaries cost one agent."""
-
-    def __init__(self, agent: str, tokens: Tokens) -> None:
-        self.agent, self.tokens = agent, tokens
-
-    def memories(self, memories: Iterable[Memory]) -> int:
-        """Tokens of several memories."""
-        return sum(self.tokens.each([script_line(memory, self.agent) for memory in memories]))
-
-    def text(self, *texts: str) -> int:
-        """Tokens of summaries, line by line."""
-        lines = [line for text in texts for line in text.splitlines() if line.strip()]
-        return sum(self.tokens.each(lines))
-
-
 class Window:
     """The tiers as a prompt shows them; for callers that hold the lock of the tiers.
 
@@ -72,12 +56,20 @@ class Window:
 
     def __init__(self, agent: str, tiers: Tiers, host: MemoryHost) -> None:
         self.overhead = 0
-        self.counter = TokenCounter(agent, host.tokens or Heuristic())
+        self.agent, self.tokens = agent, host.tokens or Heuristic()
         self.importance = host.importance or (lambda memory: importance(memory, agent))
         self._tiers, self._host = tiers, host
         self._through = self._looked = 0
         # the memories up to the boundary, and what they are masked
         self._masked: tuple[tuple[Memory, ...], tuple[Memory, ...]] = ((), ())
+
+    def count(self, *parts: Memory | str) -> int:
+        """Tokens of memories, as lines of a prompt, and of the lines of texts."""
+        lines: list[str] = []
+        for part in parts:
+            own = [script_line(part, self.agent)] if isinstance(part, Memory) else part.splitlines()
+            lines += [line for line in own if line.strip()]
+        return sum(self.tokens.each(lines))
 
     def matters(self, memory: Memory) -> bool:
         """Whether the mask leaves a memory as it is."""
@@ -112,7 +104,7 @@ class Window:
         """How many of the newest memories always stay as they are."""
         room, count = int(config.preserve_share * config.budget), 0
         for memory in reversed(self._tiers.window):
-            if (room := room - self.counter.memories([memory])) < 0:
+            if (room := room - self.count(memory)) < 0:
                 break
             count += 1
         return max(count, config.preserve_memories)
@@ -121,27 +113,26 @@ class Window:
         """What the prompt costs."""
         context, budget = self.context(), self._host.config().budget
         summaries = [each.text for each in (context.longterm, context.recent) if each]
-        window = self.counter.memories(context.shown)
-        return Load(self.overhead, self.counter.text(*summaries), window, budget)
+        window = self.count(*context.shown)
+        return Load(self.overhead, self.count(*summaries), window, budget)
 
     def snapshot(self, context: MemoryContext) -> MemorySnapshot:
         """A context, weighed memory by memory, for a plan; takes long, and needs no lock."""
-        counter, promised = self.counter, self._host.promised()
-        shown = {memory.number: counter.memories([memory]) for memory in context.shown}
+        shown = {memory.number: self.count(memory) for memory in context.shown}
         weights = tuple(shown.get(memory.number, 0) for memory in context.window)
-        longterm = counter.text(context.longterm.text) if context.longterm else 0
-        recent = counter.text(context.recent.text) if context.recent else 0
+        longterm = self.count(context.longterm.text) if context.longterm else 0
+        recent = self.count(context.recent.text) if context.recent else 0
         return MemorySnapshot(
             longterm=context.longterm,
             recent=context.recent,
             # What summaries are made of, and whoever reads them may know.
             window=tuple(map(outward, context.window)),
             weights=weights,
-            plain=counter.memories(context.window),
+            plain=self.count(*context.window),
             longterm_tokens=longterm,
             recent_tokens=recent,
             overhead=self.overhead,
-            open_from=open_exchange(context.window, counter.agent, promised),
+            open_from=open_exchange(context.window, self.agent, self._host.promised()),
             tokens=longterm + recent + sum(weights),
         )
 

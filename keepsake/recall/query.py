@@ -79,14 +79,20 @@ def read(text: str, names: Collection[str], now: datetime, asker: str = "") -> R
     plain = text
     for name in known:
         plain = pattern(rf"{_whole(name).pattern}(?:['’]s)?", re.I).sub(" ", plain)
-    lines = []
+    lines, meaning = list[str](), list[str]()
     for line in text.splitlines():
         # As the person named would say it, without who says it; not those that only name somebody.
         who, colon, said = line.partition(": ")
         told = said if colon and who.casefold() in known else line
         if told.strip() and told.strip().casefold() not in known:
-            lines.append(_as_told(told, known) or told)
-    meaning = tuple(lines) or (_as_told(text, known) or text,)
+            lines.append(told)
+    for line in lines or [text]:  # "Tom's cup" is "my cup", and "at the Kettle" is "at"
+        told = line
+        for name in (_whole(each).pattern for each in known):
+            told = pattern(rf"{name}['’]s?(?!\w)", re.I).sub("my", told)
+            told = pattern(rf"\b({_BEFORE_OTHERS}) {name}", re.I).sub(r"\1", told)
+            told = pattern(name, re.I).sub("I", told)
+        meaning.append(" ".join(told.split()) or line)
     nameless = [" ".join(_UNKNOWN.sub("", each).split()) for each in meaning]
     every = [w.casefold() for w in words(_POSSESSIVE.sub("", _TIME.sub(" ", plain)))]
     telling = [w for w in every if w not in COMMON_WORDS and w not in _ASKING and len(w) > 1]
@@ -95,7 +101,7 @@ def read(text: str, names: Collection[str], now: datetime, asker: str = "") -> R
         terms=tuple(dict.fromkeys(telling))[:_MOST_TERMS],
         names=tuple(known),
         times=tuple(span for each in _TIME.finditer(text) if (span := _span(each, now))),
-        meaning=meaning,
+        meaning=tuple(meaning),
         nameless=tuple(each for each in nameless if each and each not in meaning),
         when=_WHEN.search(text) is not None,
         asker=asker.casefold() if _OF_ASKER.search(text) else "",
@@ -104,13 +110,7 @@ def read(text: str, names: Collection[str], now: datetime, asker: str = "") -> R
 
 def stemmed(text: str) -> str:
     """The stems of the words of ``text`` as :attr:`Document.stemmed` holds them: between blanks."""
-    return f" {' '.join(sorted(frozenset().union(*map(_stems, text.split()))))} "
-
-
-@lru_cache(maxsize=32_768)
-def _stems(piece: str) -> frozenset[str]:
-    """Of what stands between two blanks; the same few thousand pieces come again and again."""
-    return frozenset(map(stem, words(_POSSESSIVE.sub("", piece))))
+    return f" {' '.join(sorted(set(map(stem, words(_POSSESSIVE.sub('', text))))))} "
 
 
 @lru_cache(maxsize=8)  # a world's names are the same for a while, and all agents know them
@@ -121,16 +121,6 @@ def _longest_first(names: frozenset[str]) -> list[str]:
 def _whole(name: str) -> re.Pattern[str]:
     """Finds a name as a whole word."""
     return pattern(rf"(?<!\w){re.escape(name)}(?!\w)")
-
-
-def _as_told(text: str, names: Collection[str]) -> str:
-    """``text`` in the first person: "Tom's cup" is "my cup", and "at the Kettle" is "at"."""
-    for name in names:
-        whole = _whole(name).pattern
-        text = pattern(rf"{whole}['’]s?(?!\w)", re.I).sub("my", text)
-        text = pattern(rf"\b({_BEFORE_OTHERS}) {whole}", re.I).sub(r"\1", text)
-        text = pattern(whole, re.I).sub("I", text)
-    return " ".join(text.split())
 
 
 # -- times

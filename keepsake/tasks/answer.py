@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from keepsake.language.perception import pattern, visible
+from keepsake.language.perception import one_line, pattern
 from keepsake.ports import Embedder
 
 LONGEST_PART = 1000
@@ -179,7 +179,7 @@ def _speech(text: str) -> Iterator[AnswerPart]:
 
 def _clean(text: str) -> str:
     """One line without control characters; empty if it holds no letter or figure."""
-    line = " ".join(visible(text).split())
+    line = one_line(text)
     return line if any(char.isalnum() for char in line) else ""
 
 

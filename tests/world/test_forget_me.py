@@ -216,7 +216,7 @@ def archived(folder: Path, *lines: tuple[MemoryKind, str, str, str, dict[str, st
     now = datetime(2026, 11, 20, tzinfo=UTC)
     for number, (kind, who, key, text, more) in enumerate(lines, 1):
         facts = {"source": who, "source_id": key, **more}
-        archive.append_memory(Memory(number, now, kind, text, "Inn", **facts))
+        archive.append(Memory(number, now, kind, text, "Inn", **facts).to_record())
     archive.close()
 
 

@@ -12,7 +12,8 @@ from evennia.utils.ansi import strip_ansi
 from evennia.utils.text2html import parse_html
 
 from keepsake.contrib.evennia.creation import create_agent
-from keepsake.contrib.evennia.wording import LONGEST_SPEECH, one_line, spoken
+from keepsake.contrib.evennia.wording import LONGEST_SPEECH, spoken
+from keepsake.language.perception import one_line
 from tests.world.agents_world import AgentsWorld
 
 HOSTILE = [

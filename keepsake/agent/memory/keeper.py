@@ -245,23 +245,20 @@ class MemoryTools:
 
     # -- what of it is in the prompt
 
-    @property
-    def called_back(self) -> list[tuple[int, str]]:
-        """The memories that the agent has called back, each with its number and as a line."""
-        if not self._remembered:
-            return []
-        lines = related.paged(self._remembered, self._services.recalling)
-        return [(each.number, line) for each, line in zip(self._remembered, lines, strict=False)]
+    def recalled(self, found: SearchResult | None) -> tuple[tuple[Hit, ...], list[tuple[int, str]]]:
+        """The hits of a search that a prompt shows now, and what the agent has called back.
 
-    def related(self, found: SearchResult | None) -> tuple[Hit, ...]:
-        """The hits of a search that a prompt shows now."""
-        if found is None:
-            return ()
-        config = self._services.recalling
+        Of that each memory is a number and a line.
+        """
+        config, lines = self._services.recalling, list[str]()
+        if self._remembered:
+            lines = related.paged(self._remembered, config)
+        called_back = [(m.number, line) for m, line in zip(self._remembered, lines, strict=False)]
         if self._services.chat_tokens:
             # The prompt of a chat shows the memories that summaries were made of, no old summary.
             config = replace(config, summaries=0)
-        return related.related(found, self.memory.shown(), config)
+        hits = related.related(found, self.memory.shown(), config) if found is not None else ()
+        return hits, called_back
 
     def thought_over(self) -> None:
         """A prompt was made: what was called back fades after a few."""

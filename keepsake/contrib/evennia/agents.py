@@ -15,7 +15,7 @@ from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
 from keepsake.agent.surroundings import event_of, identity_of, is_agent
 from keepsake.agent.thinker import Thinker
-from keepsake.archive.records import POSE, MemoryKind
+from keepsake.archive.records import POSE, SCENE, MemoryKind
 from keepsake.contrib.evennia import creation
 from keepsake.contrib.evennia.characters import CharacterMixin, answers_room, greeter
 from keepsake.contrib.evennia.minds import close_mind, mind_of, rename_mind
@@ -25,6 +25,7 @@ from keepsake.names import check_agent_name, folder_name
 
 MOVES = frozenset({"move", "traverse", "teleport"})
 """What Evennia calls the messages that somebody comes or goes."""
+_ECHOES = frozenset({"say", "talk", "whisper", "pose"})
 AGENT_LOCKS = "puppet:perm(Developer);get:false();call:false();delete:perm(Builder)"
 
 
@@ -120,15 +121,18 @@ class AgentMixin(CharacterMixin):
         line = perception.perceive(raw, own_name=self.key)
         if not line or (self.db.asleep and not mind.sleeper.reached_by(from_obj, line, facts)):
             return 0
-        if getattr(from_obj, "unannounced", False) or self.is_everyday(line, facts, from_obj):
-            return 0
         kind = str(facts.get("type", ""))
+        everyday = kind == SCENE and self.is_everyday(line, facts, from_obj)
+        if everyday or getattr(from_obj, "unannounced", False):
+            return 0
         if kind == POSE:  # which the memory keeps as its kind
             line = line.removeprefix("* ")
         place = self.location.key if self.location else ""
-        if (result := mind.actor.own_result(self, line, kind, from_obj)) is not None:
-            if result:
-                mind.memory.remember(result, MemoryKind.RESULT, place=place, event=kind)
+        if (act := mind.actor.acting) is not None and from_obj in (None, self):
+            if kind == "failure":
+                line = f"{f'You tried to {act.verb} {act.argument}'.rstrip()}: {line}"
+            if kind not in _ECHOES:  # the act itself is remembered already
+                mind.memory.remember(line, MemoryKind.RESULT, place=place, event=kind)
             return 0
         source = from_obj.key if from_obj is not None and from_obj is not self else ""
         kept = mind.memory.remember(
@@ -162,7 +166,7 @@ class AgentMixin(CharacterMixin):
         return event
 
     def is_everyday(self, line: str, facts: dict[str, Any], from_obj: Any) -> bool:
-        """Whether a line is nothing to remember; a game may say so of what it shows each day."""
+        """Whether a scene is nothing to remember; a game may say so of what it shows each day."""
         return False
 
     def at_minute(self) -> None:

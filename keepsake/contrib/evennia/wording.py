@@ -10,7 +10,7 @@ from __future__ import annotations
 import inflect
 
 from keepsake.errors import KeepsakeError
-from keepsake.language.perception import visible
+from keepsake.language.perception import one_line
 
 LONGEST_SPEECH = 1000
 """Characters that one act of speech or gesture may have; on an average of two bytes at most."""
@@ -24,11 +24,6 @@ _ARTICLES = ("the ", "a ", "an ", "my ")
 
 class CannotDo(KeepsakeError):
     """What somebody wants to do cannot be done; says why."""
-
-
-def one_line(text: str) -> str:
-    """``text`` without line breaks, control or invisible characters, single-spaced."""
-    return " ".join(visible(text).split())
 
 
 def spoken(text: str) -> str:

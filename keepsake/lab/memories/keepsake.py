@@ -43,8 +43,8 @@ class LivedMemory(AgentMemory):
             ArchiveUnwritable: Nothing was remembered.
         """
         with self.lock:
-            self.archive.append_memory(memory)
-            self.tiers.add(memory)
+            self.archive.append(memory.to_record())
+            self.tiers.apply(memory.to_record())
 
 
 class KeepsakeMemory:

@@ -38,9 +38,8 @@ class Life:
         for text in texts:
             number = self.archive.last_number + 1
             time = DAWN + timedelta(minutes=number)
-            self.archive.append_memory(
-                Memory(number, time, MemoryKind.PERCEPTION, text, "The Mill", "Tom")
-            )
+            memory = Memory(number, time, MemoryKind.PERCEPTION, text, "The Mill", "Tom")
+            self.archive.append(memory.to_record())
 
     def live_days(self, count: int) -> None:
         self.live(*(f"Tom says, “Sack {self.archive.last_number + 1 + i}.”" for i in range(count)))

@@ -158,7 +158,8 @@ def test_an_archive_that_changed_has_the_index_made_anew(
     life.live("Tom says, “Never open the marzipan drawer.”")
     for number in range(2, 13):
         told = f"Ann says, “Sack {number}.”"
-        life.archive.append_memory(Memory(number, DAWN, MemoryKind.PERCEPTION, told, "Mill", "Ann"))
+        memory = Memory(number, DAWN, MemoryKind.PERCEPTION, told, "Mill", "Ann")
+        life.archive.append(memory.to_record())
     index = reopen()
     follow(index)
     assert by_words(index, "marzipan")[0] == "memory:1"

@@ -115,7 +115,7 @@ def test_a_memory_takes_the_next_number_and_no_other(life, number):
     live(memory, 2)
     (newest,) = memory.archive.read(2, 2)
     with pytest.raises(ValueError, match=f"memory {number} does not follow 2"):
-        memory.archive.append_memory(replace(newest, number=number))
+        memory.archive.append(replace(newest, number=number).to_record())
     assert memory.archive.last_number == 2
     memory.close()
 

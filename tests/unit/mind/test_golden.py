@@ -64,7 +64,7 @@ def test_an_earlier_vault_opens_and_is_written_on(agent):
     tom = book.page(TOM)
     assert tom is not None
     assert "work: baker" in [line.text for line in tom.lines]
-    assert "Do not trust him." in tom.remarks
+    assert "Do not trust him." in "\n".join(tom.by_hand)
     before = contents(agent)
     pinned = Pinned(agent / "pinned.md")
     pinned.add("New.")
@@ -92,7 +92,7 @@ def test_the_books_of_the_version_before_this_one_open_and_are_written_on(agent)
     tom, ada, eve = (book.find(name)[0] for name in ("Tom", "Ada", "Eve"))
     assert (tom.name, tom.portrait) == ("Thomas", "A miller who became a baker.")
     assert tom.lines[-1].text == "The keeper of the old lighthouse has left me a map."
-    assert ada.remarks == ("She cannot stand aniseed.",)
+    assert "She cannot stand aniseed." in "\n".join(ada.by_hand)
     assert [line.said for line in eve.lines] == [True, True]
     assert (book.through, book.problems, journal.problems) == (10, [], ())
 

@@ -79,7 +79,7 @@ def test_what_a_person_writes_stays_and_a_broken_page_waits_to_be_mended(tmp_pat
     path.write_text(whole)
     days.says("Ada", ADA, "Mended.")
     book.take(days.memories)
-    assert there(book, ADA).remarks == ("Likes rosemary.", "x")
+    assert [*filter(None, there(book, ADA).by_hand)] == ["Likes rosemary.", "## Mine", "x"]
     assert "Mended." in path.read_text()
 
 

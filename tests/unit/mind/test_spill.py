@@ -38,7 +38,8 @@ def bring(folder, spill, agent, most):
             else:
                 time = datetime.fromisoformat(line["time"])
                 kind = MemoryKind(line["kind"])
-                archive.append_memory(Memory(archive.last_number + 1, time, kind, line["text"]))
+                memory = Memory(archive.last_number + 1, time, kind, line["text"])
+                archive.append(memory.to_record())
         if most >= len(missing):
             archive.sync()
             spill.done(agent)
@@ -122,6 +123,6 @@ def test_a_home_that_cannot_be_written_is_told_and_a_changed_line_is_not_brought
 def test_of_two_that_are_alike_the_one_that_is_there_counts_once(tmp_path):
     line, again = lines_of(["Rain.", "Rain."], [0, 0])
     archive = Archive(tmp_path / "Mira")
-    archive.append_memory(Memory(1, BEGIN, MemoryKind.PERCEPTION, "Rain."))
+    archive.append(Memory(1, BEGIN, MemoryKind.PERCEPTION, "Rain.").to_record())
     assert not_yet_in(archive, [line, again]) == [again]
     archive.close()

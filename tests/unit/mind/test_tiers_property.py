@@ -31,7 +31,10 @@ RULES = (
 )
 
 
-def no_space(data: bytes) -> int:
+APPEND = archive_module.AppendedFile.append
+
+
+def no_space(*_: object) -> None:
     """What the system says to a write when there is no room left."""
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -272,12 +275,12 @@ class Lives(RuleBasedStateMachine):
     @rule()
     def the_disk_fills(self):
         self.full_disk = True
-        self.memory.archive._growing = no_space
+        archive_module.AppendedFile.append = no_space
 
     @rule()
     def free_disk(self):
         self.full_disk = False
-        self.memory.archive.__dict__.pop("_growing", None)
+        archive_module.AppendedFile.append = APPEND
 
     @rule(torn=st.none() | st.binary(min_size=1, max_size=30).filter(lambda b: b"\n" not in b))
     def restart_or_crash_in_the_middle_of_a_line(self, torn):
