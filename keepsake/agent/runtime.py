@@ -128,7 +128,7 @@ class Runtime:
             future.cancel()
 
         future, result = (pool or self.workers).submit(work), Deferred[T](give_up)
-        future.add_done_callback(lambda ended: ended.cancelled() or self.post(tell))
+        future.add_done_callback(lambda ended: None if ended.cancelled() else self.post(tell))
         return result.addTimeout(seconds, self.timer)
 
     def asker(
