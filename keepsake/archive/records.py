@@ -103,21 +103,17 @@ class Memory:
         return replace(self, repeats=times)
 
     @property
-    def told(self) -> str:
-        """The text as others than the archive show it: what is only played says that it is.
-
-        Whoever poses finds the words, and they may read like speech or a departure; nothing else
-        that a player types comes out as ``Tom poses: …``.
-        """
-        if self.kind is not MemoryKind.PERCEPTION or self.event != POSE:
-            return self.text
-        played = self.text.removeprefix(self.source).strip() if self.source else self.text
-        return f"{self.source or 'Somebody'} poses: {played}".replace('"', "'")
-
-    @property
     def line(self) -> str:
-        """The text as a prompt shows it, repeats folded."""
-        return f"{self.told} (repeated {self.repeats}×)" if self.repeats > 1 else self.told
+        """The text as others than the archive show it, repeats folded.
+
+        What is only played says that it is. Whoever poses finds the words, and they may read like
+        speech or a departure; nothing else that a player types comes out as ``Tom poses: …``.
+        """
+        text = self.text
+        if self.kind is MemoryKind.PERCEPTION and self.event == POSE:
+            played = text.removeprefix(self.source).strip()
+            text = f"{self.source or 'Somebody'} poses: {played}".replace('"', "'")
+        return f"{text} (repeated {self.repeats}×)" if self.repeats > 1 else text
 
     def to_record(self) -> dict[str, Any]:
         """The archive line; empty fields are left out."""

@@ -197,8 +197,9 @@ class AgentMemory:
                 load = self.load()
                 # What came meanwhile says nothing of what this one could do.
                 left = made.tokens_after if made else load.summaries + load.window
+                rest = Load(load.overhead + left, 0, left, load.budget)
                 with self.lock:
-                    self._triggers.compacted(reason, Load(load.overhead, 0, left, load.budget))
+                    self._triggers.compacted(reason, rest)
             if made is None and emergency and load.used > load.budget:
                 raise self._nothing_left(load)
             return made or self._nothing(reason)

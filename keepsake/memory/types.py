@@ -53,15 +53,15 @@ class Outcome(StrEnum):
 class Load:
     """What the prompt costs, as far as it is known without building it."""
 
-    overhead: int  # tokens of all that is neither summary nor window
+    used: int  # tokens of the whole prompt
     summaries: int
     window: int  # tokens of the window as it is shown, masked
     budget: int  # tokens that the prompt may have: the context less the reserve
 
     @property
-    def used(self) -> int:
-        """Tokens of the whole prompt."""
-        return self.overhead + self.summaries + self.window
+    def overhead(self) -> int:
+        """Tokens of all that is neither summary nor window."""
+        return self.used - self.summaries - self.window
 
     @property
     def share(self) -> float:

@@ -112,9 +112,9 @@ class Window:
     def load(self) -> Load:
         """What the prompt costs."""
         context, budget = self.context(), self._host.config().budget
-        summaries = [each.text for each in (context.longterm, context.recent) if each]
+        summaries = self.count(*(e.text for e in (context.longterm, context.recent) if e))
         window = self.count(*context.shown)
-        return Load(self.overhead, self.count(*summaries), window, budget)
+        return Load(self.overhead + summaries + window, summaries, window, budget)
 
     def snapshot(self, context: MemoryContext) -> MemorySnapshot:
         """A context, weighed memory by memory, for a plan; takes long, and needs no lock."""

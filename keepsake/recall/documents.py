@@ -146,7 +146,7 @@ def memory_document(memory: Memory, agent: str) -> Document:
     return Document(
         key=f"memory:{memory.number}",
         kind=DocumentKind.MEMORY,
-        text=writable(memory.told),
+        text=writable(memory.line),
         time=time if time.tzinfo else time.replace(tzinfo=UTC),
         first=memory.number,
         last=memory.number,

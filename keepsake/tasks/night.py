@@ -56,7 +56,7 @@ def memory_line(memory: Memory) -> str:
     elif memory.kind is MemoryKind.ACT:
         text = f"You: {own_line(memory)}"
     else:
-        text = memory.told
+        text = memory.repeated(1).line
     line = shorten(for_prompt(text), _LONGEST_LINE)
     return f"{memory.number}. [{when:%a} {when.day} {when:%B %Y, %H:%M}] {line}"
 
