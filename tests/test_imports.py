@@ -48,6 +48,7 @@ RULES = {
     "keepsake.__main__": ["keepsake.cli"],
     "keepsake": [],
     "keepsake.contrib.evennia": [*_BELOW_WORLD, "keepsake.contrib"],
+    "keepsake.contrib.otel": _BELOW_WORLD,
     "keepsake.web": [*_BELOW_WORLD, "keepsake.contrib", "keepsake.web"],
     "typeclasses": [*_BELOW_WORLD, "keepsake.contrib", "typeclasses", "world"],
     "commands": [*_BELOW_WORLD, "keepsake.contrib", "typeclasses", "world", "commands"],

@@ -16,6 +16,7 @@ from keepsake.contrib.evennia.agents import notice_login
 from keepsake.contrib.evennia.apps import places
 from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.minds import close_all, open_in_turn, open_minds, unopened
+from keepsake.contrib.otel import traced
 from keepsake.events.log import Subscribers
 
 HOUSEKEEPING_SECONDS = 2.0
@@ -39,7 +40,7 @@ def at_server_cold_stop() -> None:
 
 def start(subscribers: Subscribers | None = None) -> None:
     """Start what all agents run on, and have every agent's memory opened in its turn."""
-    shared = runtime.start(places(), reactor, subscribers=subscribers)
+    shared = runtime.start(places(), reactor, subscribers=traced(subscribers))
     for moment in (SIGNAL_OBJECT_POST_PUPPET, SIGNAL_OBJECT_POST_UNPUPPET):
         moment.connect(notice_login)
     live(shared)

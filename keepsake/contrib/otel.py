@@ -1,0 +1,90 @@
+"""Thoughts and compactions as OpenTelemetry spans, for a collector: Jaeger, Tempo, Langfuse.
+
+On where ``OTEL_EXPORTER_OTLP_ENDPOINT`` is set; where it is not, nothing of OpenTelemetry is
+imported. A span has figures and names, and no text of a prompt or an answer.
+"""
+# ruff: noqa: PLC0415 - OpenTelemetry is optional
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any
+
+import httpx
+
+from keepsake.agent.agent_log import FAILED, log, warn
+from keepsake.events.log import Subscribers
+from keepsake.events.types import Compaction, Event, Thought, World
+
+ENDPOINT, HEADERS = "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_HEADERS"
+_THOUGHT: tuple[str, ...] = ("trigger", "priority", "outcome", "attempt", "wait", "cached_tokens")
+_COMPACTION = ("reason", "outcome", "first", "last", "kept", "tokens_before", "tokens_after")
+
+
+def traced(subscribers: Subscribers | None) -> Subscribers | None:
+    """The same subscribers, and one that makes spans, if a collector is named."""
+    if os.environ.get(ENDPOINT):
+        subscribers = subscribers or Subscribers()
+        subscribers.on_event.append(Spans().took)
+    return subscribers
+
+
+class Spans:
+    """Makes spans, and is the exporter that the SDK calls in a thread of its own."""
+
+    _provider: Any = None  # the SDK's, from the start of the world on
+    _problem = ""
+
+    def took(self, event: Event) -> None:
+        """Take an event, from any thread; the start and the stop of the world are events, too."""
+        if isinstance(event, World) and event.op == "starts":
+            try:
+                self._start()
+            except ImportError as error:
+                log(f'[Error] {ENDPOINT} is set, and {error}: pip install "evennia-keepsake[otel]"')
+        elif self._provider and isinstance(event, World) and event.op in ("stops", "reloads"):
+            self._provider.shutdown()
+        elif self._provider and isinstance(event, Thought | Compaction):
+            self._span(event)
+
+    def _start(self) -> None:
+        from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
+        from opentelemetry.sdk.trace import TracerProvider, export
+        from opentelemetry.trace import StatusCode
+        from opentelemetry.util.re import parse_env_headers
+
+        headers = parse_env_headers(os.environ.get(HEADERS, ""), liberal=True)
+        self._http = httpx.Client(base_url=os.environ[ENDPOINT], headers=headers, timeout=2.0)
+        self._encode, self._error, self.shutdown = encode_spans, StatusCode.ERROR, self._http.close
+        os.environ.setdefault("OTEL_SERVICE_NAME", "keepsake")
+        self._provider = TracerProvider(shutdown_on_exit=False)
+        self._provider.add_span_processor(export.BatchSpanProcessor(self))  # type: ignore[arg-type]
+
+    def _span(self, event: Thought | Compaction) -> None:
+        if isinstance(event, Thought):
+            what, seconds, own = "chat", event.latency, _THOUGHT
+        else:
+            what, seconds, own = "compaction", event.seconds, _COMPACTION
+        made: dict[str, Any] = {f"keepsake.{name}": getattr(event, name) for name in own}
+        made |= {"gen_ai.operation.name": what, "gen_ai.agent.name": event.agent}
+        made["gen_ai.request.model"] = event.model
+        made["gen_ai.usage.input_tokens"] = event.prompt_tokens
+        made["gen_ai.usage.output_tokens"] = event.completion_tokens
+        begun, tracer = time.time_ns() - int(seconds * 1e9), self._provider.get_tracer("keepsake")
+        span = tracer.start_span(f"{what} {event.model}".strip(), attributes=made, start_time=begun)
+        if event.outcome in (*FAILED, "failed"):
+            span.set_status(self._error, event.outcome)
+        span.end()
+
+    def export(self, spans: Any) -> None:
+        """Post a batch; what the collector does not take is lost, and logged once."""
+        body, kind = self._encode(spans).SerializeToString(), "application/x-protobuf"
+        try:
+            reply = self._http.post("v1/traces", content=body, headers={"content-type": kind})
+            problem = "" if reply.is_success else f"HTTP {reply.status_code}"
+        except httpx.HTTPError as error:
+            problem = str(error) or repr(error)
+        if problem and not self._problem:
+            warn(f"The collector in {ENDPOINT} takes no spans: {problem}")
+        self._problem = problem
