@@ -1,6 +1,6 @@
 """Deeds as their files ``world/deeds/*.yaml`` tell them, read and checked.
 
-``docs/deeds.md`` describes the form. Nothing here touches the game, so deeds can be checked without
+``docs/build.md`` describes the form. Nothing here touches the game, so deeds can be checked without
 one; :mod:`world.deed.happening` does what they say.
 """
 
