@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Self, cast
+from urllib.parse import urlsplit
 
 from keepsake.books.files import stamp
 from keepsake.errors import ConfigError
@@ -120,6 +121,21 @@ class ConfigSection:
             what = f"{written} is not between {bounds['low']} and {bounds['high']}"
             raise self.refuse(of.name, what)
         return number
+
+    def address(self, key: str, cure: str, words: Iterable[str] = ("",)) -> str:
+        """The base address of a server, which may lack its ``http://``, or one of these words."""
+        written = self.text(key, "").strip("<>").rstrip("/")
+        if written in words:
+            return written
+        parts = urlsplit(written if "//" in written else f"http://{written}")
+        try:
+            usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+            usable = usable and not set(parts.netloc) & set(", ")
+        except ValueError:  # a port that is no number
+            usable = False
+        if not usable:
+            raise self.refuse(key, f"{written!r} is no address", cure)
+        return parts.geturl()
 
     def refuse(self, key: str, reason: str, cure: str = "") -> ConfigError:
         """The error that says why the value of ``key`` cannot be used."""

@@ -228,11 +228,6 @@ class Alarm:
         self._clock = clock
         self._call: Any = None
 
-    @property
-    def waits(self) -> bool:
-        """Whether a call is due."""
-        return self._call is not None and bool(self._call.active())
-
     def set(self, seconds: float, call: Callable[..., object], *args: object) -> None:
         """Call the function after this many seconds. It replaces the call that was due before."""
         self.cancel()

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime, time, timedelta
-from urllib.parse import urlsplit
 
 from keepsake.markdown_config import ConfigSection, FileSettings, between, fixed
 from keepsake.recall.service import CHILD, NONE
@@ -20,6 +19,7 @@ BY_DAY = 0.75
 """The share of its hours that an agent sleeps by day. So bedtime moves until it lies in the night
 again; else whoever was once put to bed at noon would sleep through every day from then on."""
 _DAY = 86_400.0
+_CHROMA = "Write child, none, or an address such as http://127.0.0.1:8000"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,20 +89,6 @@ class RecallConfig(FileSettings):
 
     def checked(self, read: ConfigSection) -> RecallConfig:
         """These settings, ``chroma`` as one of its two words or an address."""
-        written = self.chroma.rstrip("/")
-        if written not in (CHILD, NONE) and not _is_address(written):
-            raise read.refuse(
-                "chroma",
-                f"{written!r} is neither child, none nor an address",
-                "Write child, none, or an address such as http://127.0.0.1:8000",
-            )
-        return replace(self, chroma=written)
-
-
-def _is_address(written: str) -> bool:
-    try:
-        url = urlsplit(written)
-        usable = url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
-    except ValueError:  # a port that is no number
-        return False
-    return usable and not url.path and not url.query
+        if "chroma" not in read.entries:
+            return self
+        return replace(self, chroma=read.address("chroma", _CHROMA, (CHILD, NONE)))

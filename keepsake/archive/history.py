@@ -106,13 +106,15 @@ def _past(
     record: Record, position: Position, before: SummaryState, after: SummaryState
 ) -> PastCompaction:
     tokens = record.get("tokens") or {}
+    older = Outcome.WATERFALL if after.longterm else Outcome.FIRST  # which do not say it
+    first = max(after.recent.first if after.recent else 0, before.summarised + 1)
     return PastCompaction(
         number=after.standing,
         time=datetime.fromisoformat(record["t"]),
         reason=str(record.get("reason", "")),
-        outcome=_outcome(record, after),
+        outcome=Outcome(record.get("outcome") or older),
         strategy=str(record.get("strategy", "")),
-        covered=_covered(before, after),
+        covered=(first, after.summarised) if first <= after.summarised else None,
         kept=int(record.get("kept", 0)),
         tokens_before=int(tokens.get("before", 0)),
         tokens_after=int(tokens.get("after", 0)),
@@ -126,18 +128,6 @@ def _past(
         after=after,
         position=position,
     )
-
-
-def _outcome(record: Record, made: SummaryState) -> Outcome:
-    """As it is written; an older line is of the cascade."""
-    if written := record.get("outcome"):
-        return Outcome(written)
-    return Outcome.WATERFALL if made.longterm else Outcome.FIRST
-
-
-def _covered(before: SummaryState, made: SummaryState) -> tuple[int, int] | None:
-    first = max(made.recent.first if made.recent else 0, before.summarised + 1)
-    return (first, made.summarised) if first <= made.summarised else None
 
 
 def step_record(step: RungStep) -> Record:

@@ -176,10 +176,6 @@ class Summary:
         """How many memories it covers."""
         return self.last - self.first + 1
 
-    def rewritten(self, text: str, time: datetime) -> Summary:
-        """The same after a person has changed it in the vault; what it covers stays the same."""
-        return replace(self, text=text, model=EDITED, time=time)
-
     def to_record(self) -> dict[str, Any]:
         """Part of an archive line of type ``compaction``; what matters only if anything does."""
         record: dict[str, Any] = {

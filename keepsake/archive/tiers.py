@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from keepsake.archive.log import Archive
-from keepsake.archive.records import Memory, Summary, Tier
+from keepsake.archive.records import EDITED, Memory, Summary, Tier
 from keepsake.json_lines import Record
 
 
@@ -35,7 +35,8 @@ class SummaryState:
     def edited(self, tier: Tier, text: str, time: datetime) -> SummaryState:
         """The same after a person has rewritten one of them; what it covers stays the same."""
         summary = self.summary(tier)
-        changes: dict[str, Any] = {tier.value: summary and summary.rewritten(text, time)}
+        edited = summary and replace(summary, text=text, model=EDITED, time=time)
+        changes: dict[str, Any] = {tier.value: edited}
         return replace(self, **changes)
 
     def after(self, record: Record) -> SummaryState:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from pathlib import Path
 
-from keepsake.archive.privacy import is_private
 from keepsake.archive.records import BY_RULE, Memory, MemoryKind
 from keepsake.books.entries import (
     DayFile,
@@ -139,11 +138,6 @@ class Journal:
             first = min(result.memories, default=0)
             self._store.tell("journal", by, n=first, of="journal", size=len(result.text))
         return result
-
-
-def is_event(memory: Memory) -> bool:
-    """Whether something happened that anybody may know of: no use of the own memory."""
-    return not is_private(memory) and not about_memory(memory)
 
 
 def _problems(path: Path, file: DayFile) -> list[str]:

@@ -13,7 +13,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -217,11 +217,6 @@ class Telling:
     may: May = lambda _: True
     confided: May = lambda _: False  # whether nobody else may hear it
     before: int | None = None  # the first memory of the window, which shows what comes after it
-
-
-def hearable(page: PersonPage, may: May) -> PersonPage:
-    """The page without what rests on memories that may not be heard."""
-    return replace(page, lines=tuple(each for each in page.lines if may(each.numbers)))
 
 
 def lines(

@@ -7,7 +7,6 @@ model are in ``vault/config/prompts`` (:mod:`keepsake.tasks.task_prompts`).
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -168,21 +167,17 @@ def _check_room(settings: ConfigSection, config: CompactionConfig) -> None:
     if config.budget <= 0:
         raise settings.refuse(
             _written(settings, "reserve_tokens", "context_tokens"),
-            f"a reserve of {config.reserve_tokens:,} leaves nothing of a context of"
-            f" {config.context_tokens or USUAL_CONTEXT:,} tokens",
+            f"a reserve of {config.reserve_tokens:,} leaves nothing of the context",
             "Lower reserve_tokens or raise context_tokens",
         )
     newest = round(config.preserve_share * config.budget)
     needed = PINNED_TOKENS + NOTICED_TOKENS + config.longterm_tokens + newest
     if needed > config.budget:
-        fixed = needed - newest
-        least = math.ceil(fixed / (1 - config.preserve_share)) + config.reserve_tokens + 1
         raise settings.refuse(
             _written(settings, "context_tokens", "longterm_tokens", "preserve_share"),
-            f"a budget of {config.budget:,} tokens is too small: pinned lines and promises may"
-            f" take {PINNED_TOKENS + NOTICED_TOKENS:,}, the long-term summary"
-            f" {config.longterm_tokens:,}, the newest memories {newest:,}",
-            f"Raise context_tokens to {least:,}, or lower longterm_tokens or preserve_share",
+            f"a budget of {config.budget:,} tokens is too small: pinned lines, promises, the "
+            f"long-term summary and the newest memories may take {needed:,}",
+            "Raise context_tokens, or lower longterm_tokens or preserve_share",
         )
 
 

@@ -117,7 +117,9 @@ class _View:
         """
         if '"' in text:
             return False
-        subject = memory.source or _subject(text)
+        first, *rest = text.casefold().split(" ", 2)[:2]  # ``the door``, ``oswin``
+        nobodys = f"{first} {''.join(rest)}" if first in _ARTICLES else first
+        subject = memory.source or nobodys
         known = self.latest.get(subject) == text
         self.latest[subject] = text
         return known and not _too_short(text)
@@ -138,12 +140,6 @@ class _View:
         if text == before and self.verb != "go" and not _too_short(text):
             return None
         return _shortened(memory, " ".join([f"{title}.", *_lists(text)]))
-
-
-def _subject(text: str) -> str:
-    """What a line is about that nobody caused: ``the door``, ``oswin``."""
-    first, *rest = text.casefold().split(" ", 2)[:2]
-    return f"{first} {''.join(rest)}" if first in _ARTICLES else first
 
 
 def _title(text: str) -> str:

@@ -113,36 +113,25 @@ def maker(name: str) -> Maker:
         KeepsakeError: There is none, or it cannot be imported; says which there are.
     """
     known = entry_points(group=GROUP)
-    if name in known.names:
-        return _loaded(known[name])
-    if ":" not in name:
+    if name not in known.names and ":" not in name:
         told = f"There is no memory {name!r}"
         raise KeepsakeError(told, f"There are: {', '.join(names())}; or name a package:Class")
+    point = known[name] if name in known.names else EntryPoint(name, name, GROUP)
     # As with `python -m`: what is nowhere else is found where one stands.
     sys.path += [""] * ("" not in sys.path)
-    return _loaded(EntryPoint(name, name, GROUP))
-
-
-def _loaded(point: EntryPoint) -> Maker:
+    importlib.invalidate_caches()
     try:
-        importlib.invalidate_caches()
         found: Maker = point.load()
-    except AttributeError as error:
-        told = f"The memory {point.name!r} cannot be loaded ({error})"
-        raise KeepsakeError(
-            told, f"Name a class of {point.module}: package.module:Class"
-        ) from error
     except Exception as error:  # whatever somebody's module does when it is imported
-        told = f"The memory {point.name!r} cannot be loaded ({error!r})"
         cure = (
             f"Start `keepsake` in the folder where {point.module.partition('.')[0]} lies, or "
             f"install its package beside Keepsake: `{sys.executable} -m pip install -e FOLDER`"
         )
-        raise KeepsakeError(told, cure) from error
-    if not callable(found):
-        raise KeepsakeError(f"{point.value} is no class", "Name the class itself: package:Class")
-    missing = [name for name in METHODS if not hasattr(found, name)]
-    if isinstance(found, type) and missing:
-        told = f"{point.name} is no memory: it lacks {', '.join(missing)}"
+        if isinstance(error, AttributeError):
+            cure = f"Name a class of {point.module}: package.module:Class"
+        raise KeepsakeError(f"The memory {name!r} cannot be loaded ({error!r})", cure) from error
+    missing = [each for each in METHODS if not hasattr(found, each)]
+    if not callable(found) or (isinstance(found, type) and missing):
+        told = f"{name} is no memory: it lacks {', '.join(missing)}"
         raise KeepsakeError(told, f"It needs {', '.join(METHODS)}; see docs/research.md")
     return found

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from keepsake.errors import ConfigError
 from keepsake.markdown_config import ConfigFile, ConfigSection, between, one_of, parse
@@ -146,6 +145,7 @@ class ModelProfile:
         )
 
 
+_HOSTS = "Such as http://127.0.0.1:11434; for several servers put a gateway in front of them"
 SHIPPED: Mapping[str, ModelProfile] = {
     AGENT: ModelProfile(AGENT, max_tokens=0, repeat_penalty=1.05),
     "summarizer": ModelProfile("summarizer", time_limit=120.0, repeat_penalty=1.15),
@@ -260,7 +260,7 @@ def profile_of(section: ConfigSection) -> ModelProfile:
     default = SHIPPED.get(section.name.lower(), ModelProfile(section.name))
     profile = ModelProfile(
         name=section.name.lower(),
-        host=_host(section),
+        host=section.address("host", _HOSTS),
         **{each.name: section.value(each, getattr(default, each.name)) for each in _PLAIN},
     )
     provider, model, host = profile.provider, profile.model, profile.host
@@ -276,20 +276,3 @@ def profile_of(section: ConfigSection) -> ModelProfile:
     if provider == OPENAI and not host:
         raise section.refuse("host", "provider openai needs one", "Such as http://127.0.0.1:8000")
     return profile
-
-
-def _host(section: ConfigSection) -> str:
-    """The server's base address; empty when the section names none."""
-    written = section.text("host", "").strip("<>").rstrip("/")
-    if not written:
-        return ""
-    parts = urlsplit(written if "//" in written else f"http://{written}")
-    try:
-        usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-        usable = usable and not set(parts.netloc) & set(", ")
-    except ValueError:
-        usable = False
-    if not usable:
-        cure = "Such as http://127.0.0.1:11434; for several servers put a gateway in front of them"
-        raise section.refuse("host", f"{written!r} is no address", cure)
-    return parts.geturl()

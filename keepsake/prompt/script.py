@@ -78,23 +78,15 @@ RESULTS = (
 _TRIED = "You tried to "
 
 
-def is_private_act(command: str) -> bool:
-    """Whether a command line, such as ``note garden: …``, is of a private verb."""
-    return command.partition(" ")[0].casefold() in PRIVATE
-
-
-def is_private_result(text: str) -> bool:
-    """Whether a tool result, or a line of a prompt, tells of a private verb."""
-    verb = text.removeprefix(_TRIED).split(" ")[0].rstrip(":,.")
-    return text.startswith(RESULTS) or (text.startswith(_TRIED) and verb in PRIVATE)
-
-
 def about_memory(memory: Memory) -> bool:
     """Whether a memory is only a use of the memory itself: a note, a search, what it brought.
 
     Such a line repeats what stands elsewhere, and would be found in its place: an index
     leaves it out. So it does with a stock phrase, which tells nothing at all.
     """
+    text = memory.text
     if memory.kind is MemoryKind.ACT:
-        return memory.event in STOCK or memory.text.partition(" ")[0].casefold() in PRIVATE
-    return memory.kind is MemoryKind.RESULT and is_private_result(memory.text)
+        return memory.event in STOCK or text.partition(" ")[0].casefold() in PRIVATE
+    verb = text.removeprefix(_TRIED).split(" ")[0].rstrip(":,.")
+    told = text.startswith(RESULTS) or (text.startswith(_TRIED) and verb in PRIVATE)
+    return memory.kind is MemoryKind.RESULT and told

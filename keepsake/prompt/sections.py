@@ -20,7 +20,7 @@ FRAME = "frame"
 BAR = 24
 """Signs of a bar that means the whole budget."""
 _END, _FIRST = "\uf8ff", 0xE000
-_TITLES = {
+TITLES = {
     "persona": "who it is",
     "longterm": "long-term summary",
     "recent": "short-term summary",
@@ -129,14 +129,9 @@ def costs_of(prompt: Rendered, tokens: Tokens, budget: int) -> Costs:
     # line ends, and a run is one token: it costs nothing.
     costs = tokens.each([text for text, _ in prompt.lines])
     for (_, name), cost in zip(prompt.lines, costs, strict=True):
-        section = _TITLES.get(name, name)
+        section = TITLES.get(name, name)
         spent[section] = spent.get(section, 0) + cost
     return Costs(tuple(starmap(PromptSection, spent.items())), budget, tokens.source, sum(costs))
-
-
-def title_of(section: str) -> str:
-    """What a section of the prompt is called, by the template's name for it."""
-    return _TITLES.get(section, section)
 
 
 def chart(found: Costs, marks: Mapping[str, float] | None = None, width: int = BAR) -> list[str]:

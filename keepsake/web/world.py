@@ -29,7 +29,7 @@ from keepsake.contrib.evennia.minds import mind_by_number, mind_of
 from keepsake.errors import KeepsakeError
 from keepsake.language.perception import SENTENCE_GAP, shorten
 from keepsake.models.queue import Priority
-from keepsake.prompt.sections import title_of
+from keepsake.prompt.sections import TITLES
 from keepsake.web.access import NotFound
 from keepsake.web.shapes import (
     AgentRow,
@@ -222,7 +222,7 @@ def prompt(number: int) -> PromptView:
         at=sent.time,
         sections={each.name: each.tokens for each in sent.costs.sections},
         sent=tuple(
-            Stretch(name=title_of(section), text="\n".join(line.text for line in of))
+            Stretch(name=TITLES.get(section, section), text="\n".join(line.text for line in of))
             for section, of in lines
         ),
         budget=sent.costs.budget,

@@ -32,8 +32,8 @@ from keepsake.language.heard import heard, meant_for
 from keepsake.language.perception import shorten, telling
 from keepsake.memory.types import CompactReason
 from keepsake.prompt import script
-from keepsake.prompt.script import about_memory, is_private_act
-from keepsake.prompt.verbs import COMPACT, Command
+from keepsake.prompt.script import about_memory
+from keepsake.prompt.verbs import COMPACT, PRIVATE, Command
 from keepsake.recall.documents import Hit
 
 _MOST_WORDS_OF_A_NAME = 3
@@ -175,7 +175,8 @@ class MemoryTools:
         A promise rests on that: what was promised in a whisper is for the two of them.
         """
         for memory in reversed(self.memory.memory.context().window):
-            private = is_private_act(memory.text) and memory.kind is MemoryKind.ACT
+            verb = memory.text.partition(" ")[0].casefold()
+            private = verb in PRIVATE and memory.kind is MemoryKind.ACT
             if not private and who.casefold() in (memory.source.casefold(), memory.to.casefold()):
                 return memory if who else None
         return None

@@ -18,15 +18,16 @@ from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.settings import SleepConfig
 from keepsake.agent.sleep.night import Figures, NightAsk, NightTask, Step
-from keepsake.archive.privacy import NOBODY, outward
+from keepsake.archive.privacy import NOBODY, is_private, outward
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.entries import EntryOrigin, Judge
 from keepsake.books.entries import line as entry_line
 from keepsake.books.files import replace_file
-from keepsake.books.journal import Journal, is_event
-from keepsake.books.people import May, PeopleBook, hearable
+from keepsake.books.journal import Journal
+from keepsake.books.people import May, PeopleBook
 from keepsake.books.person_page import PageLine, PersonPage
 from keepsake.language.heard import heard
+from keepsake.prompt.script import about_memory
 from keepsake.tasks.night import JournalTask, PeopleTask, ReflectTask, memory_line
 from keepsake.tasks.task import Prompts
 
@@ -64,7 +65,9 @@ class NightWork:
 
     def write_day(self, ask: NightAsk, memories: Sequence[Memory]) -> Figures:
         """Have a model write the journal of these memories; no figures where none was asked."""
-        shown = {memory.number: memory for memory in memories if is_event(memory)}
+        # What anybody may know of, and no use of the agent's own memory.
+        events = (each for each in memories if not (is_private(each) or about_memory(each)))
+        shown = {memory.number: memory for memory in events}
         if len(shown) < LEAST_MEMORIES or not ask.available:
             return {}
         drafts = ask.do(JournalTask(self.prompts("journal"), self.name, list(shown.values())))
@@ -140,7 +143,8 @@ class NightWork:
         asked = 0
         for page in self.people.all():
             ask.check()
-            public = hearable(page, self.may)
+            heard_by_all = tuple(each for each in page.lines if self.may(each.numbers))
+            public = replace(page, lines=heard_by_all)
             new = [line for line in public.lines if line.numbers[-1] > page.studied]
             if len(new) < LEAST_LINES or not ask.available:
                 continue
