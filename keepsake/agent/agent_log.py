@@ -47,6 +47,17 @@ def logged(what: str) -> Iterator[None]:
         log(f"[Error] {what}: {error!r}")
 
 
+def of_game(agent: Any, hook: str, form: Any, otherwise: Any, *args: Any) -> Any:
+    """What a game's own hook returns; ``otherwise`` where it fails or has another form: logged."""
+    try:
+        if not isinstance(found := getattr(agent, hook)(*args), form):
+            raise TypeError(f"it returned {found!r}")
+    except Exception:
+        _logger.exception(f"[Error] {agent.key}: {hook} of {type(agent).__name__} failed")
+        return otherwise
+    return found
+
+
 class Complaints:
     """Logs what is wrong with one thing (``[Notes] Mira``), once until something else is."""
 

@@ -89,6 +89,7 @@ class Mind:
     # whether they are at work; before that they can do nothing but wait, or be closed
     begun: bool = False
     closed: bool = False
+    memory_id: str = ""  # which memories those are
 
     def begin(self) -> None:
         """Open what it remembers, unless that is done, and go on from there."""

@@ -8,6 +8,7 @@ from datetime import datetime
 from random import Random
 from typing import Any
 
+from keepsake.agent.agent_log import of_game
 from keepsake.agent.attention import ANSWERED, IDLE, EventKind, Impulse
 from keepsake.agent.memory.keeper import MemoryTools
 from keepsake.agent.memory.memory import MemoryComponent
@@ -27,7 +28,7 @@ from keepsake.books.persona import open_lines
 from keepsake.events.types import Recalled
 from keepsake.language.heard import heard, spoken
 from keepsake.prompt.script import day_and_time
-from keepsake.prompt.verbs import NAMING, VERBS, Options, Takes, Verb
+from keepsake.prompt.verbs import NAMING, VERBS, WORDS, Options, Takes, Verb
 from keepsake.recall.documents import DocumentKind, Hit
 from keepsake.tasks.conversation import excerpt, in_order
 from keepsake.tasks.fallback import FallbackLine, answer
@@ -138,6 +139,9 @@ def choices(
     if confided:
         without = WRITES | ({"promise"} if turn.whispered else set())
     verbs = tuple(verb for verb in VERBS if verb.name not in without)
+    own: tuple[Verb, ...] = of_game(agent, "verbs_now", tuple, ())
+    # Whom free words of a game's own verb reach is not known: confided ones may not be in them.
+    verbs += tuple(verb for verb in own if not (confided and f"<{WORDS}>" in verb.usage))
     return verbs, options_of(agent, stays=hosts_guests(agent) if turn.partner else None)
 
 
@@ -227,6 +231,9 @@ def _around(
     now, place = now.astimezone(), agent.location
     deeds = [verb for verb in verbs if verb.takes is not Takes.TEXT]
     usages = options.usages(deeds)
+    own = {verb: f": {verb.help}" for verb in deeds if verb.takes is Takes.OWN}
+    changing = NAMING | {Takes.OWN}
+    facts = of_game(agent, "at_agent_prompt", list | tuple, ())
     ways = {}  # each with where it leads: ``north to The Quay``
     for way in place.exits if place is not None else ():
         if way.access(agent, "view"):
@@ -239,7 +246,7 @@ def _around(
     return TalkScene(
         name=agent.key,
         persona=str(agent.db.profile or f"You are {agent.key}."),
-        deeds=tuple(f"> {v.usage} ({v.help})" for v in deeds if v.takes not in NAMING),
+        deeds=tuple(f"> {v.usage} ({v.help})" for v in deeds if v.takes not in changing),
         now=f"{day_and_time(now)}, {now:%H:%M}",
         place=place_of(agent) or "nowhere",
         description=str(place.get_display_desc(agent)) if place and place.db.desc else "",
@@ -248,7 +255,8 @@ def _around(
         carried=keys_of(agent.contents),
         exits=tuple(ways),
         ways=tuple(ways.values()),
-        options=tuple(usage for verb, usage in usages.items() if verb.takes in NAMING),
+        options=tuple(f"{u}{own.get(v, '')}" for v, u in usages.items() if v.takes in changing),
+        facts=tuple(map(str, facts)),
         partner=turn.partner,
         trigger=turn.impulse.kind,
         tools=usages,

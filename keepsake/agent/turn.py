@@ -15,7 +15,7 @@ from typing import Any
 from twisted.internet.defer import DeferredQueue
 
 from keepsake.agent.acting import LOOKUPS, SPEECH, Act, Actor
-from keepsake.agent.agent_log import DROPPED, Sent, ThoughtLog, log
+from keepsake.agent.agent_log import DROPPED, Sent, ThoughtLog, log, of_game
 from keepsake.agent.attention import Impulse
 from keepsake.agent.memory.keeper import MemoryTools
 from keepsake.agent.memory.related import SearchResult
@@ -161,8 +161,11 @@ class Turn:
         self.impulse = wanted
         words = words_by_rule(self.agent, context, self.found, memory)
         whispered, _ = secrecy(self.agent, context, memory.private)
+        if (part := self._allowed(AnswerPart(PartKind.SPEECH, words))) is None:
+            self.end("refused")
+            return
         act = self.actor.speak(
-            self.agent, words, context.partner, whispered=whispered, event=COURTESY
+            self.agent, part.text, context.partner, whispered=whispered, event=COURTESY
         )
         if act.result is not None:
             await act.result
@@ -290,12 +293,27 @@ class Turn:
             why = "labels and marks are not spoken"
             self.thoughts.guard(self.impulse, "altered", "\n".join(reader.altered), why)
 
+    def _allowed(self, part: AnswerPart) -> AnswerPart | None:
+        """The part as the game lets it be said or done; None where it vetoes it."""
+        hook = "at_agent_answer"
+        found: AnswerPart | None = of_game(self.agent, hook, AnswerPart | None, part, part)
+        by = f"{type(self.agent).__name__}.{hook}"
+        if found is None:
+            self.thoughts.guard(self.impulse, "refused", part.text, f"{by} vetoed it")
+            self.acts.append(Act(None, "That may not be said or done here"))
+        elif found != part:
+            self.thoughts.guard(self.impulse, "altered", part.text, f"{by} changed it")
+        return found
+
     async def _do(self, part: AnswerPart, talk: Talk) -> None:
         """Say it, play it or do it, by the rules that bind a player, unless a guard refuses it."""
         if self.fault and not self.acts:
             return
         self.parts += 1
         self.pause.cancel()
+        if (allowed := self._allowed(part)) is None:
+            return
+        part = allowed
         agent, context = self.agent, self.context
         whispered, _ = secrecy(agent, context, self.keeper.memory.private)
         if part.kind is PartKind.DEED:

@@ -6,10 +6,13 @@ A synonym only ever leads to a verb that is among those handed in.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from itertools import takewhile
+
+from keepsake.errors import KeepsakeError
 
 
 class Takes(Enum):
@@ -29,6 +32,7 @@ class Takes(Enum):
     PROMISE = "person: text"
     WORDS = "words of its own"  # never spoken: recall, pin, forget
     NUMBERS = "number or number-number"
+    OWN = "what its usage names"  # a game's own verb: ``throw <item> at <person>``
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +98,35 @@ VERBS: tuple[Verb, ...] = (
 
 PRIVATE = frozenset({"notes", *(verb.name for verb in VERBS if verb.private)})
 """The verbs with which an agent tends its own memory; archives also know ``notes``."""
+
+SLOT = re.compile(r"<(\w+)>")
+"""What is filled in a usage of a game's own."""
+WORDS, _SLOTS = "words", frozenset({"person", "thing", "item", "exit", "words"})
+_TOOL = re.compile(r"[\w-]+", re.ASCII)  # what a model's server takes for the name of a tool
+
+
+def own_verbs(usages: Mapping[str, str]) -> tuple[Verb, ...]:
+    """The verbs that a game has beside :data:`VERBS`.
+
+    Args:
+        usages: Each usage with one sentence on what it does: ``throw <item> at <person>``.
+
+    Raises:
+        KeepsakeError: One of them names what cannot be filled, or begins with a verb that is taken.
+    """
+    verbs, taken = list[Verb](), {verb.name for verb in VERBS}
+    for usage, does in usages.items():
+        verb = Verb(" ".join(usage.split()), does, Takes.OWN)
+        if wrong := {*SLOT.findall(usage)} - _SLOTS:
+            cure = f"Use {', '.join(f'<{slot}>' for slot in sorted(_SLOTS))}"
+            raise KeepsakeError(f"{usage!r} has <{min(wrong)}>", cure)
+        if verb.name in taken or not _TOOL.fullmatch(verb.name):
+            cure = "Begin each usage with a word of its own: letters, figures, - and _"
+            raise KeepsakeError(f"{usage!r} begins with {verb.name!r}, which is no new verb", cure)
+        taken.add(verb.name)
+        verbs.append(verb)
+    return tuple(verbs)
+
 
 _SYNONYM_WORDS: Mapping[str, str] = {
     "go": "walk move run enter leave",
@@ -170,10 +203,22 @@ class Options:
         }
         return named.get(takes, ())
 
+    def filling(self, slot: str) -> tuple[str, ...]:
+        """The names for such a slot of a game's own usage; empty for free words."""
+        named = {"person": self.people, "thing": self.things, "item": self.carried}
+        return {**named, "exit": self.exits}.get(slot, ())
+
     def usages(self, verbs: Sequence[Verb]) -> dict[Verb, str]:
         """The verbs for which there is something or somebody here, each with how it is written."""
         found = {}
         for verb in verbs:
+            if verb.takes is Takes.OWN:
+                named = {slot: self.filling(slot) for slot in SLOT.findall(verb.usage)}
+                named.pop(WORDS, None)
+                lists = [f"{slot}: {', '.join(each[:_LISTED])}" for slot, each in named.items()]
+                if all(named.values()):
+                    found[verb] = f"{verb.usage} ({'; '.join(lists)})" if lists else verb.usage
+                continue
             names = self.of(verb.takes)
             if names or verb.takes not in NAMING:
                 to = f"; to {either(self.people)}" if verb.takes is Takes.GIFT else ""

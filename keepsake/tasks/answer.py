@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from enum import Enum
+from enum import StrEnum
 
 from keepsake.language.perception import one_line, pattern
 from keepsake.ports import Embedder
@@ -40,7 +40,7 @@ _OPENING = ">*([¿¡…'‘\"“„«「"
 _QUOTES = {'"': '"', "“": "”", "„": "“", "«": "»", "「": "」"}
 
 
-class PartKind(Enum):
+class PartKind(StrEnum):
     """What one part of an answer is."""
 
     SPEECH = "speech"

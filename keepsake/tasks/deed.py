@@ -14,6 +14,8 @@ from typing import Any
 from keepsake.language.perception import disarm, pattern, shorten
 from keepsake.ports import Tool, ToolCall
 from keepsake.prompt.verbs import (
+    SLOT,
+    WORDS,
     Command,
     Options,
     Takes,
@@ -57,8 +59,9 @@ def read_deed(line: str, verbs: Sequence[Verb], options: Options) -> Command | s
         names = ", ".join(each.name for each in options.usages(verbs))
         return f"You tried to {shorten(text, 60)}: there is no such deed. You can: {names}"
     try:
-        nothing = verb.takes is Takes.NOTHING
-        argument = "" if nothing else _argument(verb, rest.strip(), options)
+        nothing = verb.takes is Takes.NOTHING or verb.usage == verb.name
+        read = _by_usage if verb.takes is Takes.OWN else _argument
+        argument = "" if nothing else read(verb, rest.strip(), options)
         if not (argument or nothing or verb.takes is Takes.MAYBE_THING):
             raise _Refused(f": say what. Write: > {verb.usage}")
     except _Refused as refused:
@@ -71,7 +74,7 @@ def tools_of(usages: Mapping[Verb, str]) -> tuple[Tool, ...]:
     tools = []
     for verb, usage in usages.items():
         parameters: dict[str, Any] = {"type": "object", "properties": {}}
-        if verb.takes is not Takes.NOTHING:
+        if verb.takes is not Takes.NOTHING and (verb.takes is not Takes.OWN or "<" in verb.usage):
             what = {"type": "string", "description": verb.usage.partition(" ")[2]}
             needed = [] if verb.takes is Takes.MAYBE_THING else ["what"]
             parameters |= {"properties": {"what": what}, "required": needed}
@@ -112,6 +115,27 @@ def _argument(verb: Verb, rest: str, options: Options) -> str:
             return "-".join(map(str, sorted(found)))
         case _:
             return _thing(verb, _thing_name(rest), options)
+
+
+def _by_usage(verb: Verb, rest: str, options: Options) -> str:
+    """What follows a game's own verb, in the form of its usage; empty if it has another form."""
+    parts = SLOT.split(verb.usage.partition(" ")[2])  # what stands as it is, slot, as it is …
+    if len(parts) == 1:
+        return parts[0]
+    stands = (re.escape(part.strip()) for part in parts[::2])
+    form = r"\s*(.+?)\s*".join(rf"\b{part}\b" if part.isalnum() else part for part in stands)
+    said = pattern(form, re.I).fullmatch(rest)
+    if said is None:
+        return ""
+    for at, (slot, words) in enumerate(zip(parts[1::2], said.groups(), strict=True)):
+        find = find_exit if slot == "exit" else find_named
+        names = options.filling(slot)
+        name = _own_words(words) if slot == WORDS else find(_thing_name(words), names)
+        if not name:
+            here = f"there is only {either(names)}" if names else f"that is no {slot} here"
+            raise _Refused(f" {shorten(words, 60)}: {here}")
+        parts[2 * at + 1] = name
+    return "".join(parts)
 
 
 def _whisper(rest: str, options: Options) -> str:

@@ -56,6 +56,7 @@ class TalkScene:
     things: tuple[str, ...] = ()
     carried: tuple[str, ...] = ()
     exits: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()  # what the game tells beside all that
     ways: tuple[str, ...] = ()  # the same with where they lead: ``north to The Quay``
     people: tuple[str, ...] = ()  # what it knows of those who are there
     # memories that bear on now, each with its number, the best first
@@ -133,7 +134,7 @@ these, so that most prompts begin as the one before did, and a server finds that
 _MARKS = Marks(sorted(TALK_VARIABLES - {"cursor"}), anywhere=("name", "partner"))
 _FEWER = (
     *("experiences", "recalled", "called_back", "notes", "journal"),
-    *("things", "people", "description"),
+    *("things", "people", "description", "facts"),
 )
 _FEWER_IN_TEXT = (*_FEWER, "told", "examples")
 """What a turn is shown less of where it may not be so long, in this order, the last first."""

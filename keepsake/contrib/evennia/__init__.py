@@ -11,6 +11,7 @@ _WHERE = {
     "AgentNPC": "agents",
     "CharacterMixin": "characters",
     "CmdSetAgents": "cmdset",
+    "NPCCmdSet": "cmdset",
 }
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from evennia.objects.objects import DefaultCharacter
 from twisted.internet.defer import Deferred
 
-from keepsake.agent.agent_log import log
+from keepsake.agent.agent_log import log, of_game
 from keepsake.agent.attention import EventKind, Impulse
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.mind import Mind
@@ -22,6 +23,8 @@ from keepsake.contrib.evennia.minds import close_mind, mind_of, rename_mind
 from keepsake.errors import NameRefused
 from keepsake.language import perception
 from keepsake.names import check_agent_name, folder_name
+from keepsake.prompt.verbs import Verb, own_verbs
+from keepsake.tasks.answer import AnswerPart
 
 MOVES = frozenset({"move", "traverse", "teleport"})
 """What Evennia calls the messages that somebody comes or goes."""
@@ -43,6 +46,8 @@ class AgentMixin(CharacterMixin):
         asleep: It sleeps: it neither thinks nor perceives more than what is loud.
         fell_asleep: Since when, in ISO format.
         tiredness: Seconds awake since its last sleep, and tokens that its thoughts took.
+        memory_id: Which memories it has, a UUID. A new object with the id of one that is gone finds
+            its memories again, under whatever name.
         memory_folder: Its folder below ``vault/agents``; stays when it is renamed.
     """
 
@@ -55,7 +60,7 @@ class AgentMixin(CharacterMixin):
         self.cmdset.add_default(self.agent_cmdset, persistent=True)
         self.locks.add(AGENT_LOCKS)
         if not self.attributes.has(creation.FOLDER):
-            self.attributes.add(creation.FOLDER, creation.free_folder(self))
+            creation.begin_memory(self)
 
     def at_object_post_creation(self) -> None:
         """Let its past begin now: that of others of its name is not its own."""
@@ -98,6 +103,54 @@ class AgentMixin(CharacterMixin):
         """Show a line to every builder who is connected."""
         creation.tell_builders(text)
 
+    # -- a game's own: each is called on the reactor thread; what fails in it is logged
+
+    agent_verbs: Mapping[str, str] = {}
+    """What a model is offered beside the standard verbs: commands of its command set.
+
+    Each usage with one sentence on what it does: ``{"attack <person>": "attack somebody"}``. The
+    first word is the command. ``<person>``, ``<thing>``, ``<item>`` (carried) and ``<exit>`` are
+    filled with what is there, ``<words>`` is free text. May be a property.
+    """
+
+    def at_agent_heard(self, line: str, speaker: Any, kind: str, addressed: bool) -> bool | None:
+        """Called after it remembered something that it may answer or think of.
+
+        Args:
+            line: What it remembered: ``Tom says, "Hello."``; empty if a player logs in here.
+            speaker: Whose words or act that is.
+            kind: The type of the message, such as ``say``, ``whisper``, ``give``; or ``arrival``.
+            addressed: Whether it was said or given to this agent.
+
+        Returns:
+            False if no thought is to come of it.
+        """
+
+    def at_agent_prompt(self) -> Sequence[str]:
+        """Called for each prompt, also of a preview: a list of facts that the model is to know.
+
+        They stand in the last message of this prompt, a line each, and are not remembered.
+        """
+        return ()
+
+    def at_agent_answer(self, part: AnswerPart) -> AnswerPart | None:
+        """Called for each part of an answer, before it is said or done.
+
+        Args:
+            part: Its ``kind`` is ``speech``, ``emote`` or ``deed``, its ``text`` what the model
+                wrote: words, a gesture, or a command such as ``give lamp to Tom``.
+
+        Returns:
+            The part, or a changed one (``dataclasses.replace``); None vetoes it.
+        """
+        return part
+
+    def verbs_now(self) -> tuple[Verb, ...]:
+        """Its own verbs whose command is in its command set, with a lock that lets it use it."""
+        mine = own_verbs(self.agent_verbs)
+        known = [each for each in self.cmdset.current if each.access(self, "cmd")] if mine else ()
+        return tuple(verb for verb in mine if any(each == verb.name for each in known))
+
     # -- perceiving
 
     def msg(
@@ -114,7 +167,8 @@ class AgentMixin(CharacterMixin):
             raw, *_, facts = text if isinstance(text, tuple | list) else (text, {})
             number = self._perceive(mind, str(raw), facts or {}, from_obj)
             if (facts or {}).get("type") in MOVES and _is_seen(from_obj, self):
-                runtime().post(lambda: self.notice_move(from_obj, memory=number))
+                line = perception.perceive(str(raw), own_name=self.key)
+                runtime().post(lambda: self.notice_move(from_obj, memory=number, line=line))
 
     def _perceive(self, mind: Mind, raw: str, facts: dict[str, Any], from_obj: Any) -> int:
         """Take a line in; returns the number of the memory of it, 0 for none."""
@@ -149,9 +203,15 @@ class AgentMixin(CharacterMixin):
         if source and (event := event_of(self, from_obj, line, facts)):
             if event.from_player:
                 event = self._meant(event, from_obj, facts)
-            mind.thinker.notice(replace(event, memory=number))
+            if self._heeds(line, from_obj, kind, event.kind):
+                mind.thinker.notice(replace(event, memory=number))
             mind.sleeper.noticed(event)
         return number
+
+    def _heeds(self, line: str, speaker: Any, kind: str, event: EventKind) -> bool:
+        """Whether the game lets it think of what it has heard."""
+        heard = (line, speaker, kind, event in (EventKind.ADDRESSED, EventKind.GIVEN))
+        return of_game(self, "at_agent_heard", bool | None, True, *heard) is not False
 
     def _meant(self, event: Impulse, player: Any, facts: dict[str, Any]) -> Impulse:
         """The event, as addressed to it where what a player said to the room is for it."""
@@ -174,8 +234,8 @@ class AgentMixin(CharacterMixin):
 
     # -- who comes and goes
 
-    def notice_move(self, mover: Any, *, memory: int = 0) -> None:
-        """Somebody has come here, or has left; ``memory`` tells of it.
+    def notice_move(self, mover: Any, *, memory: int = 0, line: str = "") -> None:
+        """Somebody has come here, or has left; ``memory`` tells of it, in the words of ``line``.
 
         Evennia announces who leaves before they have left: call this once they have.
         """
@@ -184,7 +244,8 @@ class AgentMixin(CharacterMixin):
         came, is_player = mover.location is self.location, not is_agent(mover)
         if came and greeter(self.location, mover) is self:
             who, arrival = identity_of(mover), EventKind.ARRIVAL
-            mind.thinker.notice(Impulse(arrival, is_player, mover.key, memory, who))
+            if self._heeds(line, mover, arrival.value, arrival):
+                mind.thinker.notice(Impulse(arrival, is_player, mover.key, memory, who))
         else:
             mind.thinker.schedule()
 
@@ -200,7 +261,7 @@ class AgentMixin(CharacterMixin):
     def at_object_post_copy(self, new_obj: Any, **kwargs: Any) -> None:
         """Give a copy a memory of its own; two agents cannot write one archive."""
         close_mind(new_obj.id)
-        for name in ("asleep", "fell_asleep", "tiredness"):
+        for name in ("asleep", "fell_asleep", "tiredness", creation.MEMORY_ID):
             new_obj.attributes.remove(name)
         new_obj.attributes.add(creation.FOLDER, creation.free_folder(new_obj))
         creation.report(new_obj, "begins")

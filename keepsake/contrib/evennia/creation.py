@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any, cast
+from uuid import uuid4
 
 import evennia
 import frontmatter
@@ -13,6 +15,7 @@ from evennia.objects.models import ObjectDB
 from evennia.objects.objects import DefaultCharacter
 from evennia.utils import create
 
+from keepsake.agent.agent_log import log, logged
 from keepsake.agent.runtime import running, runtime
 from keepsake.agent.surroundings import is_agent
 from keepsake.books.files import replace_file
@@ -23,6 +26,8 @@ from keepsake.names import check_agent_name, folder_name
 
 FOLDER = "memory_folder"
 """The attribute that every agent has: its folder below ``vault/agents``."""
+MEMORY_ID = "memory_id"
+"""The attribute that says which memories an agent has, and the file in their folder."""
 PROFILE_FILE = "profile.md"
 """Who a former agent was, in its folder."""
 _BUILDER = "_:perm(Builder)"
@@ -77,6 +82,65 @@ def free_folder(agent: Any) -> str:
     taken = {each.memory_folder.casefold() for each in all_agents() if each.id != agent.id}
     folder = folder_name(agent.key) if agent.key else "agent"
     return folder if folder.casefold() not in taken else f"{folder}-{agent.id}"
+
+
+def begin_memory(agent: Any) -> None:
+    """Give an agent that is being made its memory: of the ``memory_id`` that it is made with.
+
+    Evennia sets the attributes of a new object only after it has seen the room around it.
+    """
+    made = vars(agent).get("_createdict", {})
+    given = [tuple(each) for each in made.get("attributes") or ()]
+    made["attributes"] = [each for each in given if each[0] not in (FOLDER, MEMORY_ID)]
+    agent.attributes.add(FOLDER, free_folder(agent))
+    for _, value, *_ in (each for each in given if each[0] == MEMORY_ID):
+        agent.attributes.add(MEMORY_ID, value)
+    if running():
+        settle_memory(agent, new=True)
+
+
+def settle_memory(agent: Any, *, new: bool = False) -> None:
+    """Bring an agent's ``memory_id`` and its folder together, so that each has the other.
+
+    An id that a folder in the vault holds brings the memories there. An id that none holds is
+    given to the memories that the agent has. Two agents never share an id or a folder.
+
+    Args:
+        agent: The agent.
+        new: Whether it is being made: memories with another id than its own are somebody else's.
+    """
+    agents, folder = runtime().places.agents, agent.memory_folder
+    wanted = str(agent.attributes.get(MEMORY_ID) or "").strip()
+    kept = _id_in(agents / folder)
+    if wanted and wanted == kept:
+        return
+    if wanted:
+        others = {
+            each.memory_folder: each for each in all_agents() if each.id and each.id != agent.id
+        }
+        ids = {each.attributes.get(MEMORY_ID): each.key for each in others.values()}
+        held = (path.parent for path in sorted(agents.glob(f"*/{MEMORY_ID}")))
+        lived = (each.name for each in held if each.name not in others and _id_in(each) == wanted)
+        if wanted in ids:
+            log(f"[Agent] {agent.key}: {ids[wanted]} has the memory {wanted}; it gets another one")
+            wanted = ""
+        elif found := next(lived, ""):
+            folder = found
+        elif new and kept:
+            folder = f"{folder}-{uuid4().hex[:8]}"
+    wanted = wanted or kept or str(uuid4())
+    agent.attributes.batch_add((FOLDER, folder), (MEMORY_ID, wanted))
+    with logged(f"{agent.key}: The id of its memory could not be written"):
+        if _id_in(agents / folder) != wanted:
+            (agents / folder).mkdir(parents=True, exist_ok=True)
+            replace_file(agents / folder / MEMORY_ID, f"{wanted}\n")
+
+
+def _id_in(folder: Path) -> str:
+    try:
+        return (folder / MEMORY_ID).read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""
 
 
 def report(agent: Any, op: str, *, about: str = "") -> None:

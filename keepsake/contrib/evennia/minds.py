@@ -23,6 +23,7 @@ from keepsake.agent.mind import Mind, make_mind
 from keepsake.agent.runtime import Runtime, running, runtime
 from keepsake.agent.sleep.sleeper import TICK_SECONDS
 from keepsake.agent.surroundings import Life
+from keepsake.contrib.evennia.creation import MEMORY_ID, settle_memory
 
 _minds: dict[int, Mind] = {}
 _unopened: dict[int, Any] = {}
@@ -37,7 +38,9 @@ def mind_of(agent: Any) -> Mind | None:
     of its own end must not open its archive again.
     """
     if (mind := _minds.get(agent.id)) is not None and mind.begun:
-        return mind
+        if mind.memory_id == agent.attributes.get(MEMORY_ID):
+            return mind
+        close_mind(agent.id)  # somebody gave it another memory
     if not running() or agent.id is None or agent.ndb.being_deleted:
         return None
     mind = _made(agent)
@@ -160,9 +163,11 @@ def _made(agent: Any) -> Mind:
     if number in _minds:
         return _minds[number]
     shared.subscribers.agent_ids[agent.key] = number
+    settle_memory(agent)
     # Evennia keeps what it has loaded: the database is asked only the first time.
     find = partial(ObjectDB.objects.get_id, number)
     folder = shared.places.agents / agent.memory_folder
     life = Life(number, agent.key, folder, find, known_names)
     _minds[number] = mind = make_mind(life, shared)
+    mind.memory_id = agent.attributes.get(MEMORY_ID)
     return mind

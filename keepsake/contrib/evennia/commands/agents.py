@@ -64,6 +64,7 @@ class CmdAgent(BuilderCommand):
 
     Usage:
       @agent [<name>]                     all agents, or one of them
+      @agent <name> = <profile>           say who it is
       @agent/create <name> [= <profile>]  make one in this room
       @agent/delete <name>                delete it; its archive stays
       @agent/profile <name> [= <profile>] see or change who it is
@@ -122,6 +123,8 @@ class CmdAgent(BuilderCommand):
             self._sleep(here="here" in options)
         elif action:
             getattr(self, f"_{action}")()
+        elif self.rhs is not None:
+            self._profile()
         elif self.args.strip():
             self.caller.msg(self._one(self.agent_named(self.args)))
         else:
