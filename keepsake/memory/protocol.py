@@ -57,7 +57,7 @@ class MemorySystem(Protocol):
     """What one agent remembers.
 
     It is made with :class:`Surroundings` as its only argument. Each method may block.
-    ``tests/unit/memories/conformance.py`` tests this contract.
+    ``tests/unit/memories/test_memories.py`` tests this contract.
     """
 
     def perceive(self, memory: Memory) -> None:

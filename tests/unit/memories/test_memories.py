@@ -1,4 +1,4 @@
-"""What any memory must hold to; docs/research.md says how to test another one by it."""
+"""Memories are found by name, and hold to what any memory must; docs/research.md tests another."""
 
 from __future__ import annotations
 
@@ -8,8 +8,14 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
+
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.memory.protocol import Maker, MemorySystem, RecalledLine, Surroundings
+from keepsake.errors import KeepsakeError
+from keepsake.lab.memories.generative_agents import GenerativeAgents
+from keepsake.lab.memories.keepsake import KeepsakeMemory
+from keepsake.lab.memories.plain import FullContext, Rag
+from keepsake.memory.protocol import Maker, MemorySystem, RecalledLine, Surroundings, maker
 from keepsake.ports import Embedder, FixedClock
 from keepsake.prompt.tokens import Heuristic
 from tests.fakes.embedder import BagOfWords
@@ -143,3 +149,59 @@ def _recalled(memory: MemorySystem, question: str, limit: int) -> list[RecalledL
 def _cost(lines: Sequence[str]) -> int:
     assert not isinstance(lines, str), "the context is no list of lines"
     return sum(Heuristic().each(list(lines)))
+
+
+LESS = """
+class Less:
+    def perceive(self, memory): ...
+    def context(self, budget): return []
+"""
+
+
+def test_what_is_no_memory_is_named_before_anything_is_lived(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "lacking_memory.py").write_text(LESS)
+    for name, told in (
+        ("lacking_memory:Less", "it lacks recall, rest, close"),
+        ("lacking_memory:More", "Name a class of lacking_memory"),
+        ("nowhere_to_be_found:Memory", "pip install -e"),
+    ):
+        with pytest.raises(KeepsakeError) as refused:
+            maker(name)
+        assert told in str(refused.value)
+
+
+class TestFullContext(MemoryConformance):
+    make = staticmethod(FullContext)
+
+
+class TestRag(MemoryConformance):
+    make = staticmethod(Rag)
+
+
+class TestGenerativeAgents(MemoryConformance):
+    make = staticmethod(GenerativeAgents)
+
+
+class TestKeepsake(MemoryConformance):
+    make = staticmethod(KeepsakeMemory)
+    long = 400
+
+
+class TestKeepsakeByWords(MemoryConformance):
+    make = staticmethod(KeepsakeMemory)
+    embedder = None
+    long = 400
+
+
+def test_what_left_the_window_stands_in_summaries_and_rules_stay(tmp_path):
+    rule = "- rule from Ada: Never open the cellar door. (memory 1)\n"
+    (tmp_path / "noticed.md").write_text(rule)
+    memory = KeepsakeMemory(Surroundings(agent="Mira", folder=tmp_path, clock=FixedClock(BEGAN)))
+    for each in life(300):
+        memory.perceive(each)
+    memory.rest(asleep=True)
+    shown = "\n".join(memory.context(3840))
+    assert "Ada told you: Never open the cellar door. (memory 1)" in shown
+    assert list((tmp_path / "summaries").iterdir())
+    memory.close()
