@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evennia.accounts.accounts import DefaultAccount, DefaultGuest
+from evennia.accounts.accounts import DefaultAccount
 from evennia.utils.ansi import strip_ansi
 
 from typeclasses import throttle
@@ -93,7 +93,3 @@ class Account(DefaultAccount):
         """
         super().at_post_create_character(character, **kwargs)
         character.locks.add("edit:perm(Admin);delete:perm(Admin)")
-
-
-class Guest(DefaultGuest):
-    """Evennia wants the class to exist; guest logins are switched off."""

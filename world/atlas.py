@@ -7,7 +7,6 @@ world can be checked without a server; :mod:`world.build` puts it into the game.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,19 +30,13 @@ from world.source import DataFile, Entry, Text, by_id, known, listed, refused
 
 FOLDER = Path(__file__).resolve().parent
 
-_COMPASS = (
-    ("north", "south", (0, 1, 0)),
-    ("east", "west", (1, 0, 0)),
-    ("northeast", "southwest", (1, 1, 0)),
-    ("northwest", "southeast", (-1, 1, 0)),
-    ("up", "down", (0, 0, 1)),
-)
-OPPOSITE = {way: back for way, back, _ in _COMPASS}
+OPPOSITE = {
+    **{"north": "south", "east": "west", "northeast": "southwest", "northwest": "southeast"},
+    "up": "down",
+}
 """Every direction, and the way back."""
 OPPOSITE |= {back: way for way, back in OPPOSITE.items()}
 SHORT = {way: short for short, way in COMPASS.items()}
-_STEP = {way: step for way, *_, step in _COMPASS}
-_STEP |= {OPPOSITE[way]: (-x, -y, -z) for way, (x, y, z) in _STEP.items()}
 
 
 def _states(raw: Any) -> Any:
@@ -229,25 +222,17 @@ class _Map(Entry):
             yield Way(other, OPPOSITE[direction], room)
 
     @model_validator(mode="after")
-    def _can_be_drawn(self) -> _Map:
-        """Walk everywhere from ``start``: all is reachable, and each room has a spot of its own."""
+    def _is_one_world(self) -> _Map:
+        """Each direction is of one way, and all can be reached from ``start``."""
         by_room: dict[str, dict[str, str]] = {room: {} for room in self.rooms}
         for way in self.ways:
             if by_room[way.source].setdefault(way.direction, way.target) != way.target:
                 raise refused(f"{way.source!r} has two ways {way.direction}", "", "links")
-        at, taken, queue = {self.start: (0, 0, 0)}, {(0, 0, 0)}, deque([self.start])
-        while queue:
-            here = queue.popleft()
-            for direction, there in by_room[here].items():
-                x, y, z = (a + b for a, b in zip(at[here], _STEP[direction], strict=True))
-                if there not in at and (x, y, z) not in taken:
-                    at[there] = x, y, z
-                    taken.add(at[there])
-                    queue.append(there)
-                elif at.get(there) != (x, y, z):
-                    reason = f"{direction} of {here!r} is not {there!r}"
-                    raise refused(reason, "Look at the other ways to it", "rooms", there)
-        if lost := sorted({*self.rooms} - {*at}):
+        known, edge = {self.start}, {self.start}
+        while edge:
+            edge = {there for here in edge for there in by_room[here].values()} - known
+            known |= edge
+        if lost := sorted({*self.rooms} - known):
             raise refused(f"no way leads to {lost[0]!r}", "Add it to links", "rooms", lost[0])
         return self
 

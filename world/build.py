@@ -169,6 +169,3 @@ def _build_thing(thing: Thing, atlas: Atlas, built: Built) -> None:
     uses = {"eat": thing.eat, "drink": thing.drink}
     values = {"desc": thing.desc, "loved_by": loved_by, **{k: v for k, v in uses.items() if v}}
     _put("thing", thing.id, values, built, make)
-    made = find("thing", thing.id)
-    for held in made.contents if made else ():  # earlier versions had baskets to put things in
-        held.move_to(made.location, quiet=True)

@@ -1,4 +1,4 @@
-"""What the Portal offers: encrypted connections, and what lists of games are told (MSSP).
+"""What the Portal offers: encrypted connections.
 
 Where this copy is given a certificate (``KEEPSAKE_TLS_CERT``, ``_KEY``), pages and web socket are
 encrypted on their own ports; telnet is so on a port beside the plain one. Evennia has telnet over
@@ -7,27 +7,11 @@ TLS only, with a certificate of its own making.
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 from keepsake.paths import places
 
 _HERE = places()
-
-MSSPTable = {
-    "UPTIME": str(int(time.time())),  # when it started, by the protocol
-    "LANGUAGE": "English",
-    "CREATED": "2026",
-    "GENRE": "Fantasy",
-    "GAMEPLAY": ["Roleplaying", "Simulation"],
-    "STATUS": "Alpha",
-    "PAY TO PLAY": "0",
-    "PAY FOR PERKS": "0",
-    "VT100": "0",
-    "XTERM TRUE COLORS": "1",
-    "SSL": str(_HERE.ports.telnet_tls) if _HERE.certificate else "0",
-}
-"""Beside what Evennia adds: name, players, ports."""
 
 
 def start_plugin_services(portal: Any) -> None:

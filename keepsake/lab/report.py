@@ -8,7 +8,6 @@ group. The page is one HTML file that needs nothing beside it; the table has the
 
 from __future__ import annotations
 
-import io
 import itertools
 import json
 import platform
@@ -302,7 +301,7 @@ def write_report(plan: SweepPlan, records: Sequence[CellRecord], command: str, p
         records=records,
         failed=[record for record in records if record.problem],
         seconds=sum(record.seconds for record in records),
-        sources=[(e, e.pairs(), _chart(e) if e.timed else "") for e in compared(records)],
+        sources=[(each, each.pairs()) for each in compared(records)],
         versions=_versions(),
         times=HOURS,
         rounds=ROUNDS,
@@ -321,32 +320,6 @@ def _versions() -> dict[str, str]:
         found["commit"] = told.stdout.strip()
     packages = ("keepsake", "numpy", "onnxruntime", "chromadb")
     return found | {package: version(package) for package in packages}
-
-
-def _chart(found: SourceResults) -> str:
-    """What is known over time, as SVG, a panel a measure and load; the same results look alike."""
-    import matplotlib as mpl  # noqa: PLC0415 - takes a second
-    from matplotlib.figure import Figure  # noqa: PLC0415
-
-    text, picture, rows = io.StringIO(), Figure(layout="constrained"), len(found.timed)
-    picture.set_size_inches(7.2, 3.2 * rows)
-    every = picture.subplots(rows, len(found.loads), sharey=True, squeeze=False)
-    for panels, measure in zip(every, found.timed, strict=True):
-        for axes, load in zip(panels, found.loads, strict=True):
-            for arm in found.arms:
-                known = arm.over_time(load, measure)
-                means = [100 * each.mean for each in known.values()]
-                axes.plot([*known], means, label=arm.name, marker="o")
-            axes.set_xscale("log")
-            axes.set_xticks(list(HOURS), [f"after {name}" for name in HOURS.values()])
-            axes.minorticks_off()
-            axes.set(title=f"{load:g} memories a day", ylim=(-3, 103))
-        panels[0].set_ylabel(f"per cent {MEASURES[measure]}")
-        panels[-1].legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
-    # Ids are made from the salt: charts of one page must not share them.
-    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": found.name}):
-        picture.savefig(text, format="svg", metadata={"Date": None})
-    return text.getvalue()[text.getvalue().index("<svg") :]
 
 
 def write_parquet(records: Sequence[CellRecord], path: Path) -> None:

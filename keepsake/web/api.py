@@ -1,5 +1,8 @@
 """The dashboard's JSON API at ``/agents/api/``; its schema is ``docs/openapi.json``.
 
+``DJANGO_SETTINGS_MODULE=game.server.conf.settings .venv/bin/django-admin export_openapi_schema
+--pythonpath . --api keepsake.web.api.api --indent 1 --output docs/openapi.json`` writes that.
+
 Each operation runs in a view's thread. The world is asked in :mod:`keepsake.web.world`; what is
 read from disk is read here. What builders do is in :mod:`keepsake.web.actions`.
 """

@@ -204,7 +204,7 @@ class TestLooking(WebWorld):
         told = self.web.get(f"{API}/openapi.json").json()
         openapi_spec_validator.validate(told)
         kept = (REPOSITORY / "docs" / "openapi.json").read_text(encoding="utf-8")
-        assert json.loads(kept) == told, "python -m keepsake.web.schema > docs/openapi.json"
+        assert json.loads(kept) == told, "django-admin export_openapi_schema: keepsake/web/api.py"
 
     def test_what_cannot_be_used_is_refused_with_the_cure(self):
         for path, cure in (

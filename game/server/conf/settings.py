@@ -62,6 +62,7 @@ GAME_DIR = str(_GAME)
 SECRET_KEY = read_or_create(_HERE.secret_key, nbytes=48)
 IN_GAME_ERRORS = False
 GUEST_ENABLED = False
+BASE_GUEST_TYPECLASS = "evennia.accounts.accounts.DefaultGuest"
 GAME_INDEX_ENABLED = False
 TIME_FACTOR = 1.0
 # Megabytes. With Evennia's 400, a world of some 1,300 agents (23,000 objects and attributes) would
@@ -136,12 +137,12 @@ SERVER_SERVICES_PLUGIN_MODULES: list[str] = []
 PORTAL_SERVICES_PLUGIN_MODULES = ["game.server.portal_services"]
 FUNCPARSER_OUTGOING_MESSAGES_MODULES = ["evennia.utils.funcparser"]
 FUNCPARSER_PROTOTYPE_PARSING_MODULES = ["evennia.prototypes.protfuncs"]
-MSSP_META_MODULE = "game.server.portal_services"
+MSSP_META_MODULE = ""
 TELNET_OOB_ENABLED = True  # tells crawlers of GMCP
 BASIC_MAP_SIZE = 3
 WEB_PLUGINS_MODULE = "game.server.conf.web_plugins"
 
-INSTALLED_APPS += ["keepsake.contrib.evennia", "keepsake.web"]  # noqa: F405 - Evennia's
+INSTALLED_APPS += ["ninja", "keepsake.contrib.evennia", "keepsake.web"]  # noqa: F405 - Evennia's
 
 # --- web ----------------------------------------------------------------------------
 ROOT_URLCONF = "game.web.urls"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import socket
 import ssl
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -212,7 +211,5 @@ def test_game_clients_are_told_what_they_take(copy):
         (told,) = (part for option, part in line.parts if option == GameClient.MSSP)
         facts = dict(each.split(b"\2", 1) for each in told.split(b"\1")[1:])
         assert (facts[b"NAME"], int(facts[b"PORT"])) == (b"Keepsake", copy.here.ports.telnet)
-        assert int(facts[b"SSL"]) == copy.here.ports.telnet_tls
-        assert 0 < time.time() - int(facts[b"UPTIME"]) < 3600
     finally:
         line.close()

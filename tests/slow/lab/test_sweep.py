@@ -115,7 +115,6 @@ def test_the_report_has_all_of_it_and_needs_nothing_beside_it(tmp_path, monkeypa
     folder = tmp_path / "there" / "plan"
     page = (folder / "report.html").read_text()
     for part in (
-        "<svg",
         "p by Holm",
         "after an hour",
         "after a week",
@@ -126,7 +125,7 @@ def test_the_report_has_all_of_it_and_needs_nothing_beside_it(tmp_path, monkeypa
     ):
         assert part in page
     assert PLAN.splitlines()[0] in page
-    assert not re.search(r'(?:src|href)="(?!#)', page.replace("xlink:href", "")), "from elsewhere"
+    assert not re.search(r'(?:src|href)="(?!#)', page), "from elsewhere"
     table = pq.read_table(folder / "results.parquet").to_pylist()
     failed = [row for row in table if row["problem"]]
     assert {row["memory"] for row in failed} == {"breaking:Breaking"}
