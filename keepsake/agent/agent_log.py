@@ -58,19 +58,6 @@ def of_game(agent: Any, hook: str, form: Any, otherwise: Any, *args: Any) -> Any
     return found
 
 
-class Complaints:
-    """Logs what is wrong with one thing (``[Notes] Mira``), once until something else is."""
-
-    def __init__(self, prefix: str) -> None:
-        self._prefix, self._last = prefix, ""
-
-    def __call__(self, problem: str) -> None:
-        """Say so; from any thread."""
-        if problem != self._last:
-            log(f"{self._prefix}: {problem}")
-        self._last = problem
-
-
 def report(problem: KeepsakeError) -> None:
     """Tell the log what is wrong and how to mend it."""
     kind = "Config" if isinstance(problem, ConfigError) else "Error"

@@ -60,34 +60,6 @@ def read(path: Path) -> str | None:
     return data.decode("utf-8-sig")
 
 
-def change(path: Path, make: Callable[[str | None], str]) -> Stamp | None:
-    """Write a file anew from what it holds; a reader sees the old text or the new one.
-
-    ``make``: Gets the text, None for no file, and gives the new text. Called again when
-    somebody else saved the file meanwhile.
-
-    Returns:
-        The stamp of what was written.
-
-    Raises:
-        NoteRefused: The file cannot be read or written, or is saved again and again.
-    """
-    try:
-        with _changing:
-            for _ in range(_TRIES):
-                before = read(path)
-                text = make(before)
-                with _written_aside(path, text) as temporary:
-                    # Compared at the last moment: an editor that saved meanwhile is not overrun.
-                    if read(path) == before:
-                        written = stamp(temporary)
-                        temporary.replace(path)
-                        return written
-    except (OSError, UnicodeDecodeError) as error:
-        raise unusable(path, error) from error
-    raise NoteRefused(f"{path.name} is being changed by somebody else", "Try again")
-
-
 def unusable(path: Path, error: Exception) -> NoteRefused:
     """The error for a file that cannot be read or written."""
     reason = getattr(error, "strerror", None) or str(error)
@@ -304,26 +276,30 @@ class RecordStore[T]:
             NoteRefused: The file cannot be read or written, or is saved again and again; or
                 ``make`` refused. Nothing was changed.
         """
-        tries: list[tuple[T | None, T, str]] = []
-
-        def new_text(source: str | None) -> str:
-            old, text = None, source if source and source.strip() else None
-            if text is None:
-                self._gone(path, by_hand=True)
-            else:  # what a person has written since somebody looked
-                old = self._take(path, None, text)
-            made = make(text, old)
-            tries.append((old, self._parse(path, made, datetime.now(UTC)), made))
-            return made
-
-        with self.lock:
-            written = change(path, new_text)
-            old, new, text = tries[-1]
-            self._files[path] = _File(written, new)
-            self.version += 1
-            if not text.strip():
-                self._gone(path, by_hand=False)
-        return old, new
+        try:
+            with self.lock, _changing:
+                for _ in range(_TRIES):
+                    source, old = read(path), None
+                    text = source if source and source.strip() else None
+                    if text is None:
+                        self._gone(path, by_hand=True)
+                    else:  # what a person has written since somebody looked
+                        old = self._take(path, None, text)
+                    made = make(text, old)
+                    new = self._parse(path, made, datetime.now(UTC))
+                    with _written_aside(path, made) as temporary:
+                        if read(path) != source:  # an editor that saved meanwhile is not overrun
+                            continue
+                        written = stamp(temporary)
+                        temporary.replace(path)
+                    self._files[path] = _File(written, new)
+                    self.version += 1
+                    if not made.strip():
+                        self._gone(path, by_hand=False)
+                    return old, new
+        except (OSError, UnicodeDecodeError) as error:
+            raise unusable(path, error) from error
+        raise NoteRefused(f"{path.name} is being changed by somebody else", "Try again")
 
     def move_aside(self, path: Path, folder: Path) -> Path:
         """Move a file into ``folder`` under a name that is still free there.

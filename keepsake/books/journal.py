@@ -54,7 +54,7 @@ class Journal:
 
     def __init__(self, folder: Path, owner: Owner = NO_OWNER) -> None:
         self.folder = folder
-        self._report = owner.report
+        self._report, self._reported = owner.report, set[str]()
         self._store = RecordStore(self._parse, "journal", owner)
         self.known: tuple[JournalEntry, ...] = ()
         self._by_number: dict[int, JournalEntry] = {}
@@ -93,7 +93,9 @@ class Journal:
         except ValueError as error:
             raise NoteRefused(f"{path} is named after no day", "Rename it") from error
         for each in _problems(path, file):
-            self._report(each)
+            if each not in self._reported:
+                self._report(each)
+            self._reported.add(each)
         return file
 
     # -- writing

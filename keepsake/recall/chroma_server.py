@@ -76,13 +76,9 @@ class ChromaServer(Supervisor):
     # -- words that somebody asked to be forgotten
 
     @property
-    def _owed(self) -> Path:
+    def owed(self) -> Path:
+        """Is there while the server's files may still hold what was deleted."""
         return self._places.index / ".vacuum-owed"
-
-    @property
-    def vacuum_owed(self) -> bool:
-        """Whether its files may still hold what was deleted."""
-        return self._owed.exists()
 
     def owe_vacuum(self) -> None:
         """Something is about to be deleted: write it down.
@@ -90,8 +86,8 @@ class ChromaServer(Supervisor):
         Raises:
             OSError: It could not be written, and nothing may be deleted.
         """
-        self._owed.parent.mkdir(parents=True, exist_ok=True)
-        self._owed.touch()
+        self.owed.parent.mkdir(parents=True, exist_ok=True)
+        self.owed.touch()
 
     def vacuum(self) -> None:
         """Make its file anew without what was deleted; the server need not stop for that.
@@ -111,7 +107,7 @@ class ChromaServer(Supervisor):
             for graph in file.parent.glob("*-*-*-*-*"):  # Chroma leaves those of what it dropped
                 if graph.name not in used:
                     shutil.rmtree(graph, ignore_errors=True)
-        self._owed.unlink(missing_ok=True)
+        self.owed.unlink(missing_ok=True)
 
 
 def data_folder(places: Places) -> Path:

@@ -171,7 +171,7 @@ class IndexService:
 
     def _vacuum(self) -> None:
         """What was deleted must not be found in Chroma's files either."""
-        if self.server is None or not (self.server.vacuum_owed and self.server.ready.is_set()):
+        if self.server is None or not (self.server.owed.exists() and self.server.ready.is_set()):
             return
         try:
             self.server.vacuum()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from functools import partial
 
-from keepsake.agent.agent_log import Complaints
+from keepsake.agent.agent_log import log
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import Body, Life, identity_of, is_agent, people_near
 from keepsake.archive.log import Archive
@@ -39,7 +39,7 @@ class Books:
         name, folder, emit = life.name, life.folder, services.events.emit
 
         def owner(of: str) -> Owner:
-            return Owner(name, Complaints(f"[{of}] {name}"), emit)
+            return Owner(name, lambda problem: log(f"[{of}] {name}: {problem}"), emit)
 
         self.notes = NoteBook(folder / "notes", owner("Notes"))
         self.pinned = Pinned(folder / "pinned.md", owner("Notes"))

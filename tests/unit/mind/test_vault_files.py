@@ -15,8 +15,12 @@ from keepsake.books.files import Owner, RecordStore
 from keepsake.errors import NoteRefused
 
 
+def change(path, make):
+    RecordStore(lambda _path, source, _time: source, "note").change(path, make)
+
+
 def add(path, line):
-    return vault_files.change(path, lambda before: (before or "") + line + "\n")
+    change(path, lambda before, _: (before or "") + line + "\n")
 
 
 def test_two_threads_lose_no_line_of_each_other(tmp_path, monkeypatch):
@@ -39,13 +43,13 @@ def test_a_person_who_saves_meanwhile_is_not_overrun(tmp_path):
     add(path, "one")
     saved = iter(["by hand\n"])
 
-    def make(before):
+    def make(before, _):
         for text in saved:
             path.write_text(text)
             os.utime(path)
         return before + "two\n"
 
-    vault_files.change(path, make)
+    change(path, make)
     assert path.read_text() == "by hand\ntwo\n"
 
 
