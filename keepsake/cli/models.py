@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from keepsake.books import files as vault_files
+from keepsake.books.files import RecordStore
 from keepsake.cli import processes
 from keepsake.cli.output import out, plain_table
 from keepsake.errors import ModelMissing
@@ -80,7 +80,8 @@ def use(name: Name) -> None:
         file = "" if model.name == SHIPPED else Path(model.file).name
         settings |= {"provider": EMBEDDED, "model_file": file}
 
-    vault_files.change(path, lambda text: with_settings(text or "", AGENT, settings))
+    file_of_profiles = RecordStore[str](lambda _path, text, _time: text, "settings")
+    file_of_profiles.change(path, lambda text, _: with_settings(text or "", AGENT, settings))
     load(path)  # another profile may contradict it
     out.print(f"The agents use {name} now, by the section {AGENT} of {escape(str(path))}.")
 
