@@ -17,7 +17,7 @@ from keepsake.contrib.evennia.cmdset import CmdSetAgents
 PLAYER_COMMANDS = (
     *AGENT_COMMANDS,
     *(manners.CmdForgetMe, manners.CmdIgnore, manners.CmdReport),
-    *(moving.CmdFollow, moving.CmdMap, moving.CmdWake),
+    *(moving.CmdMap, moving.CmdWake),
     *(people.CmdDeeds, people.CmdTime, people.CmdWho),
     *(speech.CmdShout, things.CmdDescribe, things.CmdEat),
 )
@@ -75,12 +75,6 @@ class AccountCmdSet(default_cmds.AccountCmdSet):
             self.remove(command())
         for command in (people.CmdWho, manners.CmdChannel, manners.CmdPage):
             self.add(command())
-
-
-class SessionCmdSet(default_cmds.SessionCmdSet):
-    """What a connection can do."""
-
-    key = "DefaultSession"
 
 
 class UnloggedinCmdSet(CmdSet):

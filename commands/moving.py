@@ -1,4 +1,4 @@
-"""Getting about, alone or after somebody, and waking sleepers."""
+"""Getting about, and waking sleepers."""
 
 from __future__ import annotations
 
@@ -81,35 +81,6 @@ class CmdMap(PlayerCommand):
         aloud = reads_aloud(self.session)
         drawn = map_in_words(self.caller) if aloud else map_of(self.caller)
         self.msg(text=(f"You are at {here.key}.\n\n{drawn}", {"type": "map"}))
-
-
-class CmdFollow(PlayerCommand):
-    """Go wherever somebody goes.
-
-    Usage:
-      follow <name>
-      follow              whom you follow
-      unfollow            stop it
-    """
-
-    key = "follow"
-    aliases = ("unfollow",)
-
-    def act(self) -> None:
-        """Begin or end it."""
-        caller, leader = self.caller, self.caller.ndb.following
-        if self.cmdstring == "unfollow":
-            caller.ndb.following = None
-            self.msg("You follow nobody.")
-        elif not self.args:
-            self.msg(f"You follow {leader.get_display_name(caller) if leader else 'nobody'}.")
-        else:
-            other = self.find_person(self.args)
-            if caller.id in (other.db.ignored or {}):
-                raise CannotDo(f"You cannot follow {other.get_display_name(caller)}.")
-            caller.ndb.following = other
-            self.msg(f"You follow {other.get_display_name(caller)}. `unfollow` ends it.")
-            other.msg(f"{caller.get_display_name(other)} follows you.")
 
 
 class CmdWake(PlayerCommand):

@@ -130,9 +130,7 @@ class CmdDeeds(PlayerCommand):
 
     def _rumours(self) -> list[str]:
         waiting = [d for d, mine, over in self._all() if d.hint and not mine and not over]
-        first = self.caller.id % max(len(waiting), 1)  # not all are told the same
-        told = [*waiting[first:], *waiting[:first]][:MOST_RUMOURS]
-        return [f"  {deed.hint}" for deed in told]
+        return [f"  {deed.hint}" for deed in waiting[:MOST_RUMOURS]]
 
     def _all(self) -> Iterator[tuple[WorldDeed, dict[str, Any], bool]]:
         done, world = progress(self.caller), records()

@@ -69,7 +69,6 @@ class Character(CharacterMixin, ObjectParent, DefaultCharacter):
     def at_post_puppet(self, **kwargs: Any) -> None:
         """Show the room and tell the others."""
         self._tell_portal()
-        tell(self, "char_name", name=self.key, fullname=self.key)
         super().at_post_puppet(**kwargs)
         happened(self)
 

@@ -15,10 +15,8 @@ from typing import Any
 from django.conf import settings
 from evennia.utils.ansi import strip_ansi
 
-from keepsake.prompt.verbs import COMPASS
+from world.atlas import SHORT
 
-SHORT = {way: short for short, way in COMPASS.items()}
-"""Directions as mappers of game clients know them."""
 SPOKEN = frozenset({"say", "talk", "whisper", "shout", "page", "tell"})
 
 
@@ -42,7 +40,7 @@ def tell(somebody: Any, message: str, **facts: Any) -> None:
 
 
 def tell_room(looker: Any) -> None:
-    """Where they are: name, ways out, who and what is there; and how they are."""
+    """Where they are: name, ways out, and a map."""
     room, sessions = looker.location, looker.sessions.all()
     if room is None or not any(is_web(e) or (e.protocol_flags or {}).get("GMCP") for e in sessions):
         return
@@ -57,13 +55,6 @@ def tell_room(looker: Any) -> None:
         exits={way: there.id for way, there in ways.items()},
         places={way: there.key for way, there in ways.items()},
     )
-    tell(
-        looker,
-        "char_status",
-        location=room.key,
-        people=_names(room, looker, "character"),
-        carrying=_names(looker, looker, "object"),
-    )
     for session in filter(is_web, sessions):
         session.msg(room_map=((map_of(looker),), {}))
 
@@ -71,11 +62,6 @@ def tell_room(looker: Any) -> None:
 def _ways(room: Any, looker: Any) -> list[Any]:
     ways = room.filter_visible(room.contents_get(content_type="exit"), looker)
     return [way for way in ways if way.destination is not None]
-
-
-def _names(place: Any, looker: Any, kind: str) -> list[str]:
-    inside = place.contents_get(content_type=kind, exclude=looker)
-    return [each.key for each in place.filter_visible(inside, looker)]
 
 
 def map_of(looker: Any) -> str:

@@ -18,21 +18,12 @@ class Exit(DefaultExit):
     """A way out of a room."""
 
     def at_post_traverse(self, traversing_object: Any, source_location: Any, **kwargs: Any) -> None:
-        """Let whoever follows the one who left come along."""
+        """Let agents that follow the one who left come along."""
         super().at_post_traverse(traversing_object, source_location, **kwargs)
-        if source_location is not None:
-            self._lead_players(traversing_object, source_location)
         if running():
             now = runtime().seconds()
             for mind in list(open_minds()):
                 self._go_after(mind, traversing_object, source_location, now)
-
-    def _lead_players(self, leader: Any, start: Any) -> None:
-        """Who follows a leader through, as a player, comes along."""
-        for each in start.contents_get(content_type="character"):
-            if each.ndb.following is leader and self.access(each, "traverse"):
-                each.msg(f"You follow {leader.get_display_name(each)}.")
-                self.at_traverse(each, self.destination)
 
     def _go_after(self, mind: Mind, leader: Any, start: Any, now: float) -> None:
         """Somebody has left ``start`` by this way: who follows them takes it too, or loses them."""

@@ -11,9 +11,10 @@ from evennia.utils.utils import iter_to_str
 from keepsake.agent.runtime import now
 from keepsake.agent.surroundings import identity_of
 from keepsake.contrib.evennia.characters import call_hosts, hosts_of
-from typeclasses.clients import SHORT, link, linked
+from typeclasses.clients import link, linked
 from typeclasses.objects import ObjectParent
 from world.almanac import almanac
+from world.atlas import SHORT
 
 EXIT_ORDER = {name: place for place, name in enumerate(SHORT)}
 

@@ -37,6 +37,7 @@ OPPOSITE = {
 """Every direction, and the way back."""
 OPPOSITE |= {back: way for way, back in OPPOSITE.items()}
 SHORT = {way: short for short, way in COMPASS.items()}
+"""Directions as mappers of game clients know them."""
 
 
 def _states(raw: Any) -> Any:

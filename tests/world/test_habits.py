@@ -78,7 +78,6 @@ class TestHabits(AgentsWorld):
         self.whistle.location, self.honey.location = self.ada, self.mira
         for who in (self.tom, self.ada):
             who.location = self.inn
-            who.ndb.following = None
         for message in evennia.Msg.objects.all():
             message.delete()
 

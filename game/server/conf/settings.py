@@ -125,6 +125,7 @@ SQLITE3_PRAGMAS = ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=NORMAL")
 # game/web/static, and prefixes of commands that may be left out.
 COMMAND_DEFAULT_CLASS = "keepsake.contrib.evennia.audit.AuditedCommand"
 KEEPSAKE = {"agent_typeclass": "typeclasses.agents.Agent"}
+CMDSET_SESSION = "evennia.commands.default.cmdset_session.SessionCmdSet"
 AUTH_USERNAME_VALIDATORS = [{"NAME": "commands.unloggedin.PlayerNameValidator"}]
 CONNECTION_SCREEN_MODULE = "world.help_entries"
 AT_INITIAL_SETUP_HOOK_MODULE = "world.build"

@@ -193,18 +193,17 @@ def test_garbage_is_refused_and_leaves_no_traceback(copy, folder):
 def test_game_clients_are_told_what_they_take(copy):
     """GMCP as it was asked for, ways and people that can be clicked, what lists of games ask."""
     takes = (GameClient.GMCP, GameClient.MXP, GameClient.MSSP)
-    line = GameClient(copy, *takes, modules=("Char 1", "Room 1", "Comm.Channel 1"))
+    line = GameClient(copy, *takes, modules=("Room 1", "Comm.Channel 1"))
     try:
         assert line.wait_for("to leave.", PATIENCE), line.text
         line.type(f"create Gijs {PASSWORD}", "help start")
-        assert line.gmcp("Char.Name")[-1] == {"name": "Gijs", "fullname": "Gijs"}
         inn = line.gmcp("Room.Info")[-1]
         assert (inn["name"], list(inn["exits"])) == ("The Kettle", ["n", "s", "w", "u"])
         line.type("say Good evening.", "You say")
         spoken = {"channel": "say", "talker": "Gijs", "text": 'You say, "Good evening."'}
         assert spoken in line.gmcp("Comm.Channel.Text")  # agents may have spoken too
         line.type("south", "The Salt Pans")
-        assert line.gmcp("Char.Status")[-1]["location"] == "The Quay"
+        assert line.gmcp("Room.Info")[-1]["name"] == "The Quay"
         shown = line.type("north", "The Guest Loft")
         assert '<SEND HREF="north">north' in shown
         assert '<SEND HREF="look Mira">Mira' in shown
