@@ -68,7 +68,7 @@ class Spans:
             what, seconds, own = "compaction", event.seconds, _COMPACTION
         made: dict[str, Any] = {f"keepsake.{name}": getattr(event, name) for name in own}
         made |= {"gen_ai.operation.name": what, "gen_ai.agent.name": event.agent}
-        made["gen_ai.request.model"] = event.model
+        made |= {"gen_ai.request.model": event.model} if event.model else {}  # a rule answered
         made["gen_ai.usage.input_tokens"] = event.prompt_tokens
         made["gen_ai.usage.output_tokens"] = event.completion_tokens
         begun, tracer = time.time_ns() - int(seconds * 1e9), self._provider.get_tracer("keepsake")
