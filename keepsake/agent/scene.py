@@ -142,7 +142,8 @@ def choices(
     own: tuple[Verb, ...] = of_game(agent, "verbs_now", tuple, ())
     # Whom free words of a game's own verb reach is not known: confided ones may not be in them.
     verbs += tuple(verb for verb in own if not (confided and f"<{WORDS}>" in verb.usage))
-    return verbs, options_of(agent, stays=hosts_guests(agent) if turn.partner else None)
+    stays = hosts_guests(agent) if turn.partner else agent.thinker.stays
+    return verbs, options_of(agent, stays=stays)
 
 
 # -- the scene

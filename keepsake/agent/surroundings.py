@@ -57,7 +57,7 @@ def players_near(character: Any) -> list[Any]:
     return [person for person in people_near(character) if person.has_account]
 
 
-def options_of(agent: Body, *, stays: bool | None = None) -> Options:
+def options_of(agent: Body, *, stays: bool) -> Options:
     """What the agent can do something with or to: people, things and exits."""
     place = agent.location
     ways = place.exits if place is not None else ()
@@ -70,7 +70,7 @@ def options_of(agent: Body, *, stays: bool | None = None) -> Options:
         things=(*keys_of(things), *details),
         lying=keys_of(thing for thing in things if thing.access(agent, "get")),
         carried=keys_of(agent.contents),
-        stays=agent.stays if stays is None else stays,
+        stays=stays,
     )
 
 

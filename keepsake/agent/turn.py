@@ -160,17 +160,7 @@ class Turn:
             raise TurnDropped
         self.impulse = wanted
         words = words_by_rule(self.agent, context, self.found, memory)
-        whispered, _ = secrecy(self.agent, context, memory.private)
-        if (part := self._allowed(AnswerPart(PartKind.SPEECH, words))) is None:
-            self.end("refused")
-            return
-        act = self.actor.speak(
-            self.agent, part.text, context.partner, whispered=whispered, event=COURTESY
-        )
-        if act.result is not None:
-            await act.result
-        self.acts, self.did = [act], act.command is not None
-        self.spoke = self.did
+        await self._do(AnswerPart(PartKind.SPEECH, words), None)
         self.end("acted" if self.did else "refused")
 
     # -- with a model
@@ -305,8 +295,11 @@ class Turn:
             self.thoughts.guard(self.impulse, "altered", part.text, f"{by} changed it")
         return found
 
-    async def _do(self, part: AnswerPart, talk: Talk) -> None:
-        """Say it, play it or do it, by the rules that bind a player, unless a guard refuses it."""
+    async def _do(self, part: AnswerPart, talk: Talk | None) -> None:
+        """Say it, play it or do it, by the rules that bind a player, unless a guard refuses it.
+
+        ``talk``: What was asked; None for words that are chosen by rules.
+        """
         if self.fault and not self.acts:
             return
         self.parts += 1
@@ -323,7 +316,7 @@ class Turn:
             if not whispered or len(people_near(agent)) <= 1:
                 gesture = Command("emote", part.text, part.reason)
                 act = self.actor.do(agent, gesture, seen=context.seen)
-        elif fault := talk.fault(part.text):
+        elif fault := talk.fault(part.text) if talk else "":
             op = "dropped" if self.acts else "refused"
             self.thoughts.guard(self.impulse, op, part.text, fault)
             self.fault = fault
@@ -332,6 +325,7 @@ class Turn:
             act = self.actor.speak(
                 *(agent, part.text, context.partner),
                 whispered=whispered,
+                event="" if talk else COURTESY,
                 reason=part.reason,
                 seen=context.seen,
             )

@@ -101,28 +101,24 @@ PRIVATE = frozenset({"notes", *(verb.name for verb in VERBS if verb.private)})
 
 SLOT = re.compile(r"<(\w+)>")
 """What is filled in a usage of a game's own."""
-WORDS, _SLOTS = "words", frozenset({"person", "thing", "item", "exit", "words"})
+WORDS = "words"
+_SLOTS = dict.fromkeys(("person", "thing", "item", "exit", WORDS))
 _TOOL = re.compile(r"[\w-]+", re.ASCII)  # what a model's server takes for the name of a tool
 
 
 def own_verbs(usages: Mapping[str, str]) -> tuple[Verb, ...]:
-    """The verbs that a game has beside :data:`VERBS`.
-
-    Args:
-        usages: Each usage with one sentence on what it does: ``throw <item> at <person>``.
+    """The verbs that a game has beside :data:`VERBS`: usages, each with what it does.
 
     Raises:
-        KeepsakeError: One of them names what cannot be filled, or begins with a verb that is taken.
+        KeepsakeError: One names what cannot be filled, or begins with a verb that is taken.
     """
-    verbs, taken = list[Verb](), {verb.name for verb in VERBS}
+    verbs, taken = list[Verb](), {*PRIVATE, *(verb.name for verb in VERBS)}
     for usage, does in usages.items():
         verb = Verb(" ".join(usage.split()), does, Takes.OWN)
-        if wrong := {*SLOT.findall(usage)} - _SLOTS:
-            cure = f"Use {', '.join(f'<{slot}>' for slot in sorted(_SLOTS))}"
-            raise KeepsakeError(f"{usage!r} has <{min(wrong)}>", cure)
-        if verb.name in taken or not _TOOL.fullmatch(verb.name):
-            cure = "Begin each usage with a word of its own: letters, figures, - and _"
-            raise KeepsakeError(f"{usage!r} begins with {verb.name!r}, which is no new verb", cure)
+        good = _TOOL.fullmatch(verb.name) and {*SLOT.findall(usage)} <= _SLOTS.keys()
+        if not good or verb.name in taken:
+            cure = f"Begin it with a word that no other verb has; use <{'>, <'.join(_SLOTS)}>"
+            raise KeepsakeError(f"{usage!r} is no usage of a new verb", cure)
         taken.add(verb.name)
         verbs.append(verb)
     return tuple(verbs)
@@ -158,17 +154,13 @@ def find_verb(word: str, verbs: Sequence[Verb]) -> Verb | None:
 
 def find_exit(word: str, exits: Sequence[str]) -> str | None:
     """The exit that ``word`` names: whole, as a compass letter, or by its unique start."""
-    wanted = _bare(word)
-    names = {_bare(name): name for name in exits}
+    wanted = _plain(word)
+    names = {_plain(name): name for name in exits}
     for spelling in (wanted, COMPASS.get(wanted), _LETTERS.get(wanted)):
         if spelling in names:
             return names[spelling]
     starts = [name for key, name in names.items() if len(wanted) > 1 and key.startswith(wanted)]
     return starts[0] if len(starts) == 1 else None
-
-
-def _bare(name: str) -> str:
-    return name.casefold().strip().removeprefix("the ")
 
 
 _TYPO = 0.8

@@ -116,7 +116,7 @@ class TestHooks(TalkWorld):
         assert "say Good day." in self.lived(guard)
         text = "\n".join(logged.output)
         assert text.count("ZeroDivisionError") >= 3
-        assert "'attack <foe>' has <foe>" in text
+        assert "'attack <foe>' is no usage" in text
 
 
 class TestMemoryId(Building, AgentsWorld):

@@ -162,7 +162,10 @@ class MemoryTools:
         return self._written(title, command.argument, place, command.reason)
 
     def _promise(self, command: Command, _place: str) -> str:
-        who, what = _to_whom(command.argument)
+        who, _, what = (each.strip() for each in command.argument.partition(":"))
+        who = who.removeprefix("to ")
+        if not what or len(who.split()) > _MOST_WORDS_OF_A_NAME:  # ``a bowl of soup``, to nobody
+            who, what = "", command.argument.strip()
         made = self._made_to(who)
         key = "" if made is None else made.source_id or made.to_id
         number = self.memory.memory.archive.last_number if made is None else made.number
@@ -266,14 +269,6 @@ class MemoryTools:
         self._thoughts_left = max(self._thoughts_left - 1, 0)
         if not self._thoughts_left:
             self._remembered = ()
-
-
-def _to_whom(argument: str) -> tuple[str, str]:
-    """Whom a promise is to, and what it is: ``Jonas: a bowl of soup``."""
-    who, _, what = argument.partition(":")
-    if not what.strip() or len(who.split()) > _MOST_WORDS_OF_A_NAME:
-        return "", argument.strip()
-    return who.strip().removeprefix("to "), what.strip()
 
 
 def _about(line: str, window: Sequence[Memory]) -> list[Memory]:

@@ -42,14 +42,9 @@ class Recaller:
         self._recall: MemorySearch | None = None
         if services.indexes is not None:
             self._index = services.indexes.open(life.folder.name, life.folder / "archive", notes)
+            change = partial(MemoryChange, agent=life.name, op="reindex", n=0)
             self._index.on_anew = lambda reason: services.events.emit(
-                MemoryChange(
-                    agent=life.name,
-                    op="reindex",
-                    n=0,
-                    by="rules" if reason else "builder",
-                    problem=reason,
-                )
+                change(by="rules" if reason else "builder", problem=reason)
             )
             self._recall = MemorySearch(
                 self._index.words,
@@ -84,17 +79,10 @@ class Recaller:
         if self._recall is None or not config.budget:
             return None
         self._names = self._find_names()
-        find = partial(
-            self.find,
-            text,
-            by=by,
-            seconds=config.patience,
-            scene=scene,
-            audience=audience,
-            asker=asker,
-        )
+        find = partial(self.find, text, by=by, scene=scene, audience=audience, asker=asker)
+        wait = config.patience
         try:
-            return await self._services.in_thread(find, config.patience)
+            return await self._services.in_thread(partial(find, seconds=wait), wait)
         except TimeoutError:
             log(f"[Recall] {self._name}: no answer in time; the thought goes on without")
         except Exception as error:

@@ -19,7 +19,7 @@ from keepsake.agent.thinker import Thinker
 from keepsake.archive.records import POSE, SCENE, MemoryKind
 from keepsake.contrib.evennia import creation
 from keepsake.contrib.evennia.characters import CharacterMixin, answers_room, greeter
-from keepsake.contrib.evennia.minds import close_mind, mind_of, rename_mind
+from keepsake.contrib.evennia.minds import close_mind, mind_of
 from keepsake.errors import NameRefused
 from keepsake.language import perception
 from keepsake.names import check_agent_name, folder_name
@@ -85,11 +85,6 @@ class AgentMixin(CharacterMixin):
         return self.mind.thinker if self.mind else None
 
     @property
-    def stays(self) -> bool:
-        """Whether it must not leave now."""
-        return self.thinker is not None and self.thinker.stays
-
-    @property
     def memory_folder(self) -> str:
         """The name of its folder below ``vault/agents``."""
         return str(self.attributes.get(creation.FOLDER) or folder_name(self.key))
@@ -99,49 +94,37 @@ class AgentMixin(CharacterMixin):
         done: Deferred[Any] = self.execute_cmd(line)
         return done
 
-    def tell_builders(self, text: str) -> None:
-        """Show a line to every builder who is connected."""
-        creation.tell_builders(text)
+    tell_builders = staticmethod(creation.tell_builders)
 
     # -- a game's own: each is called on the reactor thread; what fails in it is logged
 
     agent_verbs: Mapping[str, str] = {}
-    """What a model is offered beside the standard verbs: commands of its command set.
+    """Commands of its command set that a model is offered beside the standard verbs.
 
-    Each usage with one sentence on what it does: ``{"attack <person>": "attack somebody"}``. The
-    first word is the command. ``<person>``, ``<thing>``, ``<item>`` (carried) and ``<exit>`` are
-    filled with what is there, ``<words>`` is free text. May be a property.
+    Usages, each with a sentence on what it does: ``{"attack <person>": "attack somebody"}``. The
+    first word is the command; ``<person>``, ``<thing>``, ``<item>`` (carried) and ``<exit>`` are
+    filled with what is there, ``<words>`` is free. May be a property.
     """
 
     def at_agent_heard(self, line: str, speaker: Any, kind: str, addressed: bool) -> bool | None:
-        """Called after it remembered something that it may answer or think of.
+        """Called after it remembered something that it may think of; False forbids that thought.
 
         Args:
             line: What it remembered: ``Tom says, "Hello."``; empty if a player logs in here.
             speaker: Whose words or act that is.
             kind: The type of the message, such as ``say``, ``whisper``, ``give``; or ``arrival``.
             addressed: Whether it was said or given to this agent.
-
-        Returns:
-            False if no thought is to come of it.
         """
 
     def at_agent_prompt(self) -> Sequence[str]:
-        """Called for each prompt, also of a preview: a list of facts that the model is to know.
-
-        They stand in the last message of this prompt, a line each, and are not remembered.
-        """
+        """Called for each prompt; returns lines for its last message, which are not remembered."""
         return ()
 
     def at_agent_answer(self, part: AnswerPart) -> AnswerPart | None:
-        """Called for each part of an answer, before it is said or done.
+        """Called for each part of an answer before it is said or done; returns it, or None: a veto.
 
-        Args:
-            part: Its ``kind`` is ``speech``, ``emote`` or ``deed``, its ``text`` what the model
-                wrote: words, a gesture, or a command such as ``give lamp to Tom``.
-
-        Returns:
-            The part, or a changed one (``dataclasses.replace``); None vetoes it.
+        ``part``: Its ``kind`` is ``speech``, ``emote`` or ``deed``, its ``text`` what the model
+        wrote: ``give lamp to Tom``. ``dataclasses.replace(part, text=…)`` changes it.
         """
         return part
 
@@ -263,7 +246,7 @@ class AgentMixin(CharacterMixin):
         close_mind(new_obj.id)
         for name in ("asleep", "fell_asleep", "tiredness", creation.MEMORY_ID):
             new_obj.attributes.remove(name)
-        new_obj.attributes.add(creation.FOLDER, creation.free_folder(new_obj))
+        creation.begin_memory(new_obj)
         creation.report(new_obj, "begins")
 
     def at_rename(self, oldname: str, newname: str) -> None:
@@ -277,7 +260,7 @@ class AgentMixin(CharacterMixin):
         if clean != newname:
             self.db_key = clean
             self.save(update_fields=["db_key"])
-        rename_mind(self)
+        close_mind(self.id)  # its mind begins anew
         if mind := self.mind:
             mind.thinker.schedule()
         if clean != oldname:

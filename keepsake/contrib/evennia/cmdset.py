@@ -11,8 +11,6 @@ from keepsake.contrib.evennia.commands.memory import CmdLlmStatus, CmdMemoryStat
 from keepsake.contrib.evennia.wording import harmless
 from keepsake.prompt.verbs import find_exit
 
-BUILDER_COMMANDS = (CmdAgent, CmdCompactMemories, CmdMemoryStatus, CmdLlmStatus)
-
 
 class CmdSetAgents(CmdSet):
     """What builders tend agents with: add it to the game's own set of characters."""
@@ -21,7 +19,7 @@ class CmdSetAgents(CmdSet):
 
     def at_cmdset_creation(self) -> None:
         """All of them."""
-        for command in BUILDER_COMMANDS:
+        for command in (CmdAgent, CmdCompactMemories, CmdMemoryStatus, CmdLlmStatus):
             self.add(command())
 
 

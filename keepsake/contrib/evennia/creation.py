@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
-from uuid import uuid4
+from uuid import NAMESPACE_OID, uuid5
 
 import evennia
 import frontmatter
@@ -17,10 +17,10 @@ from evennia.utils import create
 
 from keepsake.agent.agent_log import log, logged
 from keepsake.agent.runtime import running, runtime
-from keepsake.agent.surroundings import is_agent
+from keepsake.agent.surroundings import identity_of, is_agent
 from keepsake.books.files import replace_file
 from keepsake.contrib.evennia.apps import setting
-from keepsake.errors import KeepsakeError, NameRefused, refusing
+from keepsake.errors import KeepsakeError, refusing
 from keepsake.events.types import MemoryChange
 from keepsake.names import check_agent_name, folder_name
 
@@ -63,10 +63,9 @@ def create_agent(
     Raises:
         NameRefused: No agent may have that name.
     """
-    clean = free_name(name)
     return create.create_object(
         setting("agent_typeclass"),
-        key=clean,
+        key=check_agent_name(name, names_in_use()),
         location=location,
         home=home or location,
         attributes=[
@@ -77,24 +76,19 @@ def create_agent(
     )
 
 
-def free_folder(agent: Any) -> str:
-    """A folder below ``vault/agents`` for a new agent, which no other agent has."""
+def begin_memory(agent: Any) -> None:
+    """Give an agent that is being made a memory: that of the ``memory_id`` it is made with.
+
+    Evennia sets the attributes of a new object only after that has looked around.
+    """
+    made, ours = vars(agent).get("_createdict", {}), (FOLDER, MEMORY_ID)
+    given = made.get("attributes") or ()
+    made["attributes"] = [each for each in given if each[0] not in ours]
     taken = {each.memory_folder.casefold() for each in all_agents() if each.id != agent.id}
     folder = folder_name(agent.key) if agent.key else "agent"
-    return folder if folder.casefold() not in taken else f"{folder}-{agent.id}"
-
-
-def begin_memory(agent: Any) -> None:
-    """Give an agent that is being made its memory: of the ``memory_id`` that it is made with.
-
-    Evennia sets the attributes of a new object only after it has seen the room around it.
-    """
-    made = vars(agent).get("_createdict", {})
-    given = [tuple(each) for each in made.get("attributes") or ()]
-    made["attributes"] = [each for each in given if each[0] not in (FOLDER, MEMORY_ID)]
-    agent.attributes.add(FOLDER, free_folder(agent))
-    for _, value, *_ in (each for each in given if each[0] == MEMORY_ID):
-        agent.attributes.add(MEMORY_ID, value)
+    free = folder if folder.casefold() not in taken else f"{folder}-{agent.id}"
+    ids = [each[:2] for each in given if each[0] == MEMORY_ID]
+    agent.attributes.batch_add((FOLDER, free), *ids)
     if running():
         settle_memory(agent, new=True)
 
@@ -102,38 +96,32 @@ def begin_memory(agent: Any) -> None:
 def settle_memory(agent: Any, *, new: bool = False) -> None:
     """Bring an agent's ``memory_id`` and its folder together, so that each has the other.
 
-    An id that a folder in the vault holds brings the memories there. An id that none holds is
-    given to the memories that the agent has. Two agents never share an id or a folder.
+    The id of a folder in the vault brings the memories there; another one is given to the
+    memories that the agent has. Two agents never share one.
 
-    Args:
-        agent: The agent.
-        new: Whether it is being made: memories with another id than its own are somebody else's.
+    ``new``: Whether it is being made: memories with another id are not its own.
     """
     agents, folder = runtime().places.agents, agent.memory_folder
-    wanted = str(agent.attributes.get(MEMORY_ID) or "").strip()
-    kept = _id_in(agents / folder)
+    wanted, kept = str(agent.attributes.get(MEMORY_ID) or "").strip(), _id_in(agents / folder)
     if wanted and wanted == kept:
         return
     if wanted:
-        others = {
-            each.memory_folder: each for each in all_agents() if each.id and each.id != agent.id
-        }
-        ids = {each.attributes.get(MEMORY_ID): each.key for each in others.values()}
+        others = {each.memory_folder: each for each in all_agents() if each.id != agent.id}
         held = (path.parent for path in sorted(agents.glob(f"*/{MEMORY_ID}")))
         lived = (each.name for each in held if each.name not in others and _id_in(each) == wanted)
-        if wanted in ids:
-            log(f"[Agent] {agent.key}: {ids[wanted]} has the memory {wanted}; it gets another one")
+        if name := {o.attributes.get(MEMORY_ID): o.key for o in others.values()}.get(wanted):
+            log(f"[Agent] {agent.key}: {name} has the memory {wanted}; it gets another one")
             wanted = ""
-        elif found := next(lived, ""):
-            folder = found
         elif new and kept:
-            folder = f"{folder}-{uuid4().hex[:8]}"
-    wanted = wanted or kept or str(uuid4())
+            folder = next(lived, f"{folder}-{uuid5(NAMESPACE_OID, wanted).hex[:8]}")
+        else:
+            folder = next(lived, folder)
+    # Not by chance: a simulation with the same seed gives the same files.
+    wanted = wanted or kept or str(uuid5(NAMESPACE_OID, f"{identity_of(agent)} {folder}"))
     agent.attributes.batch_add((FOLDER, folder), (MEMORY_ID, wanted))
     with logged(f"{agent.key}: The id of its memory could not be written"):
-        if _id_in(agents / folder) != wanted:
-            (agents / folder).mkdir(parents=True, exist_ok=True)
-            replace_file(agents / folder / MEMORY_ID, f"{wanted}\n")
+        (agents / folder).mkdir(parents=True, exist_ok=True)
+        replace_file(agents / folder / MEMORY_ID, f"{wanted}\n")
 
 
 def _id_in(folder: Path) -> str:
@@ -153,22 +141,6 @@ def report(agent: Any, op: str, *, about: str = "") -> None:
         last = 0
     of, by = "agent", "builder"
     runtime().events.emit(MemoryChange(agent=agent.key, op=op, n=last, of=of, by=by, about=about))
-
-
-def free_name(name: str) -> str:
-    """The name as a new agent may have it.
-
-    Raises:
-        NameRefused: No agent may have that name, or its folder holds another's memories.
-    """
-    clean = check_agent_name(name, names_in_use())
-    for other in all_agents():  # two agents would write one archive
-        if other.memory_folder.casefold() == folder_name(clean).casefold():
-            raise NameRefused(
-                f"The memories of {other.key} are kept under the name {clean}",
-                "Choose another name",
-            )
-    return clean
 
 
 def names_in_use(but: Any = None) -> Iterator[str]:
@@ -199,12 +171,6 @@ def keep_profile(agent: Any) -> None:
     cure = "Free some disk space or mend the permissions"
     with refusing(f"The profile could not be kept in {path}", cure):
         replace_file(path, frontmatter.dumps(post) + "\n")
-
-
-def has_lived(name: str) -> bool:
-    """Whether the vault holds the memories of a former agent of that name."""
-    archive = runtime().places.agents / folder_name(name) / "archive"
-    return any(archive.glob("*.jsonl"))
 
 
 def kept_profile(name: str) -> tuple[str, list[str]]:

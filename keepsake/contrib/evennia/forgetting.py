@@ -61,17 +61,13 @@ def forget_everywhere(
 
 
 def _of_agent(agent: Any, person: ForgottenPerson) -> Traces | None:
-    folder = runtime().places.agents / agent.memory_folder
+    folder, indexes = runtime().places.agents / agent.memory_folder, runtime().indexes
+    erased = partial(indexes.erase, agent.memory_folder) if indexes is not None else lambda: None
     close_mind(agent.id)
     try:
-        return forget(folder, person, str(agent.db.profile or ""), partial(_erase_index, agent))
+        return forget(folder, person, str(agent.db.profile or ""), erased)
     finally:
         mind_of(agent)
-
-
-def _erase_index(agent: Any) -> None:
-    if (indexes := runtime().indexes) is not None:
-        indexes.erase(agent.memory_folder)
 
 
 def _of_database(character: Any) -> None:

@@ -107,13 +107,6 @@ def close_mind(agent_id: int) -> None:
         mind.keeper.recaller.forget()
 
 
-def rename_mind(agent: Any) -> None:
-    """The agent has another name: its mind begins anew."""
-    if agent.id in _minds:
-        close_mind(agent.id)
-        mind_of(agent)
-
-
 def close_all() -> None:
     """Stop all thinking and bring every memory to the disk."""
     global _ticking  # noqa: PLW0603 - one for all minds, like the table they stand in
@@ -143,12 +136,7 @@ def _tick() -> None:
             if (agent := mind.thinker.body()) is not None and not mind.closed:
                 agent.at_minute()
     if running():
-        runtime().workers.submit(_look, minds)
-
-
-def _look(minds: Iterable[Mind]) -> None:
-    for mind in minds:
-        mind.look()
+        runtime().workers.submit(lambda: list(map(Mind.look, minds)))
 
 
 def known_names() -> frozenset[str]:

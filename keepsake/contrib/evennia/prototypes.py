@@ -1,9 +1,4 @@
-"""A prototype for OLC and batch files: name this module in ``PROTOTYPE_MODULES``.
-
-``spawn AGENT`` makes an agent; a prototype of your own begins from it::
-
-    {"prototype_parent": "AGENT", "key": "Mira", "profile": "You are Mira, …", "memory_id": "…"}
-"""
+"""A prototype for OLC and batch files: name this module in ``PROTOTYPE_MODULES``."""
 
 AGENT = {
     "prototype_key": "AGENT",
@@ -11,6 +6,5 @@ AGENT = {
     "typeclass": "keepsake.contrib.evennia.agents.AgentNPC",
     "key": "Stranger",
     "profile": "You are a stranger who has just come here.",
-    "talkativeness": 0.5,
 }
-"""Set ``key`` and ``profile``, and ``memory_id`` to find the same memories after a rebuild."""
+"""Set ``key`` and ``profile``, and ``memory_id`` for the same memories after a rebuild."""

@@ -19,7 +19,6 @@ from keepsake.contrib.evennia.commands.base import (
 from keepsake.contrib.evennia.creation import (
     all_agents,
     create_agent,
-    has_lived,
     keep_profile,
     kept_profile,
 )
@@ -164,7 +163,8 @@ class CmdAgent(BuilderCommand):
             f"  Talkativeness: {agent.db.talkativeness}\n"
             f"  Awake:         {tiredness.awake_seconds / 3600:.1f} h, {tiredness.tokens:,} tokens "
             f"thought, {_tired(mind)} tired\n"
-            f"  Vault:         {plain(str(mind.memory.folder))}\n\n"
+            f"  Vault:         {plain(str(mind.memory.folder))}\n"
+            f"  Memory id:     {plain(mind.memory_id)}\n\n"
             f"{plain(str(agent.db.profile))}"
         )
 
@@ -192,7 +192,6 @@ class CmdAgent(BuilderCommand):
         if not self.caller.location:
             raise KeepsakeError("You are nowhere", "Go to the room where the agent shall stand")
         name = self.lhs.strip()
-        lived = has_lived(name)
         profile, examples = (_profile_text(self.rhs), []) if self.rhs else kept_profile(name)
         agent = create_agent(
             name,
@@ -202,7 +201,9 @@ class CmdAgent(BuilderCommand):
         )
         mind = self.mind(agent)
         mind.thinker.schedule()
-        total = counted(mind.memory.memory.status().total, "memory")
+        status = mind.memory.memory.status()
+        total = counted(status.total, "memory")
+        lived = status.total > 1  # more than its first look around
         back = f" {agent.key} remembers an earlier life: {total}." if lived else ""
         self.caller.msg(f"|gMade {agent.key}|n, in {agent.location.key}.{back}")
         if not profile:

@@ -57,6 +57,8 @@ def view(query: Query) -> Callable[[], str]:
 
 def told(why: Why, now: datetime, *, deep: bool = False) -> str:
     """All of it in words, as a builder sees it."""
+    prompt = f", prompt {why.thought.prompt}" if why.thought and why.thought.prompt else ""
+    event = f"|x              event {why.seq} of the log{prompt}|n"
     return "\n".join(
         [
             *_act(why, now),
@@ -65,8 +67,7 @@ def told(why: Why, now: datetime, *, deep: bool = False) -> str:
             *_summaries(why, deep=deep),
             *_under(why.under, deep=deep),
             *_guards(why),
-            *(_cost(why.thought) if why.thought else ()),
-            *_event(why),
+            *((*_cost(why.thought), event) if why.thought else ()),
             *(f"|yNote:|n {plain(each)}." for each in why.missing),
         ]
     )
@@ -188,12 +189,6 @@ def _cost(cost: Thought) -> Iterator[str]:
         f"{cost.completion_tokens:,} of answer; waited {cost.wait:.2f} s, answered in "
         f"{cost.latency:.2f} s"
     )
-
-
-def _event(why: Why) -> Iterator[str]:
-    if why.thought is not None:
-        prompt = f", prompt {why.thought.prompt}" if why.thought.prompt else ""
-        yield f"|x              event {why.seq} of the log{prompt}|n"
 
 
 # -- what it finds
