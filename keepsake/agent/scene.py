@@ -139,7 +139,7 @@ def choices(
     if confided:
         without = WRITES | ({"promise"} if turn.whispered else set())
     verbs = tuple(verb for verb in VERBS if verb.name not in without)
-    own: tuple[Verb, ...] = of_game(agent, "verbs_now", tuple, ())
+    own: tuple[Verb, ...] = of_game(agent, "verbs_now", tuple, ()) if agent.agent_verbs else ()
     # Whom free words of a game's own verb reach is not known: confided ones may not be in them.
     verbs += tuple(verb for verb in own if not (confided and f"<{WORDS}>" in verb.usage))
     stays = hosts_guests(agent) if turn.partner else agent.thinker.stays

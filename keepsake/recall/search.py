@@ -95,7 +95,8 @@ class MemorySearch:
         question = read(text, self._names(), now, asker)
         # A scene is many words: twice would take twice as long.
         views = question.meaning if scene else question.meaning + question.nameless
-        asked = _ASIDE.submit(self._near, views)
+        vectors, embedder = self._vectors, self._embedder
+        asked = _ASIDE.submit(_near, vectors, embedder, views) if vectors and embedder else None
         pools: dict[DocumentKind | None, int] = {None: max(_POOL, limit)}
         if kinds is not None:
             pools = {kind: _POOL if kind is DocumentKind.MEMORY else _RARE_POOL for kind in kinds}
@@ -108,7 +109,7 @@ class MemorySearch:
                 for pair in self._words.search(terms, pool, kind, before)
             ],
         )
-        near = self._attempt("meaning", lambda: asked.result(seconds))
+        near = self._attempt("meaning", lambda: asked.result(seconds) if asked else None)
         if found is None:
             return None
         older = ((key, like) for key, like in near or () if not before or row_of(key) < before)
@@ -141,14 +142,6 @@ class MemorySearch:
             agent=self._agent,
         )
 
-    def _near(self, views: Sequence[str]) -> list[tuple[str, float]] | None:
-        """What is nearest to the mean of the vectors of one question's ``views``, best first."""
-        if self._vectors is None or self._embedder is None:
-            return None
-        vectors = self._embedder.embed(views)
-        mean = [*map(sum, zip(*vectors, strict=True))]
-        return self._vectors.query(mean, _POOL + _WINDOW)
-
     def _attempt[T](self, name: str, ask: Callable[[], T]) -> T | None:
         """What ``ask`` gives, None if it fails; the first failure in a row is told."""
         try:
@@ -163,3 +156,9 @@ class MemorySearch:
             return None
         self._failing.discard(name)
         return result
+
+
+def _near(vectors: Vectors, embedder: Embedder, views: Sequence[str]) -> list[tuple[str, float]]:
+    """What is nearest to the mean of the vectors of one question's ``views``, best first."""
+    mean = [*map(sum, zip(*embedder.embed(views), strict=True))]
+    return vectors.query(mean, _POOL + _WINDOW)

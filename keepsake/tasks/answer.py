@@ -3,8 +3,8 @@
 A plain line is spoken, ``*…*`` is an emote, and a line that begins with ``>`` is a deed. An answer
 may hold several of each. :class:`AnswerReader` reads it while it is being written: the first
 sentence is a part as soon as it is whole, all else as soon as its line ends. An answer of a
-transcript, ``say Good day! | kind``, is read into the same parts. :func:`fault_of` names why a line
-is not spoken; nothing of it depends on a language.
+transcript, ``say Good day! | kind``, is read into the same parts.
+Nothing of it depends on a language.
 """
 
 from __future__ import annotations
@@ -189,24 +189,6 @@ def _clean(text: str) -> str:
 def bare(text: str) -> str:
     """The letters and figures of a text, in lower case: what counts when two lines are compared."""
     return "".join(filter(str.isalnum, text.casefold()))
-
-
-def fault_of(words: str, instructions: str, last: str) -> str:
-    """Why a line is not spoken, in words that a model can act on; empty if it is.
-
-    Args:
-        words: The line.
-        instructions: The part of the prompt that says how to answer.
-        last: What the character said last; empty for nothing.
-    """
-    said = bare(words)
-    if not said:
-        return EMPTY
-    if len(said) > SHORT and said == bare(last):
-        return "You said exactly this a moment ago. Say something else, or write > wait"
-    if recites(said, bare(instructions)):
-        return "The answer repeats the instructions. Answer as the character, in your own words"
-    return ""
 
 
 def recites(said: str, instructions: str, told: str = "") -> bool:

@@ -20,7 +20,7 @@ from keepsake.ports import ChatMessage, Embedder, TargetModel
 from keepsake.prompt.script import script
 from keepsake.prompt.sections import FRAME, Marks, PromptLine, Rendered
 from keepsake.prompt.verbs import Verb
-from keepsake.tasks.answer import SHORT, AnswerReader, fault_of, most_fitting
+from keepsake.tasks.answer import EMPTY, SHORT, AnswerReader, bare, most_fitting, recites
 from keepsake.tasks.conversation import (
     ASSISTANT,
     SYSTEM,
@@ -199,12 +199,17 @@ class Talk:
         return choose
 
     def fault(self, words: str) -> str:
-        """Why a spoken line of the answer is refused; empty if it is not."""
-        again = not self._may_repeat and len(words) > SHORT and words in self._own
-        found = fault_of(words, self._instructions, words if again else self._said_last)
-        if not found:
-            self._said_last = words
-        return found
+        """Why a spoken line of the answer is refused, in words for the model; empty if not."""
+        said = bare(words)
+        again = not self._may_repeat and words in self._own
+        if not said:
+            return EMPTY
+        if len(said) > SHORT and (again or said == bare(self._said_last)):
+            return "You said exactly this a moment ago. Say something else, or write > wait"
+        if recites(said, bare(self._instructions)):
+            return "The answer repeats the instructions. Answer as the character, in your own words"
+        self._said_last = words
+        return ""
 
     def _chat(self, target: TargetModel, refused: str) -> TalkPrompt:
         head = self._lines(self.prompts, "system", self.scene.variables())

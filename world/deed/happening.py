@@ -70,15 +70,18 @@ def happened(player: Any, said: str = "", *, to: Any = None, how: str = "say") -
     if not player.has_account or player.location is None:
         return
     with logged(f"{player.key}: A deed broke off"):
+        mine, world = progress(player), records()
+        begun = ((each, mine.get(each.id, {}), world.get(each.id, {})) for each in DEEDS.values())
+        due = [(deed, own) for deed, own, done in begun if not is_over(deed, own, done)]
+        if not due:
+            return
         near = people_near(player)
         people = {id_of(each): each for each in near if each.is_agent and not each.db.asleep}
         others = [each for each in near if each.has_account and not each.is_agent]
         moment, place = almanac(now().astimezone()), id_of(player.location)
         scene = DeedScene(player, said, to, how, moment, place, people, others)
-        mine, world = progress(player), records()
-        for deed in DEEDS.values():
-            if not is_over(deed, mine.get(deed.id, {}), world.get(deed.id, {})):
-                _follow(deed, scene, mine.get(deed.id, {}))
+        for deed, own in due:
+            _follow(deed, scene, own)
 
 
 def _follow(deed: WorldDeed, scene: DeedScene, mine: dict[str, Any]) -> None:

@@ -261,7 +261,9 @@ class MemoryTools:
         if self._services.chat_tokens:
             # The prompt of a chat shows the memories that summaries were made of, no old summary.
             config = replace(config, summaries=0)
-        hits = related.related(found, self.memory.shown(), config) if found is not None else ()
+        context = self.memory.memory.context()
+        shown = replace(context, window=context.window[-self._services.shown_lines :])
+        hits = related.related(found, shown, config) if found is not None else ()
         return hits, called_back
 
     def thought_over(self) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Unpack
 
@@ -152,11 +151,6 @@ class MemoryComponent:
     def context(self) -> MemoryContext:
         """What is in the prompt now; see :attr:`memory` for errors."""
         return self.memory.context()
-
-    def shown(self) -> MemoryContext:
-        """What the prompt of the agents' model shows of it: recall finds what is before that."""
-        context, lines = self.memory.context(), self._services.shown_lines
-        return replace(context, window=context.window[-lines:]) if lines else context
 
     def lately(self) -> Sequence[Memory]:
         """The newest :data:`LATELY` memories, however many of them are summed up; blocks."""

@@ -117,8 +117,9 @@ class Recaller:
         config, recall, index = self._services.recalling, self._recall, self._index
         if recall is None or index is None:
             return None
-        began, window = self._services.seconds(), self._memory.shown().window
-        before = window[0].number if window else None
+        began, window = self._services.seconds(), self._memory.memory.context().window
+        shown = window[-self._services.shown_lines :]  # all where it is 0
+        before = shown[0].number if shown else None
         private = self._memory.private
 
         most = zip(DocumentKind, (config.memories, config.summaries, config.notes), strict=True)

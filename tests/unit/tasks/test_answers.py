@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from keepsake.ports import ToolCall
 from keepsake.prompt.verbs import VERBS, Command, Options
-from keepsake.tasks.answer import AnswerPart, AnswerReader, PartKind, fault_of, most_fitting
+from keepsake.tasks.answer import AnswerPart, AnswerReader, PartKind, most_fitting
 from keepsake.tasks.deed import deed_of, read_deed, tools_of
+from keepsake.tasks.talk import Talk
 from tests.sentences import table
 
 
@@ -79,7 +80,9 @@ LINE = "The tide took two of your planks, Jonas."
     ],
 )
 def test_which_answers_are_refused_and_why(words, own, told):
-    found = fault_of(words, INSTRUCTIONS, own)
+    talk = Talk(None, None, None, len)
+    talk._instructions, talk._said_last = INSTRUCTIONS, own
+    found = talk.fault(words)
     assert told in found
     assert bool(told) == bool(found)
 
