@@ -8,7 +8,7 @@ from evennia.objects.objects import DefaultCharacter, DefaultExit, DefaultRoom
 from evennia.utils import create
 
 from keepsake.agent.attention import EventKind, Impulse
-from keepsake.contrib.evennia.creation import all_agents, find_agents
+from keepsake.contrib.evennia.creation import find_agents
 from keepsake.prompt.verbs import Command
 from tests.world.agents_world import AgentsWorld
 
@@ -53,11 +53,3 @@ class TestAnyGame(AgentsWorld):
             actor.do(self.rook, command)
         assert (self.rook.location, way.destination) == (self.cave, self.cave)
         assert "is not available" not in " ".join(self.lines_of(self.rook))
-
-    def test_two_of_one_name_have_two_memories(self):
-        other = create.create_object("keepsake.contrib.evennia.AgentNPC", "Rook", self.cave)
-        assert other.memory_folder != self.rook.memory_folder
-        assert {self.rook, other} <= {*all_agents()}
-        self.visitor.execute_cmd("say Only one of you hears this.")
-        assert "Only one of you" in " ".join(self.lines_of(other))
-        assert "Only one of you" not in " ".join(self.lines_of(self.rook))

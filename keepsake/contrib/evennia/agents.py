@@ -52,7 +52,7 @@ class AgentMixin(CharacterMixin):
     """
 
     agent_cmdset = "keepsake.contrib.evennia.cmdset.NPCCmdSet"
-    """What it can do, in place of the players' commands: the path of a command set."""
+    """What it can do, in place of the players' commands: a command set, or its path."""
 
     def basetype_setup(self) -> None:
         """Give it the agents' commands, and a memory that no other agent has."""
