@@ -12,7 +12,7 @@ from keepsake.contrib.evennia.audit import AuditedCommand
 from keepsake.contrib.evennia.wording import CannotDo, harmless, listed, quoted, sought
 from keepsake.language.perception import one_line
 from keepsake.prompt.verbs import COMPASS
-from typeclasses.clients import map_in_words, map_of, reads_aloud
+from typeclasses.clients import map_in_words, map_of
 from typeclasses.rooms import EXIT_ORDER
 from world.deed.happening import happened
 
@@ -78,7 +78,8 @@ class CmdMap(PlayerCommand):
         """Draw it, or tell it."""
         if (here := self.caller.location) is None:
             raise CannotDo("You are nowhere, and there is no map of it.")
-        aloud = reads_aloud(self.session)
+        # The client, or its player, has said that a screen reader reads it out.
+        aloud = self.session is not None and (self.session.protocol_flags or {}).get("SCREENREADER")
         drawn = map_in_words(self.caller) if aloud else map_of(self.caller)
         self.msg(text=(f"You are at {here.key}.\n\n{drawn}", {"type": "map"}))
 

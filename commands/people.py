@@ -35,8 +35,11 @@ class CmdWho(PlayerCommand):
     def act(self) -> None:
         """List players with their idle time, and agents with their place."""
         agents = sorted(Agent.objects.all_family(), key=lambda agent: agent.key)
-        lives = [_row(agent.key, _whereabouts(agent)) for agent in agents] or ["  nobody"]
-        lines = ["|wPlaying now|n", *players(), "", "|wLiving here|n", *lives]
+        lives = []
+        for agent in agents:
+            place = agent.location.key if agent.location else "away"
+            lives.append(_row(agent.key, f"{place}, asleep" if agent.db.asleep else place))
+        lines = ["|wPlaying now|n", *players(), "", "|wLiving here|n", *(lives or ["  nobody"])]
         self.msg(text=("\n".join(lines), {"type": "who"}))
 
 
@@ -52,11 +55,6 @@ def players() -> list[str]:
         idle = f"idle {time_format(seconds, 1)}" if seconds >= 60 else ""
         rows.append(_row(who.get_display_name(None), idle))
     return rows or ["  nobody"]
-
-
-def _whereabouts(agent: Agent) -> str:
-    place = agent.location.key if agent.location else "away"
-    return f"{place}, asleep" if agent.db.asleep else place
 
 
 def _row(name: str, note: str) -> str:

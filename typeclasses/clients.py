@@ -25,11 +25,6 @@ def is_web(session: Any) -> bool:
     return "websocket" in str(session.protocol_key)
 
 
-def reads_aloud(session: Any) -> bool:
-    """Whether the client, or its player, has said that a screen reader reads it out."""
-    return bool(session is not None and (session.protocol_flags or {}).get("SCREENREADER"))
-
-
 def tell(somebody: Any, message: str, **facts: Any) -> None:
     """Send a message with its fields to those clients of a character or account that want it."""
     name = f"{message.replace('_', '.')}."

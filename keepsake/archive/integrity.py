@@ -41,7 +41,8 @@ def check(archive: Archive, context: MemoryContext, summaries: SummaryFolder) ->
     if read.newest and total and read.newest < total:
         problems.append(f"the archive ends at memory {read.newest}, the window at {total}")
     problems += tier_problems(context, first=read.cleared + 1)
-    problems += _file_problems(context, summaries)
+    tiers = ((Tier.LONGTERM, context.longterm), (Tier.RECENT, context.recent))
+    problems += filter(None, (_file_problem(*each, summaries) for each in tiers))
     return replace(read, problems=tuple(problems))
 
 
@@ -96,12 +97,6 @@ def tier_problems(context: MemoryContext, first: int = 1) -> list[str]:
     if context.longterm and not context.recent:
         problems.append("there is a long-term summary but no short-term one")
     return problems
-
-
-def _file_problems(context: MemoryContext, summaries: SummaryFolder) -> list[str]:
-    tiers = ((Tier.LONGTERM, context.longterm), (Tier.RECENT, context.recent))
-    found = (_file_problem(tier, summary, summaries) for tier, summary in tiers)
-    return [problem for problem in found if problem]
 
 
 def _file_problem(tier: Tier, summary: Summary | None, summaries: SummaryFolder) -> str | None:

@@ -26,7 +26,7 @@ from typing import ClassVar
 from keepsake.books.files import NO_OWNER, Owner, RecordStore
 from keepsake.errors import NoteRefused
 from keepsake.language.perception import for_prompt, one_line, shorten
-from keepsake.prompt.tokens import most_tokens
+from keepsake.prompt.tokens import CHARACTERS_PER_TOKEN
 
 PINNED_LIMIT = 1200
 """Characters of all pinned lines together, about 300 tokens of every prompt."""
@@ -280,8 +280,8 @@ class Commitment:
 
     @property
     def cost(self) -> int:
-        """Tokens of its line."""
-        return most_tokens(f"- {self.line}\n")
+        """Estimated tokens of its line, by its bytes: it is never cut, whoever has written it."""
+        return -(-len(f"- {self.line}\n".encode(errors="replace")) // CHARACTERS_PER_TOKEN)
 
 
 class Commitments(ListBook[Commitment]):

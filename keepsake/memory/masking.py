@@ -41,14 +41,6 @@ _ARTICLES = frozenset({"the", "a", "an", "some", "one", "your"})
 _LABELS = ("Here: ", "You see: ", "Carries: ")
 
 
-def boundary(last: int, preserve: int) -> int:
-    """The number of the last memory that is masked; 0 for none.
-
-    ``preserve``: How many of the newest are never masked.
-    """
-    return max(last - max(preserve, 0), 0) // STEP * STEP
-
-
 def mask(
     window: Sequence[Memory], through: int, matters: Callable[[Memory], bool] = lambda _: False
 ) -> tuple[Memory, ...]:

@@ -101,11 +101,6 @@ def dated(memory: Memory) -> str:
 type Maker = Callable[[Surroundings], MemorySystem]
 
 
-def names() -> list[str]:
-    """The memories that are known by name, in alphabetical order."""
-    return sorted(entry_points(group=GROUP).names)
-
-
 def maker(name: str) -> Maker:
     """The class of that name: an entry point of :data:`GROUP`, or ``package.module:Class``.
 
@@ -115,7 +110,9 @@ def maker(name: str) -> Maker:
     known = entry_points(group=GROUP)
     if name not in known.names and ":" not in name:
         told = f"There is no memory {name!r}"
-        raise KeepsakeError(told, f"There are: {', '.join(names())}; or name a package:Class")
+        raise KeepsakeError(
+            told, f"There are: {', '.join(sorted(known.names))}; or name a package:Class"
+        )
     point = known[name] if name in known.names else EntryPoint(name, name, GROUP)
     # As with `python -m`: what is nowhere else is found where one stands.
     sys.path += [""] * ("" not in sys.path)

@@ -84,7 +84,7 @@ class Window:
             most = last - (self._through // masking.STEP + 1) * masking.STEP
             if most >= config.preserve_memories and (kept := self._preserved(config)) <= most:
                 # Never back: what was shown masked once stays so, and the head of the prompt.
-                self._through = max(self._through, masking.boundary(last, kept))
+                self._through = max(self._through, (last - kept) // masking.STEP * masking.STEP)
         head = tuple(memory for memory in window if memory.number <= self._through)
         if head != self._masked[0]:  # mostly the same objects, which compare at once
             self._masked = head, masking.mask(head, self._through, self.matters)

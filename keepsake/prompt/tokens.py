@@ -36,11 +36,6 @@ def estimate_tokens(text: str) -> int:
     return -(-len(text) // CHARACTERS_PER_TOKEN)
 
 
-def most_tokens(text: str) -> int:
-    """Estimated tokens of ``text`` by its bytes: for what is never cut, whoever fills it."""
-    return -(-len(text.encode(errors="replace")) // CHARACTERS_PER_TOKEN)
-
-
 @lru_cache(maxsize=16_384)  # the lines of the prompts of a hundred agents, some 3 MB
 def pieces(text: str) -> int:
     """Into how many pieces ``text``, as a line with its end, falls; 0 for no text.
