@@ -79,9 +79,9 @@ size: $(STAMP)  ## count lines, modules, patterns, settings
 	@$(BIN)/python -m tests.size
 
 lock: $(STAMP)  ## renew requirements.lock from pyproject.toml
-	@$(UV) pip compile pyproject.toml --group dev --universal --python-version 3.12 --upgrade \
-		--generate-hashes --no-annotate --no-header --no-emit-index-url --quiet \
-		--output-file requirements.lock
+	@$(UV) pip compile pyproject.toml --all-extras --group village --group dev --universal \
+		--python-version 3.12 --upgrade --generate-hashes --no-annotate --no-header \
+		--no-emit-index-url --quiet --output-file requirements.lock
 
 clean:  ## remove the virtual environment and the caches, not the world
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info

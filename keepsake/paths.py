@@ -13,6 +13,7 @@ import ipaddress
 import os
 import re
 import secrets
+import shutil
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,6 +23,9 @@ from keepsake.errors import KeepsakeError, refusing
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 """The checkout: holds ``game``, ``typeclasses``, ``commands``, ``world``."""
+_PACKAGED = Path(__file__).resolve().parent / "config"
+SHIPPED_CONFIG = _PACKAGED if _PACKAGED.is_dir() else REPOSITORY / "vault" / "config"
+"""The configuration as it is shipped; a wheel has it in the package."""
 
 DATABASE_URL = "KEEPSAKE_DATABASE_URL"
 """In the environment of a world on PostgreSQL: where its database is."""
@@ -135,6 +139,35 @@ def places(environ: Mapping[str, str] = os.environ) -> Places:
         ),
         database_url=_database_url(environ.get(DATABASE_URL, "").strip()),
     )
+
+
+def prepare(here: Places) -> None:
+    """Make the folders, and put the shipped configuration where the vault has none.
+
+    Raises:
+        KeepsakeError: A folder cannot be made or written to.
+    """
+    for folder, variable in (
+        (here.logs, "KEEPSAKE_HOME"),
+        (here.config, "KEEPSAKE_VAULT"),
+        (here.agents, "KEEPSAKE_VAULT"),
+    ):
+        cure = f"Make it yours, or set {variable} to a folder that you can write to"
+        with refusing(f"{folder} cannot be written to", cure):
+            folder.mkdir(parents=True, exist_ok=True)
+            probe = folder / ".writable"
+            probe.touch()
+            probe.unlink()
+    cure = "Free some disk space, or set KEEPSAKE_VAULT to a folder that you can write to"
+    with refusing(f"The configuration could not be copied to {here.config}", cure):
+        for shipped in sorted(SHIPPED_CONFIG.rglob("*")):
+            copy = here.config / shipped.relative_to(SHIPPED_CONFIG)
+            if shipped.is_dir():
+                copy.mkdir(exist_ok=True)
+            elif not copy.exists():  # a file that is there is somebody's work
+                draft = copy.with_name(f".{copy.name}.draft")  # half a file must not stay
+                shutil.copyfile(shipped, draft)
+                draft.replace(copy)
 
 
 def read_or_create(path: Path, *, nbytes: int) -> str:

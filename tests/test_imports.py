@@ -49,6 +49,10 @@ RULES = {
     "keepsake": [],
     "keepsake.contrib.evennia": [*_BELOW_WORLD, "keepsake.contrib"],
     "keepsake.contrib.otel": _BELOW_WORLD,
+    # Starts all that there is of Keepsake in a game.
+    "keepsake.contrib.evennia.lifecycle": [
+        *(*_BELOW_WORLD, "keepsake.contrib", "keepsake.web", "keepsake.vault_lock"),
+    ],
     "keepsake.web": [*_BELOW_WORLD, "keepsake.contrib", "keepsake.web"],
     "typeclasses": [*_BELOW_WORLD, "keepsake.contrib", "typeclasses", "world"],
     "commands": [*_BELOW_WORLD, "keepsake.contrib", "typeclasses", "world", "commands"],

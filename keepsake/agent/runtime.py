@@ -41,7 +41,7 @@ from keepsake.models.embedders import embedder as make_embedder
 from keepsake.models.gateway import Gateway
 from keepsake.models.profiles import CHAT, DIALOGUE, EMBEDDER, EXTRACTIVE, ModelProfile, Profiles
 from keepsake.models.queue import Priority
-from keepsake.paths import REPOSITORY, Places
+from keepsake.paths import SHIPPED_CONFIG, Places
 from keepsake.ports import Clock, Embedder, Generation, SystemClock, TargetModel
 from keepsake.prompt.tokens import Heuristic
 from keepsake.recall.service import IndexService
@@ -58,7 +58,6 @@ COMPACTING_AT_ONCE = COMPACTIONS - 1
 """Compactions that housekeeping begins; the last thread is for one that somebody waits for."""
 REST = 0.25
 """Seconds in which a file of settings is not looked at again, as each look costs the reactor."""
-_SHIPPED = REPOSITORY / "vault" / "config"
 
 type Post = Callable[[Callable[[], None]], None]
 type Changed = Callable[[Health], None]
@@ -99,7 +98,7 @@ class Runtime:
         self.sleeping = self._followed("sleep.md", SleepConfig)
         self.journal = self._followed("journal.md", JournalConfig)
         self.people = self._followed("people.md", PeopleConfig)
-        self.prompts = task_prompts(config, _SHIPPED, report, rest=self.rest)
+        self.prompts = task_prompts(config, SHIPPED_CONFIG, report, rest=self.rest)
         self.tokens = Heuristic()
         self.syncer = Syncer(failed=report)
         self._strategies: dict[str, ConfigFile[Strategy]] = {}

@@ -9,7 +9,6 @@ import typer
 from rich.markup import escape
 
 from keepsake.books.files import RecordStore
-from keepsake.cli import processes
 from keepsake.cli.output import out, plain_table
 from keepsake.errors import ModelMissing
 from keepsake.markdown_config import with_settings
@@ -17,7 +16,7 @@ from keepsake.models import catalogue, fetching
 from keepsake.models.catalogue import SHIPPED, Catalogue, CatalogueModel
 from keepsake.models.detection import detected_profiles
 from keepsake.models.profiles import AGENT, AUTO, EMBEDDED, STOPGAP, ModelProfile, load
-from keepsake.paths import Places, places
+from keepsake.paths import SHIPPED_CONFIG, Places, places, prepare
 
 NO_MODEL = "none"
 app = typer.Typer(no_args_is_help=True, help="Fetch a better model, and give it to the agents.")
@@ -57,7 +56,7 @@ def get(name: Name) -> None:
     out.print(escape(f"{model.repo}/{model.file}, {_size(model)}, licence: {model.licence}"))
     if not model.sha256:
         out.print("models.md has no sha256 of it: it is checked by what the hub reports alone.")
-    processes.prepare(here)
+    prepare(here)
     found = fetching.fetch(model, here.models)
     out.print(escape(str(found.path)))
     if found.revision:
@@ -69,7 +68,7 @@ def get(name: Name) -> None:
 def use(name: Name) -> None:
     """Have a fetched model play the agents, or `auto`, the best that is found; at once."""
     here = places()
-    processes.prepare(here)
+    prepare(here)
     path, settings = here.config / "llm.md", {"provider": AUTO, "model_file": "", "form": ""}
     if name != AUTO:
         model = _catalogue(here).named(name)
@@ -93,7 +92,7 @@ def _catalogue(here: Places) -> Catalogue:
 def _file(here: Places, name: str) -> Path:
     """The vault's configuration file; the shipped one before the first start."""
     path = here.config / name
-    return path if path.exists() else processes.SHIPPED_CONFIG / name
+    return path if path.exists() else SHIPPED_CONFIG / name
 
 
 def _state(model: CatalogueModel, here: Places, profile: ModelProfile) -> str:

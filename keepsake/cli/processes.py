@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import fcntl
 import json
-import shutil
 import socket
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -19,39 +18,8 @@ from typing import Any
 import psutil
 
 from keepsake.child import LOOPBACK, in_use
-from keepsake.errors import KeepsakeError, refusing
-from keepsake.paths import REPOSITORY, Places, Ports, places
-
-SHIPPED_CONFIG = REPOSITORY / "vault" / "config"
-
-
-def prepare(here: Places) -> None:
-    """Make the folders, and put the shipped configuration where the vault has none.
-
-    Raises:
-        KeepsakeError: A folder cannot be made or written to.
-    """
-    for folder, variable in (
-        (here.logs, "KEEPSAKE_HOME"),
-        (here.config, "KEEPSAKE_VAULT"),
-        (here.agents, "KEEPSAKE_VAULT"),
-    ):
-        cure = f"Make it yours, or set {variable} to a folder that you can write to"
-        with refusing(f"{folder} cannot be written to", cure):
-            folder.mkdir(parents=True, exist_ok=True)
-            probe = folder / ".writable"
-            probe.touch()
-            probe.unlink()
-    cure = "Free some disk space, or set KEEPSAKE_VAULT to a folder that you can write to"
-    with refusing(f"The configuration could not be copied to {here.config}", cure):
-        for shipped in sorted(SHIPPED_CONFIG.rglob("*")):
-            copy = here.config / shipped.relative_to(SHIPPED_CONFIG)
-            if shipped.is_dir():
-                copy.mkdir(exist_ok=True)
-            elif not copy.exists():  # a file that is there is somebody's work
-                draft = copy.with_name(f".{copy.name}.draft")  # half a file must not stay
-                shutil.copyfile(shipped, draft)
-                draft.replace(copy)
+from keepsake.errors import KeepsakeError
+from keepsake.paths import Places, Ports, places
 
 
 @contextmanager

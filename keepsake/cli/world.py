@@ -21,7 +21,7 @@ from keepsake.cli.output import plain_table
 from keepsake.cli.processes import Component
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.models import fetching
-from keepsake.paths import DATABASE_URL, REPOSITORY, Certificate, Places
+from keepsake.paths import DATABASE_URL, REPOSITORY, Certificate, Places, prepare
 
 LAUNCHER = "game.server.launch"
 """The module that runs Evennia's launcher, as a process: the game's."""
@@ -61,7 +61,7 @@ def start(here: Places, say: Say) -> list[str] | None:
     """
     if here.certificate is not None:
         check_certificate(here.certificate)
-    processes.prepare(here)
+    prepare(here)
     with processes.alone(here):
         if not processes.missing(here):
             say("Waiting for the world that is already there")

@@ -26,7 +26,7 @@ from keepsake.events.files import Filter, last, time_of
 from keepsake.markdown_config import FileSettings, parse, settings_of, with_settings
 from keepsake.memory.config import CompactionConfig
 from keepsake.models.profiles import EMBEDDED, OLLAMA, OPENAI, SCRIPTED, load
-from keepsake.paths import REPOSITORY, Places, Ports
+from keepsake.paths import SHIPPED_CONFIG, Places, Ports
 
 HOUR = 3600.0
 BEGINS = datetime(2026, 5, 4, 8, tzinfo=UTC)
@@ -165,7 +165,6 @@ def lab_of(places: Places, name: str) -> Lab:
 # -- its configuration
 
 
-SHIPPED = REPOSITORY / "vault" / "config"
 AGENT, OWN = "agent", "vault"
 """The profile that agents think by; as a model: whatever ``llm.md`` names."""
 _MODELS = f"{SCRIPTED}, {OWN} (what llm.md names), {EMBEDDED}, ollama:MODEL or openai:MODEL@HOST"
@@ -190,7 +189,7 @@ def write_config(places: Places, target: Path, plan: SimulationPlan) -> None:
     Raises:
         KeepsakeError: There is no such model, or the configuration cannot be used.
     """
-    shutil.copytree(places.config if places.config.is_dir() else SHIPPED, target)
+    shutil.copytree(places.config if places.config.is_dir() else SHIPPED_CONFIG, target)
     profiles = target / "llm.md"
     if entries := _model_entries(plan.model, plan.seed):
         _write(profiles, AGENT, dict.fromkeys(_KEYS, "") | entries)
@@ -202,7 +201,7 @@ def write_config(places: Places, target: Path, plan: SimulationPlan) -> None:
         file, _, key = name.partition(".")
         path = target / f"{file}.md"
         if not path.exists():
-            shutil.copyfile(SHIPPED / path.name, path)
+            shutil.copyfile(SHIPPED_CONFIG / path.name, path)
         _write(path, "", {key: value})
     for file in dict.fromkeys(name.partition(".")[0] for name in plan.settings):
         own = (name for name in plan.settings if name.startswith(f"{file}."))

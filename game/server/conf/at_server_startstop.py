@@ -18,14 +18,12 @@ from twisted.internet.task import LoopingCall
 from twisted.internet.threads import deferToThread
 
 from game.server import control
-from keepsake import vault_lock
 from keepsake.agent.agent_log import report
 from keepsake.agent.runtime import runtime
 from keepsake.contrib.evennia import lifecycle as agents
 from keepsake.contrib.evennia.minds import unopened
 from keepsake.errors import KeepsakeError
 from keepsake.paths import places
-from keepsake.web.watching import watching
 from world.build import open_world
 from world.scenes import scenes
 
@@ -37,7 +35,7 @@ _SWITCH_SECONDS = 0.001
 _RECONNECT_SECONDS = 1.0
 """How often it is looked whether PostgreSQL has cut the connection."""
 _held = contextlib.ExitStack()
-"""What this Server lets go of when it stops: its vault, the control socket."""
+"""What this Server lets go of when it stops: the control socket."""
 _problem = ""
 """Why the agents could not be woken; `keepsake start` shows it."""
 
@@ -49,13 +47,11 @@ def at_server_start() -> None:
     sys.setswitchinterval(_SWITCH_SECONDS)
     reactor.addSystemEventTrigger("during", "shutdown", _leave)
     _held.callback(control.listen(places().control_socket, _OPERATIONS).stopListening)
-    watching().start()
     deferToThread(call_command, "clearsessions")
     try:
-        _held.enter_context(vault_lock.take(places()))
         if places().database_url:
             LoopingCall(close_old_connections).start(_RECONNECT_SECONDS)
-        agents.start(watching().subscribers)
+        agents.start()
     except Exception as error:  # the world stays up without its agents
         _problem = f"The agents could not be woken: {error}"
         raise
@@ -102,7 +98,6 @@ def _leave() -> None:
 
 def at_server_stop() -> None:
     """The Server goes down, for whatever reason; called after the two above."""
-    watching().stop()
     _held.close()
 
 

@@ -124,7 +124,11 @@ SQLITE3_PRAGMAS = ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=NORMAL")
 # By Evennia's defaults: typeclasses/, commands/default_cmdsets.py, world/help_entries.py,
 # game/web/static, and prefixes of commands that may be left out.
 COMMAND_DEFAULT_CLASS = "keepsake.contrib.evennia.audit.AuditedCommand"
-KEEPSAKE = {"agent_typeclass": "typeclasses.agents.Agent"}
+KEEPSAKE = {
+    "vault": str(_HERE.vault),
+    "home": str(_HERE.home),
+    "agent_typeclass": "typeclasses.agents.Agent",
+}
 CMDSET_SESSION = "evennia.commands.default.cmdset_session.SessionCmdSet"
 AUTH_USERNAME_VALIDATORS = [{"NAME": "commands.unloggedin.PlayerNameValidator"}]
 CONNECTION_SCREEN_MODULE = "world.help_entries"
@@ -143,7 +147,7 @@ TELNET_OOB_ENABLED = True  # tells crawlers of GMCP
 BASIC_MAP_SIZE = 3
 WEB_PLUGINS_MODULE = "game.server.conf.web_plugins"
 
-INSTALLED_APPS += ["ninja", "keepsake.contrib.evennia", "keepsake.web"]  # noqa: F405 - Evennia's
+INSTALLED_APPS += ["ninja", "keepsake.contrib.evennia"]  # noqa: F405 - Evennia's
 
 # --- web ----------------------------------------------------------------------------
 ROOT_URLCONF = "game.web.urls"

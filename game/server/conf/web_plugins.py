@@ -10,13 +10,11 @@ from typing import Any
 
 
 def at_webserver_root_creation(web_root: Any) -> Any:
-    """The Server's web root was made: add the live stream and the pages' files."""
+    """The Server's web root was made: add the pages' files."""
     from django.conf import settings  # noqa: PLC0415 - as the Server's own
 
     from game.web.middleware import StaticFiles  # noqa: PLC0415
-    from keepsake.web.watching import watching  # noqa: PLC0415 - it brings the world with it
 
-    web_root.putChild(b"agents-live", watching().live)
     web_root.putChild(b"static", StaticFiles(settings.STATIC_ROOT))
     return web_root
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import os
 from pathlib import Path
 
 from django.apps import AppConfig
@@ -11,19 +11,23 @@ from django.conf import settings
 from keepsake import paths
 
 DEFAULTS = {
-    "vault": "",  # the folder of the agents' memories and configuration
-    "home": "",  # the folder of indexes, logs and other run-time files
+    # the folder of the agents' memories and configuration; in a game of its own: `vault`
+    "vault": "",
+    # the folder of indexes, logs and other run-time files; in a game of its own: `server/.keepsake`
+    "home": "",
+    "port_base": "",  # the model listens 7 above it, Chroma 8; 4000 if not set
     # the class of agents that are made by command
     "agent_typeclass": "keepsake.contrib.evennia.agents.AgentNPC",
 }
 
 
 class KeepsakeConfig(AppConfig):
-    """Keepsake in an Evennia game."""
+    """Keepsake in an Evennia game, with the dashboard's templates and static files."""
 
     name = "keepsake.contrib.evennia"
     label = "keepsake"
     verbose_name = "Keepsake: NPCs that remember"
+    path = str(Path(paths.__file__).parent / "web")  # where Django looks for both
 
 
 def setting(key: str) -> str:
@@ -32,10 +36,19 @@ def setting(key: str) -> str:
 
 
 def places() -> paths.Places:
-    """The folders and ports: by the game's settings, else by the environment."""
-    found = paths.places()
-    if vault := setting("vault"):
-        found = replace(found, vault=Path(vault).resolve())
-    if home := setting("home"):
-        found = replace(found, home=Path(home).resolve())
-    return found
+    """The folders and ports: by the game's settings, else by the environment.
+
+    Where neither names a folder, it lies in the game's own directory.
+    """
+    game = Path(settings.GAME_DIR)
+    own = {"KEEPSAKE_VAULT": f"{game}/vault", "KEEPSAKE_HOME": f"{game}/server/.keepsake"}
+    given = {
+        "KEEPSAKE_VAULT": setting("vault"),
+        "KEEPSAKE_HOME": setting("home"),
+        "KEEPSAKE_PORT_BASE": setting("port_base"),
+    }
+    said = {name: value for name, value in given.items() if value}
+    for name in ("KEEPSAKE_VAULT", "KEEPSAKE_HOME"):
+        if name in said:  # a relative one is the game's, wherever it is started
+            said[name] = str(game / said[name])
+    return paths.places(own | {name: each for name, each in os.environ.items() if each} | said)

@@ -5,10 +5,14 @@ Name this module in ``AT_SERVER_STARTSTOP_MODULE``, or call :func:`start` and :f
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+
+import evennia
 from evennia.server.signals import SIGNAL_OBJECT_POST_PUPPET, SIGNAL_OBJECT_POST_UNPUPPET
 from twisted.internet import reactor
 from twisted.internet.task import LoopingCall
 
+from keepsake import vault_lock
 from keepsake.agent import runtime
 from keepsake.agent.agent_log import logged
 from keepsake.agent.runtime import COMPACTING_AT_ONCE, Runtime
@@ -17,10 +21,13 @@ from keepsake.contrib.evennia.apps import places
 from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.minds import close_all, open_in_turn, open_minds, unopened
 from keepsake.contrib.otel import traced
-from keepsake.events.log import Subscribers
+from keepsake.paths import prepare
+from keepsake.web.watching import watching
 
 HOUSEKEEPING_SECONDS = 2.0
 _housekeeping: LoopingCall | None = None
+_held = ExitStack()
+"""What is let go of at a stop: the vault, the dashboard's stream."""
 
 
 def at_server_start() -> None:
@@ -38,9 +45,20 @@ def at_server_cold_stop() -> None:
     stop(reload=False)
 
 
-def start(subscribers: Subscribers | None = None) -> None:
-    """Start what all agents run on, and have every agent's memory opened in its turn."""
-    shared = runtime.start(places(), reactor, subscribers=traced(subscribers))
+def start() -> None:
+    """Start what all agents run on, and have every agent's memory opened in its turn.
+
+    Raises:
+        KeepsakeError: A folder cannot be written to, or another game has the vault.
+    """
+    here, watched = places(), watching()
+    prepare(here)
+    if (web_root := getattr(evennia.EVENNIA_SERVER_SERVICE, "web_root", None)) is not None:
+        web_root.putChild(b"agents-live", watched.live)
+    watched.start()
+    _held.callback(watched.stop)
+    _held.enter_context(vault_lock.take(here))
+    shared = runtime.start(here, reactor, subscribers=traced(watched.subscribers))
     for moment in (SIGNAL_OBJECT_POST_PUPPET, SIGNAL_OBJECT_POST_UNPUPPET):
         moment.connect(notice_login)
     live(shared)
@@ -68,6 +86,7 @@ def stop(*, reload: bool) -> None:
         _housekeeping.stop()
     close_all()
     runtime.stop(reload=reload)
+    _held.close()
 
 
 def _keep_house() -> None:

@@ -22,13 +22,12 @@ from keepsake.memory.summary_text import Summarizer, extractive
 from keepsake.memory.types import CompactReason
 from keepsake.memory.window import MemoryHost
 from keepsake.models.profiles import DIALOGUE, ModelProfile
-from keepsake.paths import REPOSITORY
+from keepsake.paths import SHIPPED_CONFIG
 from keepsake.prompt.script import about_memory
 from keepsake.recall.documents import memory_document
 from keepsake.recall.search import MemorySearch
 from keepsake.tasks.task_prompts import task_prompts
 
-SHIPPED = REPOSITORY / "vault" / "config"
 _SUMMARY_TOKENS = 300
 """What a model may write at once."""
 
@@ -58,7 +57,7 @@ class KeepsakeMemory:
     def __init__(self, given: Surroundings) -> None:
         self._given, self._asleep = given, False
         config, summarizer = _config(given), _summarizer(given)
-        way = load_strategy(SHIPPED / FOLDER / f"{config.strategy}.md")
+        way = load_strategy(SHIPPED_CONFIG / FOLDER / f"{config.strategy}.md")
         self._commitments = Commitments(given.folder / "noticed.md")
         self._memory = LivedMemory(
             given.agent,
@@ -151,7 +150,7 @@ def _config(given: Surroundings) -> CompactionConfig:
     reserve = written.setdefault("reserve_tokens", str(CompactionConfig().reserve_tokens))
     if reserve.isdecimal():
         written.setdefault("context_tokens", str(given.budget + int(reserve)))
-    return CompactionConfig.load(SHIPPED / "memory_compaction.md", written)
+    return CompactionConfig.load(SHIPPED_CONFIG / "memory_compaction.md", written)
 
 
 def _summarizer(given: Surroundings) -> Summarizer:
@@ -162,5 +161,6 @@ def _summarizer(given: Surroundings) -> Summarizer:
         "writer", form=DIALOGUE, prompt_tokens=given.budget, max_tokens=_SUMMARY_TOKENS
     )
     return ModelSummarizer(
-        lambda build: model.generate(target.request(build(target))), task_prompts(SHIPPED, SHIPPED)
+        lambda build: model.generate(target.request(build(target))),
+        task_prompts(SHIPPED_CONFIG, SHIPPED_CONFIG),
     )

@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 
 from keepsake import vault_lock
 from keepsake.cli import backup as backups
-from keepsake.cli import processes
 from keepsake.errors import KeepsakeError
-from keepsake.paths import REPOSITORY, Places, Ports
+from keepsake.paths import REPOSITORY, Places, Ports, prepare
 from tests.slow.cli.conftest import Copy, make_copy
 
 SECRET = "a-secret-of-forty-eight-bytes"
@@ -31,7 +30,7 @@ def copy_in(folder: Path) -> Places:
 def world_in(folder: Path, said: str = "Good evening.") -> Places:
     """A home and a vault as a world leaves them, small."""
     here = copy_in(folder)
-    processes.prepare(here)
+    prepare(here)
     archive = here.agents / "Mira" / "archive"
     archive.mkdir(parents=True)
     line = {"type": "memory", "n": 1, "t": "2026-05-04T08:00:00+00:00", "kind": "perception"}
@@ -172,7 +171,7 @@ def test_a_vault_that_another_copy_has_open_is_refused_by_name_until_that_is_kil
 ):
     monkeypatch.setattr(vault_lock.take, "__kwdefaults__", {"patience": 0.2})
     made: Copy = make_copy(tmp_path)
-    processes.prepare(made.here)
+    prepare(made.here)
     with held_by_another(made.here.vault, tmp_path / "other-home") as process:
         refused = made.keepsake("start")
         assert refused.returncode == 1

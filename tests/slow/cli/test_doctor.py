@@ -9,8 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from keepsake.archive.spill import Spill
-from keepsake.cli import processes
-from keepsake.paths import read_or_create
+from keepsake.paths import prepare, read_or_create
 from tests.empty_tables import lay_tables
 
 
@@ -89,7 +88,7 @@ def line(number):
     ],
 )
 def test_what_is_wrong_is_named_with_the_cure(copy, fault):
-    processes.prepare(copy.here)
+    prepare(copy.here)
     told = fault(copy)
     _, (finding,) = examined(copy)
     assert told in finding["what"]
@@ -98,7 +97,7 @@ def test_what_is_wrong_is_named_with_the_cure(copy, fault):
 
 def test_a_copy_that_is_well(copy, tables):
     lay_tables(tables, copy.here)
-    processes.prepare(copy.here)
+    prepare(copy.here)
     archive(copy, map(line, range(1, 8)))
     findings, wrong = examined(copy)
     assert wrong == []
@@ -122,7 +121,7 @@ def portal(copy, **environ):
 
 
 def test_the_running_copy_is_looked_at_whatever_the_shell_names(copy):
-    processes.prepare(copy.here)
+    prepare(copy.here)
     with portal(copy, KEEPSAKE_PORT_BASE="46510"):
         done = copy.keepsake("doctor", "--json")
     found = {each["subject"]: each for each in json.loads(done.stdout)}

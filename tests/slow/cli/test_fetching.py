@@ -21,7 +21,7 @@ from keepsake.cli.processes import Component
 from keepsake.errors import KeepsakeError
 from keepsake.models import fetching
 from keepsake.models.catalogue import CatalogueModel
-from keepsake.paths import Places, Ports
+from keepsake.paths import Places, Ports, prepare
 from tests.fakes.hub import COMMIT, FakeHub
 from tests.free_ports import free_base
 from tests.slow.cli.conftest import Copy
@@ -152,7 +152,7 @@ def test_a_disk_without_room_is_not_filled_and_a_small_machine_gets_no_large_mod
 
 
 def test_in_the_background_it_is_shown_by_status_and_ended_by_stop(copy: Copy, registry):
-    processes.prepare(copy.here)
+    prepare(copy.here)
     (copy.here.config / "models.md").write_text(CATALOGUE)
     with FakeHub(REPO, FILE, DATA) as hub:
         hub.gate = threading.Event()

@@ -15,7 +15,7 @@ import pytest
 
 from keepsake.cli import processes
 from keepsake.errors import KeepsakeError
-from keepsake.paths import REPOSITORY, places, read_or_create
+from keepsake.paths import REPOSITORY, SHIPPED_CONFIG, places, prepare, read_or_create
 from tests.sentences import table
 from tests.slow.cli.conftest import make_copy
 from tests.slow.e2e.running import certify
@@ -54,9 +54,9 @@ def test_a_vault_gets_the_shipped_configuration_and_what_somebody_wrote_stays(
     with monkeypatch.context() as full:
         full.setattr(processes.shutil, "copyfile", half)
         with pytest.raises(KeepsakeError, match=r"No space left on device.*Free some"):
-            processes.prepare(here)
-    processes.prepare(here)
-    shipped = {path.name: path.read_text() for path in processes.SHIPPED_CONFIG.glob("*.md")}
+            prepare(here)
+    prepare(here)
+    shipped = {path.name: path.read_text() for path in SHIPPED_CONFIG.glob("*.md")}
     there = {path.name: path.read_text() for path in here.config.glob("*.md")}
     assert there == shipped | {mine.name: "**immediate_window**: 5\n"}
 

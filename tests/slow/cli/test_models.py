@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from keepsake.cli import processes
 from keepsake.errors import ModelFailed, ModelMissing
 from keepsake.models import fetching
 from keepsake.models.catalogue import SHIPPED, CatalogueModel, load_catalogue
 from keepsake.models.profiles import load
-from keepsake.paths import REPOSITORY
+from keepsake.paths import REPOSITORY, prepare
 from tests.fakes.hub import COMMIT, FakeHub
 from tests.slow.cli.conftest import Copy
 
@@ -94,7 +93,7 @@ def listed(copy: Copy) -> dict[str, str]:
 
 def test_from_the_list_to_the_agents(copy: Copy, hub: FakeHub):
     copy.environ["HF_ENDPOINT"] = hub.address
-    processes.prepare(copy.here)
+    prepare(copy.here)
     (copy.here.config / "models.md").write_text(
         f"{SHIPPED_FILE.read_text()}\n## tiny\n**repo**: {REPO}\n**file**: {FILE}\n"
         f"**size**: {len(DATA)}\n**licence**: MIT\n"

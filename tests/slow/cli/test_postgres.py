@@ -17,7 +17,7 @@ from keepsake.cli import processes
 from keepsake.cli.processes import Component
 from keepsake.database import database_settings, shown
 from keepsake.errors import KeepsakeError
-from keepsake.paths import DATABASE_URL, places
+from keepsake.paths import DATABASE_URL, places, prepare
 from tests import postgres
 from tests.sentences import table
 from tests.slow.cli.conftest import Copy, end, make_copy
@@ -177,7 +177,7 @@ def test_an_address_that_is_none_is_refused_with_its_cure_and_without_its_passwo
 
 def test_a_database_that_is_away_is_named_with_its_cure_and_nothing_is_begun(copy):
     away = Copy({**copy.environ, DATABASE_URL: ABSENT})
-    processes.prepare(away.here)
+    prepare(away.here)
     for told in (away.keepsake("start").stderr, json.dumps(finding(away, "Database"))):
         assert "postgresql://127.0.0.1:1/world cannot be reached" in " ".join(told.split())
         assert "createdb" in told
@@ -186,7 +186,7 @@ def test_a_database_that_is_away_is_named_with_its_cure_and_nothing_is_begun(cop
 
 
 def test_a_home_and_a_shell_that_name_two_databases_start_no_world(copy, tmp_path):
-    processes.prepare(copy.here)
+    prepare(copy.here)
     copy.here.elsewhere.write_text("postgresql://127.0.0.1:1/world\n")
     for told in (copy.keepsake("start").stderr, json.dumps(finding(copy, "Database"))):
         assert "is in postgresql://127.0.0.1:1/world, and" in " ".join(told.split())
