@@ -129,9 +129,10 @@ class Places:
 
 def places(environ: Mapping[str, str] = os.environ) -> Places:
     """The places of this process; raises KeepsakeError for a variable that cannot be used."""
+    base = REPOSITORY if (REPOSITORY / "game").is_dir() else Path.cwd()
     return Places(
-        home=_folder(environ.get("KEEPSAKE_HOME") or f"{REPOSITORY}/.run"),
-        vault=_folder(environ.get("KEEPSAKE_VAULT") or f"{REPOSITORY}/vault"),
+        home=_folder(environ.get("KEEPSAKE_HOME") or f"{base}/.run"),
+        vault=_folder(environ.get("KEEPSAKE_VAULT") or f"{base}/vault"),
         ports=Ports(_port_base(environ.get("KEEPSAKE_PORT_BASE") or f"{DEFAULT_PORT_BASE}")),
         listen=_listen(environ.get("KEEPSAKE_LISTEN", "")),
         certificate=_certificate(

@@ -13,7 +13,7 @@ from rich.markup import escape
 
 from keepsake.cli import backup as backups
 from keepsake.cli import export as exports
-from keepsake.cli import lab, models, processes, simulate
+from keepsake.cli import lab, models, own_game, processes, simulate
 from keepsake.cli import logs as event_logs
 from keepsake.cli import world as worlds
 from keepsake.cli.output import err, out, print_json, say
@@ -46,9 +46,15 @@ OfLab = Annotated[str, typer.Option("--lab", help="Use the simulation of that na
 MOST_LINES = 1_000_000_000
 
 
+_game: Path | None = None
+"""The directory of a game of its own in which the command is called."""
+
+
 def main() -> None:
     """Run the command; an error is one sentence and its cure."""
+    global _game  # noqa: PLW0603 - one a process
     try:
+        _game = own_game.adopt()
         app()
     except KeepsakeError as error:
         err.print(f"[red]{escape(error.what)}.[/red] {escape(error.cure)}".rstrip())
@@ -73,6 +79,7 @@ def start(
     ] = "",
 ) -> None:
     """Start the world in the background and wait until a login works."""
+    own_game.refuse(_game, "start")
     here = places()
     fetches = models.before_start(here, model)
     if foreground:
@@ -96,6 +103,7 @@ def start(
 @app.command()
 def stop() -> None:
     """Stop the world and the processes that it started."""
+    own_game.refuse(_game, "stop")
     anything = worlds.stop(places(), say)
     out.print("Keepsake has stopped." if anything else "Keepsake was not running.")
 
@@ -103,6 +111,7 @@ def stop() -> None:
 @app.command()
 def reload() -> None:
     """Load changed code; players stay connected."""
+    own_game.refuse(_game, "reload")
     worlds.reload(places(), say)
     out.print("Keepsake runs the present code.")
 
@@ -110,6 +119,7 @@ def reload() -> None:
 @app.command()
 def status(as_json: AsJson = False) -> None:
     """Show what runs; exit code 1 if a login does not work."""
+    own_game.refuse(_game, "status")
     found = worlds.status(places())
     if as_json:
         print_json(found)
@@ -128,7 +138,7 @@ def doctor(as_json: AsJson = False) -> None:
     # Here, since it brings the model clients and numpy: a second that no other command needs.
     from keepsake.cli.doctor import examine  # noqa: PLC0415
 
-    findings = examine(places())
+    findings = examine(places(), _game)
     if as_json:
         print_json([asdict(finding) for finding in findings])
     else:

@@ -23,7 +23,7 @@ from keepsake.books.journal import Journal, JournalConfig
 from keepsake.books.kept_lines import Commitments, Pinned
 from keepsake.books.notes import NoteBook
 from keepsake.books.people import PeopleBook, PeopleConfig
-from keepsake.cli import processes
+from keepsake.cli import own_game, processes
 from keepsake.cli.processes import Component
 from keepsake.errors import ConfigError, KeepsakeError
 from keepsake.memory.config import FOLDER, CompactionConfig, load_strategy
@@ -69,10 +69,17 @@ class Finding:
     cure: str = ""  # what to do about it; empty when all is well
 
 
-def examine(asked: Places) -> list[Finding]:
-    """Run every check, in order, on the copy with that home as it runs."""
-    here = processes.actual(asked)
-    return [finding for subject in CHECKS for finding in examine_one(here, subject)]
+def examine(asked: Places, game: Path | None = None) -> list[Finding]:
+    """Run every check, in order, on the copy with that home as it runs.
+
+    ``game``: The directory of a game of its own, whose settings are looked at, too.
+    """
+    here = asked if game else processes.actual(asked)
+    found = [finding for subject in CHECKS for finding in examine_one(here, subject)]
+    if game:
+        lacks, cure = own_game.settings_check(game)
+        found.insert(0, Finding("Game", not lacks, lacks or f"{game} starts the agents", cure))
+    return found
 
 
 def examine_one(here: Places, subject: str) -> list[Finding]:
@@ -129,7 +136,7 @@ def world(here: Places, wrong: Wrong) -> str:
     """Portal and Server run, or neither of them does."""
     missing = processes.missing(here)
     if missing and missing != processes.HALVES:
-        cure = "`make run` mends that; `keepsake logs server --no-follow` has why it ended"
+        cure = "A start mends that; `keepsake logs server --no-follow` has why it ended"
         wrong(f"runs without its {' and '.join(sorted(missing))}", cure)
     return "not running" if missing else "runs"
 
@@ -159,7 +166,7 @@ def configuration(here: Places, wrong: Wrong) -> str:
     looked_at |= dict.fromkeys(sorted((here.config / FOLDER).glob("*.md")), load_strategy)
     for path, load in looked_at.items():
         if not path.exists():
-            wrong(f"{path} is missing", "`make run` puts it back")
+            wrong(f"{path} is missing", "The next start puts it back")
             continue
         try:
             load(path)

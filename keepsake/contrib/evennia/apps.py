@@ -13,7 +13,7 @@ from keepsake import paths
 DEFAULTS = {
     # the folder of the agents' memories and configuration; in a game of its own: `vault`
     "vault": "",
-    # the folder of indexes, logs and other run-time files; in a game of its own: `server/.keepsake`
+    # the folder of indexes, logs and pid files; in a game of its own `server`, as Evennia has it
     "home": "",
     "port_base": "",  # the model listens 7 above it, Chroma 8; 4000 if not set
     # the class of agents that are made by command
@@ -41,7 +41,7 @@ def places() -> paths.Places:
     Where neither names a folder, it lies in the game's own directory.
     """
     game = Path(settings.GAME_DIR)
-    own = {"KEEPSAKE_VAULT": f"{game}/vault", "KEEPSAKE_HOME": f"{game}/server/.keepsake"}
+    own = {"KEEPSAKE_VAULT": f"{game}/vault", "KEEPSAKE_HOME": f"{game}/server"}
     given = {
         "KEEPSAKE_VAULT": setting("vault"),
         "KEEPSAKE_HOME": setting("home"),

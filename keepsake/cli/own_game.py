@@ -1,0 +1,73 @@
+"""A game of somebody else's, in whose directory ``keepsake`` is called: folders and settings."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from keepsake.errors import KeepsakeError
+from keepsake.paths import REPOSITORY
+
+APP, LIFECYCLE = "keepsake.contrib.evennia", "keepsake.contrib.evennia.lifecycle"
+SETTINGS = "server.conf.settings"
+_PAGE = "docs/your-own-game.md has the lines"
+
+
+def adopt(environ: dict[str, str] | os._Environ[str] = os.environ) -> Path | None:
+    """Take folders and ports from the game of the current directory, as its Server does.
+
+    Returns:
+        The game's directory; None where there is none, for the village, and where the environment
+        names a home.
+
+    Raises:
+        KeepsakeError: Its settings cannot be loaded, or do not name Keepsake.
+    """
+    here = Path.cwd()
+    found = (each for each in (here, *here.parents) if (each / "server/conf/settings.py").is_file())
+    game = next(found, None)
+    if game is None or game.is_relative_to(REPOSITORY / "game") or environ.get("KEEPSAKE_HOME"):
+        return None
+    os.chdir(game)  # where Evennia's own settings look for the game
+    sys.path.insert(0, str(game))
+    environ["DJANGO_SETTINGS_MODULE"] = SETTINGS
+    from keepsake.contrib.evennia.apps import places  # noqa: PLC0415 - it needs the settings
+
+    try:
+        from django.conf import settings  # noqa: PLC0415 - a game's alone
+
+        apps, folders = settings.INSTALLED_APPS, places()
+    except Exception as error:  # whatever a file of theirs raises
+        raise KeepsakeError(
+            f"{game}/server/conf/settings.py cannot be loaded ({error})", "Mend it"
+        ) from error
+    finally:
+        os.chdir(here)
+    if APP not in apps:
+        raise KeepsakeError(f"INSTALLED_APPS of {game} does not name {APP}", f"Add it; {_PAGE}")
+    environ["KEEPSAKE_HOME"], environ["KEEPSAKE_VAULT"] = str(folders.home), str(folders.vault)
+    environ["KEEPSAKE_PORT_BASE"] = str(folders.ports.base)
+    return game
+
+
+def refuse(game: Path | None, operation: str) -> None:
+    """Say who starts and stops a game of its own.
+
+    Raises:
+        KeepsakeError: There is such a game, or none at all.
+    """
+    if game is not None:
+        raise KeepsakeError(f"{game} is a game of its own", f"Call Evennia: evennia {operation}")
+    if not (REPOSITORY / "game").is_dir():
+        raise KeepsakeError("There is no game here", "Go to the directory of your Evennia game")
+
+
+def settings_check(game: Path) -> tuple[str, str]:
+    """What the settings of that game lack, and the cure; empty where they have all."""
+    from django.conf import settings  # noqa: PLC0415 - a game's alone
+
+    named = settings.AT_SERVER_STARTSTOP_MODULE
+    if LIFECYCLE not in ([named] if isinstance(named, str) else named):
+        return f"AT_SERVER_STARTSTOP_MODULE does not name {LIFECYCLE}", f"Add it; {_PAGE}"
+    return "", ""
