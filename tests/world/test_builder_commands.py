@@ -8,6 +8,7 @@ from commands.base import PlayerCommand
 from commands.default_cmdsets import BUILDER_COMMANDS, AccountCmdSet, CharacterCmdSet
 from keepsake.contrib.evennia.commands.agents import VIEWS
 from keepsake.contrib.evennia.creation import all_agents, find_agents
+from tests.sentences import table
 from tests.world.agents_world import AgentsWorld, Building
 
 
@@ -62,17 +63,7 @@ class TestWhatIsMeant(Building, AgentsWorld):
     def test_without_a_name_it_is_the_agent_in_the_room(self):
         self.mind.keeper.write_note("well", "The cup lies in it.", place="", by="builder")
         assert "Mira's memories 1-1" in self.type("@agent/memories 1"), "an alias of its switch"
-        for line, wanted in (
-            ("@journal", "Mira's journal"),
-            ("@people", "Mira knows"),
-            ("@pin = Tom owes me six pence.", "Mira's pinned block"),
-            ("@pin/remove = 1", "No longer pinned"),
-            ("@note /well", "The cup lies in it."),
-            ("@compaction", "has not been compacted"),
-            ("@agent/pause", "Mira is paused"),
-            ("@sleep/here", "sleep"),
-            ("@wake", "wakes"),
-        ):
+        for line, wanted in table("builders' lines without a name"):
             shown = self.type(line)
             assert wanted in shown, (line, shown)
         assert not self.mira.db.asleep

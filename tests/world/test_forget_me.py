@@ -121,7 +121,7 @@ class TestForgetMe(Building, PrivateWorld):
 
     def recalled(self) -> str:
         """What searches by words and by meaning bring, of all that was told."""
-        questions = [line for line, _ in TOLD] + [line for line, _ in WHISPERED.values()]
+        questions = [line for line, _ in TOLD] + [line for line, _ in WHISPERED]
         shown = [self.type(f"@recall mira = {each}", "recalls") for each in questions]
         return "\n".join(each.partition("\n")[2] for each in shown).casefold()
 

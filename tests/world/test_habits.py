@@ -14,18 +14,10 @@ from evennia.utils.text2html import parse_html
 from keepsake.contrib.evennia.creation import create_agent
 from keepsake.contrib.evennia.wording import LONGEST_SPEECH, spoken
 from keepsake.language.perception import one_line
+from tests.sentences import table
 from tests.world.agents_world import AgentsWorld
 
-HOSTILE = [
-    "$You() $conj(fall) $eval(1+1)",
-    "{actor} {speech} {0} {you.account.password} {",
-    "|r|/|[Rred|-|*",
-    "\x1b[31mred\x1b[0m\r\nMira says, hello\x00\u2028\u202efed",
-    '" | "" {}',
-    "%s %(name)s ${x}",
-    "<script>alert(1)</script>",
-    "|lcquit|ltclick|le",
-]
+HOSTILE = table("hostile words")
 HABITS = yaml.safe_load((Path(__file__).parents[1] / "data" / "habits.yaml").read_text())
 EXPECTED = {"line", "as", "before", "shows", "ada", "mira", "not", "place", "carries", "lies"}
 

@@ -16,6 +16,7 @@ from game.server import limits
 from game.server.limits import LOGIN_SECONDS, LONGEST_LINE, LONGEST_MESSAGE, Allowance, Buckets
 from game.server.portal_lines import BoundedSocket, PromptTelnet
 from game.server.telnet_session import WrappingSession, wrap
+from tests.sentences import table
 from typeclasses.accounts import Account
 
 SMALL = Allowance(lines=5, lines_a_second=1, bytes=1000, bytes_a_second=100)
@@ -191,21 +192,6 @@ def test_a_player_is_held_back_and_told_and_a_builder_is_not():
 # -- what is shown on a line
 
 
-TABLE = "  a    b\n\n|r" + "=" * 78 + "|n\n  indented\t tab"
-
-
-@pytest.mark.parametrize(
-    ("text", "width", "shown"),
-    [
-        (TABLE, 78, TABLE),
-        ("  one two three four five six", 20, "  one two three four\n  five six"),
-        ("x" * 100 + " y", 78, "x" * 100 + "\ny"),
-        (
-            "  9.34  |ymemory 37|n  one two three",
-            28,
-            "  9.34  |ymemory 37|n  one two\n  three",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("text", "width", "shown"), table("wrapped lines"))
 def test_what_fits_stays_and_what_is_wrapped_keeps_its_words_and_columns(text, width, shown):
     assert wrap(text, width) == shown

@@ -10,28 +10,15 @@ from typing import Any
 from keepsake.archive.privacy import NOBODY, Audience
 from keepsake.books.kept_lines import Commitment, CommitmentKind
 from keepsake.memory.types import CompactReason
+from tests.sentences import table
 from tests.world.agents_world import FixedConfig
-from tests.world.test_recall_world import RecallWorld
+from tests.world.test_recall_world import CHATTER, RecallWorld
 from tests.world.test_talk_world import TalkWorld
 
-WHISPERED = {
-    "told": ("My name for the cellar is Quorvax and I hide there.", "Quorvax"),
-    "work": ("I work as a zelphiner, but say it to nobody.", "zelphiner"),
-    "rule": ("Never open the brannock door.", "brannock"),
-    "hearsay": ("Ann stole the wexel spoon.", "wexel"),
-    "promise": ("Will you keep my yarrick safe?", "yarrick"),
-}
-SECRETS = (*(word for _, word in WHISPERED.values()), "mundrel")
+WHISPERED = table("whispered")
+SECRETS = (*(word for _, word in WHISPERED), "mundrel")
 ANSWER = "I promise to guard the mundrel and the yarrick for you."
-QUESTIONS = (
-    "What is the name for the cellar?",
-    "What does Tom work as?",
-    "Which door must never be opened?",
-    "Who stole the spoon?",
-    "What will you keep safe for Tom?",
-    "What did you promise to guard?",
-)
-CHATTER = ("It rains.", "The soup is hot.", "Nice fire.", "Long day.", "The dog sleeps.", "Hm.")
+QUESTIONS = table("questions for what was whispered")
 HM = "Hm, let me see."
 
 
@@ -47,7 +34,7 @@ class PrivateWorld(RecallWorld, TalkWorld):
         super().setUp()
         self.set_thinking(idle_interval=1e9, pause_notice=0)
         self.said = [ANSWER]
-        for line, _ in WHISPERED.values():
+        for line, _ in WHISPERED:
             self.char1.execute_cmd(f"whisper Mira = {line}")
             self.pass_time(4)
         number = self.mind.memory.newest

@@ -30,10 +30,7 @@ def here_in(tmp_path):
     )
 
 
-@pytest.mark.parametrize(
-    ("environ", "cure"),
-    table("environments that cannot be"),
-)
+@pytest.mark.parametrize(("environ", "cure"), table("environments that cannot be"))
 def test_what_cannot_be_used_is_refused_with_the_cure(environ, cure):
     with pytest.raises(KeepsakeError, match=cure):
         places(environ)

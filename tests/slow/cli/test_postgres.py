@@ -164,9 +164,8 @@ def test_the_world_goes_on_when_the_database_was_away(world):
 
 
 @pytest.mark.parametrize(
-    ("address", "told"),
-    table("addresses that are none"),  # some would be shown with their password
-)
+    ("address", "told"), table("addresses that are none")
+)  # some would be shown with their password
 def test_an_address_that_is_none_is_refused_with_its_cure_and_without_its_password(address, told):
     with pytest.raises(KeepsakeError) as refused:
         places({DATABASE_URL: address})

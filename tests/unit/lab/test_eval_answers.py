@@ -6,25 +6,12 @@ import pytest
 
 from keepsake.paths import REPOSITORY
 from tests.fakes.model_server import FakeModelServer
+from tests.sentences import table
 from tests.unit.lab.in_process import keepsake
 
 NOT_KNOWN = "No information available"
 LOCOMO = REPOSITORY / "tests" / "data" / "benchmarks" / "locomo.json"
-PROFILES = """\
-## agent
-
-**provider**: scripted
-
-## summarizer
-
-**provider**: extractive
-
-## answers
-
-**provider**: openai
-**host**: {host}
-**model**: fake
-"""
+PROFILES = "\n".join(table("profiles of answers"))
 KNOWN = {"parrot": "Admiral.", "Who laid the cable": "Nadia's brother Piet"}
 
 

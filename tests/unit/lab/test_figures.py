@@ -69,10 +69,7 @@ def asked(**fields):
     return TrialQuestion("1", "What?", datetime(2026, 5, 4, tzinfo=UTC), **fields)
 
 
-@pytest.mark.parametrize(
-    ("answer", "right", "f1"),
-    table("answers and their f1"),
-)
+@pytest.mark.parametrize(("answer", "right", "f1"), table("answers and their f1"))
 def test_words_are_compared_as_locomo_does(answer, right, f1):
     assert token_f1(answer, right) == pytest.approx(f1)
 

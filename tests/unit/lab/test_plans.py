@@ -22,10 +22,7 @@ def places(tmp_path):
     return Places(tmp_path, REPOSITORY / "vault", Ports(21000))
 
 
-@pytest.mark.parametrize(
-    ("changed", "names"),
-    table("simulations that cannot be"),
-)
+@pytest.mark.parametrize(("changed", "names"), table("simulations that cannot be"))
 def test_what_cannot_be_lived_is_refused_with_the_cure(changed, names):
     with pytest.raises(KeepsakeError) as refused:
         replace(PLAN, **changed).check()

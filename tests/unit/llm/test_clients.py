@@ -189,10 +189,7 @@ def test_tools_are_offered_and_called(provider: str, model: Model, fake: FakeMod
 # -- thoughts
 
 
-@pytest.mark.parametrize(
-    ("text", "left"),
-    table("thoughts aloud"),
-)
+@pytest.mark.parametrize(("text", "left"), table("thoughts aloud"))
 @pytest.mark.parametrize("size", [1, 3, 999])
 def test_thoughts_are_taken_out_whole_or_in_pieces(text: str, left: str, size: int):
     heard: list[str] = []
@@ -384,10 +381,7 @@ def test_an_answer_that_breaks_off_is_asked_again_before_its_first_piece_alone(
 # -- what is learnt from refusals
 
 
-@pytest.mark.parametrize(
-    "body",
-    table("prompts too long"),
-)
+@pytest.mark.parametrize("body", table("prompts too long"))
 def test_how_servers_say_that_a_prompt_is_too_long(body: str):
     assert isinstance(from_status(400, body, ServerWords("It", "", "")), PromptTooLong)
 

@@ -9,21 +9,9 @@ from keepsake.models.profiles import CHAT, DIALOGUE, ModelProfile, Profiles, loa
 from keepsake.tasks.task import Question
 from tests.sentences import table
 
-GOOD = """# Models
-## agent
-**provider**: ollama
-**host**: http://127.0.0.1:9999/
-**model**: tiny
-**temperature**: 0.2
-**seed**: 7
-**context_tokens**: 2048
-## summarizer
-**provider**: extractive
-"""
-
 
 def test_a_profile_is_read_and_requests_take_it(tmp_path: Path):
-    (tmp_path / "llm.md").write_text(GOOD)
+    (tmp_path / "llm.md").write_text("\n".join(table("a file of profiles")))
     profile = Profiles(tmp_path / "llm.md").get("agent")
     assert profile == ModelProfile(
         "agent",
@@ -42,10 +30,7 @@ def test_a_profile_is_read_and_requests_take_it(tmp_path: Path):
     assert (other.temperature, other.stop, other.max_tokens) == (1.0, ("\n",), 5)
 
 
-@pytest.mark.parametrize(
-    ("wrong", "line", "reason"),
-    table("wrong profiles"),
-)
+@pytest.mark.parametrize(("wrong", "line", "reason"), table("wrong profiles"))
 def test_wrong_values_are_refused_with_file_line_and_reason(
     tmp_path: Path, wrong: str, line: int, reason: str
 ):

@@ -10,6 +10,7 @@ from keepsake.archive.records import SCENE, Memory
 from keepsake.books.entries import EntryOrigin, Judge, local_day, standing
 from keepsake.books.files import Owner
 from keepsake.books.journal import Journal, importance
+from tests.sentences import table
 from tests.unit.mind.journals import NOON, days_ago, did, result, seen, told, write
 from tests.unit.mind.lives import WordTokens
 
@@ -54,39 +55,9 @@ def test_what_is_written_can_be_read_again_and_is_written_once_a_day(journal: Jo
 # -- people at the files
 
 
-PERSONS = """\
----
-tags: [diary]
----
-# My own title
-
-Some words of mine. ## no heading
-## {day}-1, 12:00
-Tom gave me
-a cup.
-
-- **importance**: 6, by rules (a gift)
-- **mood**: merry
-> and a quotation
-### A heading below
-```
-## {day}-7
-- **importance**: 3
-```
-## {day}-2
-Broken.
-- **importance**: very
-# The end
-## {day}-900, 8:15
-Ada owes me
-two pears.
-- **memories**: 4-6, 9
-"""
-
-
 def test_what_a_person_wrote_stays_word_for_word(journal: Journal, log: list[str]):
     path, day = file_of(journal), f"{local_day(NOON):%Y%m%d}"
-    source = PERSONS.format(day=day)
+    source = "\n".join(table("a day by hand")).format(day=day) + "\n"
     path.parent.mkdir()
     path.write_text(source)
     write(journal, "Rain fell.", 3)

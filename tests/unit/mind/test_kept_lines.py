@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from keepsake.books.kept_lines import OWN, Commitment, CommitmentKind, Commitments, Pinned
 from keepsake.errors import NoteRefused
+from tests.sentences import table
 
 
 @pytest.fixture
@@ -44,17 +45,6 @@ def test_what_a_builder_pinned_is_shown_however_much_the_agent_pinned(pinned):
     assert pinned.shown == (*own[:3], "Never sell the mill.")
 
 
-EARLIER = """\
-# What was noticed
-
-- rule from Tom: Never open the eel trap. (memory 17, 2026-05-01T12:00:00+00:00, by 12-20260101)
-- promise to Ada: I will bring you soup. (memory 18)
-- question from Ruan: Where is the ferry? (memory 19)
-A remark of a builder.
-<!-- noticed up to memory 30 -->
-"""
-
-
 @pytest.fixture
 def book(tmp_path: Path) -> Commitments:
     return Commitments(tmp_path / "noticed.md")
@@ -82,13 +72,14 @@ def test_a_promise_stands_until_it_is_kept(book):
 
 
 def test_a_file_of_before_opens_and_what_people_wrote_stays(book):
-    book.path.write_text(EARLIER)
+    earlier = table("promises of before")
+    book.path.write_text("\n".join(earlier) + "\n")
     assert [item.kind.value for item in book.items] == ["rule", "promise"]
     book.add(promise("mend the lamp"))
     soup = book.meant("soup")
     book.close(lambda each: each == soup)
     text = book.path.read_text()
-    for line in EARLIER.splitlines():
+    for line in earlier:
         assert line in text or line.startswith("- promise to Ada")
     assert book.lines[0] == "Tom told you: Never open the eel trap. (memory 17)"
     book.path.write_text(text + "- rule from Ruan: Mind the step.\n")

@@ -14,17 +14,7 @@ def test_a_good_name_is_kept_in_its_plain_form(typed, kept):
     assert check_agent_name(typed) == kept
 
 
-@pytest.mark.parametrize(
-    "typed",
-    [
-        *("", " ", "M", "x" * 25, "x" * 10_000, "../etc", "a/b", "a\\b", "a.b", "..", "Mira\n"),
-        *("|rMira|n", "<b>Mira", "{Mira}", "$Mira", "Mira\x00", "Mira\u200b", "Mi\u202era"),
-        *("Mira2", "М" + "ira", "Mırа", "Μira", "Ｍｉｒａ", "ᴍira", "Mɑra", "ǀra", "ſam"),
-        *("me", "Self", "HERE", "all", "someone", "Admin", "the-admin", "North", "say"),
-        *("-Mira", "Mira-", "Mi--ra", "'Mira", "Mi -ra", "Mira, Tom", "Mira;py", "@Mira", "~Mira>"),
-        "\ud800ab",
-    ],
-)
+@pytest.mark.parametrize("typed", [*table("no names"), "x" * 10_000])
 def test_what_is_no_name_is_refused_with_a_cure(typed):
     with pytest.raises(NameRefused) as refused:
         check_agent_name(typed)

@@ -37,18 +37,7 @@ def entries(*found: object) -> str:
 # -- what counts of an answer
 
 
-@pytest.mark.parametrize(
-    ("answer", "why"),
-    [
-        ("I cannot do that.", "no JSON"),
-        ('{"entries": "none"}', "no JSON"),
-        (entries({**LOTTE, "memories": [1, 99]}), "no memory 99"),
-        (entries({**LOTTE, "memories": []}), "at least 1"),
-        (entries({**LOTTE, "importance": 11}), "1 to 10"),
-        (entries({**LOTTE, "text": " "}), '"text"'),
-        (entries({**LOTTE, "text": "x" * 900}), "900 characters"),
-    ],
-)
+@pytest.mark.parametrize(("answer", "why"), table("refused journals"))
 def test_a_journal_that_does_not_hold_is_refused(answer, why):
     with pytest.raises(AnswerRefused, match=why):
         JournalTask(JOURNAL, "Mira", DAY).read(answer)

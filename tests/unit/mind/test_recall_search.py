@@ -10,20 +10,11 @@ from keepsake.recall.documents import Document, DocumentKind
 from keepsake.recall.search import MemorySearch
 from keepsake.recall.words import WordIndex
 from tests.fakes.embedder import BagOfWords
+from tests.sentences import table
 
 NOW = datetime(2026, 5, 14, 18, 30, tzinfo=UTC)
 MEANINGS = {"sibling": "brother", "fishes": "nets", "job": "mends", "meal": "soup"}
 """What the embedder below takes for the same."""
-
-
-LINES = [
-    ("Tom", "I grew up in Ostrey with my brother."),
-    ("Mira", "And what does he do all day?"),
-    ("Tom", "He mends nets for the whole harbour there."),
-    ("Joss", "The ferry goes at eight in the morning."),
-    ("Mira", "There is leek soup and flatbread for everybody today."),
-    ("Nell", "A letter came in with the storm, addressed to nobody."),
-]
 
 
 def memory(number: int, speaker: str, text: str, time: datetime, place: str = "") -> Document:
@@ -42,7 +33,7 @@ class World:
         )
         self.complaints: list[str] = []
         begin = NOW - timedelta(days=10)
-        for n, (speaker, text) in enumerate(LINES, 1):
+        for n, (speaker, text) in enumerate(table("lines to recall"), 1):
             self.put(memory(n, speaker, text, begin + timedelta(days=max(0, n - 3), minutes=n)))
         self.recall = MemorySearch(
             self.words,

@@ -32,21 +32,6 @@ def test_the_shipped_file_says_what_the_defaults_are(name):
     assert CONFIGS[name].load(path) == CONFIGS[name]()
 
 
-TEXT = """# Memory
-Some prose, and **bold**: words in it.
-**top**: 1
-## Windows
-**immediate_window**: 64
-- **inside**: a list is prose
-```
-**fenced**: 1
-```
-## Profile
-  **indented**: prose
-**profile**: summarizer
-"""
-
-
 def write(path: Path, text: str) -> Path:
     path.write_text(text, encoding="utf-8")
     return path
@@ -54,7 +39,7 @@ def write(path: Path, text: str) -> Path:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    return write(tmp_path / "some.md", TEXT)
+    return write(tmp_path / "some.md", "\n".join(table("a file of settings")))
 
 
 def test_sections_hold_settings_with_their_lines(file: Path):
@@ -94,17 +79,7 @@ def test_settings_are_the_fields_of_a_dataclass(tmp_path: Path, caplog: pytest.L
     assert [record.args[1:] for record in caplog.records] == [(1, "inner"), (3, "on_colour")]
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        *((f"**share**: {value}", "share: ") for value in ("nan", "inf", "-1", "x", "1.1")),
-        ("**size**: 0", "size: 0 is not between 1"),
-        ("**size**: 2.5", "not a whole number"),
-        ("**colour**: green", "none of blue, red"),
-        ("**on**: perhaps", "neither yes nor no"),
-        ("**colur**: red", r"line 1: nothing reads colur.*mean colour"),
-    ],
-)
+@pytest.mark.parametrize(("line", "said"), table("refused settings"))
 def test_what_a_field_does_not_take_is_refused(tmp_path: Path, line: str, said: str):
     with pytest.raises(ConfigError, match=said):
         Sample.load(write(tmp_path / "a.md", line))
@@ -174,10 +149,7 @@ def test_both_ways_to_compact_are_there_and_can_be_used():
     assert not found["narrative"].headings
 
 
-@pytest.mark.parametrize(
-    ("lines", "line", "reason", "cure"),
-    table("refused strategies"),
-)
+@pytest.mark.parametrize(("lines", "line", "reason", "cure"), table("refused strategies"))
 def test_a_way_that_cannot_be_used_is_refused_with_its_line_and_cure(
     tmp_path: Path, lines: list[str], line: int, reason: str, cure: str
 ):

@@ -35,6 +35,7 @@ from keepsake.memory.config import CompactionConfig
 from keepsake.memory.types import CompactReason
 from keepsake.ports import Generation, TargetModel
 from keepsake.tasks.task import Question
+from tests.sentences import table
 from tests.unit.mind.lives import Life, ManualClock, covered
 from tests.unit.mind.sleepers import Bedroom, Killed, NoMemory, Target, generation, shown, work
 
@@ -42,19 +43,7 @@ NIGHT = datetime(2026, 11, 21, 23, 0, tzinfo=UTC)
 CONFIG = SleepConfig(reflect_after=20)
 WINDOWS = CompactionConfig(context_tokens=300, min_saving_tokens=0)
 """So few tokens that a day is over the sleep mark."""
-TOM, ADA = "5-20261101120000", "6-20261101120000"
-
-SAID = (
-    ("Tom", TOM, "I work as a baker now."),
-    ("Ada", ADA, "Tom mended my net and asked nothing for it."),
-    ("Tom", TOM, "I will bring the blue cup back tomorrow."),
-    ("Ada", ADA, "I live by the ford."),
-    ("Tom", TOM, "My brother Ostrey sails on Friday."),
-    ("Ada", ADA, "A heron stole the eels from my net."),
-    ("Tom", TOM, "I promise to mend your lamp on Sunday."),
-    ("Ada", ADA, "Tom mends lamps for the whole village."),
-    ("Tom", TOM, "The blue cup lies below the boathouse."),
-)
+KEYS = {"Tom": "5-20261101120000", "Ada": "6-20261101120000"}
 
 
 def model(prompt: str) -> str:
@@ -93,16 +82,16 @@ class World:
 
     def live(self) -> None:
         """A day: talk, and what the agent wrote down of it."""
-        for who, key, words in SAID:
+        for who, words in table("said on a day"):
             self.clock.advance(60)
             text = f'{who} says to you, "{words}"'
-            memory = self.memory.append(text, place="The Kettle", source=who, source_id=key)
+            memory = self.memory.append(text, place="The Kettle", source=who, source_id=KEYS[who])
             self.journal.write(
                 f"{who} told me: '{words}'",
                 importance=importance(memory, "Mira"),
                 origin=EntryOrigin.TOLD,
                 memories=(memory.number,),
-                who=(key,),
+                who=(KEYS[who],),
                 now=self.clock.now(),
             )
 

@@ -11,10 +11,7 @@ SAID = 'Tom says to you, "My boots are full of rain, and the ferry was late agai
 """Gemma's tokenizer makes 20 tokens of it, and one of the line end."""
 
 
-@pytest.mark.parametrize(
-    ("text", "least", "most"),
-    table("texts and their tokens"),
-)
+@pytest.mark.parametrize(("text", "least", "most"), table("texts and their tokens"))
 def test_the_estimate_is_near_and_what_is_costly_is_not_taken_for_cheap(
     text: str, least: int, most: int
 ):

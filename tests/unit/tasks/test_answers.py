@@ -62,23 +62,7 @@ INSTRUCTIONS = (
 )
 
 
-LINE = "The tide took two of your planks, Jonas."
-
-
-@pytest.mark.parametrize(
-    ("words", "own", "told"),
-    [
-        *(
-            (each, "", "")
-            for each in ("Then it owes you two planks.", "Setz dich.", "火へどうぞ。")
-        ),
-        ("…", "", "empty"),
-        ("Sure! Plain lines are spoken aloud to whoever spoke to you.", "", "instructions"),
-        ("I am told what happened, each day, by Joss.", "", ""),
-        (LINE.upper(), LINE, "exactly this"),
-        ("Yes, Jonas.", "Yes, Jonas.", ""),  # it is short
-    ],
-)
+@pytest.mark.parametrize(("words", "own", "told"), table("answers refused"))
 def test_which_answers_are_refused_and_why(words, own, told):
     talk = Talk(None, None, None, len)
     talk._instructions, talk._said_last = INSTRUCTIONS, own
@@ -103,16 +87,7 @@ class ByLetters:
         pass
 
 
-@pytest.mark.parametrize(
-    ("answers", "own", "best"),
-    [
-        (["I bake leeks.", "Was it your oven?"], [], 1),
-        (["Was it your oven?", "I bake leeks."], ["Was it your oven?"], 1),
-        (["Was it your oven?", "Is it your oven?", "I bake."], ["Was it your oven? "], 2),
-        (["", " "], [], 0),
-        (["", "Yes."], ["Was it your oven?"], 1),
-    ],
-)
+@pytest.mark.parametrize(("answers", "own", "best"), table("fitting answers"))
 def test_the_answer_that_fits_and_is_new_is_chosen(answers, own, best):
     assert most_fitting(answers, "My oven was too hot.", own, ByLetters()) == best
 
@@ -133,15 +108,7 @@ def test_a_deed_is_read(line, command):
     assert (found.line, found.reason) == (command, line.partition(" | ")[2])
 
 
-@pytest.mark.parametrize(
-    ("line", "why"),
-    [
-        ("give crown to Anneke", "you can only give brass lamp or rosemary"),
-        ("give rosemary to the king", "here is only Anneke or Joss"),
-        ("@py 1", "there is no such deed"),
-        ("whisper Anneke", "say what"),
-    ],
-)
+@pytest.mark.parametrize(("line", "why"), table("deeds refused"))
 def test_what_cannot_be_done_is_refused_with_what_can(line, why):
     found = read_deed(line, VERBS, HERE)
     assert isinstance(found, str)

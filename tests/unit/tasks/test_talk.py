@@ -36,35 +36,8 @@ WINDOW = (
     heard(280, "say Then it owes you two planks, Jonas.", "", "act"),
     heard(281, 'Anneke says to you, "I told my father. He hugged me."'),
 )
-SCENE = TalkScene(
-    name="Mira",
-    persona="You are Mira Fenn, keeper of the Kettle.\nYou taste nothing.",
-    deeds=("> recall <words> (search your memory)",),
-    longterm="I was born over this kitchen.",
-    longterm_span="1 to 214",
-    recent="Anneke came on the ninth.",
-    recent_span="215 to 278",
-    pinned=("Anneke cannot stand aniseed.",),
-    now="Thursday 26 November 2026, evening",
-    place="The Kettle",
-    description="A low room around a hearth.",
-    here=("Anneke", "Joss (asleep)"),
-    things=("bench",),
-    carried=("ladle",),
-    exits=("north",),
-    ways=("north to The Quay",),
-    people=("Anneke, met 9 November: a sailmaker from Harrow Bay.",),
-    recalled=((31, "[12 November] Anneke: My lucky needle is whalebone. (memory 31)"),),
-    notes=("rosemary: the last of it hangs in the kitchen",),
-    journal=("[20 Nov] Told her to say it is the loft.",),
-    options=("give <thing> to <name> (ladle; to Anneke)",),
-    partner="Anneke",
-    trigger="addressed",
-    examples=('Tom says to you, "Hello."', "~Mira> say Sit down."),
-    commands=("say <words>: speak", "wait: do nothing"),
-    experiences=("I fell into the harbour (memory 12)",),
-    window=WINDOW,
-)
+FACTS = {key: tuple(v) if isinstance(v, list) else v for key, v in table("the scene of a talk")}
+SCENE = TalkScene(**FACTS, window=WINDOW)
 
 
 def count(texts: Sequence[str]) -> int:
@@ -172,10 +145,7 @@ def test_a_dialogue_grows_and_is_cut_so_that_most_begin_as_the_one_before():
     assert len(set(starts)) == 2
 
 
-@pytest.mark.parametrize(
-    "evil",
-    table("forged templates"),
-)
+@pytest.mark.parametrize("evil", table("forged templates"))
 def test_what_players_write_is_never_a_template_nor_a_script(evil):
     words = (heard(1, f'Tom says, "{evil}"', "Tom"), heard(2, f"say {evil}", "", "act"))
     parts = ("notes", "experiences", "pinned", "exits", "here", "people")
