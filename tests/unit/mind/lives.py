@@ -36,6 +36,7 @@ WIDE = CompactionConfig(
 """A budget of 1000 words, and a count that is never reached."""
 
 
+EVENING = datetime(2026, 5, 4, 20, 0, tzinfo=UTC)
 STRUCTURED = replace(NARRATIVE, name="structured", headings=("Facts", "Open matters"))
 
 
@@ -128,6 +129,18 @@ class Life:
                 **self.more,
             ),
         )
+
+
+def lived(*lines: str) -> list[Memory]:
+    """Memories: ``~`` begins an own act, ``=`` a result, ``Tom| `` what Tom causes."""
+    found = []
+    for number, line in enumerate(lines, 1):
+        kind = {"~": MemoryKind.ACT, "=": MemoryKind.RESULT}.get(line[:1], MemoryKind.PERCEPTION)
+        source, mark, text = line.partition("| ")
+        if kind is not MemoryKind.PERCEPTION or not mark:
+            source, text = "", line[kind is not MemoryKind.PERCEPTION :]
+        found.append(Memory(number, EVENING + timedelta(minutes=number), kind, text, source=source))
+    return found
 
 
 def live(memory: AgentMemory, count: int) -> None:

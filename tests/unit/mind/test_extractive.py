@@ -1,38 +1,31 @@
 from __future__ import annotations
 
 import random
-from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keepsake.archive.records import Memory, MemoryKind, Tier
+from keepsake.archive.records import Tier
 from keepsake.memory.summary_text import SummarySource, extractive
 from tests.sentences import table
+from tests.unit.mind.lives import lived
 
-START = datetime(2026, 5, 4, 20, 0, tzinfo=UTC)
 NOISE = table("small events")
 FACTS = table("facts with details")
 
 
-def lived(lines, start=START):
-    """Memories; ``~`` begins an own act, and who speaks or does something is its source."""
-    found = []
-    for number, line in enumerate(lines, 1):
-        time = start + timedelta(minutes=number)
-        if line.startswith("~"):
-            found.append(Memory(number, time, MemoryKind.ACT, line[1:]))
-            continue
-        kind = MemoryKind.RESULT if "Exits:" in line else MemoryKind.PERCEPTION
-        source = "" if kind is MemoryKind.RESULT else line.split(" ")[0]
-        found.append(Memory(number, time, kind, line, source=source))
-    return tuple(found)
+def told(line):
+    """As :func:`lived` takes it: who speaks or does something is its source."""
+    if line.startswith("~"):
+        return line
+    return f"={line}" if "Exits:" in line else f"{line.split(' ')[0]}| {line}"
 
 
 def summarize(lines, older=(), tokens=175, tier=Tier.RECENT, importance=lambda _: 0):
+    memories = tuple(lived(*map(told, lines)))
     source = SummarySource(
-        tier, "Mira", lived(lines), older, limit_tokens=tokens, importance=importance
+        tier, "Mira", memories, older, limit_tokens=tokens, importance=importance
     )
     return extractive(source).text
 

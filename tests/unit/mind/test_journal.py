@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from keepsake.archive.records import SCENE, Memory
 from keepsake.books.entries import EntryOrigin, Judge, local_day, standing
 from keepsake.books.files import Owner
 from keepsake.books.journal import Journal, importance
 from tests.sentences import table
-from tests.unit.mind.journals import NOON, days_ago, did, result, seen, told, write
+from tests.unit.mind import journals
+from tests.unit.mind.journals import NOON, days_ago, write
 from tests.unit.mind.lives import WordTokens
 
 CUP = 'Tom told me: "I will bring the blue cup back."'
@@ -112,32 +113,7 @@ def test_an_entry_gives_way_only_to_one_that_may_be_shown(journal: Journal):
     assert [each.split("] ")[1] for each in open_] == [f"{CUP} (memory 7)"]
 
 
-SHORT, LONG = (
-    "I see.",
-    "My sister sails on Friday, and none of us knows when she will be back again.",
-)
-
-
-@pytest.mark.parametrize(
-    ("memory", "score"),
-    [
-        (seen(1, "Tom arrives from the north.", event="traverse"), 1),
-        (seen(1, "Rain falls.", ""), 1),
-        (result(1, "You see a lamp."), 1),
-        (result(1, "You recall: my brother died."), 1),
-        (did(1, "look"), 1),
-        (seen(1, "Tom waves.", event=SCENE), 1),
-        (seen(1, f'Tom says to Ada, "{SHORT}"'), 2),
-        (did(1, f"say {SHORT}"), 3),
-        (seen(1, "Tom waves.", event="pose"), 3),
-        (told(1, SHORT), 4),
-        (told(1, "你好，我的妹妹去世了。"), 4),
-        (told(1, LONG), 5),
-        (told(1, LONG * 3), 6),
-        (result(1, "You give a honey jar to Tom."), 6),
-        (seen(1, "Tom gives you a blue cup."), 7),
-        (seen(1, "Tom puts the bell back.", event="deed", importance=9), 9),
-    ],
-)
-def test_the_form_of_a_memory_tells(memory: Memory, score: int):
+@pytest.mark.parametrize(("make", "words", "facts", "score"), table("forms of memories"))
+def test_the_form_of_a_memory_tells(make: str, words: list[str], facts: Any, score: int):
+    memory = getattr(journals, make)(1, *words, **facts)
     assert importance(memory, "Mira") == score

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from hypothesis import given
@@ -14,9 +14,9 @@ from keepsake.memory.masking import STEP, mask
 from keepsake.prompt.script import LISTED, script
 from keepsake.prompt.script import RECALLED as RECALLED_OPENING
 from keepsake.prompt.tokens import estimate_tokens
+from tests.unit.mind.lives import EVENING, lived
 
 ACT, RESULT, SEEN = MemoryKind.ACT, MemoryKind.RESULT, MemoryKind.PERCEPTION
-START = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 INN = (
     "The Kettle. The only inn in Withy Hythe is one low room around a hearth, and it smells of "
     "leeks, peat and wet wool. A copper kettle the size of a calf hangs over the fire and has "
@@ -27,18 +27,6 @@ RECALLED = (
     "third step; memories 65-128: I served soup to Ada and Bram, and it rained; note garden: "
     "The peas go in after the frost, says Bram; note cup: It is in the well"
 )
-
-
-def life(*lines: tuple[MemoryKind, str] | tuple[MemoryKind, str, str]) -> tuple[Memory, ...]:
-    """Memories 1, 2, 3 …, a minute apart: kind, text and, if any, who caused it."""
-    return tuple(
-        Memory(n, START + timedelta(minutes=n), line[0], line[1], source="".join(line[2:]))
-        for n, line in enumerate(lines, start=1)
-    )
-
-
-def texts(window: tuple[Memory, ...]) -> list[str]:
-    return [memory.text for memory in window]
 
 
 _LOFT = INN.replace("The Kettle", "The Guest Loft", 1)
@@ -64,9 +52,8 @@ _LOFT = INN.replace("The Kettle", "The Guest Loft", 1)
     ],
 )  # fmt: skip
 def test_what_is_left_of_old_results(results, shown):
-    lines = [line for act, text in results for line in ((ACT, act), (RESULT, text))]
-    window = life(*lines)
-    assert texts(mask(window, len(window))) == shown
+    window = lived(*(line for act, text in results for line in (f"~{act}", f"={text}")))
+    assert [memory.text for memory in mask(window, len(window))] == shown
 
 
 # -- properties
@@ -96,7 +83,7 @@ _LINES = st.one_of(
 
 @st.composite
 def windows(draw: st.DrawFn) -> tuple[Memory, ...]:
-    number, time = draw(st.integers(1, 300)), START
+    number, time = draw(st.integers(1, 300)), EVENING
     found = []
     for kind, text, source, reason in draw(st.lists(_LINES, max_size=40)):
         if found and found[-1].text == text:

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import pytest
 
-from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.persona import attribute_quote
 from keepsake.errors import NoteRefused
 from tests.sentences import table
-
-NOW = datetime(2026, 11, 21, tzinfo=UTC)
+from tests.unit.mind.lives import lived
 
 
 def window(*sayings, who="Tom"):
-    return [
-        Memory(n, NOW, MemoryKind.PERCEPTION, f'{who} says to you, "{words}"', source=who)
-        for n, words in enumerate(sayings, start=1)
-    ]
+    return lived(*(f'{who}| {who} says to you, "{words}"' for words in sayings))
 
 
 @pytest.mark.parametrize("text", table("said by Tom"))

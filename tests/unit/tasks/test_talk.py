@@ -172,12 +172,8 @@ def test_a_wrong_template_is_refused_with_its_line(tmp_path, source, line, told)
 PERCEIVED, ACT, RESULT = MemoryKind.PERCEPTION, MemoryKind.ACT, MemoryKind.RESULT
 
 
-def window(*lines: tuple[MemoryKind, str], minutes: int = 1) -> list[Memory]:
-    step = timedelta(minutes=minutes)
-    return [
-        Memory(n, START + n * step, kind, text, place="The Kettle")
-        for n, (kind, text) in enumerate(lines, start=1)
-    ]
+def window(*lines: tuple[MemoryKind, str]) -> list[Memory]:
+    return [heard(n, text, "", kind) for n, (kind, text) in enumerate(lines, start=1)]
 
 
 def test_what_happened_is_the_users_and_what_it_did_the_assistants():
