@@ -19,21 +19,10 @@ from keepsake.paths import REPOSITORY
 from tests.bench.busy_model import only_once
 from tests.bench.lives import lived
 from tests.bench.talk import Line, talk
+from tests.fakes.model_server import llm_page
 from tests.slow.cli.conftest import Copy, end, make_copy
 from tests.slow.e2e.players import Player
 
-_LLM = """\
-## agent
-**provider**: ollama
-**host**: {host}
-**model**: fake
-**form**: script
-**in_flight**: {in_flight}
-**time_limit**: 600
-
-## summarizer
-**provider**: extractive
-"""
 _THINKING = {
     # Each thought ends in something that another notices, which makes that one think again.
     **{"idle_interval": 5, "idle_away_factor": 1, "gather": 0, "cooldown": 0.1},
@@ -145,7 +134,9 @@ def _names(agents: int) -> list[str]:
 def _write_config(copy: Copy, host: str, in_flight: int) -> None:
     config = copy.here.config
     shutil.copytree(REPOSITORY / "vault" / "config", config)
-    (config / "llm.md").write_text(_LLM.format(host=host, in_flight=in_flight))
+    agent = f"provider=ollama host={host} model=fake form=script in_flight={in_flight}"
+    page = llm_page(agent=f"{agent} time_limit=600", summarizer="provider=extractive")
+    (config / "llm.md").write_text(page)
     lines = (f"**{key}**: {value}\n" for key, value in _THINKING.items())
     (config / "thinking.md").write_text("# Thinking\n\n" + "".join(lines))
     (config / "sleep.md").write_text("# Sleep\n\n**sleep**: no\n")

@@ -17,24 +17,12 @@ from typing import Any
 from keepsake.paths import REPOSITORY
 from tests.bench.figures import Figure
 from tests.bench.in_the_world import figures_of, live, print_figures
+from tests.fakes.model_server import llm_page
 
 PACKAGES = ("commands", "game", "keepsake", "typeclasses", "world")
 WANTED = {"a question and its answer": 220, "a compaction of seven lines": 180, "a recall": 50}
 _FOLDERS = tuple(f"{REPOSITORY / package}{os.sep}" for package in PACKAGES)
 _SECONDS = 120
-_LLM = """\
-## agent
-**provider**: ollama
-**host**: {host}
-**model**: fake
-**form**: chat
-
-## summarizer
-**provider**: ollama
-**host**: {host}
-**model**: fake
-**form**: chat
-"""
 _SUMMARY = (
     "Tom told me of his brother Edwin, of a key, of a ferry and of barley; we talked of Inns."
 )
@@ -83,7 +71,8 @@ def _in_the_world() -> list[Figure]:
             new = super().start_services()
             new.syncer.stop()  # it works in the background, whatever is counted
             config = new.places.config
-            (config / "llm.md").write_text(_LLM.format(host=self.fake.address))
+            own = f"provider=ollama host={self.fake.address} model=fake form=chat"
+            (config / "llm.md").write_text(llm_page(agent=own, summarizer=own))
             (config / "memory_compaction.md").write_text(
                 "**immediate_window**: 4\n**recent_window**: 100\n**min_saving_tokens**: 0\n"
             )

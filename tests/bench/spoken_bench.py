@@ -23,7 +23,7 @@ import yaml
 
 from keepsake.paths import REPOSITORY
 from tests.bench.figures import Figure
-from tests.fakes.model_server import FakeModelServer, Reply
+from tests.fakes.model_server import FakeModelServer, Reply, llm_page
 from tests.slow.cli.conftest import end, make_copy
 from tests.slow.e2e.players import Player
 
@@ -34,15 +34,6 @@ QUIET = 4.0
 _SAID = re.compile(r'Mira says to you, "(.*?)"[ ]*(?=\n|$)', re.S)
 """A line that telnet has wrapped ends with a quotation mark at the end of a line."""
 CHAT = "/v1/chat/completions"
-_CONFIG = """\
-## agent
-**provider**: openai
-**host**: {host}
-**model**: fake
-
-## summarizer
-**provider**: extractive
-"""
 
 
 @dataclass(frozen=True)
@@ -111,7 +102,9 @@ def played() -> list[Heard]:
         copy = make_copy(Path(folder))
         copy.here.config.parent.mkdir(parents=True, exist_ok=True)
         shutil.copytree(REPOSITORY / "vault" / "config", copy.here.config)
-        (copy.here.config / "llm.md").write_text(_CONFIG.format(host=fake.address))
+        agent = f"provider=openai host={fake.address} model=fake"
+        page = llm_page(agent=agent, summarizer="provider=extractive")
+        (copy.here.config / "llm.md").write_text(page)
         try:
             started = copy.keepsake("start")
             assert started.returncode == 0, started.stderr

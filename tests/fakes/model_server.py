@@ -48,6 +48,15 @@ class Call:
     port: int  # the client's end of the connection
 
 
+def llm_page(**profiles: str) -> str:
+    """What ``llm.md`` says: the settings of each profile, as words ``name=value``."""
+    pages = []
+    for name, settings in profiles.items():
+        lines = ("**{}**: {}".format(*each.split("=", 1)) for each in settings.split())
+        pages.append("\n".join([f"## {name}", *lines, ""]))
+    return "\n".join(pages)
+
+
 class FakeModelServer:
     """Serves on loopback, in threads, until :meth:`close`.
 

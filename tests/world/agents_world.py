@@ -36,7 +36,7 @@ from keepsake.models.gateway import Gateway
 from keepsake.models.profiles import Profiles
 from keepsake.paths import REPOSITORY, Places, Ports
 from keepsake.ports import FixedClock
-from tests.fakes.model_server import FakeModelServer, Reply
+from tests.fakes.model_server import FakeModelServer, Reply, llm_page
 from tests.world.built_world import PeopleWorld
 from typeclasses.accounts import Account
 from typeclasses.agents import Agent
@@ -47,17 +47,6 @@ from world import days
 
 MOMENT = 2.0
 """Seconds for which a thread is waited for that hands nothing back."""
-_LLM = """\
-## agent
-**provider**: ollama
-**host**: {host}
-**model**: fake
-**time_limit**: 60
-**form**: {form}
-
-## summarizer
-**provider**: extractive
-"""
 SMALL = "**immediate_window**: 4\n**recent_window**: 4\n**min_saving_tokens**: 0\n"
 """A file of settings for windows of four memories."""
 
@@ -142,9 +131,9 @@ class AgentsWorld(PeopleWorld):
         vault = self.scratch / "vault"
         if not vault.exists():
             shutil.copytree(REPOSITORY / "vault" / "config", vault / "config")
-            (vault / "config" / "llm.md").write_text(
-                _LLM.format(host=self.fake.address, form=self.FORM)
-            )
+            agent = f"provider=ollama host={self.fake.address} model=fake time_limit=60"
+            page = llm_page(agent=f"{agent} form={self.FORM}", summarizer="provider=extractive")
+            (vault / "config" / "llm.md").write_text(page)
             if self.COMPACTION:
                 (vault / "config" / "memory_compaction.md").write_text(self.COMPACTION)
         places = Places(home=self.scratch / "home", vault=vault, ports=Ports(46500))

@@ -19,6 +19,7 @@ from keepsake.database import database_settings, shown
 from keepsake.errors import KeepsakeError
 from keepsake.paths import DATABASE_URL, places, prepare
 from tests import postgres
+from tests.fakes.model_server import llm_page
 from tests.sentences import table
 from tests.slow.cli.conftest import Copy, end, make_copy
 from tests.slow.e2e.players import Player
@@ -47,9 +48,8 @@ def world(database, tmp_path_factory) -> Iterator[Copy]:
     folder = tmp_path_factory.mktemp("world")
     made = make_copy(folder, **{DATABASE_URL: database("world")})
     made.here.config.mkdir(parents=True)
-    (made.here.config / "llm.md").write_text(
-        "## agent\n**provider**: scripted\n## summarizer\n**provider**: extractive\n"
-    )
+    page = llm_page(agent="provider=scripted", summarizer="provider=extractive")
+    (made.here.config / "llm.md").write_text(page)
     try:
         started = made.keepsake("start")
         assert started.returncode == 0, started.stderr

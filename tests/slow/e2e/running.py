@@ -10,21 +10,14 @@ from pathlib import Path
 
 from keepsake.paths import REPOSITORY
 from tests.empty_tables import lay_tables
+from tests.fakes.model_server import llm_page
 from tests.slow.cli.conftest import Copy, end, make_copy
 
-SCRIPTED = """\
-## agent
-**provider**: ollama
-**model**: comma
-**form**: script
-**time_limit**: 120
-
-## summarizer
-**provider**: {summarizer}
-**time_limit**: 120
-"""
+WITH_RULES = llm_page(
+    agent="provider=ollama model=comma form=script time_limit=120",
+    summarizer="provider=extractive time_limit=120",
+)
 """``llm.md`` of agents that a :class:`tests.fakes.model_server.FakeModelServer` answers."""
-WITH_RULES = SCRIPTED.format(summarizer="extractive")
 
 
 def change(copy: Copy, name: str, old: str, new: str) -> None:

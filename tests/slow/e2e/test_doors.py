@@ -14,18 +14,11 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from websockets.sync.client import ClientConnection, connect
 
+from tests.fakes.model_server import llm_page
 from tests.slow.cli.conftest import Copy
 from tests.slow.e2e.players import PASSWORD, PATIENCE, GameClient, Player
 from tests.slow.e2e.running import certify, running
 
-_LLM = """\
-## agent
-**provider**: ollama
-**model**: none
-
-## summarizer
-**provider**: extractive
-"""
 PROXY = "127.0.0.1"
 """The address of a web server on this machine, which is believed; others of loopback are not."""
 FRAMES = (
@@ -52,7 +45,7 @@ def copy(folder: Path, tables: Path) -> Iterator[Copy]:
     with running(
         folder,
         tables,
-        llm=_LLM,
+        llm=llm_page(agent="provider=ollama model=none", summarizer="provider=extractive"),
         KEEPSAKE_TLS_CERT=str(folder / "cert.pem"),
         KEEPSAKE_TLS_KEY=str(folder / "key.pem"),
         KEEPSAKE_HOSTNAME="world.example",

@@ -13,7 +13,7 @@ from keepsake.models.detection import Detection
 from keepsake.models.embedders import load_embedder
 from keepsake.models.profiles import SHIPPED_FILE, STOPGAP, Profiles
 from keepsake.paths import REPOSITORY, Places
-from tests.fakes.model_server import FakeModelServer, Reply
+from tests.fakes.model_server import FakeModelServer, Reply, llm_page
 from tests.unit.llm.conftest import Owner, running, until
 
 SHIPPED = REPOSITORY / "vault" / "config"
@@ -117,19 +117,16 @@ def test_auto_fills_the_profiles_and_only_what_follows_instructions_writes(tmp_p
     embedder = load_embedder(SHIPPED / "llm.md", profiles.found)
     assert (embedder.provider, embedder.model, embedder.host) == ("ollama", "bge-m3", fake.address)
     path = tmp_path / "llm.md"
-    path.write_text(
-        "## agent\n**provider**: auto\n"
-        "## summarizer\n**provider**: embedded\n**model_file**: x.gguf\n"
-    )
+    other = "provider=embedded model_file=x.gguf"
+    path.write_text(llm_page(agent="provider=auto", summarizer=other))
     own = Profiles(path)
     assert own.get("agent").model_file == "x.gguf", "there is one embedded server"
 
 
 def test_a_model_that_comes_later_answers_without_a_restart(home: Places, owner: Owner, fake):
     shutil.copy(SHIPPED / "models.md", home.config / "models.md")
-    (home.config / "llm.md").write_text(
-        "## agent\n**provider**: auto\n## summarizer\n**provider**: extractive\n"
-    )
+    page = llm_page(agent="provider=auto", summarizer="provider=extractive")
+    (home.config / "llm.md").write_text(page)
     fake.models = []
     with running(home, owner, {"OLLAMA_HOST": fake.address}) as gateway:
         assert gateway.profiles.get("agent").is_stopgap

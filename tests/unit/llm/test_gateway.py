@@ -15,29 +15,18 @@ from keepsake.models.profiles import ModelProfile
 from keepsake.models.queue import READY, Outcome, Priority, ServerStatus
 from keepsake.paths import Places
 from keepsake.ports import Generation, GenerationRequest
-from tests.fakes.model_server import FakeModelServer, Reply
+from tests.fakes.model_server import FakeModelServer, Reply, llm_page
 from tests.free_ports import free_base
 from tests.unit.llm.conftest import Owner, running, until
-
-CONFIG = """## agent
-**provider**: ollama
-**host**: {host}
-**model**: {model}
-**time_limit**: {limit}
-**in_flight**: 2
-## summarizer
-**provider**: {summarizer}
-**host**: {host}
-**model**: {model}
-**time_limit**: {limit}
-"""
 
 
 def configure(
     home: Places, host: str, model: str = "fake", limit: float = 60, summarizer: str = "openai"
 ) -> Path:
     path = home.config / "llm.md"
-    path.write_text(CONFIG.format(host=host, model=model, limit=limit, summarizer=summarizer))
+    shared = f"host={host} model={model} time_limit={limit}"
+    agent, other = f"provider=ollama {shared} in_flight=2", f"provider={summarizer} {shared}"
+    path.write_text(llm_page(agent=agent, summarizer=other))
     return path
 
 
