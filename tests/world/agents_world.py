@@ -300,6 +300,11 @@ class AgentsWorld(PeopleWorld):
         """An exit."""
         return create.create_object(Exit, key=name, location=start, destination=end)
 
+    def ways(self, start: Room, there: str, back: str, end: Room) -> None:
+        """An exit, and the one that leads back."""
+        self.way(there, start, end)
+        self.way(back, end, start)
+
     def thing(self, name: str) -> Any:
         """A thing in the inn."""
         return create.create_object("typeclasses.objects.Object", key=name, location=self.room1)

@@ -199,10 +199,8 @@ class TestTheCup(DeedsVillage):
         self.type("forget me Tom")
         self.settle(lambda: any("You are forgotten" in text for text in self.heard))
         assert progress(self.char1) == {}
-        assert (records()["twelfth_cup"]["who"], records()["twelfth_cup"]["keys"]) == (
-            ["somebody"],
-            [],
-        )
+        cup = records()["twelfth_cup"]
+        assert (cup["who"], cup["keys"]) == (["somebody"], [])
         assert "twelve cups" in find("room", "kettle").db.desc
         assert "thanks to somebody" in self.mira.db.profile
         for person in ATLAS.people:

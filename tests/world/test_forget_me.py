@@ -25,20 +25,14 @@ from keepsake.archive.tiers import load_tiers
 from keepsake.recall.chroma import Chroma
 from keepsake.recall.chroma_server import ChromaServer
 from keepsake.recall.service import IndexService
+from tests.sentences import table
 from tests.unit.index.conftest import inside
 from tests.unit.llm.conftest import places_in, until
 from tests.unit.mind.test_golden import GOLDEN
 from tests.world.agents_world import Building
 from tests.world.test_private_words import SECRETS, WHISPERED, PrivateWorld
 
-TOLD = (
-    (
-        "My sister Lisbet keeps pelargoniums at Corranhead.",
-        ("lisbet", "pelargoniums", "corranhead"),
-    ),
-    ("Never open the marzipan drawer, Mira.", ("marzipan",)),
-    ("I promise to bring the astrolabe tomorrow.", ("astrolabe",)),
-)
+TOLD = table("told by who is forgotten")
 LOGGED = "Tom: the Marzipan drawer\nAnn: Bramblewick\n"
 WORDS = (*(word for _, words in TOLD for word in words), *(each.casefold() for each in SECRETS))
 
@@ -244,14 +238,9 @@ def test_what_was_whispered_to_them_and_told_on_of_them_goes_too(tmp_path: Path)
 
 
 def test_what_the_agent_heard_others_say_to_them_goes_too(tmp_path: Path):
-    lines = [
-        ("Otto", "9-1", 'Otto says to Mira, "Shall I eat onions?"'),
-        ("Mira", "5-1", 'Mira says to Otto, "You are a bookbinder: eat no onions."'),
-        ("Mira", "5-1", 'Mira says to Ann, "Otto told me, I am a bookbinder."'),
-        ("Mira", "5-1", 'Mira says to Ann, "The soup is ready."'),
-        ("Ann", "7-1", 'Ann says to Mira, "Otto has a long beard."'),
-    ]
-    archived(tmp_path, *((HEARD, *line, {"event": "talk"}) for line in lines))
+    archived(
+        tmp_path, *((HEARD, *line, {"event": "talk"}) for line in table("said to who is forgotten"))
+    )
     (tmp_path / "people").mkdir()
     page = tmp_path / "people" / "Mira-5-1.md"
     page.write_text("- Mira said to Otto: eat no onions.\n- Mira said: the soup is ready.\n")

@@ -14,8 +14,7 @@ class Inn(AgentsWorld):
         super().setUp()
         self.set_thinking(idle_interval=1e9)
         self.quay = self.room("The Quay")
-        self.way("north", self.room1, self.quay)
-        self.way("south", self.quay, self.room1)
+        self.ways(self.room1, "north", "south", self.quay)
 
     def calls(self) -> int:
         return len(self.fake.calls("/api/generate"))
@@ -96,8 +95,7 @@ class TestHosts(Inn):
         self.mira.db.keeps = True
         self.char1.move_to(self.quay, quiet=True)
         cellar = self.room("The Cellar")
-        self.way("down", self.room1, cellar)
-        self.way("up", cellar, self.room1)
+        self.ways(self.room1, "down", "up", cellar)
         self.mira.move_to(cellar, quiet=True)
         heard = self.hears(self.char1)
         self.said = ["say Come in!", "wait"]

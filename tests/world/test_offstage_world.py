@@ -67,13 +67,8 @@ class Offstage(AgentsWorld):
         self.set_thinking(idle_interval=1e9)
         self.char1.location = None
         self.quay, self.kitchen = self.room("The Quay"), self.room("The Kitchen")
-        for start, name, end in (
-            (self.room1, "south", self.quay),
-            (self.quay, "north", self.room1),
-            (self.room1, "west", self.kitchen),
-            (self.kitchen, "east", self.room1),
-        ):
-            self.way(name, start, end)
+        self.ways(self.room1, "south", "north", self.quay)
+        self.ways(self.room1, "west", "east", self.kitchen)
         self.joss = self.another_agent("Joss")
         self.joss.location = self.quay
         for agent in (self.mira, self.joss):
@@ -82,13 +77,7 @@ class Offstage(AgentsWorld):
 
     def day(self, agent, *hours) -> None:
         agent.db.day = [
-            {
-                "at": at,
-                "in": room,
-                "when": [*when],
-                "does": does if isinstance(does, list) else [does],
-            }
-            for at, room, does, *when in hours
+            {"at": at, "in": room, "when": [], "does": [does]} for at, room, does in hours
         ]
 
     def pass_minutes(self, minutes: int) -> None:

@@ -17,8 +17,6 @@ from tests.sentences import table
 from tests.world.built_world import BuiltWorld
 from typeclasses.accounts import Account
 from typeclasses.characters import Character
-from typeclasses.exits import Exit
-from typeclasses.objects import Object
 from typeclasses.rooms import Room
 from world.build import find
 
@@ -29,8 +27,6 @@ class TestCreate(BuiltWorld, EvenniaTest):
     account_typeclass = Account
     character_typeclass = Character
     room_typeclass = Room
-    exit_typeclass = Exit
-    object_typeclass = Object
 
     def setUp(self) -> None:
         super().setUp()

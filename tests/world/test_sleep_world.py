@@ -90,10 +90,8 @@ class TestGoingHome(SleepWorld):
 
     def test_it_walks_exit_by_exit_and_then_sleeps_and_whoever_speaks_holds_it_up(self):
         self.square, quay = self.room("The Square"), self.room("The Quay")
-        self.way("out", self.room1, self.square)
-        self.way("in", self.square, self.room1)
-        self.way("south", self.square, quay)
-        self.way("north", quay, self.square)
+        self.ways(self.room1, "out", "in", self.square)
+        self.ways(self.square, "south", "north", quay)
         self.mira.home = self.room1
         self.mira.move_to(quay, quiet=True)
         self.heard.clear()

@@ -191,8 +191,7 @@ class DeedsWorld(TalkWorld):
         for each in (*self.room1.exits, *self.room2.exits, self.obj1, self.obj2):
             each.delete()
         self.room2.key = "The Yard"
-        self.way("door", self.room1, self.room2)
-        self.way("inn", self.room2, self.room1)
+        self.ways(self.room1, "door", "inn", self.room2)
 
     def holds(self, name: str) -> Any:
         return create.create_object(Object, key=name, location=self.mira)
