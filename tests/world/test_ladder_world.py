@@ -24,13 +24,10 @@ from keepsake.events.types import Guard
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.types import CompactReason
 from tests.fakes.model_server import tokens
+from tests.sentences import table
 from tests.world.agents_world import AgentsWorld, Building, FixedConfig
 
-WHO = ("Bram", "Nell", "Oswin", "Joss", "Ruan")
-WHAT = ("salt", "cider", "barley", "herring", "lamp oil", "honey", "tar")
-WHERE = ("from Ostrey", "up the river", "to the mill", "by the north gate", "over the hills",
-         "through the snow", "at dawn", "on Friday night", "with two mules", "for the feast",
-         "without a word")  # fmt: skip
+WHO, WHAT, WHERE = table("who brings what from where")
 TOLD = "## Told To You, And Promised\n"
 LOGGING = (agent_log, turn_module, memory_module, compacting_module)
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from keepsake.contrib.evennia.commands.why import told
 from keepsake.events.types import Thought
 from keepsake.events.why import PromptSource, SummaryBasis, Why
+from tests.sentences import table
 from tests.world.agents_world import Building
 from tests.world.test_events_world import EventsWorld
 from tests.world.test_recall_world import CHATTER, FACTS, RecallWorld
@@ -54,16 +55,7 @@ class TestWhy(WhyWorld):
         for line in recent.text.splitlines():
             assert line in deep
         shown = self.why()
-        for part in (
-            "Mira's last act",
-            "say In Ostrey, he mends nets.",
-            "Its reason   kind",
-            "addressed by Tom",
-            "Where does my brother Edwin mend nets?",
-            "summary of compaction ",
-            "fake, temperature",
-            "waited",
-        ):
+        for part in table("what led to an act"):
             assert part in shown
         recalled = shown.split("Recalled")[1].split("Word for word")[0]
         assert "memory 2 " in recalled

@@ -46,10 +46,7 @@ def world(tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize(
-    "wrong",  # file, words, other words, line, reason
-    table("wrong world files"),  # file, words, other words, line, reason
-)
+@pytest.mark.parametrize("wrong", table("wrong world files"))  # file, old, new, line, reason
 def test_wrong_data_is_refused_with_file_line_and_reason(world, wrong):
     file, old, new, line, reason = wrong
     path = world / file

@@ -25,7 +25,7 @@ _CHANGES = (
 _times, _lines = itertools.count(1), itertools.count(100)
 
 
-def _speaks(_prompt: str) -> str:
+def speaks(_prompt: str) -> str:
     """Something new each time: an agent that repeats itself is asked again."""
     return f" say The ferry leaves at {next(_times)} sharp. | somebody asked\n~Mira> go north"
 
@@ -64,7 +64,7 @@ _NO_DAYS = (
 def watched(folder: Path, tables: Path) -> Iterator[WatchedWorld]:
     """Start one, and let Mira live through enough for two compactions; ended afterwards."""
     with (
-        FakeModelServer(models=["comma"], script=_speaks) as fake,
+        FakeModelServer(models=["comma"], script=speaks) as fake,
         running(folder, tables, llm=WITH_RULES, changes=_CHANGES, OLLAMA_HOST=fake.address) as copy,
     ):
         made = WatchedWorld(copy, Player.new(copy, "Tamsin"))

@@ -9,16 +9,11 @@ import pytest
 from keepsake.cli.memories import RecallServer
 from keepsake.models.embedders import MiniLMEmbedder
 from keepsake.paths import REPOSITORY
+from tests.sentences import table
 from tests.unit.lab.in_process import keepsake
 
 DATA = REPOSITORY / "tests" / "data"
-TURNS = [
-    ("D1:1", "Ann", "1:56 pm on 8 May, 2023", "I finally adopted a puppy from the shelter!"),
-    ("D1:2", "Ben", "1:56 pm on 8 May, 2023", "Wonderful! What do you call her?"),
-    ("D1:3", "Ann", "1:56 pm on 8 May, 2023", "Biscuit, after her colour."),
-    ("D2:1", "Ben", "7:10 pm on 20 June, 2023", "Work is wearing me out, I need a holiday."),
-    ("D2:2", "Ann", "7:10 pm on 20 June, 2023", "We went hiking in the Alps last week. Naïve! ☀"),
-]
+TURNS = table("turns of two friends")
 
 
 def turns(rows=TURNS) -> list[dict[str, str]]:

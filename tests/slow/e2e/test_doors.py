@@ -15,6 +15,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from websockets.sync.client import ClientConnection, connect
 
 from tests.fakes.model_server import llm_page
+from tests.sentences import table
 from tests.slow.cli.conftest import Copy
 from tests.slow.e2e.players import PASSWORD, PATIENCE, GameClient, Player
 from tests.slow.e2e.running import certify, running
@@ -22,13 +23,7 @@ from tests.slow.e2e.running import certify, running
 PROXY = "127.0.0.1"
 """The address of a web server on this machine, which is believed; others of loopback are not."""
 FRAMES = (
-    *("", "{", "null", "5", "[]", "{}", "[1,2,3]", "[[],[],{}]", "[{},[],{}]", "[null,null,null]"),
-    *('["text",5,5]', '["text",{},[]]', '["text",[5],{}]', '["text",[["a"]],{}]'),
-    *('["text",["look"],{"session":1}]', '["text",["look"],5]', '["self",[],{}]'),
-    *('["session",[],{}]', '["options",[],{}]', '["login",["a","b","c"],{}]'),
-    *('["client_options",[],{"screenwidth":"x"}]', '["msdp_send",[{}],{}]', '["text",[null],{}]'),
-    *('["webclient_options",[5],{}]', '["text",["\\ud800"],{}]', "[" * 3000, "9" * 5000),
-    *('["text",["look"],{"cmdstring":5,"callertype":5}]', '["repeat",["x",5],{}]'),
+    *(*table("frames of no use"), "[" * 3000, "9" * 5000),
     *(b"\xff\xfe\x00", b'["text",["\x00\x01"],{}]'),
 )
 

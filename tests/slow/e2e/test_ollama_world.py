@@ -6,7 +6,6 @@ much else happens, somebody asks. Then the server goes away and comes back.
 
 from __future__ import annotations
 
-import itertools
 import time
 from collections.abc import Iterator
 
@@ -16,25 +15,19 @@ import pytest
 from keepsake.cli import processes
 from tests.fakes.model_server import FakeModelServer
 from tests.free_ports import free_base
+from tests.slow.browser.watched import FACT, speaks
 from tests.slow.cli.conftest import Copy
 from tests.slow.e2e.players import PATIENCE, Player, chat_until, compactions
 from tests.slow.e2e.running import WITH_RULES, running
 from tests.unit.llm.conftest import until
 
-FACT = "My brother Edwin mends nets in Ostrey, beside the salt house."
 PAST = "RELATED PAST EXPERIENCES:\n"
 TOKEN = "0123456789abcdef0123456789"
-_times = itertools.count(1)
 
 
 def listens(_prompt: str) -> str:
     """What a model answers that has nothing to say."""
     return " wait"
-
-
-def speaks(_prompt: str) -> str:
-    """What a good base model might go on with."""
-    return f" say The ferry leaves at {next(_times)} sharp. | somebody asked\n~Mira> go north"
 
 
 @pytest.fixture(scope="module")

@@ -28,6 +28,7 @@ from keepsake.paths import REPOSITORY, Places, Ports
 from tests.empty_tables import lay_tables_for_labs
 from tests.fakes.model_server import FakeModelServer, Reply
 from tests.unit.lab.in_process import keepsake
+from tests.unit.mind.acquaintances import contents
 
 BUSY = (
     *("immediate_window=8", "recent_window=8", "preserve_memories=4", "context_tokens=2000"),
@@ -72,12 +73,7 @@ def log_of(lab):
 
 def agents_of(lab):
     """Every file that agents keep: archives, summaries, notes, profiles, journals."""
-    folder = lab.places.agents
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.name != ".in-use"
-    }
+    return contents(lab.places.agents)
 
 
 @pytest.fixture(scope="module")

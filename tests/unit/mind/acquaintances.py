@@ -73,10 +73,8 @@ def there(book: PeopleBook, key: str) -> PersonPage:
     return page
 
 
-def files(folder: Path) -> dict[str, str]:
-    """Every file but what a killed writer leaves behind."""
-    return {
-        str(path.relative_to(folder)): path.read_text(encoding="utf-8")
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.suffix != ".tmp"
-    }
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file, but locks and what a killed writer leaves behind."""
+    left = (".lock", ".in-use")
+    files = (path for path in folder.rglob("*") if path.is_file() and path.name not in left)
+    return {str(p.relative_to(folder)): p.read_bytes() for p in files if p.suffix != ".tmp"}

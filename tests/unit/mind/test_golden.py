@@ -13,7 +13,7 @@ from keepsake.books.kept_lines import Commitments, Pinned
 from keepsake.books.notes import NoteBook
 from keepsake.books.people import PeopleBook
 from keepsake.events.files import events
-from tests.unit.mind.acquaintances import ADA, TOM
+from tests.unit.mind.acquaintances import ADA, TOM, contents
 from tests.unit.mind.lives import Life, covered
 
 GOLDEN = Path(__file__).parents[2] / "data" / "golden"
@@ -35,12 +35,6 @@ def agent(tmp_path):
     """A copy of the agent's folder as an earlier version left it."""
     shutil.copytree(GOLDEN, tmp_path / "golden")
     return tmp_path / "golden" / "vault" / "agents" / "Mira"
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    """Every file."""
-    files = (path for path in folder.rglob("*") if path.is_file() and path.name != ".lock")
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
 def test_an_earlier_vault_opens_and_is_written_on(agent):

@@ -14,6 +14,7 @@ from keepsake.memory.masking import STEP, mask
 from keepsake.prompt.script import LISTED, script
 from keepsake.prompt.script import RECALLED as RECALLED_OPENING
 from keepsake.prompt.tokens import estimate_tokens
+from tests.sentences import table
 from tests.unit.mind.lives import EVENING, lived
 
 ACT, RESULT, SEEN = MemoryKind.ACT, MemoryKind.RESULT, MemoryKind.PERCEPTION
@@ -32,27 +33,11 @@ RECALLED = (
 _LOFT = INN.replace("The Kettle", "The Guest Loft", 1)
 
 
-@pytest.mark.parametrize(
-    ("results", "shown"),
-    [
-        (
-            [("look", f"{INN} Here: Tom."), ("look", f"{INN} Here: Tom."), ("go up", _LOFT),
-             ("go down", f"{INN} Here: Tom."), ("look", f"{INN} Here: Ada.")],
-            ["look", "The Kettle. Here: Tom. … (memory 2)", "look",
-             "go up", "The Guest Loft. … (memory 6)",
-             "go down", "The Kettle. Here: Tom. … (memory 8)",
-             "look", "The Kettle. Here: Ada. … (memory 10)"],
-        ),
-        (
-            [("recall letter", RECALLED)],
-            ["recall letter",
-             "You recall: memory 12 [1 May 2026, 18:00, The Kettle] Tom: I hid the letter under "
-             "the third step; memories 65-128: I served soup to Ada and … (memory 2)"],
-        ),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("results", "shown"), table("old results"))
 def test_what_is_left_of_old_results(results, shown):
-    window = lived(*(line for act, text in results for line in (f"~{act}", f"={text}")))
+    whole = {"inn": INN, "loft": _LOFT, "recalled": RECALLED}
+    lines = [(f"~{act}", f"={text.format(**whole)}") for act, text in results]
+    window = lived(*(line for both in lines for line in both))
     assert [memory.text for memory in mask(window, len(window))] == shown
 
 

@@ -14,7 +14,17 @@ from keepsake.books import files as vault_files
 from keepsake.books.people import PeopleBook, Telling
 from keepsake.books.people import lines as people_lines
 from keepsake.books.person_page import PageLine, PersonPage, parse_page, worked_in, written
-from tests.unit.mind.acquaintances import ADA, RUAN, START, TOM, Days, eventful, files, taken, there
+from tests.unit.mind.acquaintances import (
+    ADA,
+    RUAN,
+    START,
+    TOM,
+    Days,
+    contents,
+    eventful,
+    taken,
+    there,
+)
 from tests.unit.mind.lives import WordTokens
 
 
@@ -85,7 +95,7 @@ def test_what_a_person_writes_stays_and_a_broken_page_waits_to_be_mended(tmp_pat
 
 def test_killed_at_any_write_nothing_is_lost_or_doubled(tmp_path, monkeypatch):
     days, real = eventful(), vault_files._written_aside
-    whole = files(taken(tmp_path / "whole", days).folder)
+    whole = contents(taken(tmp_path / "whole", days).folder)
     for dies in range(1, len(whole) + 1):
         left = [dies]
 
@@ -100,7 +110,7 @@ def test_killed_at_any_write_nothing_is_lost_or_doubled(tmp_path, monkeypatch):
             patched.setattr(vault_files, "_written_aside", killed)
             with pytest.raises(KeyboardInterrupt):
                 taken(folder, days)
-        assert files(taken(folder, days).folder) == whole
+        assert contents(taken(folder, days).folder) == whole
 
 
 # -- in a prompt
