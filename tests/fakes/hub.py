@@ -28,7 +28,9 @@ class FakeHub:
         self.failing = 0
         self.gate: threading.Event | None = None
         self.ranges: list[str | None] = []
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._http = ThreadingHTTPServer(
+            ("127.0.0.1", 0), type("Handler", (_Handler,), {"hub": self})
+        )
         self._http.daemon_threads = True
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.01,), daemon=True)
         self._thread.start()
@@ -50,10 +52,6 @@ class FakeHub:
             f"/{self.repo}/resolve/{revision}/{self.file}" for revision in ("main", self.commit)
         }
         return path in where
-
-
-def _handler(hub: FakeHub) -> type[_Handler]:
-    return type("Handler", (_Handler,), {"hub": hub})
 
 
 class _Handler(BaseHTTPRequestHandler):

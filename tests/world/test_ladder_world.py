@@ -32,11 +32,9 @@ TOLD = "## Told To You, And Promised\n"
 LOGGING = (agent_log, turn_module, memory_module, compacting_module)
 
 
-class Dead:
+def dead(_source):
     """A summarizer whose server is gone."""
-
-    def __call__(self, source):
-        raise ModelUnavailable("nobody answers on port 1", "Start the server")
+    raise ModelUnavailable("nobody answers on port 1", "Start the server")
 
 
 class LadderWorld(AgentsWorld):
@@ -125,7 +123,7 @@ class TestBudget(LadderWorld):
         assert self.past() == []
         assert any("cannot think" in line for line in self.logged)
         self.budget(context_tokens=1600, high=9.0, fallback_after=0)
-        self.summarizer(lambda _: Dead())
+        self.summarizer(lambda _: dead)
         prompts = self.thinks("What did ship 3 bring?", "say Casks.")
         assert [past.reason for past in self.past()] == ["emergency"]
         assert self.mind.memory.context().recent.model == "extractive"
@@ -191,7 +189,7 @@ class TestBuilders(Building, LadderWorld):
         assert self.mind.memory.context().recent is None
         assert "undone" in self.type("@compaction Mira", "stand")
         assert "Nothing was taken back" in self.type("@compact-memories/undo Mira", "Nothing")
-        self.summarizer(lambda _: Dead())
+        self.summarizer(lambda _: dead)
         shown = self.type("@compact-memories Mira", "failed")
         assert "nobody answers on port 1. Start the server" in shown
         soup = Commitment(CommitmentKind.PROMISE, "Tom", "a bowl of soup", 2)

@@ -130,7 +130,7 @@ class TestPrivacy(RecallWorld):
 
     def test_other_agents_see_nothing_of_it(self):
         bram = self.another_agent("Bram")
-        self.mind.books.notes.write("secret", "xyzzy", now=_now(self))
+        self.mind.books.notes.write("secret", "xyzzy", now=self.services.clock.now())
         for line in ("@notes Mira", "notes", "recall xyzzy", "@recall Mira = xyzzy"):
             bram.execute_cmd(line)
             self.settle()
@@ -172,7 +172,3 @@ class TestBuilders(Building, RecallWorld):
         assert "by words" in shown
         assert "(memories 1-5, edited by hand, " in shown
         assert "parrot" in self.type("@recall Mira = parrot")
-
-
-def _now(world):
-    return world.services.clock.now()

@@ -133,25 +133,20 @@ class TestCompacting(LadderWorld):
         self.services.sleeping = FixedConfig(self.services.sleeping.current)
         self.fill(0.75, context_tokens=1600)
         self.budget(context_tokens=1600)
-        sleeper = self.mind.sleeper
-        steps = []
-        memory = self.mind.memory.memory
-        compact = memory.compact
+        sleeper, memory, books = self.mind.sleeper, self.mind.memory.memory, self.mind.books
+        compact, settle, steps = memory.compact, books.settle, []
+        held, let_go = threading.Event(), threading.Event()
 
         def compacting(reason):
             steps.append(sleeper.nights.step)
             return compact(reason)
 
-        memory.compact = compacting
-        held, let_go = threading.Event(), threading.Event()
-        consolidating = self.mind.books.settle
-
-        def settle(archive):
+        def settling(archive):
             held.set()
             let_go.wait(60)
-            consolidating(archive)
+            settle(archive)
 
-        self.mind.books.settle = settle
+        memory.compact, books.settle = compacting, settling
         sleeper.fall_asleep("a test said so")
         self.settle(held.is_set)
         self.mind.compactions.compact_if_due()  # as the housekeeping asks every two seconds

@@ -36,14 +36,6 @@ def test_locomo_is_read_as_it_is_published():
     assert all(q.time == first.memories[-1].time for q in first.questions)
 
 
-def spoilt(name, spoil, tmp_path):
-    data = json.loads((FOLDER / name).read_text())
-    spoil(data)
-    path = tmp_path / "spoilt.json"
-    path.write_text(json.dumps(data))
-    return path
-
-
 @pytest.mark.parametrize(
     ("name", "spoil", "told"),
     [
@@ -63,7 +55,9 @@ def spoilt(name, spoil, tmp_path):
     ],
 )
 def test_what_is_wrong_is_named_with_its_place_and_a_cure(name, spoil, told, tmp_path):
-    path = spoilt(name, spoil, tmp_path)
+    data, path = json.loads((FOLDER / name).read_text()), tmp_path / "spoilt.json"
+    spoil(data)
+    path.write_text(json.dumps(data))
     with pytest.raises(KeepsakeError, match=told) as found:
         read_trials(path)
     assert "spoilt.json" in str(found.value)

@@ -69,11 +69,8 @@ def test_an_earlier_vault_opens_and_is_written_on(agent):
 def test_the_books_of_the_version_before_this_one_open_and_are_written_on(agent):
     nell = agent.parent / "Nell"
     before = contents(nell)
-    commitments, journal, book = (
-        Commitments(nell / "noticed.md"),
-        Journal(nell / "journal"),
-        PeopleBook(nell),
-    )
+    commitments = Commitments(nell / "noticed.md")
+    journal, book = Journal(nell / "journal"), PeopleBook(nell)
     assert [item.line for item in commitments.items] == [
         "You promised Jonas: a bowl of soup (memory 241)",
         "Ada told you: never open the cellar door (memory 17)",

@@ -26,11 +26,8 @@ class World:
     """Six lines, each on its own day but the first three, all searchable."""
 
     def __init__(self, vectors: bool = True) -> None:
-        self.words, self.vectors, self.embedder = (
-            WordIndex(),
-            LocalVectors(),
-            BagOfWords(same=MEANINGS),
-        )
+        self.words, self.vectors = WordIndex(), LocalVectors()
+        self.embedder = BagOfWords(same=MEANINGS)
         self.complaints: list[str] = []
         begin = NOW - timedelta(days=10)
         for n, (speaker, text) in enumerate(table("lines to recall"), 1):

@@ -48,13 +48,6 @@ def talk(scene: TalkScene = SCENE) -> Talk:
     return Talk(scene, SHIPPED["talk"].current, SHIPPED["act"].current, count)
 
 
-def script(scene: TalkScene, nudge: str = "Anneke waits.", room: int = 9_000) -> TalkPrompt:
-    made = Talk(
-        scene, SHIPPED["talk"].current, SHIPPED["act"].current, lambda texts: sum(map(len, texts))
-    )
-    return made.prompt(Target("script", room), nudge)
-
-
 def texts(prompt: TalkPrompt) -> list[str]:
     return [message.text for message in prompt.question.messages]
 
@@ -151,7 +144,7 @@ def test_what_players_write_is_never_a_template_nor_a_script(evil):
     parts = ("notes", "experiences", "pinned", "exits", "here", "people")
     texts = dict.fromkeys(("recent", "longterm", "place", "description"), evil)
     scene = replace(SCENE, window=words, **texts, **dict.fromkeys(parts, (evil,)))
-    prompt = script(scene, evil).question.text
+    prompt = talk(scene).prompt(Target("script", 9_000), evil).question.text
     assert not any(each in prompt for each in ("49", "xxxxxxxxx", "<eos>", "~Mira> @py"))
     assert prompt.count("~Mira>") == 2, "an act, and the end"
 
