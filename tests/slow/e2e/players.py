@@ -44,7 +44,7 @@ class Player:
         """The admin, with the generated password."""
         return cls.back(copy, "admin", copy.here.admin_password.read_text().strip())
 
-    def type(self, command: str, *wanted: str, seconds: float = PATIENCE) -> str:
+    def type(self, command: str, *wanted: str) -> str:
         """Type a line; returns what is shown until all of ``wanted`` came.
 
         A text may come in pieces: whatever matters of it has to be among ``wanted``.
@@ -52,11 +52,11 @@ class Player:
         self.look_up()
         self.line.text = ""
         self.line.send(command)
-        return self.see(*wanted, seconds=seconds)
+        return self.see(*wanted)
 
-    def see(self, *wanted: str, seconds: float = PATIENCE) -> str:
+    def see(self, *wanted: str) -> str:
         """Wait for patterns; returns all that was shown since the last line typed."""
-        deadline = time.monotonic() + seconds
+        deadline = time.monotonic() + PATIENCE
         while not all(re.search(each, self.line.text) for each in wanted):
             assert time.monotonic() < deadline, f"{wanted} never came: {self.line.text!r}"
             assert self.line.read(), f"hung up before {wanted} came: {self.line.text!r}"
@@ -119,9 +119,9 @@ class GameClient(Telnet):
         return [json.loads(data) for found, _, data in texts if found == name]
 
 
-def wait_for(path: Path, wanted: str, seconds: float = PATIENCE) -> str:
+def wait_for(path: Path, wanted: str) -> str:
     """Wait until a file holds a pattern; returns its text."""
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + PATIENCE
     while True:
         text = path.read_text(errors="replace") if path.exists() else ""
         if re.search(wanted, text):
@@ -135,13 +135,13 @@ def compactions(copy: Copy) -> int:
     return copy.here.agents_log.read_text().count("[Memory] Mira: Compaction complete")
 
 
-def chat_until(done: Callable[[], object], speaker: Player, seconds: float = PATIENCE) -> None:
+def chat_until(done: Callable[[], object], speaker: Player) -> None:
     """Say one thing after the other, until something has come of it.
 
     How many lines that takes depends on the machine: a world may take in a dozen while
     one compaction is made of the first. From one player four in a second are heard for long.
     """
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + PATIENCE
     for number, line in enumerate(itertools.cycle(_TALK)):
         if done():
             return

@@ -15,7 +15,6 @@ from keepsake.archive.records import Memory, MemoryKind, Summary, Tier
 from keepsake.archive.tiers import SummaryState
 from keepsake.books.notes import NoteBook
 from keepsake.errors import IndexUnavailable
-from keepsake.ports import Embedder
 from keepsake.recall.agent_index import AgentIndex
 from keepsake.recall.chroma import Chroma
 from keepsake.recall.chroma_server import ChromaServer
@@ -104,7 +103,7 @@ def said() -> list[str]:
     return []
 
 
-type Opener = Callable[..., AgentIndex]
+type Opener = Callable[[], AgentIndex]
 
 
 @pytest.fixture
@@ -114,10 +113,9 @@ def reopen(
     """Opens the index of ``life``, as after a restart; all are closed at the end."""
     opened: list[AgentIndex] = []
 
-    def reopen(by: Embedder = embedder, *, vectors: bool = True) -> AgentIndex:
-        folder, kept = tmp_path / "index" / "mira", chroma if vectors else None
-        made = {"chroma": kept, "embedder": by, "log": said.append}
-        index = AgentIndex(folder, life.archive.folder, life.notes, **made)
+    def reopen() -> AgentIndex:
+        folder, made = tmp_path / "index" / "mira", {"chroma": chroma, "embedder": embedder}
+        index = AgentIndex(folder, life.archive.folder, life.notes, **made, log=said.append)
         opened.append(index)
         return index
 

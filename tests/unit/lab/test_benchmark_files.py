@@ -12,17 +12,13 @@ from keepsake.paths import REPOSITORY
 FOLDER = REPOSITORY / "tests" / "data" / "benchmarks"
 
 
-def text_of(trial, number):
-    return trial.memories[number - 1].text
-
-
 def test_locomo_is_read_as_it_is_published():
     first, second = read_trials(FOLDER / "locomo.json")
     assert (first.name, second.name) == ("made-up-1", "made-up-2")
     assert [m.number for m in first.memories] == list(range(1, 25))
     assert first.memories[0].time == datetime(2023, 3, 3, 10, 15, tzinfo=UTC)
     assert first.memories[8].time == datetime(2023, 4, 21, 19, 40, tzinfo=UTC)
-    assert text_of(first, 7).endswith("[shares a photo of a crooked blue bowl]")
+    assert first.memories[6].text.endswith("[shares a photo of a crooked blue bowl]")
     assert {memory.source for memory in first.memories} == {"Nadia", "Oskar"}
     asked = {q.text: q for q in first.questions}
     earned = asked["How much did Nadia earn with her bowls at the market?"]

@@ -20,11 +20,9 @@ from tests.free_ports import free_base
 from tests.unit.llm.conftest import Owner, running, until
 
 
-def configure(
-    home: Places, host: str, model: str = "fake", limit: float = 60, summarizer: str = "openai"
-) -> Path:
+def configure(home: Places, host: str, summarizer: str = "openai") -> Path:
     path = home.config / "llm.md"
-    shared = f"host={host} model={model} time_limit={limit}"
+    shared = f"host={host} model=fake time_limit=60"
     agent, other = f"provider=ollama {shared} in_flight=2", f"provider={summarizer} {shared}"
     path.write_text(llm_page(agent=agent, summarizer=other))
     return path

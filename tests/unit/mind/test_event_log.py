@@ -19,14 +19,9 @@ from tests.unit.llm.conftest import until
 BEGAN = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 
 
-def remembered(n, agent="Mira"):
-    return MemoryChange(agent=agent, op="append", n=n, of="act", size=7)
-
-
-def thought(prompt="", agent="Mira", **others):
-    return Thought(
-        agent=agent, trigger="idle", priority="idle", outcome="acted", prompt=prompt, **others
-    )
+def thought(prompt, **others):
+    of = {"agent": "Mira", "trigger": "idle", "priority": "idle", "outcome": "acted"}
+    return Thought(**of, prompt=prompt, **others)
 
 
 @pytest.fixture
@@ -72,7 +67,7 @@ def test_files_end_with_their_size_and_their_day(tmp_path, logs):
     for n in range(1, 41):
         if n == 21:
             clock.time += timedelta(days=1)
-        log.emit(remembered(n))
+        log.emit(MemoryChange(agent="Mira", op="append", n=n, of="act", size=7))
     assert log.flush()
     log.close()
     assert not [path for path in (tmp_path, *tmp_path.iterdir()) if path.stat().st_mode & 0o077]

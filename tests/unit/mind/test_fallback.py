@@ -14,11 +14,11 @@ PERSONA = (
 )
 
 
-def said(words, *lines, persona=PERSONA, before=(), **more):
+def said(words, *lines, persona=PERSONA, **more):
     """What Mira says to Anneke; ``lines`` are (speaker, words, score)."""
     known = [FallbackLine(each) for each in open_lines(persona)]
     known += [FallbackLine(text, who, n, score) for n, (who, text, score) in enumerate(lines, 1)]
-    scene = {"agent": "Mira", "partner": "Anneke", "said_before": before, "rng": Random(7)}
+    scene = {"agent": "Mira", "partner": "Anneke", "said_before": (), "rng": Random(7)}
     return answer(words, lines=known, **scene, **more)
 
 

@@ -116,17 +116,14 @@ def test_killed_at_any_write_nothing_is_lost_or_doubled(tmp_path, monkeypatch):
 # -- in a prompt
 
 
-def telling(days: Days, **more) -> Telling:
-    return Telling(days.now + timedelta(days=1), WordTokens(), **more)
-
-
 def test_what_was_confided_comes_first_and_only_for_those_who_may_hear_it(tmp_path):
     days = eventful()
     secret = days.memories[-1].number
     for number in range(8):
         days.says("Ada", ADA, f"I have baked loaf {number}.")
     book, ada = taken(tmp_path, days), [(ADA, "Ada")]
-    how = telling(days, confided=lambda numbers: secret in numbers)
+    tomorrow = days.now + timedelta(days=1)
+    how = Telling(tomorrow, WordTokens(), confided=lambda numbers: secret in numbers)
     (line,) = people_lines(ada, book, 300, how)
     assert "told you in confidence: 'Nobody may know" in line
     assert line.index("Nobody may know") < line.index("loaf 7")
@@ -140,10 +137,6 @@ def test_what_was_confided_comes_first_and_only_for_those_who_may_hear_it(tmp_pa
 # -- a page as a file
 
 
-def parsed(text: str) -> PersonPage:
-    return parse_page(Path("Tom.md"), text, START)
-
-
 _WORDS = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=80)
 
 
@@ -153,7 +146,7 @@ def test_nothing_that_is_said_forges_a_line_or_a_heading(words, name):
     for each in words:
         days.says("Tom", TOM, each)
     page = worked_in(None, TOM, [*days.memories, days.does("Tom", TOM, "waves.")])
-    again = parsed(written(page))
+    again = parse_page(Path("Tom.md"), written(page), START)
     assert [each.numbers for each in again.lines] == [each.numbers for each in page.lines]
     assert again.by_hand == ()
     when = datetime(2026, 1, 1, tzinfo=UTC)

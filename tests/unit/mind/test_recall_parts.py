@@ -19,10 +19,10 @@ NOW = datetime(2026, 5, 14, tzinfo=UTC)
 PLAIN = Weights(speaker=0, named=0, asking=0, full=0, answer=0, recent=0, nearby=0)
 
 
-def documents(*texts: str, apart: timedelta = timedelta(days=1)) -> dict[str, Document]:
+def documents(*texts: str) -> dict[str, Document]:
     return {
         f"memory:{n}": Document(
-            f"memory:{n}", DocumentKind.MEMORY, text, NOW - 9 * apart + n * apart, n, n
+            f"memory:{n}", DocumentKind.MEMORY, text, NOW + timedelta(days=n - 9), n, n
         )
         for n, text in enumerate(texts, 1)
     }
@@ -69,13 +69,13 @@ def test_a_question_for_a_time_is_known(text, asks):
 BEGIN = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
 
-def memory(number: int, text: str, minutes: int | None = None) -> Document:
-    time = BEGIN + timedelta(minutes=number if minutes is None else minutes)
+def memory(number: int, text: str) -> Document:
+    time = BEGIN + timedelta(minutes=number)
     return Document(f"memory:{number}", DocumentKind.MEMORY, text, time, number, number, "Tom")
 
 
-def keys(index: WordIndex, *terms: str, **how) -> list[str]:
-    return [document.key for document, _ in index.search(terms, 10, **how)]
+def keys(index: WordIndex, *terms: str) -> list[str]:
+    return [document.key for document, _ in index.search(terms, 10)]
 
 
 def test_words_are_found_by_their_stems_best_first():

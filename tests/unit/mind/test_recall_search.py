@@ -17,9 +17,9 @@ MEANINGS = {"sibling": "brother", "fishes": "nets", "job": "mends", "meal": "sou
 """What the embedder below takes for the same."""
 
 
-def memory(number: int, speaker: str, text: str, time: datetime, place: str = "") -> Document:
+def memory(number: int, speaker: str, text: str, time: datetime) -> Document:
     key = f"memory:{number}"
-    return Document(key, DocumentKind.MEMORY, text, time, number, number, speaker, place)
+    return Document(key, DocumentKind.MEMORY, text, time, number, number, speaker)
 
 
 class World:

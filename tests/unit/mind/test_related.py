@@ -17,15 +17,14 @@ NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 EMPTY = MemoryContext(None, None, ())
 
 
-def memory(number, text, kind=MemoryKind.PERCEPTION, source="Tom"):
-    return Memory(number, NOON, kind, text, "The Inn", "" if kind == "act" else source)
+def memory(number, text):
+    return Memory(number, NOON, MemoryKind.PERCEPTION, text, "The Inn", "Tom")
 
 
-def raw(number, text, speaker="Tom"):
+def raw(number, text):
     key = f"memory:{number}"
-    return Hit(
-        Document(key, DocumentKind.MEMORY, text, NOON, number, number, speaker, "The Inn"), 1.0
-    )
+    found = Document(key, DocumentKind.MEMORY, text, NOON, number, number, "Tom", "The Inn")
+    return Hit(found, 1.0)
 
 
 def summary(number, first, last, text):

@@ -9,7 +9,6 @@ from typing import Any
 
 from keepsake.events.types import Thought
 from keepsake.web import history
-from keepsake.web.shapes import Point
 
 NOW = datetime(2026, 5, 4, 12, 0, 30, tzinfo=UTC)
 MIRA, TOM = 7, 8
@@ -18,30 +17,12 @@ MIRA, TOM = 7, 8
 def thought(minutes: float, **more: Any) -> dict[str, Any]:
     told = {"outcome": "acted", "model": "m", "latency": 2.0, "sections": {"window": 100}}
     tokens = {"prompt_tokens": 90, "cached_tokens": 45, "completion_tokens": 7, "budget": 4000}
-    return event(Thought.kind, minutes, **told | tokens | more)
-
-
-def event(kind: str, minutes: float, agent_id: int = MIRA, **more: Any) -> dict[str, Any]:
     at = NOW - timedelta(minutes=minutes)
-    return {"kind": kind, "agent_id": agent_id, "t": at.isoformat(), **more}
-
-
-def points(
-    folder: Path, *events: dict[str, Any], first: int = 1, total: int = 0
-) -> tuple[tuple[Point, ...], bool]:
-    """The last hour of Mira, by a log with these events."""
-    folder.mkdir(exist_ok=True)
-    file = folder / f"events-{NOW.date()}-{first:010}.jsonl"
-    lines = [{"seq": first + place, **each} for place, each in enumerate(events)]
-    file.write_text("".join(json.dumps(x, separators=(",", ":")) + "\n" for x in lines))
-    made = history.series(folder, MIRA, total, 1, NOW)
-    assert len(made.points) == history.POINTS
-    return made.points, made.complete
+    return {"kind": Thought.kind, "agent_id": MIRA, "t": at.isoformat(), **told, **tokens, **more}
 
 
 def test_thoughts_are_counted_where_they_ended(tmp_path: Path) -> None:
-    found, complete = points(
-        tmp_path,
+    events = (
         thought(70),
         thought(30, latency=4.0, sections={"window": 300}),
         thought(30),
@@ -50,7 +31,11 @@ def test_thoughts_are_counted_where_they_ended(tmp_path: Path) -> None:
         thought(10, agent_id=TOM),
         thought(0),
     )
-    assert complete
+    lines = [json.dumps({"seq": n, **e}, separators=(",", ":")) for n, e in enumerate(events, 1)]
+    (tmp_path / f"events-{NOW.date()}-0000000001.jsonl").write_text("\n".join(lines) + "\n")
+    made = history.series(tmp_path, MIRA, 0, 1, NOW)
+    found = made.points
+    assert (len(found), made.complete) == (history.POINTS, True)
     assert [(place, each.thoughts) for place, each in enumerate(found) if each.thoughts] == [
         (29, 3),
         (59, 1),

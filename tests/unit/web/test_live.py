@@ -65,11 +65,11 @@ class World:
             return fail(self.answer)
         return succeed(self.answer and cookies == ADA)
 
-    def emit(self, count: int, agent_id: int = 7) -> None:
+    def emit(self, count: int) -> None:
         for _ in range(count):
             self.number += 1
             line = json.dumps({"seq": self.number}).encode()
-            self.live.written([WrittenEvent(self.number, "error", agent_id, line)])
+            self.live.written([WrittenEvent(self.number, "error", 7, line)])
         self.clock.pump([0, 0.2, 0, 0])
 
     def open(self, cookie: bytes = ADA, last_id: int | None = None, **query: Any) -> Browser:
