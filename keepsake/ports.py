@@ -85,9 +85,6 @@ class GenerationRequest:
     # what a chat endpoint is sent in place of ``prompt``; empty for completion
     messages: tuple[ChatMessage, ...] = ()
     tools: tuple[Tool, ...] = ()  # what the model may call; only with ``messages``
-    # chooses among several answers, by their place, in the thread that asks; a server that can
-    # write several at once is asked for them where ``messages`` are none. None for one answer
-    choose: Callable[[Sequence[str]], int] | None = field(default=None, compare=False, repr=False)
     # called with each piece of the answer while it is written, thoughts left out, in the thread
     # that asks; None to wait for the whole. A request is not retried once a piece has come
     on_text: Callable[[str], None] | None = field(default=None, compare=False, repr=False)

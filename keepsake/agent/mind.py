@@ -50,7 +50,6 @@ def make_mind(life: Life, runtime: Runtime) -> Mind:
             count=lambda texts: sum(tokens.each(texts)),
         ),
         tokens=tokens,
-        embedder=runtime.embedder,
         clock=clock,
         compaction=lambda: runtime.compaction.current,
     )

@@ -40,7 +40,7 @@ from keepsake.memory.config import CompactionConfig
 from keepsake.models.gateway import Gateway
 from keepsake.models.profiles import DIALOGUE, SCRIPT, ModelProfile
 from keepsake.models.queue import Outcome, Priority, Ticket
-from keepsake.ports import Clock, Embedder, Generation, GenerationRequest
+from keepsake.ports import Clock, Generation, GenerationRequest
 from keepsake.prompt.sections import Costs, Rendered, costs_of
 from keepsake.prompt.tokens import Heuristic
 from keepsake.prompt.verbs import Command
@@ -73,7 +73,6 @@ class Turn:
     profile: Callable[[], ModelProfile]  # how its model is asked
     talk_of: Callable[[TalkScene], Talk]  # a task of a scene, with the templates
     tokens: Heuristic
-    embedder: Embedder | None  # chooses among the answers of a small model
     clock: Clock
     compaction: Callable[[], CompactionConfig]
     # the impulse as it is when its turn has come; None if its cause is gone
@@ -236,11 +235,9 @@ class Turn:
         self.thoughts.heaviest = ""
         self.keeper.thought_over()
         post, inbox = self.post, self.inbox
-        talk = self.talk if profile.form == DIALOGUE else None
         request = replace(
             profile.request(prompt.question, cache_key=f"agent-{self.life.number}"),
             on_text=lambda piece: post(lambda: inbox.put(piece)),
-            choose=talk.chooser(self.embedder) if talk and self.embedder else None,
         )
         wait = (now - self.queued).total_seconds() if self.queued is not None else 0.0
         self.sent = self.thoughts.sent = Sent(

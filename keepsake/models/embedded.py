@@ -26,6 +26,8 @@ CONTEXT = 8192
 SLOTS, CACHE_MIB, POOL = 6, 1024, 24576
 """Prompts that are kept ready at once, memory for those that have lost their slot, and tokens of
 context that all slots share at most."""
+VOICES = Path(__file__).parent / "voices"
+"""A LoRA for each model that is tuned to talk, under the name of its file; see ``tools/voice``."""
 LARGE_BYTES = 1 << 30
 """The size of a model from which on the slots share less context, as it takes more memory."""
 MAGIC = b"GGUF"
@@ -172,13 +174,14 @@ def _start(settings: argparse.Namespace) -> str:
 
     global _server  # noqa: PLW0603 - one server a process
     try:
-        _server = xllamacpp.Server(_parameters(settings, xllamacpp.CommonParams()))
+        given = _parameters(settings, xllamacpp.CommonParams(), xllamacpp.CommonAdapterLoraInfo)
+        _server = xllamacpp.Server(given)
     except Exception as error:  # the binding raises bare C++ errors of several types
         raise child.CannotServe(f"llama.cpp could not load the model: {error}") from error
     return f"listening on {_server.listening_address}"
 
 
-def _parameters(settings: argparse.Namespace, params: Any) -> Any:
+def _parameters(settings: argparse.Namespace, params: Any, lora: Any) -> Any:
     """How llama.cpp runs so that agents who take turns keep their cached prompts.
 
     Some models, as Gemma, look back only 512 tokens in most layers; llama.cpp then keeps
@@ -211,6 +214,10 @@ def _parameters(settings: argparse.Namespace, params: Any) -> Any:
     params.cors_origins, params.cors_credentials = "http://127.0.0.1", False
     params.endpoint_slots = params.ui = False
     params.verbosity = 2
+    if (voice := VOICES / settings.model.name).exists():
+        adapter = lora()
+        adapter.path, adapter.scale = str(voice), 1.0
+        params.lora_adapters = [adapter]
     return params
 
 

@@ -27,9 +27,6 @@ _OWNERS = {"vllm": VLLM, "llamacpp": LLAMA_CPP, "library": OLLAMA}
 """What a server is, by the owner that its list of models names."""
 _CONTEXTS = ("max_model_len", "context_length", "context_window", "max_context_length")
 """What servers call a model's context in their list: vLLM, OpenRouter, Groq, LM Studio."""
-CANDIDATES = 3
-"""Answers of which one is chosen, where somebody chooses: written at once, they take little longer
-than one."""
 
 
 def api_key(environ: Mapping[str, str] = os.environ) -> str | None:
@@ -136,7 +133,6 @@ class OpenAIModel(ServerModel):
         }
         body = {key: it for key, it in body.items() if it is not None and key not in refused}
         path = "/v1/chat/completions" if chat else "/v1/completions"
-        candidates: dict[int, str] = {}
         for number, each in enumerate(self._http.stream(path, body, until)):
             choices = each.get("choices")
             if not number and not isinstance(choices, list):
@@ -159,14 +155,7 @@ class OpenAIModel(ServerModel):
             sent.evaluation_seconds = timings.get("prompt_ms", 0) / 1000 or sent.evaluation_seconds
             sent.model = each.get("model") or sent.model
             text = (message.get("content") if chat else choice.get("text")) or ""
-            if "n" in body:
-                at = int(choice.get("index") or 0)
-                candidates[at] = candidates.get(at, "") + text
-            else:
-                yield text
-        if request.choose is not None and candidates:
-            texts = [candidates[at] for at in sorted(candidates)]
-            yield texts[request.choose(texts)]
+            yield text
 
 
 def _extras(request: GenerationRequest, kind: str) -> dict[str, Any]:
@@ -176,8 +165,6 @@ def _extras(request: GenerationRequest, kind: str) -> dict[str, Any]:
         found |= {"cache_prompt": True, "repeat_penalty": request.repeat_penalty}
         if not request.messages:
             found |= {"min_p": 0.1}
-            if request.choose is not None:
-                found |= {"n": CANDIDATES}
         if request.json_schema is not None:  # which it also takes for a text to continue
             found["json_schema"] = dict(request.json_schema)
     elif kind == VLLM:

@@ -10,12 +10,11 @@ Nothing of it depends on a language.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from keepsake.language.perception import one_line, pattern
-from keepsake.ports import Embedder
 
 LONGEST_PART = 1000
 """Characters of one spoken line, the most that the game's own speech takes."""
@@ -198,36 +197,3 @@ def recites(said: str, instructions: str, told: str = "") -> bool:
     """
     runs = (said[at : at + RECITED] for at in range(len(said) - RECITED + 1))
     return any(run in instructions and run not in told for run in runs)
-
-
-def most_fitting(
-    answers: Sequence[str], words: str, own_lines: Sequence[str], embedder: Embedder
-) -> int:
-    """Which of several answers of a small model is spoken, by its place; blocks.
-
-    It is the one nearest in meaning to what was said, and farthest from what the character has
-    said before: a small model falls into its own sentences.
-
-    Args:
-        answers: At least one.
-        words: What was said to the character.
-        own_lines: What the character has said in the talk.
-        embedder: Turns texts into vectors of length 1.
-    """
-    own = {bare(line) for line in own_lines}
-    new = [at for at, each in enumerate(answers) if each.strip() and bare(each) not in own]
-    if len(new) < 2:
-        return new[0] if new else 0
-    texts = [words, *(answers[at].strip() for at in new), *own_lines]
-    asked, *vectors = embedder.embed(texts)
-    said = vectors[len(new) :]
-
-    def fits(place: int) -> float:
-        vector = vectors[place]
-        return _cosine(vector, asked) - max((_cosine(vector, each) for each in said), default=0.0)
-
-    return new[max(range(len(new)), key=fits)]
-
-
-def _cosine(one: Sequence[float], other: Sequence[float]) -> float:
-    return sum(a * b for a, b in zip(one, other, strict=True))

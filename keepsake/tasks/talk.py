@@ -13,14 +13,13 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from keepsake.archive.records import Memory
-from keepsake.errors import KeepsakeError
-from keepsake.language.heard import heard, spoken
+from keepsake.language.heard import spoken
 from keepsake.language.perception import for_prompt
-from keepsake.ports import ChatMessage, Embedder, TargetModel
+from keepsake.ports import ChatMessage, TargetModel
 from keepsake.prompt.script import script
 from keepsake.prompt.sections import FRAME, Marks, PromptLine, Rendered
 from keepsake.prompt.verbs import Verb
-from keepsake.tasks.answer import EMPTY, SHORT, AnswerReader, bare, most_fitting, recites
+from keepsake.tasks.answer import EMPTY, SHORT, AnswerReader, bare, recites
 from keepsake.tasks.conversation import (
     ASSISTANT,
     SYSTEM,
@@ -125,8 +124,6 @@ def ever_less(scene: TalkScene, names: Sequence[str]) -> Iterator[TalkScene]:
 
 TALK_PARTS, ACT_PARTS = ("system", "turn", "dialogue", "transcript"), ("turn",)
 CHAT, DIALOGUE, SCRIPT = "chat", "dialogue", "script"
-DIALOGUE_TEMPERATURE = 0.8
-"""Colder, the answers among which one is chosen would be alike."""
 LAST_LINES = 16
 """Lines of the talk that a dialogue shows at least. It grows to twice as many and is then cut to
 these, so that most prompts begin as the one before did, and a server finds that in its cache."""
@@ -179,24 +176,6 @@ class Talk:
         self._own, self._said_last = said[-LAST_LINES:], said[-1] if said else ""
         self._may_repeat = target.form != DIALOGUE
         return self._chat(target, refused) if target.form == CHAT else self._text(target, refused)
-
-    def chooser(self, embedder: Embedder) -> Callable[[Sequence[str]], int] | None:
-        """Chooses among answers to the prompt that was made; None where nobody has said anything.
-
-        ``embedder``: Turns texts into vectors; what it raises leaves the first answer.
-        """
-        told = (said.words for each in reversed(self.scene.window) if (said := heard(each)))
-        words, own = self.scene.words or next(told, ""), self._own
-        if not words:
-            return None
-
-        def choose(answers: Sequence[str]) -> int:
-            try:
-                return most_fitting(answers, words, own, embedder)
-            except KeepsakeError:
-                return 0
-
-        return choose
 
     def fault(self, words: str) -> str:
         """Why a spoken line of the answer is refused, in words for the model; empty if not."""
@@ -274,7 +253,7 @@ class Talk:
         text = "\n".join(line.text for line in lines)
         question = Question(text=text, stop=("\n",))
         if target.form == DIALOGUE:  # what is in brackets happens, and nobody says it
-            question = replace(question, stop=("\n", "("), temperature=DIALOGUE_TEMPERATURE)
+            question = replace(question, stop=("\n", "("))
         return TalkPrompt(question, Rendered(text, tuple(lines)))
 
     def _lines(

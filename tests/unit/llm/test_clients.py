@@ -159,17 +159,6 @@ def test_a_server_that_says_what_it_is_gets_all_it_takes_and_no_more(
     assert chat.get("chat_template_kwargs", {}) in ({}, {"enable_thinking": False})
 
 
-def test_of_several_answers_the_chosen_one_comes(fake: FakeModelServer):
-    fake.always("/v1/completions", Reply("Hm.", beside=("Good day to you.", "No.")))
-    heard: list[str] = []
-    with asking(fake.address, kind=LLAMA_CPP) as model:
-        choose = lambda texts: [*map(str.strip, texts)].index("Good day to you.")  # noqa: E731
-        request = replace(RAW, choose=choose, on_text=heard.append)
-        assert model.generate(request).text.strip() == "Good day to you."
-    assert len(heard) == 1
-    assert fake.calls("/v1/completions")[-1].body["n"] == 3
-
-
 def test_tools_are_offered_and_called(provider: str, model: Model, fake: FakeModelServer):
     given = {"what": "the cap"} if provider == "ollama" else '{"what": "the cap"}'
     fake.always(CHAT_PATHS[provider], Reply(text="", calls=[("give", given), ("give", given)]))

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from keepsake.ports import ToolCall
 from keepsake.prompt.verbs import VERBS, Command, Options
-from keepsake.tasks.answer import AnswerPart, AnswerReader, PartKind, most_fitting
+from keepsake.tasks.answer import AnswerPart, AnswerReader, PartKind
 from keepsake.tasks.deed import deed_of, read_deed, tools_of
 from keepsake.tasks.talk import Talk
 from tests.sentences import table
@@ -69,27 +67,6 @@ def test_which_answers_are_refused_and_why(words, own, told):
     found = talk.fault(words)
     assert told in found
     assert bool(told) == bool(found)
-
-
-# -- of several answers of a small model
-
-
-class ByLetters:
-    """Embeds a text as how often it has each letter, of length 1."""
-
-    model_name = "letters"
-
-    def embed(self, texts):
-        counts = [[text.lower().count(chr(97 + n)) for n in range(26)] for text in texts]
-        return [[each / (math.hypot(*row) or 1.0) for each in row] for row in counts]
-
-    def close(self):
-        pass
-
-
-@pytest.mark.parametrize(("answers", "own", "best"), table("fitting answers"))
-def test_the_answer_that_fits_and_is_new_is_chosen(answers, own, best):
-    assert most_fitting(answers, "My oven was too hot.", own, ByLetters()) == best
 
 
 HERE = Options(
