@@ -279,7 +279,8 @@ def _recalled(
         if hit.document.kind is not DocumentKind.MEMORY:
             continue
         memory = memory_of(hit.document, name)
-        if hit.document.speaker != name and (said := heard(memory)) is not None:
+        said = heard(memory) if hit.document.speaker != name else None
+        if said is not None and not said.words.endswith("?"):  # who asks tells nothing
             lines.append(f'{said.who} said, "{said.words}"')
         if n not in told:
             near = [m for m in (n - 1, n, n + 1) if m in around and m not in told]

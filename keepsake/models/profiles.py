@@ -147,7 +147,7 @@ class ModelProfile:
 
 _HOSTS = "Such as http://127.0.0.1:11434; for several servers put a gateway in front of them"
 SHIPPED: Mapping[str, ModelProfile] = {
-    AGENT: ModelProfile(AGENT, max_tokens=0, repeat_penalty=1.05),
+    AGENT: ModelProfile(AGENT, max_tokens=0),
     "summarizer": ModelProfile("summarizer", time_limit=120.0, repeat_penalty=1.15),
 }
 """What counts until a good ``llm.md`` has been read, and where it says nothing."""

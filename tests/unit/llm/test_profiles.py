@@ -19,7 +19,7 @@ def test_a_profile_is_read_and_requests_take_it(tmp_path: Path):
         host="http://127.0.0.1:9999",
         model="tiny",
         temperature=0.2,
-        repeat_penalty=1.05,
+        repeat_penalty=1.0,
         seed=7,
         context_tokens=2048,
         max_tokens=0,
