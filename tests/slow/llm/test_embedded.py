@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import errno
 import json
 import os
@@ -17,10 +18,11 @@ import pytest
 
 from keepsake.errors import ModelMissing, PromptTooLong
 from keepsake.models import embedded as embeddeds
-from keepsake.models.embedded import Embedded, ensure_weights
+from keepsake.models.catalogue import load_catalogue
+from keepsake.models.embedded import Embedded, ensure_weights, require_gguf
 from keepsake.models.openai import OpenAIModel
 from keepsake.models.profiles import DIALOGUE, LLAMA_CPP, SHIPPED_FILE, ModelProfile
-from keepsake.paths import Places
+from keepsake.paths import REPOSITORY, Places
 from keepsake.ports import GenerationRequest
 from tests.unit.llm.conftest import until
 
@@ -142,3 +144,21 @@ def test_the_weights_are_put_together_once_and_whole_or_it_says_why_not(
     with pytest.raises(ModelMissing, match=r"could not be written.*No space.*Free 300 MB"):
         ensure_weights(tmp_path / "full")
     assert list((tmp_path / "full").iterdir()) == []
+
+
+def test_a_model_with_a_tuned_voice_is_served_with_it_and_any_other_without(tmp_path: Path):
+    import xllamacpp  # noqa: PLC0415 - it has no stubs, and takes a second
+
+    (named,) = {each.name for each in embeddeds.VOICES.glob("*.gguf")}
+    known = load_catalogue(REPOSITORY / "vault/config/models.md").models.values()
+    assert named in {Path(each.file).name for each in known}
+    voice = embeddeds.VOICES / named
+    assert require_gguf(voice) <= 12_000_000
+    assert b"qwen2" in voice.read_bytes()[:200]
+    for name in (named, "other.gguf"):
+        (tmp_path / name).write_bytes(b"GGUF")
+        asked = argparse.Namespace(model=tmp_path / name, port=1, context=256, pool=256)
+        given = embeddeds._parameters(
+            asked, xllamacpp.CommonParams(), xllamacpp.CommonAdapterLoraInfo
+        )
+        assert [each.path for each in given.lora_adapters] == [str(voice)] * (name == named)
