@@ -318,7 +318,7 @@ def _versions() -> dict[str, str]:
         command = ["git", "describe", "--always", "--abbrev=12", "--dirty=+"]
         told = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
         found["commit"] = told.stdout.strip()
-    packages = ("keepsake", "numpy", "onnxruntime", "chromadb")
+    packages = ("evennia-keepsake", "numpy", "onnxruntime", "chromadb")
     return found | {package: version(package) for package in packages}
 
 
