@@ -87,6 +87,8 @@ class Runtime:
     chat_tokens: int = 0
     shown_lines: int = 0  # the newest memories that a dialogue shows; 0 for the whole window
     rest: float = 0.0  # seconds in which a file of settings or a template is not looked at again
+    # what the first agent needs, called when its mind is made: a game without agents pays nothing
+    at_first_agent: list[Callable[[], object]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         config = self.places.config
@@ -249,7 +251,7 @@ def runtime() -> Runtime:
         KeepsakeError: The world has not been started.
     """
     if _current is None:
-        raise KeepsakeError("the agents are not running", "Start with `keepsake start`")
+        raise KeepsakeError("The agents are not running", "`keepsake doctor` looks for the cause")
     return _current
 
 
@@ -328,8 +330,7 @@ def start(
     )
     new.indexes = make(places, new.recall.current.chroma, embedder)
     install(new)
-    new.gateway.start()
-    new.indexes.start()
+    new.at_first_agent += [new.gateway.start, new.indexes.start]
     if not new.spill.reserve():
         log(f"[Memory] No room could be made in {places.spill} for what a full disk would refuse")
     return new

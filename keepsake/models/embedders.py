@@ -20,8 +20,6 @@ from itertools import batched
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from keepsake.errors import BadAnswer, ModelError, ModelFailed, ModelMissing, ModelUnavailable
 from keepsake.language.perception import writable
 from keepsake.markdown_config import parse
@@ -137,6 +135,8 @@ class MiniLMEmbedder:
         self._model = None
 
     def _run(self, texts: Sequence[str]) -> list[array[float]]:
+        import numpy as np  # noqa: PLC0415 - as with onnxruntime below
+
         tokenizer, session = self._model = self._model or _minilm(self._threads)
         encoded = tokenizer.encode_batch(list(texts))
         ids = np.array([each.ids for each in encoded], dtype=np.int64)

@@ -13,11 +13,11 @@ import hashlib
 import os
 import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
+from struct import pack
 from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
-import numpy as np
 
 from keepsake.errors import IndexUnavailable
 from keepsake.paths import Places
@@ -146,10 +146,10 @@ class AgentVectors:
 
     def add(self, documents: Sequence[Document], vectors: Sequence[Sequence[float]]) -> None:
         """Add documents with their vectors; one with a known key replaces the old one."""
-        rows = np.asarray(vectors, dtype="<f4")
+        rows = [pack(f"<{len(vector)}f", *vector) for vector in vectors]
         body = {
             "ids": [document.key for document in documents],
-            "embeddings": [base64.b64encode(row.tobytes()).decode() for row in rows],
+            "embeddings": [base64.b64encode(row).decode() for row in rows],
             "metadatas": [_metadata(document) for document in documents],
         }
         self._chroma.request("POST", f"{self._path}/upsert", body)

@@ -9,6 +9,7 @@ from django.apps import AppConfig
 from django.conf import settings
 
 from keepsake import paths
+from keepsake.errors import KeepsakeError
 
 DEFAULTS = {
     # the folder of the agents' memories and configuration; in a game of its own: `vault`
@@ -39,6 +40,9 @@ def places() -> paths.Places:
     """The folders and ports: by the game's settings, else by the environment.
 
     Where neither names a folder, it lies in the game's own directory.
+
+    Raises:
+        KeepsakeError: One of them cannot be used, or ``KEEPSAKE`` has a key that is none.
     """
     game = Path(settings.GAME_DIR)
     own = {"KEEPSAKE_VAULT": f"{game}/vault", "KEEPSAKE_HOME": f"{game}/server"}
@@ -47,6 +51,9 @@ def places() -> paths.Places:
         "KEEPSAKE_HOME": setting("home"),
         "KEEPSAKE_PORT_BASE": setting("port_base"),
     }
+    if unknown := ", ".join(getattr(settings, "KEEPSAKE", {}).keys() - DEFAULTS.keys()):
+        what = f"KEEPSAKE in the game's settings has no key {unknown}"
+        raise KeepsakeError(what, f"Its keys are {', '.join(DEFAULTS)}")
     said = {name: value for name, value in given.items() if value}
     for name in ("KEEPSAKE_VAULT", "KEEPSAKE_HOME"):
         if name in said:  # a relative one is the game's, wherever it is started

@@ -9,6 +9,7 @@ from contextlib import ExitStack
 
 import evennia
 from evennia.server.signals import SIGNAL_OBJECT_POST_PUPPET, SIGNAL_OBJECT_POST_UNPUPPET
+from evennia.utils import logger
 from twisted.internet import reactor
 from twisted.internet.task import LoopingCall
 
@@ -21,6 +22,7 @@ from keepsake.contrib.evennia.apps import places
 from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.minds import close_all, open_in_turn, open_minds, unopened
 from keepsake.contrib.otel import traced
+from keepsake.errors import KeepsakeError
 from keepsake.paths import prepare
 from keepsake.web.watching import watching
 
@@ -31,8 +33,12 @@ _held = ExitStack()
 
 
 def at_server_start() -> None:
-    """The Server is up."""
-    start()
+    """The Server is up; a game goes on without its agents where these cannot start."""
+    try:
+        start()
+    except KeepsakeError as problem:
+        _held.close()
+        logger.log_err(f"Keepsake: The agents could not start. {problem}")
 
 
 def at_server_reload_stop() -> None:

@@ -150,6 +150,8 @@ def _made(agent: Any) -> Mind:
     number, shared = agent.id, runtime()
     if number in _minds:
         return _minds[number]
+    while shared.at_first_agent:
+        shared.at_first_agent.pop(0)()
     shared.subscribers.agent_ids[agent.key] = number
     settle_memory(agent)
     # Evennia keeps what it has loaded: the database is asked only the first time.

@@ -167,7 +167,7 @@ class BuilderCommand(COMMAND):
         """
         if mind := mind_of(agent):
             return mind
-        raise KeepsakeError("The agents are not running", "See the server's log")
+        raise KeepsakeError("The agents are not running", "`keepsake doctor` looks for the cause")
 
 
 def find_player(name: str, example: str) -> ObjectDB:
