@@ -123,7 +123,9 @@ class BuilderCommand(COMMAND):
             here = self.agents_here()
             if len(here) == 1:
                 return here[0]
-            names = listed([agent.key for agent in here or all_agents()], "or")
+            if not (names := listed([agent.key for agent in here or all_agents()], "or")):
+                cure = "Make one: @agent/create <name> = <profile>"
+                raise KeepsakeError("There are no agents", cure)
             raise KeepsakeError("It is not clear which agent you mean", f"Name one: {names}")
         found = find_agents(name)
         if len(found) == 1:
