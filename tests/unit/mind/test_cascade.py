@@ -7,7 +7,6 @@ import errno
 import frontmatter
 import pytest
 
-from keepsake import json_lines
 from keepsake.archive.integrity import check
 from keepsake.archive.records import MemoryKind, Tier
 from keepsake.errors import CompactionError
@@ -101,15 +100,16 @@ def test_a_failed_call_changes_nothing_and_backs_off(life, memory, tier):
     assert "Thing" in memory.context().recent.text
 
 
-def test_what_the_disk_refuses_is_not_compacted(memory, monkeypatch):
+@pytest.mark.parametrize("call", ["_datasync", "AppendedFile.append"])
+def test_what_the_disk_refuses_is_not_compacted(memory, monkeypatch, call):
     """Else a power cut may take the memories, and leave a summary of them."""
     live(memory, 8)
     before = memory.context()
 
-    def refuse(_):
+    def refuse(*_):
         raise OSError(errno.EIO, "Input/output error")
 
-    monkeypatch.setattr(json_lines, "_datasync", refuse)
+    monkeypatch.setattr(f"keepsake.json_lines.{call}", refuse)
     with pytest.raises(CompactionError, match="cannot be written"):
         memory.compact(COUNT)
     assert memory.context() == before
