@@ -10,6 +10,7 @@ Every line is sent at once (TCP_NODELAY). By default the system holds a short li
 
 from __future__ import annotations
 
+import re
 import time
 from typing import Any
 
@@ -20,6 +21,7 @@ from evennia.server.portal.mxp import MXP
 from evennia.server.portal.telnet import TelnetProtocol
 from evennia.server.portal.webclient import WebSocketClient
 from evennia.utils.utils import to_str
+from twisted.conch.telnet import EOR, IAC, NAWS, NOP, SB
 from twisted.internet import reactor
 from twisted.internet.defer import Deferred, succeed
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
@@ -45,6 +47,10 @@ REFUSAL = 'Send ["text", ["look"], {}], as JSON in UTF-8'
 MOST_MODULES = 64
 _MXP_LOCKED = b"\x1b[7z"
 """From here on text is text, ``<name>`` too, but where a line says otherwise for one tag."""
+_PART = re.compile(rb"(?<=\xff)|(?<=\xff\xfa)")
+"""Where telnet's parser may have to be told that a 0xFF was a letter."""
+_NAWS_BYTES = 9
+"""Bytes of a message that tells the size of a window."""
 _ENDING_LOOKS, _LOOK_SECONDS = 50, 0.2
 """How long the Server before may take to end."""
 _reactor: Any = reactor
@@ -167,8 +173,21 @@ class PromptTelnet(Bounded, TelnetProtocol):
         super().connectionMade()
 
     def dataReceived(self, data: bytes) -> None:  # noqa: N802 - Twisted's name
-        """Take bytes; of a line that is too long so much stays that it is refused as such."""
-        super().dataReceived(data)
+        """Take bytes; of a line that is too long so much stays that it is refused as such.
+
+        Old clients send the letter 0xFF (cp1251 and KOI8 have one) as it is. Where no command of
+        telnet follows it, it is text.
+        """
+        for part in filter(None, _PART.split(data)):
+            text = b""
+            if self.state == "escaped" and part[:1] != EOR and part[:1] < NOP:
+                text = IAC
+            elif self.state == "subnegotiation" and not self.commands:
+                text = b"" if part[:1] in self.negotiationMap else IAC + IAC + SB
+                self.state = "data" if text else self.state
+            super().dataReceived(text + part)
+        if len(data) == _NAWS_BYTES and NAWS in data and self.protocol_flags.get("AUTORESIZE"):
+            self.sessionhandler.sync(self)
         self.line_buffer = self.line_buffer[: LONGEST_LINE + 1]
         if len(getattr(self, "commands", ())) > LONGEST_LINE:  # options that never end
             self.transport.abortConnection()

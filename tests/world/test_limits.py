@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from autobahn.twisted.websocket import WebSocketServerFactory
 from evennia.utils.create import create_account
 from hypothesis import given
 from hypothesis import strategies as st
+from twisted.conch.telnet import NAWS
 from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
 
@@ -116,8 +118,34 @@ def test_a_line_without_an_end_is_not_kept(telnet, sessions):
 
 
 def test_options_without_an_end_are_hung_up_on(telnet):
-    telnet.dataReceived(b"\xff\xfa" + b"x" * 65536)
+    telnet.negotiationMap[NAWS] = Mock()
+    telnet.dataReceived(b"\xff\xfa" + NAWS + b"x" * 65536)
     assert telnet.transport.disconnected
+
+
+@pytest.mark.parametrize("size", [1, 3, 999])
+@pytest.mark.parametrize(
+    ("typed", "sent"),
+    [
+        ("talk mira end ÿ", "latin-1"),
+        ("talk café ÿúÿðÿ", "latin-1"),
+        ("talk я яр яъ ещё", "cp1251"),
+        ("say приветъ Ъ", "koi8-r"),
+    ],
+)
+def test_letters_of_old_clients_are_no_commands_of_telnet(telnet, sessions, typed, sent, size):
+    resized = telnet.negotiationMap[NAWS] = Mock()
+    telnet.protocol_flags["ENCODING"] = "" if sent == "latin-1" else sent
+    line, options = (
+        f"{typed}\r\n".encode(sent),
+        b"\xff\xf1\xff\xfd\xc8\xff\xfa\x1f\0P\0\x18\xff\xf0",
+    )
+    data = line + options + b"look\r\n"
+    for at in range(0, len(data), size):
+        telnet.dataReceived(data[at : at + size])
+    assert [text for ((text,), _) in sessions.heard] == [f"{typed}\n", "look\n"]
+    resized.assert_called_once()
+    assert telnet.transport.value() == b"\xff\xfc\xc8", "it will not do what it does not know"
 
 
 @pytest.mark.parametrize("logged_in", [True, False])
