@@ -110,6 +110,19 @@ class AppendedFile:
                 os.close(self._fd)
             self._fd = -1
 
+    def in_place(self) -> bool:
+        """Whether its path still leads to it, and nobody else has written to it."""
+        try:
+            there, own = self.path.stat(), os.fstat(self._fd)
+        except FileNotFoundError:
+            return False
+        return os.path.samestat(there, own) and (self._failed or own.st_size == self.size)
+
+    def whole_lines(self) -> bytes:
+        """What was appended and is still there, wherever the path leads."""
+        data = os.pread(self._fd, self.size, 0)
+        return data[: data.rfind(b"\n") + 1]
+
     def torn(self) -> bytes:
         """What stands behind its last line end."""
         end, tail = self.size, b""

@@ -174,8 +174,9 @@ def forget(
     # Whatever was made of them first: it is found by what the archive still says.
     for path in files:
         _clean_file(path, traces)
-    for path in (folder / "archive").glob("torn-*.txt"):
-        path.unlink()
+    for path in (folder / "archive").iterdir():
+        if path.suffix in (".txt", ".tmp"):  # what was set aside, or being written
+            path.unlink()
     for segment in reversed(segments):
         _rewrite(segment, lambda record, line: _cleaned(record, line, traces))
     return traces

@@ -16,10 +16,10 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 from keepsake.archive.records import Memory, Position
-from keepsake.errors import ArchiveInUse, ArchiveUnwritable
+from keepsake.errors import ArchiveError, ArchiveInUse, ArchiveUnwritable
 from keepsake.json_lines import (
     AppendedFile,
     Record,
@@ -33,6 +33,7 @@ from keepsake.json_lines import (
 SEGMENT_LINES = 4096
 _SUFFIX, _DIGITS = ".jsonl", 10
 """The archive's own files; a copy that a person made beside them is none."""
+_CURE_GONE = "Put its folder back; what happens meanwhile waits in the home"
 _LIVED = (b'{"type":"memory",', b'{"type":"repeat",')
 """How the lines begin that say what was lived, as :meth:`Archive.append` writes them."""
 _NUMBER = re.compile(rb'[^,]*,"n":(\d{1,15}),')
@@ -93,6 +94,8 @@ class Archive:
             if (file := self._file) is None:
                 raise ArchiveUnwritable(f"the archive {self.folder} is closed")
             try:
+                if not file.in_place():
+                    self._put_back(file)
                 # Counted at the first writing, as opening reads only its end.
                 lines = file.count_lines() if self._lines is None else self._lines
                 # A segment is named after its first memory, so one that holds none yet goes on.
@@ -106,6 +109,33 @@ class Archive:
                 raise _unwritable(self.folder, error) from error
             self._lines, self._last_number = lines + 1, number or self._last_number
             return Position(file.path.name, lines + 1)
+
+    def _put_back(self, file: AppendedFile) -> NoReturn:
+        """Make the last segment anew, as somebody has changed or moved it; the next line goes in.
+
+        Raises:
+            ArchiveUnwritable: Always: says what was found.
+        """
+        if not self.folder.is_dir():
+            raise ArchiveUnwritable(f"the archive {self.folder} is gone", _CURE_GONE)
+        there, aside = file.path.read_bytes() if file.path.exists() else b"", self._aside()
+        if there:
+            aside.write_bytes(there)
+        anew = AppendedFile(file.path.with_suffix(".tmp"))
+        anew.cut(0)
+        anew.append(file.whole_lines())
+        anew.sync()
+        anew.path = anew.path.replace(file.path)
+        file.close()
+        self._file, self._lines = anew, None
+        raise ArchiveUnwritable(
+            f"{file.path} was changed or replaced while the game ran; the game's lines are back"
+            + (f", the other text is kept as {aside.name}" if there else ""),
+            "Stop the game before you put another archive in place",
+        )
+
+    def _aside(self) -> Path:
+        return self.folder / f"torn-{datetime.now(UTC):%Y%m%d-%H%M%S-%f}.txt"
 
     def sync(self) -> None:
         """Bring what was appended to the disk; cheap when there is nothing new.
@@ -159,7 +189,7 @@ class Archive:
         if parsed(torn):  # the line is whole, only its line end was lost
             file.append(b"\n")
             return
-        aside = self.folder / f"torn-{datetime.now(UTC):%Y%m%d-%H%M%S-%f}.txt"
+        aside = self._aside()
         aside.write_bytes(torn)
         file.cut(file.size - len(torn))
         self.torn = len(torn)
@@ -181,11 +211,10 @@ class Archive:
 
     def _names(self) -> list[str]:
         """The segments, oldest first; names, as making paths of many costs most of opening."""
-        return sorted(
-            name
-            for name in os.listdir(self.folder)  # noqa: PTH208 - names are wanted
-            if _is_segment(name)
-        )
+        try:
+            return sorted(filter(_is_segment, os.listdir(self.folder)))  # noqa: PTH208 - names
+        except FileNotFoundError as error:
+            raise ArchiveError(f"the archive {self.folder} is gone", _CURE_GONE) from error
 
     def _segments(self) -> list[Path]:
         return [self.folder / name for name in self._names()]

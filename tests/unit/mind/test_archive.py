@@ -15,7 +15,7 @@ from keepsake.archive import log as archive_module
 from keepsake.archive.integrity import check, tier_problems
 from keepsake.archive.log import Archive, Syncer
 from keepsake.archive.tiers import load_tiers
-from keepsake.errors import ArchiveInUse, ArchiveUnwritable
+from keepsake.errors import ArchiveError, ArchiveInUse, ArchiveUnwritable
 from keepsake.memory.types import CompactReason, MemoryContext
 from tests.unit.mind.lives import cleared, covered, live
 
@@ -149,6 +149,38 @@ def test_disk_full_in_the_middle_of_a_line_loses_nothing(life, monkeypatch):
     memory = life.open()
     assert covered(memory.context()) == [1, 2, 3]
     assert check(memory.archive, memory.context(), memory.summaries).whole
+    memory.close()
+
+
+@pytest.mark.parametrize("harm", ["an older one", "none", "grown", "moved"])
+def test_a_file_that_is_changed_under_the_game_loses_no_line(life, harm):
+    memory = life.open()
+    live(memory, 3)
+    path, folder, gone = segment(life), life.folder / "archive", life.folder / "away"
+    match harm:
+        case "an older one":  # as git and a restored copy put it there
+            copy = life.folder / "copy"
+            copy.write_bytes(path.read_bytes()[:90])
+            copy.replace(path)
+        case "none":
+            path.unlink()
+        case "grown":
+            path.write_bytes(path.read_bytes() + b"torn")
+        case "moved":
+            folder.rename(gone)
+            with pytest.raises(ArchiveError, match="gone"):
+                memory.archive.size()
+    with pytest.raises(ArchiveUnwritable, match="gone" if harm == "moved" else "lines are back"):
+        live(memory, 1)
+    if harm == "moved":
+        gone.rename(folder)
+    assert len(list(folder.glob("torn-*"))) == (harm in ("an older one", "grown"))
+    for _ in range(2):
+        live(memory, 1)
+        assert check(memory.archive, memory.context(), memory.summaries).whole
+        memory.close()
+        memory = life.open()
+    assert covered(memory.context()) == [1, 2, 3, 4, 5]
     memory.close()
 
 
