@@ -56,7 +56,7 @@ class SummaryFolder:
         """
         path = self.path(tier)
         try:
-            post = frontmatter.loads(path.read_text(encoding="utf-8"))
+            post = frontmatter.loads(path.read_text(encoding="utf-8-sig"))
         except FileNotFoundError:
             return None
         except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
@@ -64,10 +64,7 @@ class SummaryFolder:
         text = post.content.strip()
         step = post.get("step", post.get("compaction"))
         if not isinstance(step, int):
-            raise ValueError(
-                f"{path}: its front matter has no compaction number: remove the file, and it is "
-                "written again at the next start"
-            )
+            raise ValueError(f"{path}: its front matter has no compaction number")
         return SummaryFile(path, text, step, edited=post.get("digest") != _digest(text))
 
     def edit(self, tier: Tier, text: str) -> None:
@@ -109,9 +106,9 @@ class SummaryFolder:
         text = summary.text.strip() if summary else ""
         try:
             there = self.read(tier)
-            is_persons = there is not None and there.edited and there.text != text
+            is_persons = there is not None and there.edited and there.text not in ("", text)
         except ValueError:
-            is_persons = True  # what cannot be read is a person's too
+            is_persons = path.stat().st_size > 0  # what cannot be read is a person's too
         if is_persons:
             aside = path.rename(free_name(path.with_name(f"{path.stem}-edited-before-{step}.md")))
             note = f"{path.name} had been edited meanwhile; kept as {aside.name}"
@@ -194,7 +191,8 @@ class VaultCopies:
                 if mend and (gone or file is None or file.step != self._tiers.step):
                     self.write(tier, None)
             except ValueError as error:
-                note = f"{error}; left alone, the archive's own text is used"
+                note = f"{error}; the archive's own text is used"
+                self.write(tier, None)
             except ArchiveUnwritable as error:
                 if not mend:
                     raise
@@ -209,16 +207,21 @@ class VaultCopies:
             tiers, summary = self._tiers, self._tiers.state.summary(tier)
             if summary is None or file.text == summary.text.strip():
                 return ""
-            if file.step != tiers.step or not file.text:
-                return f"{file.path} was edited, but is empty or belongs to another compaction"
-            now = self._host.clock.now()
-            position = self._archive.append(
-                {"type": "edit", "tier": tier.value, "text": file.text, "t": now.isoformat()}
+            taken, now, position = (
+                file.step == tiers.step and file.text,
+                self._host.clock.now(),
+                None,
             )
-            tiers.state = tiers.state.edited(tier, file.text, now)
-        self._emit(tier, len(file.text))
+            if taken:
+                line = {"type": "edit", "tier": tier.value, "text": file.text, "t": now.isoformat()}
+                position = self._archive.append(line)
+                tiers.state = tiers.state.edited(tier, file.text, now)
+        if taken:
+            self._emit(tier, len(file.text))
         self.write(tier, position)
-        return f"{file.path.name} was edited by hand and adopted ({len(file.text)} chars)"
+        if taken:
+            return f"{file.path.name} was edited by hand and adopted ({len(file.text)} chars)"
+        return f"{file.path} was edited, but is empty or belongs to another compaction"
 
     def _log(self, text: str) -> None:
         self._host.log(f"[Memory] {self._folder.agent}: {text}")

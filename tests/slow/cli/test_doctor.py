@@ -68,6 +68,13 @@ def broken_note(copy):
     return str(path)
 
 
+def broken_summary(copy):
+    path = copy.here.agents / "Mira" / "summaries" / "recent.md"
+    path.parent.mkdir(parents=True)
+    path.write_text("Tom came.")
+    return str(path)
+
+
 def archive(copy, lines):
     folder = copy.here.agents / "Mira" / "archive"
     folder.mkdir(parents=True)
@@ -84,7 +91,7 @@ def line(number):
     "fault",
     [
         *(broken_setting, broken_prompt, missing_file, open_secret),
-        *(damaged_database, waiting_memory, broken_line, broken_note),
+        *(damaged_database, waiting_memory, broken_line, broken_note, broken_summary),
     ],
 )
 def test_what_is_wrong_is_named_with_the_cure(copy, fault):

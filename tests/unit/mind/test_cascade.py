@@ -172,13 +172,24 @@ def test_an_edit_that_a_crash_left_behind_is_not_of_the_next_summary(life, memor
     memory.close()
 
 
+def test_an_edit_with_the_marks_of_another_editor_is_adopted(life, memory):
+    compacted(memory, 8)
+    path = edit(life, "recent.md", BY_HAND)
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    memory.adopt_edits()
+    assert memory.context().recent.text == BY_HAND
+
+
 @pytest.mark.parametrize("garbage", ["", "---\n: [\n---\nhello", "no front matter", b"\xff\xfe"])
-def test_a_malformed_summary_file_is_reported_and_left_alone(life, memory, garbage):
+def test_a_malformed_summary_file_is_set_aside_and_written_again(life, memory, garbage):
     compacted(memory, 8)
     path = life.folder / "summaries" / "recent.md"
     data = garbage if isinstance(garbage, bytes) else garbage.encode()
     path.write_bytes(data)
-    text = memory.context().recent.text
+    before, there = memory.context(), [] if not data else [data]
     assert any("recent.md" in note for note in memory.adopt_edits())
-    assert path.read_bytes() == data
-    assert memory.context().recent.text == text
+    assert memory.context() == before
+    assert memory.check().whole
+    asides = path.parent.glob("recent-edited-before-*.md")
+    assert [each.read_bytes() for each in asides] == there
+    assert not memory.adopt_edits()
