@@ -107,6 +107,7 @@ class ModelError(KeepsakeError):
     """A model call that gave no usable answer; ``said`` is what the server sent in its place."""
 
     said: str = ""
+    until: float = 0.0  # before which the server wants to be left alone, in monotonic seconds
 
 
 class ModelUnavailable(ModelError):

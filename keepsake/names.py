@@ -16,6 +16,7 @@ import frontmatter
 import yaml
 
 from keepsake.errors import NameRefused
+from keepsake.language.perception import COMMON_WORDS
 
 SHORTEST = 2
 LONGEST = 24
@@ -28,8 +29,8 @@ _RESERVED_WORDS = """
     keepsake memory assistant user narrator say says look go get give take wait whisper emote
     north south east west up down in out
 """
-RESERVED = frozenset(_RESERVED_WORDS.split())
-"""Words that commands or prompts read as something else than a name."""
+RESERVED = frozenset(_RESERVED_WORDS.split()) | COMMON_WORDS - {"may", "will"}
+"""Words that commands, prompts or sentences read as something else than a name."""
 
 _CURE = (
     f"Choose {SHORTEST} to {LONGEST} Latin letters; between them single spaces, hyphens or "
@@ -125,7 +126,7 @@ def _problem(name: str) -> str:
     if not all(map(str.isalpha, name.translate(_JOINTS).split(" "))):
         return "has a space, hyphen or apostrophe at its edge or two in a row"
     if name.casefold() in RESERVED or any(p.casefold() in _CORE for p in re.split("[ -]", name)):
-        return "holds a word that commands read as something else"
+        return "holds a word that sentences or commands read as something else"
     return ""
 
 

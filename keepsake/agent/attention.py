@@ -211,6 +211,12 @@ class Attention:
         here = (at for who, at in self._met.items() if who in self.present)
         return max(idle_at, self._ready_at, max(here, default=_NEVER) + TALK_SECONDS), IDLE
 
+    @property
+    def owed(self) -> list[Impulse]:
+        """What players wait for, that of the thought under way first."""
+        every = [self._current, *(each.impulse for each in self._waiting.values())]
+        return [each for each in every if each is not None and each.priority == "player"]
+
     def begin(self, impulse: Impulse) -> None:
         """A thought begins; what is noticed from now on is for the next one."""
         self._current = impulse

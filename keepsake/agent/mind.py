@@ -94,6 +94,7 @@ class Mind:
         """Open what it remembers, unless that is done, and go on from there."""
         self.begun = True
         self.memory.open()
+        self.thinker.take_up()
         # In a thread, so that no thought waits for files; what people change from then on is seen.
         self.workers.submit(self.look)
 

@@ -181,11 +181,21 @@ class Thinker:
         return agent
 
     def close(self) -> None:
-        """Stop thinking; an answer that still comes is dropped."""
+        """Stop thinking; what players wait for is kept with the agent, for :meth:`take_up`."""
         self._closed = True
+        owed = [*self._attention.owed, *self._missed.values()]
+        if owed and (agent := self.body()) is not None:
+            agent.db.owed = [(e.kind.value, e.source, e.memory, e.source_id) for e in owed]
         self.break_off()
         self._wake_up.cancel()
         self._pause.cancel()
+
+    def take_up(self) -> None:
+        """Think of what players waited for when it was closed: the game was reloaded."""
+        if (agent := self.body()) is not None and (owed := agent.db.owed):
+            agent.attributes.remove("owed")
+            for kind, *who in owed:
+                self.notice(Impulse(EventKind(kind), True, *who))
 
     # -- one thought after the other
 

@@ -208,17 +208,22 @@ def fit_name(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """``text``, single-spaced, without control, invisible, direction and broken characters."""
+    """``text``, single-spaced, and :func:`plain`."""
+    return " ".join(plain(text).split())
+
+
+def plain(text: str) -> str:
+    """``text`` without control, invisible, direction and broken characters; line ends stay."""
     # What Python calls printable has none of these; nearly every text is, and every prompt
     # asks this of a hundred of them.
-    if not text.isprintable():
-        # Blanks between words are control characters too (tab, newline): they stay blanks.
-        text = "".join(
-            " " if c.isspace() else c
-            for c in text
-            if c.isspace() or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co", "Cn")
-        )
-    return " ".join(text.split())
+    if text.isprintable():
+        return text
+    # Blanks between words are control characters too (tab, separators): they stay blanks.
+    return "".join(
+        c if c == "\n" else " " if c.isspace() else c
+        for c in text
+        if c.isspace() or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co", "Cn")
+    )
 
 
 def shorten(text: str, limit: int) -> str:

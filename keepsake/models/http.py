@@ -31,6 +31,7 @@ from keepsake.errors import (
     ModelUnavailable,
     PromptTooLong,
 )
+from keepsake.language.perception import one_line
 
 logging.getLogger("httpx").setLevel(logging.WARNING)  # it would log every call
 
@@ -59,7 +60,7 @@ class ServerWords:
 
     def quoted(self, body: str, most: int = 200) -> str:
         """The beginning of what the server said, on one line, without the key."""
-        line = " ".join(body.split())  # cut at the end: half a key would not be known for one
+        line = one_line(body)  # cut at the end: half a key would not be known for one
         line = line.replace(self.key, HIDDEN) if self.key else line
         return line if len(line) <= most else line[:most] + "…"
 
@@ -127,7 +128,7 @@ class JsonServer:
         with named_errors(self.words, seconds):
             response = self._http.request(method, path, json=body, timeout=_timeout(seconds))
             if not response.is_success:
-                raise from_status(response.status_code, response.text, self.words)
+                raise self._refused(response)
             return self._object(response.text)
 
     def stream(self, path: str, body: Mapping[str, Any], until: float) -> Iterator[dict[str, Any]]:
@@ -148,7 +149,7 @@ class JsonServer:
         with closing(response):
             if not response.is_success:
                 response.read()
-                raise from_status(response.status_code, response.text, self.words)
+                raise self._refused(response)
             if "event-stream" not in response.headers.get("Content-Type", ""):
                 whole = bytearray()
                 for piece in response.iter_bytes():
@@ -168,6 +169,12 @@ class JsonServer:
                         status = code if isinstance(code, int) and code >= 400 else 500
                         raise from_status(status, json.dumps(error), self.words)
                     yield found
+
+    def _refused(self, response: httpx.Response) -> ModelError:
+        error = from_status(response.status_code, response.text, self.words)
+        wait = response.headers.get("Retry-After", "")
+        error.until = time.monotonic() + float(wait) if wait.isdecimal() else 0.0
+        return error
 
     def _object(self, text: str) -> dict[str, Any]:
         try:

@@ -63,9 +63,9 @@ class ServerModel(ABC):
 
     What may pass (no answer, or the server broke) is asked once more. A server that is busy (it
     loads its model, or is asked too often) is waited for as long as the time allows, with pauses
-    that grow. An empty answer is asked for again as well, unless a fixed
-    seed would give the same one. A time-out is not: it has cost all the time there was. Neither is
-    an answer of which a part was handed on.
+    that grow, and is left alone for as long as it says. An empty answer is asked for again as well,
+    unless a fixed seed would give the same one. A time-out is not: it has cost all the time there
+    was. Neither is an answer of which a part was handed on.
 
     Args:
         profile: Which model is asked, and how.
@@ -76,8 +76,8 @@ class ServerModel(ABC):
 
     Attributes:
         capabilities: What it takes, as far as that is known.
-        down: Why its server was gone when it was last looked at; None if it was not. Until the
-            next look calls fail at once.
+        down: Why its server was gone when it was last looked at, or wants to be left alone for
+            longer than a call may take; None if neither. Until the next look calls fail at once.
         family: The form that suits its family, if its server says another; may be set later.
     """
 
@@ -177,8 +177,9 @@ class ServerModel(ABC):
                 self.capabilities = self.capabilities.after(error, request)
                 if self.capabilities.refused != takes.refused:
                     continue
+                self.down = error if error.until >= until else self.down
                 left -= not isinstance(error, ModelBusy)
-                again = time.monotonic() + pause
+                again = max(time.monotonic() + pause, error.until)
                 if again >= until or not left or not isinstance(error, may_pass):
                     raise
             _wait(again, request.given_up)

@@ -22,6 +22,7 @@ from keepsake.errors import (
     ModelError,
     ModelFailed,
     ModelMissing,
+    ModelTimeout,
     ModelUnavailable,
     PromptTooLong,
 )
@@ -252,8 +253,8 @@ class ModelServer:
         elif outcome is not None:
             self._failures += 1
             self._last_error = str(outcome)
-            if isinstance(outcome, (ModelUnavailable, ModelFailed, ModelMissing)):
-                self.due = time.monotonic() + UNWELL_SECONDS
+            if isinstance(outcome, (ModelUnavailable, ModelFailed, ModelMissing, ModelTimeout)):
+                self.due = max(time.monotonic() + UNWELL_SECONDS, outcome.until)
                 self.be(str(outcome))
         try:
             ticket.done(outcome)

@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from keepsake.language.perception import plain
+
 _NAMES = "think|thinking|thought|reasoning"
 _MARK = re.compile(
     rf"(?P<open><(?:{_NAMES})>|\[THINK\]|◁think▷)"
@@ -45,7 +47,7 @@ class AnswerText:
         """Take in what came; ``whole`` if nothing more comes."""
         if self.ended:
             return
-        self._raw += piece
+        self._raw += plain(piece)
         self.text, self.thought, inside = _parted(self._raw, whole=whole)
         self.hold = self.hold and not whole and (inside or not self.thought)
         if self.hold:

@@ -252,7 +252,7 @@ def _reasons(
     if document.place and document.place.casefold() in question.names:
         found.append(f"at {document.place}")
     if any(span.start <= document.time < span.end for span in question.times):
-        found.append(f"{document.time.day} {document.time:%B %Y}")
+        found.append(f"{document.time.astimezone():%-d %B %Y}")
     if likeness is not None:
         found.append(f"meaning {likeness:.2f}")
     found += [f"next to memory {number}" for number in helped[:1]]

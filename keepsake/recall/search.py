@@ -91,11 +91,13 @@ class MemorySearch:
         Returns:
             The hits; None if nothing can be asked.
         """
-        now = self._clock.now()
+        now = self._clock.now().astimezone()  # a day begins at midnight where the world is
         question = read(text, self._names(), now, asker)
         # A scene is many words: twice would take twice as long.
         views = question.meaning if scene else question.meaning + question.nameless
         vectors, embedder = self._vectors, self._embedder
+        if question.times and not question.terms:  # of one that names but a day, the rest is noise
+            vectors = None
         asked = _ASIDE.submit(_near, vectors, embedder, views) if vectors and embedder else None
         pools: dict[DocumentKind | None, int] = {None: max(_POOL, limit)}
         if kinds is not None:
@@ -120,6 +122,8 @@ class MemorySearch:
             # Their own lines need share no word with it, and nothing else would find them.
             told = self._words.search((question.asker,), _POOL, DocumentKind.MEMORY, before)
             known |= {document.key: document for document, _ in told}
+        for span in question.times:
+            known |= self._words.of_time(span, _POOL, before, question.asker)
         best = (*islice(scores, _SPREAD), *islice(meant, _SPREAD))
         numbers = {row + step for key in best if (row := row_of(key)) > 0 for step in (-1, 1)}
         more = {*meant, *(f"{DocumentKind.MEMORY}:{number}" for number in numbers)}

@@ -24,7 +24,7 @@ from keepsake.books.files import sync
 from keepsake.errors import IndexUnavailable
 from keepsake.language.perception import writable
 from keepsake.recall.documents import SAME_SCENE, Document, DocumentKind
-from keepsake.recall.query import stemmed
+from keepsake.recall.query import Span, stemmed
 
 SCHEMA = 5
 """Kept in ``PRAGMA user_version``; a file of another number is made anew."""
@@ -61,6 +61,10 @@ SELECT score, {_FIELDS} FROM (
     SELECT rowid AS row, -rank AS score FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ?
     ORDER BY rank, rowid LIMIT ?
 ) JOIN words ON words.rowid = row ORDER BY score DESC, row
+"""
+_OF_TIME = f"""
+SELECT {_FIELDS} FROM words WHERE rowid BETWEEN 1 AND ? AND unixepoch(time) BETWEEN ? AND ?
+ORDER BY lower(speaker) = ? DESC, rowid DESC LIMIT ?
 """
 _COUNTS = """
 SELECT value, (SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH value LIMIT ?))
@@ -142,6 +146,13 @@ class WordIndex:
             asked = " OR ".join(fitting or quoted[:1])
             found = database.execute(_BEST, (asked, first, last, limit))
             return [(_document(fields), score) for score, *fields in found]
+
+    def of_time(self, span: Span, limit: int, before: int | None, who: str) -> dict[str, Document]:
+        """The memories of that time: first those of ``who`` (in lower case), then the newest."""
+        when = span.start.timestamp(), span.end.timestamp() - 1
+        with self._connected() as database:
+            found = database.execute(_OF_TIME, ((before or _FAR) - 1, *when, who, limit))
+            return {fields[0]: _document(fields) for fields in found}
 
     def get(self, keys: Iterable[str]) -> dict[str, Document]:
         """The documents that are known among ``keys``."""

@@ -3,18 +3,21 @@
 A plain line is spoken, ``*…*`` is an emote, and a line that begins with ``>`` is a deed. An answer
 may hold several of each. :class:`AnswerReader` reads it while it is being written: the first
 sentence is a part as soon as it is whole, all else as soon as its line ends. An answer of a
-transcript, ``say Good day! | kind``, is read into the same parts.
+transcript, ``say Good day! | kind``, is read into the same parts. Of JSON only calls are read.
 Nothing of it depends on a language.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from keepsake.language.perception import one_line, pattern
+from keepsake.ports import ToolCall
+from keepsake.tasks.deed import deed_of
 
 LONGEST_PART = 1000
 """Characters of one spoken line, the most that the game's own speech takes."""
@@ -28,6 +31,7 @@ SHORT = 20
 """Letters and figures of a line that may be said twice: a yes, a name, a greeting."""
 
 _FENCES = ("```", "~~~")
+_JSON = ("{", "[{")
 _LABEL = r"^[*_]{{0,2}}~?{}[*_]{{0,2}}\s*[:>]+[*_]{{0,2}}\s*"
 """The character's own name before a line: ``Mira:``, ``**Mira:**``, ``~Mira>``."""
 _SENTENCE_END = re.compile(r"(?:(?<=\w{4})\.|[!?…]+|\.{3})[\"”’»)*]*(?=\s+\S)|[。！？]+[」』”）]*")
@@ -72,6 +76,7 @@ class AnswerReader:
     altered: list[str] = field(default_factory=list)
     heard: bool = False
     _rest: str = ""
+    _json: str = ""  # JSON of which the end has not come yet
     _begun: bool = False  # whether a sentence of the line in ``_rest`` is out already
     _heard: bool = False  # whether there was a part
     _spoken: bool = False  # whether anything was spoken: only the first sentence goes ahead
@@ -82,15 +87,17 @@ class AnswerReader:
         self.heard = True
         self._label = pattern(_LABEL.format(re.escape(self.name)), re.I)
         self._rest += piece
-        *lines, rest = f"{self._rest}.".splitlines()
-        self._rest = rest[:-1]
+        *lines, self._rest = self._rest.split("\n")
         parts = list[AnswerPart]()
         for raw in lines:
-            line = raw.strip() if self._begun else self._bare(raw)
-            self._begun = False
-            if self.script:  # what comes behind the first line is the script going on
+            goes_on = bool(self._json) and not raw.strip().startswith(_FENCES)
+            line = raw.strip() if self._begun or goes_on else self._bare(raw)
+            self._begun, is_json = False, goes_on or line.startswith(_JSON)
+            if self.script and not is_json:
+                # What comes behind the first line is the script going on.
                 line = "" if self._heard else f"> {line}" if _is_command(line) else line
-            of_line = list(_parts_of(line))
+            self._json = f"{self._json}{line}" if is_json else ""
+            of_line = self._called() if is_json else list(_parts_of(line))
             self._heard |= bool(of_line)
             self._spoken |= any(part.kind is PartKind.SPEECH for part in of_line)
             parts += of_line
@@ -98,9 +105,31 @@ class AnswerReader:
             parts.append(ahead)
         return parts
 
+    def _called(self) -> list[AnswerPart]:
+        """The deeds of what has come of JSON: ``{"tool_call": {"name": …, "arguments": {…}}}``."""
+        try:
+            found, _ = json.JSONDecoder().raw_decode(self._json)
+        except (ValueError, RecursionError):  # it goes on, or is none
+            return []
+        self.altered.append(self._json)
+        self._json, inside, deeds = "", [found], list[AnswerPart]()
+        while inside:
+            match inside.pop(0):
+                case {"name": str(name), "arguments": dict(given)} | {
+                    "name": str(name),
+                    "parameters": dict(given),
+                }:
+                    deeds += _command(deed_of(ToolCall(name, given)))
+                case dict(each):
+                    inside = [*each.values(), *inside]
+                case list(each):
+                    inside = [*each, *inside]
+        return deeds
+
     def _sentence(self) -> AnswerPart | None:
         """The first sentence of the line that is being written, if it is plain speech."""
-        if self._label.sub("", self._rest.lstrip())[:1] in ("", ">", "*", "`", "~", *_QUOTES):
+        opening = self._label.sub("", self._rest.lstrip())[:1]
+        if self._json or opening in ("", ">", "*", "`", "~", "{", "[", "<", *_QUOTES):
             return None  # no speech, or speech of which the end has to be seen
         ends = (each for each in _SENTENCE_END.finditer(self._rest) if each.end() >= SHORTEST_AHEAD)
         end = next(ends, None)
@@ -114,11 +143,14 @@ class AnswerReader:
         return parts[0]
 
     def _bare(self, raw: str) -> str:
-        """A line without fence, label and the quotation marks around the whole of it."""
+        """A line without fence, label, tag of JSON and quotation marks around the whole of it."""
         line = raw.strip()
-        if line.startswith(_FENCES) and line.lstrip("`~").isalnum() is bool(line.lstrip("`~")):
+        tag, sign, rest = line.partition(">")
+        is_tag = sign and tag[:1] == "<" and (not rest or rest.lstrip().startswith(_JSON))
+        fence = line.lstrip("`~") if line.startswith(_FENCES) else " "
+        if is_tag or fence.isalnum() is bool(fence):
             self.altered.append(line)
-            return ""
+            return rest.strip() if is_tag else ""
         bare = self._label.sub("", line)
         close = _QUOTES.get(bare[:1])
         if close and len(bare) > 2 and bare.find(close, 1) == len(bare) - 1:

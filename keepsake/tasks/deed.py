@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from itertools import dropwhile
 from typing import Any
 
-from keepsake.language.perception import disarm, pattern, shorten
+from keepsake.language.perception import disarm, one_line, pattern, shorten
 from keepsake.ports import Tool, ToolCall
 from keepsake.prompt.verbs import (
     SLOT,
@@ -84,7 +84,7 @@ def tools_of(usages: Mapping[Verb, str]) -> tuple[Tool, ...]:
 
 def deed_of(call: ToolCall) -> str:
     """The line of a tool call, as if the model had written it behind ``>``."""
-    return " ".join([call.name, *(str(each) for each in call.arguments.values())]).strip()
+    return one_line(" ".join([call.name, *map(str, call.arguments.values())]))
 
 
 def _argument(verb: Verb, rest: str, options: Options) -> str:

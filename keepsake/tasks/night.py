@@ -122,7 +122,7 @@ def _listed(answer: str, name: str) -> list[Mapping[str, Any]]:
         found = json.loads(answer[start : end + 1])[name]
         if isinstance(found, list) and all(isinstance(each, dict) for each in found):
             return found
-    except (ValueError, KeyError, TypeError, IndexError):
+    except (ValueError, KeyError, TypeError, IndexError, RecursionError):
         pass
     raise AnswerRefused(f'The answer is no JSON object with a list "{name}"')
 

@@ -28,6 +28,7 @@ class Reply:
 
     text: str | None = None  # the answer's words; None for those of the script
     status: int = 200
+    retry_after: str = ""  # what the head says of when to ask again
     delay: float = 0.0  # seconds before anything is sent
     gate: threading.Event | None = None  # nothing is sent before it is set
     raw: bytes | None = None  # the body in place of what the protocol says
@@ -309,6 +310,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         status, answer = self.fake._answer(call, reply)
         self.send_response(status)
+        self.send_header("Retry-After", reply.retry_after)
         if isinstance(answer, list) and reply.raw is None:
             self._stream(answer, reply, sse=call.path.startswith("/v1/"))
             return

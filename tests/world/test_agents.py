@@ -9,6 +9,7 @@ from keepsake.contrib.evennia import lifecycle as runtime
 from keepsake.contrib.evennia.creation import create_agent
 from keepsake.contrib.evennia.minds import mind_by_number, open_minds, unopened
 from keepsake.errors import ArchiveUnwritable
+from tests.fakes.model_server import Reply
 from tests.world.agents_world import AgentsWorld
 
 
@@ -205,6 +206,20 @@ class TestOpenedInTurn(AgentsWorld):
         assert unopened() == 3, "and nobody else was opened for it"
         self.pass_time(4)
         assert "The soup is leek." in strip_ansi("\n".join(heard))
+
+    def test_whoever_waited_for_an_answer_when_the_game_was_reloaded_gets_it(self):
+        self.hold()
+        self.char1.execute_cmd("talk Mira What soup is there?")
+        self.clock.advance(2)
+        self.settle(self.fake.prompts)
+        self.restart()
+        for path in ("/api/generate", "/api/chat"):
+            self.fake.always(path, Reply())
+        self.said, heard = ["say The soup is leek.", "wait"], self.hears(self.char1)
+        self.settle()
+        self.pass_time(4)
+        assert strip_ansi("\n".join(heard)).count("The soup is leek.") == 1
+        assert not self.mira.db.owed
 
     def test_an_agent_that_nobody_speaks_to_is_open_in_the_end_and_thinks(self):
         self.restart()

@@ -152,5 +152,5 @@ def question(context: MemoryContext, place: str, present: Sequence[str]) -> str:
 
 
 def _when(time: datetime, place: str) -> str:
-    where = f", {for_prompt(place)}" if place else ""
+    where, time = f", {for_prompt(place)}" if place else "", time.astimezone()
     return f"[{time.day} {time:%B %Y, %H:%M}{where}]"

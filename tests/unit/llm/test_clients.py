@@ -175,6 +175,12 @@ def test_tools_are_offered_and_called(provider: str, model: Model, fake: FakeMod
             model.generate(replace(TALK, tools=(GIVE,)))
 
 
+def test_signs_that_no_screen_shows_are_in_no_answer(model: Model, fake: FakeModelServer):
+    fake.script = lambda _: "I keep\u0085bees\u009b, \u202eTom.\u2028All year."
+    heard, request = heard_by(RAW)
+    assert model.generate(request).text == "".join(heard) == "I keep bees, Tom. All year."
+
+
 # -- thoughts
 
 
@@ -350,6 +356,18 @@ def test_what_may_pass_is_asked_once_more(
         fake.plan(path, *[reply] * 2)
         with pytest.raises(ModelError):
             model.generate(request)
+
+
+def test_a_server_that_wants_to_be_left_alone_is(fake: FakeModelServer):
+    path = "/v1/completions"
+    fake.plan(path, Reply(status=429, retry_after="0"))
+    with asking(fake.address, time_limit=4) as model:
+        assert model.generate(RAW).text
+        fake.always(path, Reply(status=429, retry_after="60"))
+        for _ in range(2):
+            with pytest.raises(ModelBusy):
+                model.generate(RAW)
+        assert len(fake.calls(path)) == 3
 
 
 def test_an_answer_that_breaks_off_is_asked_again_before_its_first_piece_alone(

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keepsake.errors import ModelFailed
+from keepsake.errors import ModelFailed, ModelTimeout
 from keepsake.models.profiles import ModelProfile
-from keepsake.models.queue import ModelServer, Outcome, Priority, Ticket
+from keepsake.models.queue import UNASKED, ModelServer, Outcome, Priority, Ticket
 from keepsake.models.scripted import ScriptedModel
 from keepsake.ports import Generation, GenerationRequest
 
@@ -47,6 +47,8 @@ class Echo(ScriptedModel):
     def generate(self, request: GenerationRequest) -> Generation:
         if request.prompt.startswith("fail"):
             raise ModelFailed(request.prompt)
+        if request.prompt == "late":
+            raise ModelTimeout("It gave no answer")
         return Generation(request.prompt, "stop", 1, 0, 1, 0.0, "echo")
 
 
@@ -129,6 +131,13 @@ def test_whatever_comes_the_places_and_keys_are_kept_and_all_are_answered(
         desk.end(next(iter(desk.hand.running)))
         hold()
     assert desk.outcomes.keys() == asked.keys()
+
+
+def test_a_server_that_gave_no_answer_in_time_is_looked_at_soon_and_then_is_back(desk: Desk):
+    desk.ask("late")
+    desk.run_out()
+    assert desk.queue.due > 0
+    assert desk.queue.health != UNASKED, "ready is news, and who waits is answered"
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,9 @@ def entries(*found: object) -> str:
 # -- what counts of an answer
 
 
-@pytest.mark.parametrize(("answer", "why"), table("refused journals"))
+@pytest.mark.parametrize(
+    ("answer", "why"), [*table("refused journals"), (f'{{"a": {"[" * 50_000}}}', "no JSON")]
+)
 def test_a_journal_that_does_not_hold_is_refused(answer, why):
     with pytest.raises(AnswerRefused, match=why):
         JournalTask(JOURNAL, "Mira", DAY).read(answer)

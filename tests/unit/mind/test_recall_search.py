@@ -1,5 +1,6 @@
 """Recall itself, over the real word index, exact vectors and a small embedder of words."""
 
+import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -78,6 +79,23 @@ def test_who_asks_of_their_own_life_is_told_of_it(vectors):
     # Of another's life they are asked as anybody is.
     about_tom = {who: world.found("What does Tom do?", asker=who) for who in ("Nell", "")}
     assert about_tom["Nell"] == about_tom[""]
+
+
+@pytest.mark.parametrize("vectors", [True, False])
+@pytest.mark.parametrize(("zone", "hours"), [("UTC", 24), ("Pacific/Auckland", 12)])
+def test_what_was_told_on_a_day_is_found_by_the_day(monkeypatch, vectors, zone, hours):
+    with monkeypatch.context() as patched:
+        patched.setenv("TZ", zone)
+        time.tzset()
+        world, before = World(vectors), NOW - timedelta(days=5)
+        begins = ("What did I tell you of", "I did tell of", "I tell you of", "You see", "I tie")
+        told = ((n, f'Tom says to you, "{begins[n % 5]} knot {n}."') for n in range(20, 320))
+        world.put(*(memory(n, "Tom", text, before) for n, text in told))
+        otter = 'Tom says to you, "I keep an otter named Brisk in my cellar."'
+        world.put(memory(400, "Tom", otter, NOW - timedelta(hours=hours)))
+        found = world.found("What did I tell you yesterday?", limit=3, asker="Tom")
+    time.tzset()
+    assert "memory:400" in found
 
 
 def test_without_the_embedder_words_go_on_and_it_is_told_once(world):
