@@ -157,7 +157,8 @@ class Thinker:
         """A model answers again: the last unanswered words of those who are still here count."""
         missed, self._missed = self._missed, {}
         for impulse in missed.values():
-            self.notice(impulse)
+            if self._look() is not None and impulse.who in self._attention.present:
+                self.notice(impulse)
 
     @property
     def in_talk(self) -> bool:
@@ -194,8 +195,9 @@ class Thinker:
         """Think of what players waited for when it was closed: the game was reloaded."""
         if (agent := self.body()) is not None and (owed := agent.db.owed):
             agent.attributes.remove("owed")
-            for kind, *who in owed:
-                self.notice(Impulse(EventKind(kind), True, *who))
+            waited = [Impulse(EventKind(kind), True, *who) for kind, *who in owed]
+            self._missed = {each.key: each for each in waited}
+            self.model_is_back()
 
     # -- one thought after the other
 

@@ -93,8 +93,7 @@ class AnswerReader:
             goes_on = bool(self._json) and not raw.strip().startswith(_FENCES)
             line = raw.strip() if self._begun or goes_on else self._bare(raw)
             self._begun, is_json = False, goes_on or line.startswith(_JSON)
-            if self.script and not is_json:
-                # What comes behind the first line is the script going on.
+            if self.script and not is_json:  # behind the first line the script goes on
                 line = "" if self._heard else f"> {line}" if _is_command(line) else line
             self._json = f"{self._json}{line}" if is_json else ""
             of_line = self._called() if is_json else list(_parts_of(line))

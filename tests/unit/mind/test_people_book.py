@@ -50,6 +50,19 @@ def test_a_page_has_the_persons_own_sentences_and_gifts(tmp_path):
     assert [again.page(key) for key in (TOM, ADA)] == [there(book, TOM), ada]
 
 
+def test_what_is_told_five_times_in_other_words_is_five_quotations_and_no_fact(tmp_path):
+    days = Days()
+    told = ("I used to live in Vell.", "My home was Vell.", "I moved here from Vell.")
+    told += ("Vell is where I lived before.", "I have left Vell, my home.")
+    for each in told:
+        days.says("Tom", TOM, each)
+    book = taken(tmp_path, days)
+    assert said(book, TOM) == [*told]
+    (line,) = people_lines([(TOM, "Tom")], book, 300, Telling(days.now, WordTokens()))
+    head, _, quotes = line.partition("; last said: ")
+    assert (head.count("Vell"), quotes.count("Vell")) == (0, quotes.count("'") // 2)
+
+
 def test_a_renamed_person_stays_the_same_and_namesakes_are_two(tmp_path):
     days = eventful()
     days.says("Tom", RUAN, "I am another Tom.")
