@@ -105,10 +105,13 @@ class TestAnswers(TalkWorld):
 
     def test_two_lines_that_one_answer_knew_of_are_not_answered_twice(self):
         self.said = ["Both, Tom.", "Again?", "> wait"]
-        self.char1.execute_cmd("talk Mira Is there soup?")
-        self.char1.execute_cmd("talk Mira And bread?")
+        self.char1.execute_cmd("talk Mira My sister Ebba grinds lenses in Vell.")
+        self.clock.advance(0.1)
+        self.char1.execute_cmd("talk Mira What does my sister Ebba grind?")
         self.pass_time(12)
         assert self.acts() == ["say Both, Tom."]
+        asked = self.fake.calls("/api/chat")[0].body["messages"][-1]["content"]
+        assert 0 < asked.find("grinds lenses in Vell") < asked.find("does my sister Ebba grind?")
 
     def test_what_is_said_while_an_answer_is_written_is_answered_by_the_next(self):
         gate = self.hold()
