@@ -210,7 +210,7 @@ def _page(meta: Mapping[str, Any], body: str, changed: datetime) -> PersonPage:
         last_met=time_of(meta.get("last_met"), changed),
         meetings=max(int(meta.get("meetings", 1)), 1),
         portrait="\n".join(portrait).strip("\n"),
-        lines=tuple(sorted(lines, key=lambda each: (each.time, each.numbers))),
+        lines=tuple(sorted(lines, key=lambda each: (each.numbers, each.time))),
         through=max(int(meta.get("through", 0)), 0),
         studied=max(int(meta.get("studied", 0)), 0),
         by_hand=tuple(re.sub(r"\n{3,}", "\n\n", "\n".join(own)).strip("\n").splitlines()),

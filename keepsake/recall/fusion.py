@@ -122,7 +122,9 @@ def rank(
     for place, gift in given.items():
         scores[place] += gift
     hits, left = list[Hit](), Counter(kinds or dict.fromkeys(DocumentKind, limit))
-    for place in sorted(range(len(scores)), key=lambda n: (-scores[n], documents[n].key)):
+    # Of equals the one that was lived later, whatever the clock said.
+    order = sorted(range(len(scores)), key=lambda n: documents[n].key)
+    for place in sorted(order, key=lambda n: (-scores[n], -documents[n].last)):
         document = documents[place]
         if (not kinds and len(hits) == limit) or not left[document.kind]:
             continue
@@ -173,7 +175,11 @@ def _by_signs(
     recent = weights.recent_scene if scene else weights.recent
     life, moment = weights.half_life.total_seconds(), now.timestamp()
     names = [(name, [f" {each} " for each in stemmed(name).split()]) for name in question.names]
-    scores = list[float]()
+    scores, lived, latest = list[float](), dict[str, float](), moment
+    for document in sorted(documents, key=lambda each: -each.last):  # a clock may be put back
+        own = document.time.timestamp()
+        latest = min(latest, own) if document.last else latest
+        lived[document.key] = latest if document.last else own
     for document, held in zip(documents, said, strict=True):
         speaker, total = document.speaker.casefold(), 0.0
         for name, parts in names:
@@ -188,7 +194,7 @@ def _by_signs(
         if any(span.start <= document.time < span.end for span in question.times):
             total += weights.time
         total += weights.full * min((document.text.count(" ") + 1) / _FULL_LINE, 1.0)
-        total += recent * 2.0 ** -max((moment - document.time.timestamp()) / life, 0.0)
+        total += recent * 2.0 ** -max((moment - lived[document.key]) / life, 0.0)
         scores.append(total)
     return scores
 

@@ -142,7 +142,8 @@ def _known(question: _Question, partner: str, lines: Sequence[FallbackLine]) -> 
     if own and _is("of_agent", question):
         return in_first_person(own[0])
     worth = _worth(question, found)
-    best = max(range(len(found)), key=worth.__getitem__, default=0)
+    # Of equals what was said last: it may take back the other.
+    best = max(range(len(found)), key=lambda n: (worth[n], found[n][1].number), default=0)
     if not found or worth[best] < KNOWN:
         return ""
     text, line = found[best]

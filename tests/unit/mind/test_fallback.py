@@ -31,6 +31,10 @@ class TestAQuestion:
     def test_is_answered_with_the_askers_own_words(self, asked, told, answered):
         assert said(asked, ("Anneke", told, 9.0)) == answered
 
+    def test_is_answered_with_what_was_said_last(self):
+        red, blue = ("Anneke", "My boat is red.", 9.0), ("Anneke", "My boat is blue.", 9.0)
+        assert said("What colour is my boat?", red, blue) == "You told me: 'My boat is blue.'"
+
     def test_of_the_agent_is_answered_by_its_persona_in_the_first_person(self):
         assert said("Who are you?") == "I am Mira Fenn, keeper of the Kettle."
         assert said("What happened to your cup?") == (

@@ -63,6 +63,14 @@ def test_what_is_told_five_times_in_other_words_is_five_quotations_and_no_fact(t
     assert (head.count("Vell"), quotes.count("Vell")) == (0, quotes.count("'") // 2)
 
 
+def test_the_lines_of_a_page_are_in_the_order_lived_whatever_the_clock_said(tmp_path):
+    red = PageLine("My boat is red.", (1,), START + timedelta(hours=1), True)
+    page = PersonPage(
+        TOM, ("Tom",), START, START, lines=(red, replace(red, numbers=(2,), time=START))
+    )
+    assert parse_page(tmp_path / "Tom.md", written(page), START).lines == page.lines
+
+
 def test_a_renamed_person_stays_the_same_and_namesakes_are_two(tmp_path):
     days = eventful()
     days.says("Tom", RUAN, "I am another Tom.")
