@@ -209,15 +209,12 @@ def fit_name(text: str) -> str:
 
 def one_line(text: str) -> str:
     """``text``, single-spaced, and :func:`plain`."""
-    return " ".join(plain(text).split())
+    # What Python calls printable is; nearly every text is, and every prompt asks this of a hundred.
+    return " ".join((text if text.isprintable() else plain(text)).split())
 
 
 def plain(text: str) -> str:
     """``text`` without control, invisible, direction and broken characters; line ends stay."""
-    # What Python calls printable has none of these; nearly every text is, and every prompt
-    # asks this of a hundred of them.
-    if text.isprintable():
-        return text
     # Blanks between words are control characters too (tab, separators): they stay blanks.
     return "".join(
         c if c == "\n" else " " if c.isspace() else c

@@ -47,7 +47,7 @@ class AnswerText:
         """Take in what came; ``whole`` if nothing more comes."""
         if self.ended:
             return
-        self._raw += plain(piece)
+        self._raw += piece if piece.isprintable() else plain(piece)
         self.text, self.thought, inside = _parted(self._raw, whole=whole)
         self.hold = self.hold and not whole and (inside or not self.thought)
         if self.hold:
