@@ -25,6 +25,8 @@ KEY_VARIABLES = ("KEEPSAKE_OPENAI_API_KEY", "OPENAI_API_KEY")
 
 _OWNERS = {"vllm": VLLM, "llamacpp": LLAMA_CPP, "library": OLLAMA}
 """What a server is, by the owner that its list of models names."""
+_OLLAMA_CONTEXT = 4096
+"""Tokens that Ollama looks at where nobody says another number; it cuts longer prompts silently."""
 _CONTEXTS = ("max_model_len", "context_length", "context_window", "max_context_length")
 """What servers call a model's context in their list: vLLM, OpenRouter, Groq, LM Studio."""
 
@@ -94,6 +96,7 @@ class OpenAIModel(ServerModel):
         if kind != LLAMA_CPP and not {"default_generation_settings", "build_info"} & props.keys():
             own = [each for each in rows if each.get("id") == self.profile.model] or rows[:1]
             sizes = [each[name] for each in own for name in _CONTEXTS if each.get(name)]
+            sizes = self._loaded_by_ollama() if kind == OLLAMA else sizes
             return Capabilities(kind, known=True, context=_count(sizes[0] if sizes else 0))
         template = str(props.get("chat_template") or "")
         chat = is_chat_template(template) or "chat_template" not in props
@@ -109,6 +112,17 @@ class OpenAIModel(ServerModel):
             tools=chat and bool(can.get("supports_tools", "tools" in template)),
             thinks=thinks_aloud(template),
         )
+
+    def _loaded_by_ollama(self) -> list[Any]:
+        """The context with which it has the model loaded, which this protocol cannot choose."""
+        if self.profile.context_tokens:
+            return [self.profile.context_tokens]
+        with suppress(ModelMissing, ModelRejected, BadAnswer, ModelFailed):
+            rows = self._http.call("GET", "/api/ps", seconds=LOOK_SECONDS).get("models")
+            for each in rows if isinstance(rows, list) else ():
+                if self.profile.model in (each.get("model"), "") and each.get("context_length"):
+                    return [each["context_length"]]
+        return [_OLLAMA_CONTEXT]
 
     # -- what it is asked, and what it answers
 

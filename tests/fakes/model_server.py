@@ -222,6 +222,10 @@ class FakeModelServer:
     def _tags(self, *_: object) -> dict[str, Any]:
         return {"models": [{"model": name, "name": name} for name in self.models]}
 
+    def _ps(self, *_: object) -> dict[str, Any]:
+        loaded = self.models if self.context else []
+        return {"models": [{"model": name, "context_length": self.context} for name in loaded]}
+
     def _models(self, *_: object) -> dict[str, Any]:
         owner = {"llama.cpp": "llamacpp"}.get(self.kind, self.kind or "me")
         size = {"max_model_len": self.context} if self.kind == "vllm" and self.context else {}
@@ -238,6 +242,7 @@ _ROUTES: dict[str, Callable[..., Any]] = {
     "/api/chat": FakeModelServer._ollama,
     "/api/show": FakeModelServer._show,
     "/api/tags": FakeModelServer._tags,
+    "/api/ps": FakeModelServer._ps,
     "/v1/completions": FakeModelServer._openai,
     "/v1/chat/completions": FakeModelServer._openai,
     "/v1/models": FakeModelServer._models,

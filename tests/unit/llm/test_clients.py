@@ -244,6 +244,19 @@ def test_a_server_is_asked_once_what_its_model_was_made_for(
         assert len(fake.calls()) == asked + 1
 
 
+@pytest.mark.parametrize(
+    ("loaded", "told", "context"), [(0, 0, 4096), (9000, 0, 9000), (0, 7000, 7000)]
+)
+def test_prompts_for_ollama_behind_openais_protocol_fit_what_it_looks_at(
+    fake: FakeModelServer, loaded: int, told: int, context: int
+):
+    fake.kind, fake.context = "library", loaded
+    with asking(fake.address, context_tokens=told) as model:
+        model.check()
+        assert model.capabilities.context == context
+        assert model.suited().prompt_tokens < context
+
+
 # -- servers that misbehave
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keepsake.prompt.tokens import CORRECTED, HEURISTIC, Heuristic
+from keepsake.prompt.tokens import CORRECTED, FEWER, HEURISTIC, Heuristic
 from tests.sentences import table
 
 SAID = 'Tom says to you, "My boots are full of rain, and the ferry was late again."'
@@ -33,3 +33,6 @@ def test_the_figures_of_a_server_correct_the_estimate_within_limits():
     for _ in range(50):
         heuristic.heard(2000, 1)  # as of a server that tells only what was not cached
     assert heuristic.factor >= 0.9 * before, "its figure lowers ours by a tenth at most"
+    assert heuristic.source == FEWER
+    heuristic.heard(2000, 2000)
+    assert heuristic.source == CORRECTED
