@@ -246,6 +246,9 @@ class Talk:
                 every = (dialogue_line(memory, scene.name) for memory in scene.window)
                 talk = [*filter(None, every)]
                 talk = talk[max(len(talk) // LAST_LINES - 1, 0) * LAST_LINES :]
+                # Each token here is read anew at every turn, and a small model reads slowly.
+                values["now"] = str(values["now"]).rpartition(", ")[0]
+                values["people"] = [x for x in values["people"] if x.startswith(scene.partner)]
                 lines = self._lines(self.prompts, "dialogue", values, talk=talk)
                 self._instructions = "\n".join((scene.persona, *values["examples"]))
             if self.count([line.text for line in lines]) <= target.prompt_tokens:
