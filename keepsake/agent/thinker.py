@@ -250,5 +250,7 @@ class Thinker:
         self._pause.cancel()
         self.turn = None
         spoke = turn is not None and turn.spoke and not turn.dropped
+        if turn and spoke and turn.sent is not None and not turn.sent.request.messages:
+            turn.warm()  # they will speak again
         self._attention.ended(self._timer.seconds(), spoke=spoke)
         self.schedule()

@@ -384,7 +384,7 @@ class Turn:
             if gone or profile.form != DIALOGUE or profile.is_stopgap:
                 return None
             self.context = context_of(self.agent, self.impulse, self.keeper.memory)
-            prompt, *_ = self._prompt(profile, None)
+            prompt, *_ = self._prompt(profile, None, self._as_if("…"))
             return replace(profile.request(prompt.question, cache_key=key), max_tokens=1)
 
         with suppress(KeepsakeError):  # no model; who is answered next is told so
@@ -392,20 +392,24 @@ class Turn:
 
     async def preview(self, words: str) -> tuple[Rendered, int]:
         """The prompt of the turn, had whom it answers just said ``words``, and its most tokens."""
-        impulse, memory, said = self.impulse, self.keeper.memory, None
-        self.context = context_of(self.agent, impulse, memory)
-        if partner := self.context.partner:
-            text = f'{partner} says to you, "{words}"'
+        self.context = context_of(self.agent, self.impulse, self.keeper.memory)
+        if said := self._as_if(words):
             self.context = replace(self.context, words=words)
-            said = Memory(
-                *(memory.newest + 1, self.clock.now(), MemoryKind.PERCEPTION, text),
-                place=place_of(self.agent),
-                source=impulse.source,
-                source_id=impulse.source_id,
-            )
         found = await relate(self.agent, self.context, self.keeper, by="builder")
         prompt, _, budget = self._prompt(self.profile(), found, said)
         return prompt.rendered, budget
+
+    def _as_if(self, words: str) -> Memory | None:
+        """The memory that there would be had whom it answers just said that."""
+        if not (partner := self.context.partner):
+            return None
+        return Memory(
+            *(self.keeper.memory.newest + 1, self.clock.now(), MemoryKind.PERCEPTION),
+            f'{partner} says to you, "{words}"',
+            place=place_of(self.agent),
+            source=self.impulse.source,
+            source_id=self.impulse.source_id,
+        )
 
     def end(self, outcome: str, problem: str = "") -> None:
         """Tell the logs of the turn, which has ended, or of one of its answers."""

@@ -299,7 +299,7 @@ class TestRules(TalkWorld):
         assert "taste nothing" not in prompt
         assert "say Sit down, Tom." in self.acts()
 
-    def test_a_small_model_reads_ahead_when_a_guest_was_greeted_by_rule(self):
+    def test_a_small_model_reads_ahead_when_a_guest_was_greeted_by_rule_and_after_each_answer(self):
         self.said = [" Sit down, Tom."]
         self.mind.thinker.answered(identity_of(self.char1))
         self.pass_time(1)
@@ -310,8 +310,12 @@ class TestRules(TalkWorld):
         self.pass_time(4)
         head = ahead.body["prompt"].split("\n(")[0]
         assert PERSONA in head
-        assert self.fake.prompts()[-1].startswith(head)
+        _, answer, ahead = self.fake.calls("/api/generate")
+        assert answer.body["prompt"].startswith(head)
+        assert ahead.body["options"]["num_predict"] == 1
+        assert "Mira: Sit down, Tom.\n(" in ahead.body["prompt"]
+        assert self.acts() == ["say Sit down, Tom."]
         with patch.object(ModelProfile, "is_stopgap", True):
             self.mind.thinker.answered(identity_of(self.char1))
             self.pass_time(1)
-        assert len(self.fake.calls("/api/generate")) == 2
+        assert len(self.fake.calls("/api/generate")) == 3
