@@ -120,7 +120,8 @@ def secrecy(agent: Body, turn: TurnContext, private: PrivateWords) -> tuple[bool
     It is whispered to a whisper, and where others have come in since something was confided.
     Whatever answers a prompt with whispered words may hold them.
     """
-    confided = turn.whispered or private.shared_with(turn.audience)
+    alone = len(turn.audience) == 1 and turn.audience.issubset(private.shared.values())
+    confided = turn.whispered or alone
     if turn.whispered or not turn.partner:
         return turn.whispered, confided
     came_in = not turn.audience.issuperset(map(identity_of, people_near(agent)))

@@ -52,10 +52,14 @@ def outward(memory: Memory) -> Memory:
 
 
 class PrivateWords:
-    """Which memories of one agent are private, and with whom they are shared."""
+    """Which memories of one agent are private, and with whom they are shared.
+
+    Attributes:
+        shared: The id of the other one, by the number of the memory.
+    """
 
     def __init__(self) -> None:
-        self._with: dict[int, str] = {}
+        self.shared: dict[int, str] = {}
 
     @classmethod
     def of(cls, archive: Archive) -> PrivateWords:
@@ -69,20 +73,18 @@ class PrivateWords:
         """A memory was archived."""
         if is_private(memory):
             who = memory.to_id if memory.kind is MemoryKind.ACT else memory.source_id
-            self._with[memory.number] = who or _UNKNOWN
+            self.shared[memory.number] = who or _UNKNOWN
 
     def may_hear(self, numbers: Iterable[int], audience: Audience) -> bool:
         """Whether all of the audience may hear what rests on those memories together."""
-        shared = {self._with[number] for number in numbers if number in self._with}
+        shared = {self.shared[number] for number in numbers if number in self.shared}
         return not shared or (_UNKNOWN not in shared and len(shared) == 1 and shared == audience)
-
-    def shared_with(self, audience: Audience) -> bool:
-        """Whether something is for this audience alone."""
-        return len(audience) == 1 and next(iter(audience)) in self._with.values()
 
     def heard_by(self, memories: Iterable[Memory], audience: Audience) -> tuple[Memory, ...]:
         """The memories as the audience may hear them."""
-        if not self._with:  # to most agents nobody ever whispers, and each thought asks of hundreds
+        if (
+            not self.shared
+        ):  # to most agents nobody ever whispers, and each thought asks of hundreds
             return tuple(memories)
         return tuple(
             each if self.may_hear([each.number], audience) else outward(each) for each in memories
