@@ -1,7 +1,8 @@
 """Takes the thoughts of a reasoning model out of its answer, whole or while it is written.
 
 The common forms are known: ``<think>``, ``<thinking>``, ``<thought>`` and ``<reasoning>`` blocks,
-``[THINK]``, ``◁think▷`` and the channels of harmony. A block may be
+``[THINK]``, ``◁think▷``, ``<|begin_of_thought|>``, ``<|START_THINKING|>`` and the channels of
+harmony. A block may be
 open at the end, and some templates open it inside the prompt, so that only its end comes back.
 """
 
@@ -13,12 +14,14 @@ from dataclasses import dataclass
 
 from keepsake.language.perception import plain
 
-_NAMES = "think|thinking|thought|reasoning"
+_NAMES = r"(?:\w+:)?(?:think|thinking|thought|reasoning)"
 _MARK = re.compile(
-    rf"(?P<open><(?:{_NAMES})>|\[THINK\]|◁think▷)"
-    rf"|(?P<close></(?:{_NAMES})>|\[/THINK\]|◁/think▷)"
-    r"|(?P<end><\|start\|>(?:assistant)?|<\|end\|>|<\|return\|>|<\|call\|>)"
-    r"|<\|channel\|>(?P<channel>[^<]*)(?:<\|constrain\|>[^<]*)?<\|message\|>"
+    rf"(?P<open><{_NAMES}>|\[THINK\]|◁think▷|<\|(?:begin_of_thought|start_thinking)\|>)"
+    rf"|(?P<close></{_NAMES}>|\[/THINK\]|◁/think▷|<\|(?:end_of_thought|end_thinking)\|>)"
+    r"|(?P<end><\|start\|>(?:assistant)?|<\|(?:end|return|call|(?:begin|end)_of_solution"
+    r"|(?:start|end)_response)\|>)"
+    r"|<\|channel\|>(?P<channel>[^<]*)(?:<\|constrain\|>[^<]*)?<\|message\|>",
+    re.I,
 )
 _UNDECIDED = re.compile(
     r"(?:<\|channel\|>[^<]*(?:<\|constrain\|>[^<]*)?)?(?:<\|start\|>\w*|[<\[◁][^\s<>\[\]]*)?\Z"
