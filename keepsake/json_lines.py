@@ -68,6 +68,10 @@ def claim(path: Path, mode: int) -> int | None:
     return fd
 
 
+class FileChanged(OSError):
+    """Somebody else has changed, replaced or moved a file that is appended to."""
+
+
 class AppendedFile:
     """A file that grows at its end; for one thread, but for :meth:`sync` and :meth:`close`."""
 
@@ -78,10 +82,19 @@ class AppendedFile:
         self._failed = self._dirty = False
         self._closing = threading.Lock()
 
-    def append(self, data: bytes) -> None:
-        """Hand whole lines to the operating system; after an error none of them counts."""
+    def append(self, data: bytes, *, watched: bool = False) -> None:
+        """Hand whole lines to the operating system; after an error none of them counts.
+
+        Raises:
+            FileChanged: It is ``watched``, and its path leads to another file, or somebody else
+                has written to it.
+        """
         if self._failed:  # an earlier one was written half-way
             self.cut(self.size)
+        if watched:
+            there, own = self.path.stat() if self.path.exists() else None, os.fstat(self._fd)
+            if there is None or not os.path.samestat(there, own) or own.st_size != self.size:
+                raise FileChanged(f"{self.path} was changed or replaced")
         self._failed, written = True, 0
         while written < len(data):
             written += os.write(self._fd, data[written:])
@@ -109,14 +122,6 @@ class AppendedFile:
             if self._fd >= 0:
                 os.close(self._fd)
             self._fd = -1
-
-    def in_place(self) -> bool:
-        """Whether its path still leads to it, and nobody else has written to it."""
-        try:
-            there, own = self.path.stat(), os.fstat(self._fd)
-        except FileNotFoundError:
-            return False
-        return os.path.samestat(there, own) and (self._failed or own.st_size == self.size)
 
     def whole_lines(self) -> bytes:
         """What was appended and is still there, wherever the path leads."""

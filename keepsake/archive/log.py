@@ -16,12 +16,13 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NoReturn, Protocol
+from typing import Any, Protocol
 
 from keepsake.archive.records import Memory, Position
 from keepsake.errors import ArchiveError, ArchiveInUse, ArchiveUnwritable
 from keepsake.json_lines import (
     AppendedFile,
+    FileChanged,
     Record,
     claim,
     ended_lines,
@@ -47,6 +48,7 @@ class Archive:
 
     Attributes:
         reports: What was found wrong at opening and set aside, in words.
+        last_number: The number of the newest memory, 0 if there is none.
         torn: Bytes of a torn last line that were set aside at the opening.
 
     Raises:
@@ -66,7 +68,7 @@ class Archive:
             if not read_only:
                 self._claimed = self._claim()
                 self._file = self._open_last_segment()
-            self._last_number = self._find_last_number()
+            self.last_number = self._find_last_number()
         except BaseException as error:
             self.close()
             if isinstance(error, OSError):
@@ -74,11 +76,6 @@ class Archive:
             raise
 
     # -- writing
-
-    @property
-    def last_number(self) -> int:
-        """The number of the newest memory, 0 if there is none."""
-        return self._last_number
 
     def append(self, record: Mapping[str, Any]) -> Position:
         """Write one line and hand it to the operating system.
@@ -88,47 +85,51 @@ class Archive:
             ValueError: It is a memory, and its number is not the next one.
         """
         data, number = line_of(record), record["n"] if record["type"] == "memory" else 0
-        if number and number != self._last_number + 1:
-            raise ValueError(f"memory {number} does not follow {self._last_number}")
+        if number and number != self.last_number + 1:
+            raise ValueError(f"memory {number} does not follow {self.last_number}")
         with self._lock:
             if (file := self._file) is None:
                 raise ArchiveUnwritable(f"the archive {self.folder} is closed")
             try:
-                if not file.in_place():
-                    self._put_back(file)
                 # Counted at the first writing, as opening reads only its end.
                 lines = file.count_lines() if self._lines is None else self._lines
                 # A segment is named after its first memory, so one that holds none yet goes on.
-                if lines >= SEGMENT_LINES and self._last_number >= int(file.path.stem):
+                if lines >= SEGMENT_LINES and self.last_number >= int(file.path.stem):
+                    file.append(b"", watched=True)
                     file.sync()
-                    following = AppendedFile(self.folder / f"{self._last_number + 1:010d}{_SUFFIX}")
+                    following = AppendedFile(self.folder / f"{self.last_number + 1:010d}{_SUFFIX}")
                     file.close()
                     self._file, self._lines, file, lines = following, 0, following, 0
-                file.append(data)
+                file.append(data, watched=True)
+            except FileChanged as error:
+                raise self._put_back(file) from error
             except OSError as error:
                 raise _unwritable(self.folder, error) from error
-            self._lines, self._last_number = lines + 1, number or self._last_number
+            self._lines, self.last_number = lines + 1, number or self.last_number
             return Position(file.path.name, lines + 1)
 
-    def _put_back(self, file: AppendedFile) -> NoReturn:
+    def _put_back(self, file: AppendedFile) -> ArchiveUnwritable:
         """Make the last segment anew, as somebody has changed or moved it; the next line goes in.
 
-        Raises:
-            ArchiveUnwritable: Always: says what was found.
+        Returns:
+            What was found.
         """
         if not self.folder.is_dir():
-            raise ArchiveUnwritable(f"the archive {self.folder} is gone", _CURE_GONE)
-        there, aside = file.path.read_bytes() if file.path.exists() else b"", self._aside()
-        if there:
-            aside.write_bytes(there)
-        anew = AppendedFile(file.path.with_suffix(".tmp"))
-        anew.cut(0)
-        anew.append(file.whole_lines())
-        anew.sync()
-        anew.path = anew.path.replace(file.path)
+            return ArchiveUnwritable(f"the archive {self.folder} is gone", _CURE_GONE)
+        try:
+            there, aside = file.path.read_bytes() if file.path.exists() else b"", self._aside()
+            if there:
+                aside.write_bytes(there)
+            anew = AppendedFile(file.path.with_suffix(".tmp"))
+            anew.cut(0)
+            anew.append(file.whole_lines())
+            anew.sync()
+            anew.path = anew.path.replace(file.path)
+        except OSError as error:
+            return _unwritable(self.folder, error)
         file.close()
         self._file, self._lines = anew, None
-        raise ArchiveUnwritable(
+        return ArchiveUnwritable(
             f"{file.path} was changed or replaced while the game ran; the game's lines are back"
             + (f", the other text is kept as {aside.name}" if there else ""),
             "Stop the game before you put another archive in place",
