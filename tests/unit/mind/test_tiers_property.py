@@ -34,7 +34,7 @@ RULES = (
 APPEND = archive_module.AppendedFile.append
 
 
-def no_space(*_: object) -> None:
+def no_space(*_: object, **__: object) -> None:
     """What the system says to a write when there is no room left."""
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
