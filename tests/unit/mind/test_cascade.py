@@ -106,7 +106,7 @@ def test_what_the_disk_refuses_is_not_compacted(memory, monkeypatch, call):
     live(memory, 8)
     before = memory.context()
 
-    def refuse(*_):
+    def refuse(*_, **__):
         raise OSError(errno.EIO, "Input/output error")
 
     monkeypatch.setattr(f"keepsake.json_lines.{call}", refuse)
