@@ -48,9 +48,7 @@ MOST_MODULES = 64
 _MXP_LOCKED = b"\x1b[7z"
 """From here on text is text, ``<name>`` too, but where a line says otherwise for one tag."""
 _PART = re.compile(rb"(?<=\xff)|(?<=\xff\xfa)")
-"""Where telnet's parser may have to be told that a 0xFF was a letter."""
-_NAWS_BYTES = 9
-"""Bytes of a message that tells the size of a window."""
+"""Where telnet's parser is told that a 0xFF was a letter of an old client: no command follows."""
 _ENDING_LOOKS, _LOOK_SECONDS = 50, 0.2
 """How long the Server before may take to end."""
 _reactor: Any = reactor
@@ -173,11 +171,7 @@ class PromptTelnet(Bounded, TelnetProtocol):
         super().connectionMade()
 
     def dataReceived(self, data: bytes) -> None:  # noqa: N802 - Twisted's name
-        """Take bytes; of a line that is too long so much stays that it is refused as such.
-
-        Old clients send the letter 0xFF (cp1251 and KOI8 have one) as it is. Where no command of
-        telnet follows it, it is text.
-        """
+        """Take bytes; of a line that is too long so much stays that it is refused as such."""
         for part in filter(None, _PART.split(data)):
             text = b""
             if self.state == "escaped" and part[:1] != EOR and part[:1] < NOP:
@@ -186,7 +180,7 @@ class PromptTelnet(Bounded, TelnetProtocol):
                 text = b"" if part[:1] in self.negotiationMap else IAC + IAC + SB
                 self.state = "data" if text else self.state
             super().dataReceived(text + part)
-        if len(data) == _NAWS_BYTES and NAWS in data and self.protocol_flags.get("AUTORESIZE"):
+        if NAWS in data and self.protocol_flags.get("AUTORESIZE"):  # it tells its window's size
             self.sessionhandler.sync(self)
         self.line_buffer = self.line_buffer[: LONGEST_LINE + 1]
         if len(getattr(self, "commands", ())) > LONGEST_LINE:  # options that never end

@@ -42,7 +42,7 @@ from keepsake.models.profiles import DIALOGUE, SCRIPT, ModelProfile
 from keepsake.models.queue import Outcome, Priority, Ticket
 from keepsake.ports import Clock, Generation, GenerationRequest
 from keepsake.prompt.sections import Costs, Rendered, costs_of
-from keepsake.prompt.tokens import FEWER, Heuristic
+from keepsake.prompt.tokens import Heuristic
 from keepsake.prompt.verbs import Command
 from keepsake.tasks.answer import EMPTY, AnswerPart, PartKind
 from keepsake.tasks.deed import deed_of, read_deed
@@ -265,11 +265,7 @@ class Turn:
         self.thoughts.tokens += answer.prompt_tokens + answer.completion_tokens
         if self.sent is not None:
             self.sent.answer = answer
-            before = self.tokens.source
             self.tokens.heard(self.sent.costs.used, answer.prompt_tokens)
-            if self.tokens.source == FEWER != before:
-                told = f"{answer.prompt_tokens:,} of about {self.sent.costs.used:,} tokens"
-                log(f"[Model] The server tells of {told} of a prompt: is its context smaller?")
         reader = talk.answer
         rest = reader.feed("\n" if reader.heard else f"{answer.text}\n")
         deeds = [AnswerPart(PartKind.DEED, deed_of(call)) for call in answer.tool_calls]

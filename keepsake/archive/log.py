@@ -109,11 +109,7 @@ class Archive:
             return Position(file.path.name, lines + 1)
 
     def _put_back(self, file: AppendedFile) -> ArchiveUnwritable:
-        """Make the last segment anew, as somebody has changed or moved it; the next line goes in.
-
-        Returns:
-            What was found.
-        """
+        """Make the last segment, which somebody has changed or moved, anew; says what was found."""
         if not self.folder.is_dir():
             return ArchiveUnwritable(f"the archive {self.folder} is gone", _CURE_GONE)
         try:

@@ -18,7 +18,6 @@ from keepsake import database, vault_lock
 from keepsake.agent.settings import RecallConfig, SleepConfig, ThinkingConfig
 from keepsake.archive.integrity import check_lines
 from keepsake.archive.log import Archive
-from keepsake.archive.records import Tier
 from keepsake.archive.spill import Spill
 from keepsake.books.journal import Journal, JournalConfig
 from keepsake.books.kept_lines import Commitments, Pinned
@@ -28,7 +27,6 @@ from keepsake.cli import own_game, processes
 from keepsake.cli.processes import Component
 from keepsake.errors import ConfigError, KeepsakeError
 from keepsake.memory.config import FOLDER, CompactionConfig, load_strategy
-from keepsake.memory.summary_files import SummaryFolder
 from keepsake.models import profiles as model_profiles
 from keepsake.models.catalogue import load_catalogue
 from keepsake.models.detection import detected_profiles
@@ -216,11 +214,6 @@ def files(here: Places, wrong: Wrong) -> str:
             wrong(problem, "Mend it, or take it away: the game leaves it alone, and goes without")
         for aside in agent.glob("summaries/*-edited-before-*.md"):
             wrong(f"{aside} was edited and not taken over", "Take what you want of it; delete it")
-        for tier in Tier:
-            try:
-                SummaryFolder(agent / "summaries", agent.name).read(tier)
-            except ValueError as error:
-                wrong(str(error), "The game sets it aside, and writes the archive's own text")
     return f"those of {len(found)} agents can be read"
 
 

@@ -207,21 +207,17 @@ class VaultCopies:
             tiers, summary = self._tiers, self._tiers.state.summary(tier)
             if summary is None or file.text == summary.text.strip():
                 return ""
-            taken, now, position = (
-                file.step == tiers.step and file.text,
-                self._host.clock.now(),
-                None,
-            )
-            if taken:
+            position, now = None, self._host.clock.now()
+            note = f"{file.path} was edited, but is empty or belongs to another compaction"
+            if file.step == tiers.step and file.text:
                 line = {"type": "edit", "tier": tier.value, "text": file.text, "t": now.isoformat()}
                 position = self._archive.append(line)
                 tiers.state = tiers.state.edited(tier, file.text, now)
-        if taken:
+                note = f"{file.path.name} was edited by hand and adopted ({len(file.text)} chars)"
+        if position is not None:
             self._emit(tier, len(file.text))
         self.write(tier, position)
-        if taken:
-            return f"{file.path.name} was edited by hand and adopted ({len(file.text)} chars)"
-        return f"{file.path} was edited, but is empty or belongs to another compaction"
+        return note
 
     def _log(self, text: str) -> None:
         self._host.log(f"[Memory] {self._folder.agent}: {text}")

@@ -89,15 +89,20 @@ class OpenAIModel(ServerModel):
         owners = (_OWNERS.get(str(each.get("owned_by"))) for each in rows)
         kind = next(filter(None, owners), OTHER)
         props: Mapping[str, Any] = {}
-        if kind in (LLAMA_CPP, OTHER):
+        if kind in (LLAMA_CPP, OLLAMA, OTHER):
+            page = "/api/ps" if kind == OLLAMA else "/props"
             # Another server has no such page.
             with suppress(ModelMissing, ModelRejected, BadAnswer, ModelFailed):
-                props = self._http.call("GET", "/props", seconds=LOOK_SECONDS)
+                props = self._http.call("GET", page, seconds=LOOK_SECONDS)
         if kind != LLAMA_CPP and not {"default_generation_settings", "build_info"} & props.keys():
             own = [each for each in rows if each.get("id") == self.profile.model] or rows[:1]
+            least = 0
+            if kind == OLLAMA:  # what it has loaded tells its size, which nobody can choose here
+                loaded = props["models"] if isinstance(props.get("models"), list) else []
+                own = [each for each in loaded if each.get("model") == self.profile.model]
+                least = self.profile.context_tokens or _OLLAMA_CONTEXT
             sizes = [each[name] for each in own for name in _CONTEXTS if each.get(name)]
-            sizes = self._loaded_by_ollama() if kind == OLLAMA else sizes
-            return Capabilities(kind, known=True, context=_count(sizes[0] if sizes else 0))
+            return Capabilities(kind, known=True, context=_count(sizes[0] if sizes else least))
         template = str(props.get("chat_template") or "")
         chat = is_chat_template(template) or "chat_template" not in props
         can, settings = (
@@ -112,17 +117,6 @@ class OpenAIModel(ServerModel):
             tools=chat and bool(can.get("supports_tools", "tools" in template)),
             thinks=thinks_aloud(template),
         )
-
-    def _loaded_by_ollama(self) -> list[Any]:
-        """The context with which it has the model loaded, which this protocol cannot choose."""
-        if self.profile.context_tokens:
-            return [self.profile.context_tokens]
-        with suppress(ModelMissing, ModelRejected, BadAnswer, ModelFailed):
-            rows = self._http.call("GET", "/api/ps", seconds=LOOK_SECONDS).get("models")
-            for each in rows if isinstance(rows, list) else ():
-                if self.profile.model in (each.get("model"), "") and each.get("context_length"):
-                    return [each["context_length"]]
-        return [_OLLAMA_CONTEXT]
 
     # -- what it is asked, and what it answers
 

@@ -123,8 +123,8 @@ def rank(
         scores[place] += gift
     hits, left = list[Hit](), Counter(kinds or dict.fromkeys(DocumentKind, limit))
     # Of equals the one that was lived later, whatever the clock said.
-    order = sorted(range(len(scores)), key=lambda n: documents[n].key)
-    for place in sorted(order, key=lambda n: (-scores[n], -documents[n].last)):
+    ranks = [(-scores[n], -each.last, each.key, n) for n, each in enumerate(documents)]
+    for *_, place in sorted(ranks):
         document = documents[place]
         if (not kinds and len(hits) == limit) or not left[document.kind]:
             continue
@@ -177,9 +177,8 @@ def _by_signs(
     names = [(name, [f" {each} " for each in stemmed(name).split()]) for name in question.names]
     scores, lived, latest = list[float](), dict[str, float](), moment
     for document in sorted(documents, key=lambda each: -each.last):  # a clock may be put back
-        own = document.time.timestamp()
-        latest = min(latest, own) if document.last else latest
-        lived[document.key] = latest if document.last else own
+        latest = min(latest if document.last else moment, document.time.timestamp())
+        lived[document.key] = latest
     for document, held in zip(documents, said, strict=True):
         speaker, total = document.speaker.casefold(), 0.0
         for name, parts in names:

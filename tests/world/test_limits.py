@@ -126,21 +126,13 @@ def test_options_without_an_end_are_hung_up_on(telnet):
 @pytest.mark.parametrize("size", [1, 3, 999])
 @pytest.mark.parametrize(
     ("typed", "sent"),
-    [
-        ("talk mira end ÿ", "latin-1"),
-        ("talk café ÿúÿðÿ", "latin-1"),
-        ("talk я яр яъ ещё", "cp1251"),
-        ("say приветъ Ъ", "koi8-r"),
-    ],
+    [("talk café ÿúÿðÿ", "latin-1"), ("talk я яр яъ ещё", "cp1251"), ("say Ъ", "koi8-r")],
 )
 def test_letters_of_old_clients_are_no_commands_of_telnet(telnet, sessions, typed, sent, size):
     resized = telnet.negotiationMap[NAWS] = Mock()
     telnet.protocol_flags["ENCODING"] = "" if sent == "latin-1" else sent
-    line, options = (
-        f"{typed}\r\n".encode(sent),
-        b"\xff\xf1\xff\xfd\xc8\xff\xfa\x1f\0P\0\x18\xff\xf0",
-    )
-    data = line + options + b"look\r\n"
+    options = b"\xff\xf1\xff\xfd\xc8\xff\xfa\x1f\0P\0\x18\xff\xf0"
+    data = f"{typed}\r\n".encode(sent) + options + b"look\r\n"
     for at in range(0, len(data), size):
         telnet.dataReceived(data[at : at + size])
     assert [text for ((text,), _) in sessions.heard] == [f"{typed}\n", "look\n"]

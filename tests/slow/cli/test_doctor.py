@@ -69,7 +69,7 @@ def broken_note(copy):
 
 
 def broken_summary(copy):
-    path = copy.here.agents / "Mira" / "summaries" / "recent.md"
+    path = copy.here.agents / "Mira" / "summaries" / "recent-edited-before-1.md"
     path.parent.mkdir(parents=True)
     path.write_text("Tom came.")
     return str(path)

@@ -65,9 +65,8 @@ def test_what_is_told_five_times_in_other_words_is_five_quotations_and_no_fact(t
 
 def test_the_lines_of_a_page_are_in_the_order_lived_whatever_the_clock_said(tmp_path):
     red = PageLine("My boat is red.", (1,), START + timedelta(hours=1), True)
-    page = PersonPage(
-        TOM, ("Tom",), START, START, lines=(red, replace(red, numbers=(2,), time=START))
-    )
+    lines = red, replace(red, numbers=(2,), time=START)
+    page = PersonPage(TOM, ("Tom",), START, START, lines=lines)
     assert parse_page(tmp_path / "Tom.md", written(page), START).lines == page.lines
 
 
