@@ -1,9 +1,9 @@
 """Takes the thoughts of a reasoning model out of its answer, whole or while it is written.
 
 The common forms are known: ``<think>``, ``<thinking>``, ``<thought>`` and ``<reasoning>`` blocks,
-``[THINK]``, ``◁think▷``, ``<|begin_of_thought|>``, ``<|START_THINKING|>`` and the channels of
-harmony. A block may be
-open at the end, and some templates open it inside the prompt, so that only its end comes back.
+``[THINK]``, ``◁think▷``, ``<|begin_of_thought|>``, ``<|START_THINKING|>``, the channels of harmony,
+and an answer that begins with ``Thought:`` and goes on with ``Answer:``. A block may be open at the
+end, and some templates open it inside the prompt, so that only its end comes back.
 """
 
 from __future__ import annotations
@@ -20,11 +20,13 @@ _MARK = re.compile(
     rf"|(?P<close></{_NAMES}>|\[/THINK\]|◁/think▷|<\|(?:end_of_thought|end_thinking)\|>)"
     r"|(?P<end><\|start\|>(?:assistant)?|<\|(?:end|return|call|(?:begin|end)_of_solution"
     r"|(?:start|end)_response)\|>)"
+    r"|(?P<thought>\A\s*thoughts?:)|(?P<answer>^\s*(?:final\s)?answer:\s*)"
     r"|<\|channel\|>(?P<channel>[^<]*)(?:<\|constrain\|>[^<]*)?<\|message\|>",
-    re.I,
+    re.I | re.M,
 )
 _UNDECIDED = re.compile(
     r"(?:<\|channel\|>[^<]*(?:<\|constrain\|>[^<]*)?)?(?:<\|start\|>\w*|[<\[◁][^\s<>\[\]]*)?\Z"
+    r"|\A\s*[Tt]h?o?u?g?h?t?s?\Z"
 )
 """What may become a mark, at the end of what has come."""
 
@@ -81,9 +83,11 @@ def _parted(raw: str, *, whole: bool) -> tuple[str, bool, bool]:
         if mark is None:
             break
         at, channel = mark.end(), mark["channel"]
-        if mark["open"] or (channel is not None and not channel.startswith("final")):
+        if mark["answer"] and not inside:  # somebody says so
+            text += mark[0]
+        elif mark["open"] or mark["thought"] or (channel is not None and not channel.startswith("final")):
             inside = thought = True
-        elif mark["close"]:
+        elif mark["close"] or mark["answer"]:
             text = text if inside else ""  # it was opened in the prompt: all before was a thought
             inside, thought = False, True
         else:
