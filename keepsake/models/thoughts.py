@@ -85,7 +85,11 @@ def _parted(raw: str, *, whole: bool) -> tuple[str, bool, bool]:
         at, channel = mark.end(), mark["channel"]
         if mark["answer"] and not inside:  # somebody says so
             text += mark[0]
-        elif mark["open"] or mark["thought"] or (channel is not None and not channel.startswith("final")):
+        elif (
+            mark["open"]
+            or mark["thought"]
+            or (channel is not None and not channel.startswith("final"))
+        ):
             inside = thought = True
         elif mark["close"] or mark["answer"]:
             text = text if inside else ""  # it was opened in the prompt: all before was a thought
