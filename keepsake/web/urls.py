@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.apps import apps
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import include, path, re_path
@@ -16,6 +17,7 @@ from keepsake.web.mine import mine
 from keepsake.web.watching import watching
 from keepsake.web.world import name_of
 
+APP = "keepsake.contrib.evennia"
 SECTIONS = (
     *("live", "prompt", "memory", "recall", "compactions", "charts", "why"),
     *("journal", "people", "notes", "nights"),
@@ -64,3 +66,6 @@ urlpatterns = [
     re_path(r"^api(/.*)?$", nowhere),
     path("<path:rest>", elsewhere),
 ]
+if not apps.is_installed(APP):  # then it has no templates either
+    lacks = f"INSTALLED_APPS in server/conf/settings.py does not name {APP}. Add it"
+    urlpatterns = [re_path("", lambda _: HttpResponse(lacks, "text/plain", 503))]

@@ -40,9 +40,7 @@ def places() -> paths.Places:
     """The folders and ports: by the game's settings, else by the environment.
 
     Where neither names a folder, it lies in the game's own directory.
-
-    Raises:
-        KeepsakeError: One of them cannot be used, or ``KEEPSAKE`` has a key that is none.
+    Raises KeepsakeError for one that cannot be used, and for a key that is none.
     """
     game = Path(settings.GAME_DIR)
     own = {"KEEPSAKE_VAULT": f"{game}/vault", "KEEPSAKE_HOME": f"{game}/server"}

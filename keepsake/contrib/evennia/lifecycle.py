@@ -37,7 +37,6 @@ def at_server_start() -> None:
     try:
         start()
     except KeepsakeError as problem:
-        _held.close()
         logger.log_err(f"Keepsake: The agents could not start. {problem}")
 
 

@@ -124,8 +124,7 @@ class BuilderCommand(COMMAND):
             if len(here) == 1:
                 return here[0]
             if not (names := listed([agent.key for agent in here or all_agents()], "or")):
-                cure = "Make one: @agent/create <name> = <profile>"
-                raise KeepsakeError("There are no agents", cure)
+                raise KeepsakeError("There are no agents", "Make one: @agent/create <name>")
             raise KeepsakeError("It is not clear which agent you mean", f"Name one: {names}")
         found = find_agents(name)
         if len(found) == 1:
