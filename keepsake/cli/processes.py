@@ -124,7 +124,8 @@ def actual(here: Places) -> Places:
     for each in running(here):
         with suppress(psutil.Error, OSError, KeepsakeError):  # as above
             given = psutil.Process(each.pid).environ()
-            return places(given | {"KEEPSAKE_HOME": str(here.home)})
+            if "KEEPSAKE_HOME" in given:  # what runs a game of its own lacks it
+                return places(given | {"KEEPSAKE_HOME": str(here.home)})
     return here
 
 

@@ -1,0 +1,144 @@
+"""Games of Evennia's own, made as docs/your-own-game.md says, that run the built wheel."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from keepsake.cli import processes
+from keepsake.paths import REPOSITORY, Places, Ports
+from tests.free_ports import free_base
+from tests.slow.e2e.players import PASSWORD, PATIENCE, Player
+
+SETTINGS, URLS, SETS = "server/conf/settings.py", "web/urls.py", "commands/default_cmdsets.py"
+_PAGE = (REPOSITORY / "docs" / "your-own-game.md").read_text(encoding="utf-8")
+_PORTS = (
+    "TELNET_PORTS, WEBSERVER_PORTS, WEBSOCKET_CLIENT_PORT, AMP_PORT = "
+    "[{0}], [({0} + 1, {0} + 5)], {0} + 2, {0} + 6\n"
+)
+_COMMANDS = """
+from evennia.utils.utils import class_from_module
+from django.conf import settings
+for name in ("CHARACTER", "ACCOUNT", "SESSION", "UNLOGGEDIN"):
+    for each in class_from_module(getattr(settings, f"CMDSET_{name}"))():
+        print("COMMAND", name, each.key, sorted(each.aliases), type(each).__module__)
+"""
+UV = shutil.which("uv", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+
+
+def install(folder: Path, extras: str = "") -> Path:
+    """The programs of a virtual environment with the wheel, and extras such as ``[embedded]``."""
+    python, locked = folder / "venv" / "bin" / "python", REPOSITORY / "requirements.lock"
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder / "dist"]
+    run(build, REPOSITORY)
+    run([UV, "venv", "--python", sys.executable, folder / "venv"], folder)
+    (wheel,) = (folder / "dist").glob("*.whl")
+    wanted = f"evennia-keepsake{extras} @ {wheel.as_uri()}"
+    run([UV, "pip", "install", "--python", python, "--constraint", locked, wanted], folder)
+    return python.parent
+
+
+def run(command: list[object], folder: Path, fails: bool = False, **more: Any) -> str:
+    """Run a command that must succeed, or must not; what it printed."""
+    more |= {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    done = subprocess.run([*map(str, command)], cwd=folder, check=False, timeout=PATIENCE, **more)
+    assert bool(done.returncode) is fails, f"{command}: {done.returncode}\n{done.stdout}"
+    return done.stdout
+
+
+class Game:
+    """A game's directory; ``bin`` has its programs, ``environ`` is what they get besides."""
+
+    def __init__(self, folder: Path, programs: Path, **environ: str) -> None:
+        ours = ("KEEPSAKE_", "PYTHON", "DJANGO_")
+        kept = {name: each for name, each in os.environ.items() if not name.startswith(ours)}
+        admin = {"USERNAME": "admin", "PASSWORD": PASSWORD, "EMAIL": "admin@example.org"}
+        kept |= {f"EVENNIA_SUPERUSER_{name}": each for name, each in admin.items()}
+        self.environ = kept | {"PATH": f"{programs}:{os.environ['PATH']}"} | environ
+        self.folder, self.bin, self.is_new = folder, programs, True
+        self.here = Places(folder / "server", folder / "vault", Ports(free_base()))
+        run([programs / "evennia", "--init", folder.name], folder.parent)
+        self.add(SETTINGS, _PORTS.format(self.here.ports.base))
+
+    def add(self, path: str, text: str) -> None:
+        """Append to a file of the game."""
+        with (self.folder / path).open("a", encoding="utf-8") as file:
+            file.write(f"\n{text}")
+
+    def follow_page(self) -> None:
+        """Do what the page says."""
+        found = {
+            path: re.search(rf"```python\n# {path}.*\n((?s:.*?))```", _PAGE)[1]  # type: ignore[index]
+            for path in (SETTINGS, URLS, SETS)
+        }
+        self.add(SETTINGS, f'{found[SETTINGS]}KEEPSAKE = {{"port_base": {self.here.ports.base}}}\n')
+        self.add(URLS, found[URLS])
+        body = "".join(f"        {line}\n" for line in found[SETS].splitlines())
+        head, mark, rest = (self.folder / SETS).read_text().partition("        # any commands you")
+        (self.folder / SETS).write_text(f"{head}{body}{mark}{rest}")
+
+    def call(self, *command: str, fails: bool = False) -> str:
+        """Run a command of the virtual environment in the game's directory."""
+        return run([self.bin / command[0], *command[1:]], self.folder, fails, env=self.environ)
+
+    def commands(self) -> set[str]:
+        """The commands of all its default sets, a line each."""
+        said = self.call("evennia", "shell", "-c", _COMMANDS).splitlines()
+        return {line for line in said if line.startswith("COMMAND")}
+
+    def admin(self) -> Player:
+        """The admin, in Limbo."""
+        player = Player.back(self, "admin")  # type: ignore[arg-type]
+        player.see("Limbo")
+        return player
+
+    def logs(self) -> str:
+        """What Evennia and the agents logged."""
+        found = [self.here.logs / f"{name}.log" for name in ("portal", "server", "agents")]
+        return "\n".join(each.read_text() for each in found if each.exists())
+
+    def up(self, command: str, times: int = 1) -> None:
+        """Start or reload it, and wait until its Server has said so many times that it is up."""
+        said, deadline = "Server successfully ", time.monotonic() + PATIENCE
+        begins = "Portal starting server"  # which Evennia gives up where its Portal takes 10 s
+        begun, wanted = self.logs().count(begins), times + self.logs().count(said)
+        self.call("evennia", command)
+        while self.logs().count(said) < wanted:
+            assert time.monotonic() < deadline, f"no {command}: {self.logs()[-3000:]}"
+            time.sleep(0.1)
+            if command == "start" and self.logs().count(begins) == begun:
+                self.call("evennia", "start")
+
+    @contextmanager
+    def runs(self) -> Iterator[None]:
+        """Started, and ended afterwards, whatever became of it."""
+        try:
+            self.up("start", 2 if self.is_new else 1)  # Evennia restarts what is new
+            self.is_new = False
+            yield
+        except BaseException as error:
+            error.add_note(self.logs()[-6000:])
+            raise
+        finally:
+            while found := processes.running(self.here):
+                processes.end(found)
+
+    def browser(self) -> httpx.Client:
+        """The admin's, logged in."""
+        address = f"http://127.0.0.1:{self.here.ports.web}"
+        client = httpx.Client(base_url=address, timeout=PATIENCE, follow_redirects=True)
+        client.get("/auth/login/")
+        form = {"username": "admin", "password": PASSWORD}
+        form["csrfmiddlewaretoken"] = client.cookies["csrftoken"]
+        client.post("/auth/login/", data=form).raise_for_status()
+        return client

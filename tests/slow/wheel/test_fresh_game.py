@@ -1,0 +1,101 @@
+"""A game that was made a minute ago: Keepsake comes by the page's lines, and goes with them."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from tests.fakes.model_server import FakeModelServer
+from tests.slow.wheel.game import SETS, SETTINGS, URLS, UV, Game, install, run
+
+INSTALL = 'pip install "evennia-keepsake[embedded]"'
+FACTS = ("My brother Edwin mends nets in Ostrey.", "My dog is called Biscuit.")
+
+
+def remembers(prompt: str) -> str:
+    """What a model says that has read its prompt."""
+    if "What is my dog called" not in prompt:
+        return "I shall keep that in mind."
+    return "It is Biscuit." if all(fact in prompt for fact in FACTS) else "I do not know."
+
+
+def rows(game: Game, question: str) -> list[tuple[str, ...]]:
+    with closing(sqlite3.connect(game.here.database)) as database:
+        return database.execute(question).fetchall()
+
+
+def test_a_fresh_game_gets_agents_by_the_page_and_loses_them_without(tmp_path: Path):
+    tables = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
+    with FakeModelServer(models=["qwen3:8b"], script=remembers) as fake:
+        game = Game(tmp_path / "mygame", install(tmp_path, "[embedded]"), OLLAMA_HOST=fake.address)
+        game.call("evennia", "migrate")
+        own, evennias = game.commands(), rows(game, tables)
+        before = {path: (game.folder / path).read_text() for path in (SETS, SETTINGS, URLS)}
+        game.follow_page()
+        assert own
+        assert own < game.commands(), "one of the game's own commands was replaced"
+        with game.runs():
+            assert not game.here.vectors_pid.exists(), "it starts with the first agent"
+            agents_answer_and_are_looked_after(game)
+            assert "Traceback" not in game.logs()
+            game.call("evennia", "stop")
+        for path, text in before.items():
+            (game.folder / path).write_text(text)
+        run([UV, "pip", "uninstall", "--python", game.bin / "python", "evennia-keepsake"], tmp_path)
+        with game.runs():
+            admin = game.admin()
+            admin.type("look Mira", "nothing special")
+            admin.leave()
+            assert "Could not load typeclass 'keepsake.contrib.evennia.agents" in game.logs()
+            assert game.commands() == own
+    assert rows(game, tables) == evennias
+
+
+def agents_answer_and_are_looked_after(game: Game) -> None:
+    admin = game.admin()
+    admin.type("@agent/create Mira = You are Mira, an innkeeper.", "Made Mira")
+    for fact in FACTS:
+        admin.type(f"say {fact}", "Mira says", "in mind")
+    game.up("reload")
+    admin.type("say What is my dog called?", "Mira says", "It is Biscuit")
+    admin.type("@memory-status Mira", r"each in exactly\s+one\s+tier")
+    admin.type("@compact-memories Mira", "(?i)compact")
+    admin.type("@llm-status", "qwen3", "ready")
+    with closing(game.browser()) as web:
+        assert "Keepsake" in web.get("/agents/").raise_for_status().text
+        with web.stream("GET", "/agents-live") as stream:
+            assert stream.status_code == 200
+            assert next(stream.iter_bytes())
+    assert "✗" not in game.call("keepsake", "doctor")
+    assert "Mira" in game.call("keepsake", "logs", "--no-follow")
+    game.call("keepsake", "backup", "backup.tar.gz")
+    admin.leave()
+
+
+def test_what_is_missing_is_named_and_the_game_goes_on(tmp_path: Path):
+    game = Game(tmp_path / "mygame", install(tmp_path), OLLAMA_HOST="127.0.0.1:9")
+    settings = game.folder / SETTINGS
+    before = settings.read_text()
+    game.add(SETTINGS, 'INSTALLED_APPS += ["keepsake.contrib.evennia"]\n')
+    said = game.call("keepsake", "doctor", fails=True)
+    assert "AT_SERVER_STARTSTOP_MODULE does not name" in said
+    assert "CmdSetAgents" in said
+    game.add(SETTINGS, "KEEPSAKE = {'valut': 'memories'}\n")
+    assert "no key valut" in game.call("keepsake", "doctor", fails=True)
+
+    settings.write_text(before)
+    game.follow_page()
+    game.call("evennia", "migrate")
+    with game.runs():
+        admin = game.admin()
+        admin.type("@agent/create Mira = You are Mira, an innkeeper.", "Made Mira")
+        admin.type("say My dog is called Biscuit.", "Mira seems far away")
+        assert INSTALL in admin.type("@llm-status", "embedded]")
+        assert INSTALL in game.call("keepsake", "doctor", fails=True)
+        assert game.logs().count(INSTALL) == 1
+        settings.write_text(settings.read_text().replace("\nAT_SERVER_STARTSTOP", "\nNOTHING"))
+        game.up("reload")
+        admin.type("@memory-status Mira", "agents are not running.*keepsake doctor")
+        admin.leave()
+        assert "Traceback" not in game.logs()

@@ -1,0 +1,64 @@
+"""Evennia's own tutorials, with agents of the game's own classes, on PostgreSQL if it is here."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+from keepsake.archive.integrity import check_lines
+from keepsake.archive.log import Archive
+from tests import postgres
+from tests.fakes.model_server import FakeModelServer
+from tests.slow.wheel.game import SETTINGS, Game, install
+
+RELOADS = 10
+CLASSES = """
+from evennia.contrib.tutorials.evadventure.npcs import EvAdventureNPC
+from keepsake.contrib.evennia import AgentMixin
+from typeclasses.characters import Character
+
+class Guide(AgentMixin, Character): ...
+class Keeper(AgentMixin, EvAdventureNPC): ...
+"""
+POSTGRES = {"ENGINE": "django.db.backends.postgresql", "NAME": "postgres", "USER": "keepsake"}
+
+
+def test_agents_live_in_the_tutorials_and_lose_nothing_by_reloads(tmp_path: Path):
+    with ExitStack() as stack:
+        fake = FakeModelServer(models=["qwen3:8b"], script=lambda _: "Well met.")
+        stack.enter_context(fake)
+        programs = install(tmp_path, "[postgres]")
+        game = Game(tmp_path / "tutorial", programs, OLLAMA_HOST=fake.address)
+        game.follow_page()
+        (game.folder / "typeclasses/agents.py").write_text(CLASSES)
+        if postgres.programs() is not None:
+            host = stack.enter_context(postgres.cluster()).partition("host=")[2]
+            game.add(SETTINGS, f"DATABASES = {{'default': {POSTGRES | {'HOST': host}}}}\n")
+        game.call("evennia", "migrate")
+        with game.runs():
+            agents_talk_while_the_game_reloads(game)
+            assert "✗" not in game.call("keepsake", "doctor")
+            game.call("keepsake", "backup", "backup.tar.gz")
+            assert "Traceback" not in game.logs()
+
+
+def agents_talk_while_the_game_reloads(game: Game) -> None:
+    admin, here = game.admin(), {"Wanda": ("Guide", "tut#05"), "Kip": ("Keeper", "hall")}
+    admin.type("batchcommand tutorial_world.build", "tutorial_world.build' applied")
+    admin.type("@dig hall:evennia.contrib.tutorials.evadventure.rooms.EvAdventureRoom", "hall")
+    for name, (kind, room) in here.items():
+        admin.type(f"@tel {room}", "Teleported")
+        admin.type(f"@create/drop {name}:typeclasses.agents.{kind}", "You create")
+        admin.type(f"@agent {name} = You are {name}, who lives here.", "Changed")
+        admin.type("say Good evening.", f"{name} says", "Well met")
+    for number in range(RELOADS):
+        admin.type(f"say That was number {number}.", "You say")
+        admin.type("@reload", "Server restarted")
+    admin.leave()
+    for name in here:
+        with closing(Archive(game.here.agents / name / "archive", read_only=True)) as archive:
+            assert check_lines(archive).problems == ()
+            memories = list(archive.read(1, archive.last_number))
+        assert [each.number for each in memories] == [*range(1, len(memories) + 1)]
+    heard = "\n".join(memory.text for memory in memories)
+    assert all(f"number {number}." in heard for number in range(RELOADS))
