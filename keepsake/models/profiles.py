@@ -70,7 +70,11 @@ class FoundModel:
         return replace(profile, provider=self.provider, host=self.host, **own)
 
 
-STOPGAP = FoundModel(EMBEDDED, "the shipped model, as no other was found", writes=False)
+STOPGAP = FoundModel(
+    EMBEDDED,
+    "the shipped model, as no other was found; rules answer for it. Better ones: keepsake model list",
+    writes=False,
+)
 """What is there where nothing else is."""
 
 
