@@ -72,7 +72,7 @@ class FoundModel:
 
 STOPGAP = FoundModel(
     EMBEDDED,
-    "the shipped model, as no other was found; rules answer for it. Better ones: keepsake model list",
+    "the shipped model, as no other was found; rules answer for it. Others: keepsake model list",
     writes=False,
 )
 """What is there where nothing else is."""
