@@ -115,6 +115,7 @@ class EventLog(Events):
         self._queue: deque[Taken | threading.Event] = deque()
         self._files: tuple[LineWriter, PromptWriter] | None = None
         self._number = self._lost_told = 0
+        self._sleeps = False
         self._asked, self._closing = threading.Event(), threading.Event()
         self._synced = time.monotonic()
         self._thread = threading.Thread(target=self._run, name="event-log", daemon=True)
@@ -126,6 +127,8 @@ class EventLog(Events):
             # Looked up now: by the time that it is written, the name may be another's.
             agent_id = self.subscribers.agent_ids.get(str(getattr(event, "agent", "")), 0)
             self._queue.append((event, self._clock.now(), agent_id))
+            if self._sleeps:
+                self._asked.set()
         else:
             self.lost += 1
         _tell(self.subscribers.on_event, event)
@@ -153,8 +156,10 @@ class EventLog(Events):
         while not ended:
             if self.problem:
                 self._closing.wait(self._retry)
-            else:
-                self._asked.wait(_LOOK_SECONDS)
+            else:  # what comes in a moment is written together; where nothing comes, it sleeps
+                self._sleeps = not self._queue
+                self._asked.wait(_LOOK_SECONDS if self._queue else _SYNC_SECONDS)
+            self._sleeps = False
             self._asked.clear()
             ended = self._closing.is_set()
             self._guarded(self._write)
