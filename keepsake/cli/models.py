@@ -38,8 +38,7 @@ def show() -> None:
         table.add_row(*map(escape, (*row, _state(model, here, profile))))
     out.print(table)
     for model in models:
-        about = f"{model.name}: {model.about} (talk: {model.talk})"
-        out.print(f"[dim]{escape(about)}[/dim]")
+        out.print(f"[dim]{escape(f'{model.name}: {model.about}')}[/dim]")
     if profile.provider != EMBEDDED:
         named = escape(f"{profile.provider} {profile.model}".rstrip())
         out.print(f"The agents use {named}, as llm.md says.")

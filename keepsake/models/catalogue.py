@@ -19,7 +19,6 @@ HUB, REGISTRY = "hub", "registry"
 _FORMS, _FETCH, _DETECTION = "forms", "fetch", "detection"
 """The headings of what is no model: families that another form suits than their server says, the
 models that are fetched where there is none that talks, and families, the best first."""
-UNMEASURED = "not measured"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,6 @@ class CatalogueModel:
     size: int = between(0, low=1, high=2**50)  # in bytes
     licence: str = ""  # its name
     memory: str = "unknown"  # what it takes when it runs, for people
-    talk: str = UNMEASURED  # the measured share of right answers, for people
     # wheels of the package registry that hold the file in parts: ``name 1-22 0.2.0``
     wheels: str = ""
 

@@ -11,7 +11,6 @@ from rich.console import Console
 from tests.bench import (
     busy_bench,
     calls_bench,
-    fallback_bench,
     memory_bench,
     recall_bench,
     remembered_bench,
@@ -28,7 +27,6 @@ BENCHES: dict[str, Callable[[], Iterator[Figure]]] = {
     "recall": recall_bench.measure,
     "remembered": remembered_bench.measure,
     "spoken": spoken_bench.measure,
-    "fallback": fallback_bench.measure,
 }
 
 
