@@ -16,9 +16,7 @@ from keepsake.paths import REPOSITORY
 
 NAME = "Mira"
 WORLD = REPOSITORY / "world"
-INN: dict[str, Any] = yaml.safe_load(
-    (REPOSITORY / "tests" / "data" / "inn_talk.yaml").read_text(encoding="utf-8")
-)
+INN: dict[str, Any] = yaml.safe_load((REPOSITORY / "tests/data/inn_talk.yaml").read_text("utf-8"))
 PEOPLE = tuple(INN["people"])
 
 
@@ -32,15 +30,10 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Something worth keeping.
+    """Something worth keeping."""
 
-    Attributes:
-        line: The memory that holds it.
-        keys: Words without which it is not kept.
-    """
-
-    line: Line
-    keys: tuple[str, ...]
+    line: Line  # the memory that holds it
+    keys: tuple[str, ...]  # words without which it is not kept
 
     def kept(self, text: str) -> bool:
         """Whether every key stands in ``text``."""
@@ -54,9 +47,8 @@ def talk(random: Random) -> Iterator[Line]:
     while True:
         who = random.choice(PEOPLE)
         for said in random.sample(stock, random.randint(1, 3)):
-            yield _says(
-                who, _filled(said, random) if said in INN["news"] else said.replace('"', "'")
-            )
+            words = _filled(said, random) if said in INN["news"] else said.replace('"', "'")
+            yield _says(who, words)
         yield Line(random.choice(INN["answers"]), MemoryKind.ACT)
         if random.random() < 0.5:
             yield Line(random.choice(INN["scenes"]).format(who=random.choice(PEOPLE)))
@@ -69,12 +61,9 @@ def talk(random: Random) -> Iterator[Line]:
 def told_of_the_world() -> tuple[str, ...]:
     """Sentences of the world's own descriptions: what people there would talk about."""
     atlas = yaml.safe_load((WORLD / "map.yaml").read_text(encoding="utf-8"))
-    texts = [text for room in atlas["rooms"].values() for text in _texts(room)]
-    return tuple(each for text in texts for each in sentences(text) if 30 < len(each) < 160)
-
-
-def _texts(room: dict[str, Any]) -> list[str]:
-    return [room["desc"], *room.get("details", {}).values()]
+    rooms = [[room["desc"], *room.get("details", {}).values()] for room in atlas["rooms"].values()]
+    told = (each for room in rooms for text in room for each in sentences(text))
+    return tuple(each for each in told if 30 < len(each) < 160)
 
 
 def _filled(template: str, random: Random) -> str:
