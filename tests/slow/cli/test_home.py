@@ -49,7 +49,7 @@ def test_a_vault_gets_the_shipped_configuration_and_what_somebody_wrote_stays(
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as full:
-        full.setattr(processes.shutil, "copyfile", half)
+        full.setattr("keepsake.paths.shutil.copyfile", half)
         with pytest.raises(KeepsakeError, match=r"No space left on device.*Free some"):
             prepare(here)
     prepare(here)
