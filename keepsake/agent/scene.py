@@ -30,6 +30,7 @@ from keepsake.language.heard import heard, spoken
 from keepsake.prompt.script import day_and_time
 from keepsake.prompt.verbs import NAMING, VERBS, WORDS, Options, Takes, Verb
 from keepsake.recall.documents import DocumentKind, Hit
+from keepsake.recall.fusion import BY_WORDS
 from keepsake.tasks.conversation import excerpt, in_order
 from keepsake.tasks.fallback import FallbackLine, answer
 from keepsake.tasks.talk import TalkScene
@@ -180,13 +181,13 @@ def scene_of(
     window = (*window, extra) if extra is not None else window
     first = context.window[0].number if context.window else None
     who = turn.impulse.source_id if turn.partner else ""
-    excerpts, told = _recalled(hits, found, memory.name)
     lines = {
         kind: tuple(line_of(hit.document) for hit in hits if hit.document.kind is kind)
         for kind in (DocumentKind.SUMMARY, DocumentKind.NOTE)
     }
     # What the partner said and got no answer to, where the agent has done something since.
     waiting, words, _ = unanswered(window, turn.impulse) if turn.partner else ([], "", 0)
+    excerpts, told = _recalled(hits, found, memory.name, words)
     ordered = in_order(window)
     last_act = max((at for at, m in enumerate(ordered) if m.kind is MemoryKind.ACT), default=-1)
     scene = replace(
@@ -266,8 +267,16 @@ def _around(
     )
 
 
+def bears_on(words: str, hit: Hit) -> bool:
+    """Whether a small model is told of it: a question is answered from what anybody told.
+
+    To what is no question only that belongs which shares its words.
+    """
+    return words.endswith("?") or any(each.startswith(BY_WORDS) for each in hit.reasons)
+
+
 def _recalled(
-    hits: Sequence[Hit], found: SearchResult | None, name: str
+    hits: Sequence[Hit], found: SearchResult | None, name: str, words: str
 ) -> tuple[list[tuple[int, str]], list[str]]:
     """Excerpts of the talks in which memories were found, the best first, each with its number.
 
@@ -281,7 +290,7 @@ def _recalled(
             continue
         memory = memory_of(hit.document, name)
         said = heard(memory) if hit.document.speaker != name else None
-        if said is not None and not said.words.endswith("?"):  # who asks tells nothing
+        if said and not said.words.endswith("?") and bears_on(words, hit):  # who asks tells nothing
             lines.append(f'{said.who} said, "{said.words}"')
         if n not in told:
             near = [m for m in (n - 1, n, n + 1) if m in around and m not in told]

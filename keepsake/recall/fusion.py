@@ -22,6 +22,8 @@ from keepsake.language.perception import stem
 from keepsake.recall.documents import SAME_SCENE, Document, DocumentKind, Hit
 from keepsake.recall.query import RecallQuery, stemmed, tells_when
 
+BY_WORDS = "words: "
+"""How the reason begins that a document has words of the question."""
 _REACH = 3
 """So far away a line of the same talk still tells what a line is about."""
 _MAY_TELL = 60
@@ -251,7 +253,7 @@ def _reasons(
 ) -> tuple[str, ...]:
     """Why a candidate was found, for people."""
     speaker = document.speaker.casefold()
-    found = [f"words: {', '.join(told)}"] if told else []
+    found = [f"{BY_WORDS}{', '.join(told)}"] if told else []
     if speaker and (speaker in question.names or speaker == question.asker):
         found.append(f"said by {document.speaker}")
     if document.place and document.place.casefold() in question.names:

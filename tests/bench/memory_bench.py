@@ -27,11 +27,7 @@ class _Shortened:
 
 
 def measure() -> Iterator[Figure]:
-    """Cost of ``append`` and of opening, at several lengths of life.
-
-    Each life is compacted in large steps and twice just before its end, so that all end with two
-    summaries and the same number of memories in the window.
-    """
+    """Cost of ``append`` and of opening; each life is compacted, so that all end alike."""
     for size in SIZES:
         with tempfile.TemporaryDirectory() as folder:
             memory = opened(Path(folder), summarizer=_Shortened)

@@ -48,7 +48,7 @@ def talk(random: Random) -> Iterator[Line]:
         who = random.choice(PEOPLE)
         for said in random.sample(stock, random.randint(1, 3)):
             words = _filled(said, random) if said in INN["news"] else said.replace('"', "'")
-            yield _says(who, words)
+            yield Line(f'{who} says to you, "{words}"')
         yield Line(random.choice(INN["answers"]), MemoryKind.ACT)
         if random.random() < 0.5:
             yield Line(random.choice(INN["scenes"]).format(who=random.choice(PEOPLE)))
@@ -72,13 +72,9 @@ def _filled(template: str, random: Random) -> str:
     return template.format(number=random.choice(INN["numbers"]), **filled)
 
 
-def _says(who: str, words: str) -> Line:
-    return Line(f'{who} says to you, "{words}"')
-
-
 def _fact(keys: list[str], said: str, who: str = "") -> Fact:
-    line = _says(who, said) if who else Line(f"say {said}", MemoryKind.ACT)
-    return Fact(line, tuple(keys))
+    heard, own = Line(f'{who} says to you, "{said}"'), Line(f"say {said}", MemoryKind.ACT)
+    return Fact(heard if who else own, tuple(keys))
 
 
 FACTS = tuple(_fact(**each) for each in INN["facts"])
