@@ -48,7 +48,7 @@ MOST_MODULES = 64
 _MXP_LOCKED = b"\x1b[7z"
 """From here on text is text, ``<name>`` too, but where a line says otherwise for one tag."""
 _PART = re.compile(rb"(?<=\xff)|(?<=\xff\xfa)")
-"""Where telnet's parser is told that a 0xFF was a letter of an old client: no command follows."""
+"""Marks a 0xFF that an old client sent as a letter; no telnet command follows it."""
 _ENDING_LOOKS, _LOOK_SECONDS = 50, 0.2
 """How long the Server before may take to end."""
 _reactor: Any = reactor

@@ -268,9 +268,9 @@ def _around(
 
 
 def bears_on(words: str, hit: Hit) -> bool:
-    """Whether a small model is told of it: a question is answered from what anybody told.
+    """Whether a small model's prompt shows a hit.
 
-    To what is no question only that belongs which shares its words.
+    A question gets every hit, anything else only hits that share a word with it.
     """
     return words.endswith("?") or any(each.startswith(BY_WORDS) for each in hit.reasons)
 

@@ -192,7 +192,7 @@ class Thinker:
         self._pause.cancel()
 
     def take_up(self) -> None:
-        """Think of what players waited for when it was closed: the game was reloaded."""
+        """Answer the players who waited when the game was reloaded."""
         if (agent := self.body()) is not None and (owed := agent.db.owed):
             agent.attributes.remove("owed")
             waited = [Impulse(EventKind(kind), True, *who) for kind, *who in owed]

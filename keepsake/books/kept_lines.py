@@ -280,7 +280,7 @@ class Commitment:
 
     @property
     def cost(self) -> int:
-        """Estimated tokens of its line, by its bytes: it is never cut, whoever has written it."""
+        """Estimated tokens of its line, from its bytes. The line is never cut."""
         return -(-len(f"- {self.line}\n".encode(errors="replace")) // CHARACTERS_PER_TOKEN)
 
 

@@ -73,8 +73,8 @@ def refuse(game: Path | None, operation: str) -> None:
 def lacks(game: Path) -> Iterator[tuple[str, str]]:
     """What the settings of that game lack, and the cure."""
     import django  # noqa: PLC0415 - a game's alone
-    import evennia  # noqa: PLC0415
-    from django.conf import settings  # noqa: PLC0415
+    import evennia  # noqa: PLC0415 - likewise
+    from django.conf import settings  # noqa: PLC0415 - likewise
 
     named = settings.AT_SERVER_STARTSTOP_MODULE
     if LIFECYCLE not in ([named] if isinstance(named, str) else named):
@@ -82,7 +82,7 @@ def lacks(game: Path) -> Iterator[tuple[str, str]]:
     os.chdir(game)
     django.setup()
     evennia._init()
-    from evennia.utils.utils import class_from_module  # noqa: PLC0415
+    from evennia.utils.utils import class_from_module  # noqa: PLC0415 - likewise
 
     sets = (settings.CMDSET_CHARACTER, settings.CMDSET_ACCOUNT)
     if not any(each.key == "@agent" for path in sets for each in class_from_module(path)()):
