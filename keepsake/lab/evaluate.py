@@ -70,8 +70,6 @@ RECALL = {depth: f"recall@{depth}" for depth in DEPTHS}
 """The measures of the share of the evidence among the first lines that were recalled."""
 _FRAME_TOKENS = 160
 """What the prompt has beside the lines and the question."""
-_FOUND_SHARE = 0.5
-"""The most of the room that recalled lines take where there is a context as well."""
 _TOKENS = Heuristic()
 
 # -- what an answer in words is worth
@@ -398,12 +396,11 @@ def row_of(trial: Trial, asking: Asking, how: Evaluation) -> Row:
 
 
 def prompt_for(asking: Asking, budget: int) -> str:
-    """The prompt of a question: what every prompt shows, what was found for it, and the task."""
-    room, shown = int(budget * _FOUND_SHARE) if asking.context else budget, set(asking.context)
-    lines = [each.text for each in asking.recalled if each.text not in shown]
-    found = list(first_within(lines, room, _TOKENS))
-    rest = budget - sum(_TOKENS.each(found))
-    context = list(first_within(asking.context[::-1], rest, _TOKENS))[::-1]
+    """The prompt of a question: what was found for it, in the room left the context, the task."""
+    found = list(first_within((each.text for each in asking.recalled), budget, _TOKENS))
+    rest, shown = budget - sum(_TOKENS.each(found)), set(found)
+    others = (line for line in reversed(asking.context) if line not in shown)
+    context = list(first_within(others, rest, _TOKENS))[::-1]
     asked = asking.question
     parts = [
         *(["What is remembered, oldest first:", *context, ""] if context else []),

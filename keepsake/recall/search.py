@@ -19,7 +19,7 @@ from keepsake.recall.query import read
 from keepsake.recall.words import WordIndex, row_of
 
 _POOL = 120
-"""Candidates by words, and by meaning; the neighbours of the best come on top."""
+"""Candidates by words, and by meaning, however many are wanted; neighbours come on top."""
 _RARE_POOL = 30
 """The same of summaries and notes: they are few, and long to read."""
 _WINDOW = 60
@@ -99,7 +99,7 @@ class MemorySearch:
         if question.times and not question.terms:  # of one that names but a day, the rest is noise
             vectors = None
         asked = _ASIDE.submit(_near, vectors, embedder, views) if vectors and embedder else None
-        pools: dict[DocumentKind | None, int] = {None: max(_POOL, limit)}
+        pools: dict[DocumentKind | None, int] = {None: _POOL}
         if kinds is not None:
             pools = {kind: _POOL if kind is DocumentKind.MEMORY else _RARE_POOL for kind in kinds}
         terms = question.terms or question.names

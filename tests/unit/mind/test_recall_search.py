@@ -61,6 +61,13 @@ def test_the_line_after_the_question_is_found_though_it_shares_no_word(world):
     assert "memory:3" in world.found("What does Tom's brother do?", limit=3)
 
 
+def test_how_many_are_wanted_changes_no_order(world):
+    lines = ((n, f'Tom says to you, "Nets {n % 11} and {n % 7} of {n}."') for n in range(20, 320))
+    world.put(*(memory(n, "Tom", text, NOW - timedelta(minutes=n)) for n, text in lines))
+    found = world.found("Which nets have 3 and 5?", limit=150)
+    assert found[:20] == world.found("Which nets have 3 and 5?", limit=20)
+
+
 def test_meaning_finds_what_words_do_not(world):
     assert world.found("sibling", limit=1) == ["memory:1"]
     assert World(vectors=False).found("sibling") == []
