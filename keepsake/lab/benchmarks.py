@@ -10,16 +10,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
+from keepsake.archive.privacy import NOBODY, Audience
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import KeepsakeError
 from keepsake.lab.conversation import ConversationTurn, fault_of, moment, times_of
-from keepsake.lab.probes import Trial, TrialQuestion
 
 FORMATS_PAGE = "docs/evaluation.md has the formats"
 ABSTENTION = "_abs"
@@ -31,6 +32,40 @@ SESSION = re.compile(r"session_(\d+)")
 _IDS = re.compile(r"D(\d+):0*(\d+)(?:\s*-\s*(?:D\1:)?0*(\d+))?")
 """An id of evidence, or a range of them; some have a zero, a blank or a stop too many."""
 _BEGIN = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class TrialQuestion:
+    """One question, its asker and its time."""
+
+    id: str
+    text: str
+    time: datetime  # what was lived up to then may be known
+    kind: str = "all"  # the category of its benchmark
+    answers: tuple[str, ...] = ()  # any of them is right, in these or other words
+    # answers that are wrong, and that the life holds: what was right once, what is another's
+    stale: tuple[str, ...] = ()
+    evidence: frozenset[int] = frozenset()  # numbers of the memories that answer it together
+    asker: str = ""
+    audience: Audience = NOBODY  # who hears the answer, as in :attr:`Memory.source_id`
+    # before whom nothing of the answer may be shown, beside the audience: the kept whisper
+    kept_from: Audience = NOBODY
+    delay: timedelta | None = None  # since the last of its evidence; None where it was not planned
+    # the talk or the template that it belongs to: figures of one depend on each other
+    about: str = ""
+    answerable: bool = True  # whether the life holds the answer; else not knowing is right
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One life and what is asked about it, wherever it comes from."""
+
+    name: str  # what tables call it
+    agent: str  # whose life it is; empty for a talk that is only listened to
+    memories: tuple[Memory, ...]  # in the order lived, numbered from 1; all that the agent heard
+    questions: tuple[TrialQuestion, ...] = ()
+    load: int = 0  # memories a day beside what is asked about; 0 where it was not planned
+    sessions: tuple[str, ...] = ()  # the talk that each memory belongs to; none for one a day
 
 
 _KNOWN = (

@@ -12,18 +12,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from keepsake.archive.privacy import PrivateWords
+from keepsake.archive.privacy import NOBODY, Audience
 from keepsake.errors import BadAnswer, ConfigError, KeepsakeError, ModelError, refusing
 from keepsake.json_lines import line_of, parsed
+from keepsake.lab.benchmarks import Trial, TrialQuestion
 from keepsake.lab.memories.plain import first_within
-from keepsake.lab.probes import KEPT, Trial, TrialQuestion
 from keepsake.language.perception import words
 from keepsake.memory.protocol import RecalledLine, Surroundings, maker
 from keepsake.models.detection import detected_profiles
@@ -100,36 +99,26 @@ def token_f1(answer: str, right: str) -> float:
     return 2 * (said & wanted).total() / every if every else 1.0
 
 
-def matches(patterns: Iterable[str], text: str) -> bool:
-    """Whether one of the patterns stands in a text, whatever the case."""
-    return any(re.search(pattern, text, re.I) for pattern in patterns)
-
-
 def scores(question: TrialQuestion, answer: str) -> Mapping[str, float]:
     """What an answer is worth by each measure that fits its question, 0 to 1.
 
     A question that the life does not answer is worth 1 by all of them where the answer says so,
     else 0, as LoCoMo and LongMemEval have it.
     """
-    right, found = matches(question.right, answer), {}
-    well = float(not matches(question.wrong, answer))
+    well = not stands_in(question.stale, [answer])
     if not question.answerable:
-        told = right or _ABSTAINS.search(answer) is not None
-        return {RIGHT if question.right or question.wrong else F1: well * told}
-    if question.right:
-        found[RIGHT] = well * right
-    if question.answers:
-        found[F1] = max(token_f1(answer, each) for each in question.answers)
-    return found
+        told = float(well and _ABSTAINS.search(answer) is not None)
+        return {F1: told, RIGHT: told}
+    if not question.answers:
+        return {}
+    right = float(well and stands_in(question.answers, [answer]))
+    return {F1: max(token_f1(answer, each) for each in question.answers), RIGHT: right}
 
 
-def stands_in(question: TrialQuestion, lines: Sequence[str]) -> bool:
-    """Whether an accepted answer stands in some lines, word for word or by its pattern."""
-    text = "\n".join(lines)
-    if question.right:
-        return matches(question.right, text)
-    told = f" {' '.join(words_of(text))} "
-    return any(f" {' '.join(words_of(each))} " in told for each in question.answers)
+def stands_in(answers: Iterable[str], lines: Sequence[str]) -> bool:
+    """Whether one of the answers stands in some lines, word for word."""
+    told = f" {' '.join(words_of(' '.join(lines)))} "
+    return any(f" {' '.join(words_of(each))} " in told for each in answers)
 
 
 # -- a model that answers
@@ -201,7 +190,7 @@ class AnsweringModel:
         Raises:
             ModelError: It does not answer.
         """
-        if not question.answers and (question.answerable or question.right):
+        if not question.answers and question.answerable:
             return None
         form = PROMPTS["known" if question.answerable else "unknown"]
         right = " / ".join(question.answers)
@@ -267,6 +256,7 @@ class Asking:
     context: Sequence[str]  # what every prompt shows
     recalled: Sequence[RecalledLine]  # what was found for this question, best first
     seconds: float  # that the memory took for both
+    before_others: Sequence[str] = ()  # what it shows before those from whom it is to be kept
 
 
 def limited(trials: Sequence[Trial], limit: int) -> list[Trial]:
@@ -299,7 +289,7 @@ def evaluated(
 
 def _lived(trial: Trial, how: Evaluation) -> Iterator[Asking]:
     """Live a life; a question is asked when its time has come."""
-    clock, private = FixedClock(trial.memories[0].time), PrivateWords()
+    clock, hearing = FixedClock(trial.memories[0].time), NOBODY
     waiting = deque(sorted(trial.questions, key=lambda each: each.time))
     most = int(OVER * how.budget)
     with (
@@ -313,6 +303,7 @@ def _lived(trial: Trial, how: Evaluation) -> Iterator[Asking]:
             embedder=how.embedder,
             model=how.writer,
             budget=how.budget,
+            audience=lambda: hearing,
             settings=how.settings,
         )
         with closing(maker(how.memory)(given)) as memory:
@@ -323,32 +314,37 @@ def _lived(trial: Trial, how: Evaluation) -> Iterator[Asking]:
                     memory.rest(asleep=gap >= NIGHT or new_day)
                 clock.time = max(moment, clock.time)
 
+            def shown(question: TrialQuestion, others: Audience) -> Asking:
+                nonlocal hearing
+                began, hearing = time.perf_counter(), question.audience | others
+                # The asker is known, as in the world: "my sister" is the asker's.
+                asker = f"{question.asker}: " if question.asker else ""
+                recalled = memory.recall(f"{asker}{question.text}", how.recalled)
+                context = memory.context(how.budget)
+                seconds, hearing = time.perf_counter() - began, NOBODY
+                # What is more than was asked for does not count.
+                context = [*first_within(context[::-1], most, _TOKENS)][::-1]
+                return Asking(question, context, recalled[: how.recalled], seconds)
+
             for lived in (*trial.memories, None):
                 while waiting and (lived is None or waiting[0].time < lived.time):
                     question = waiting.popleft()
                     pass_to(question.time)
-                    began = time.perf_counter()
-                    # The asker is known, as in the world: "my sister" is the asker's.
-                    asker = f"{question.asker}: " if question.asker else ""
-                    recalled = memory.recall(f"{asker}{question.text}", how.recalled)
-                    context = memory.context(how.budget)
-                    seconds = time.perf_counter() - began
-                    # What is more than was asked for does not count.
-                    context = [*first_within(context[::-1], most, _TOKENS)][::-1]
-                    may = partial(private.may_hear, audience=question.audience)
-                    heard = [each for each in recalled[: how.recalled] if may(each.numbers)]
-                    yield Asking(question, context, heard, seconds)
+                    asking = shown(question, NOBODY)
+                    if question.kept_from:
+                        before = shown(question, question.kept_from)
+                        others = (*before.context, *(each.text for each in before.recalled))
+                        asking = replace(asking, before_others=others)
+                    yield asking
                 if lived is not None:
                     pass_to(lived.time)
                     memory.perceive(lived)
-                    private.saw(lived)
 
 
 def row_of(trial: Trial, asking: Asking, how: Evaluation) -> Row:
     """What a memory had for one question, and what a model made of it, as plain figures."""
     question, lines = asking.question, [each.text for each in asking.recalled]
-    # A secret is found where it must not be: that is no recall.
-    evidence = frozenset() if question.kind == KEPT else question.evidence
+    evidence = question.evidence
     found = dict.fromkeys(n for each in asking.recalled for n in each.numbers)
     # places of the evidence among what was recalled, from 1; what is missing was not found
     ranks = [place for place, each in enumerate(found, 1) if each in evidence]
@@ -360,7 +356,7 @@ def row_of(trial: Trial, asking: Asking, how: Evaluation) -> Row:
         "about": question.about,
         "asker": question.asker,
         "text": question.text,
-        "expected": " / ".join(question.answers or question.right),
+        "expected": " / ".join(question.answers),
         "answerable": question.answerable,
         "delay_hours": question.delay.total_seconds() / 3600 if question.delay else None,
         "load": trial.load or None,
@@ -374,11 +370,11 @@ def row_of(trial: Trial, asking: Asking, how: Evaluation) -> Row:
         row[MRR] = 1 / ranks[0] if ranks else 0.0
         for depth, name in RECALL.items():
             row[name] = sum(rank <= depth for rank in ranks) / len(evidence)
-    if question.kind == KEPT:  # right is that nothing of it can be seen
-        row["kept"] = float(not matches(question.wrong, "\n".join(reach)))
-    elif question.answerable and (question.answers or question.right):
-        row[IN_CONTEXT] = float(stands_in(question, asking.context))
-        row[IN_REACH] = float(stands_in(question, reach))
+    if question.answerable and question.answers:
+        row[IN_CONTEXT] = float(stands_in(question.answers, asking.context))
+        row[IN_REACH] = float(stands_in(question.answers, reach))
+        if question.kept_from and row[IN_REACH]:  # what is forgotten is not kept
+            row["kept"] = float(not stands_in(question.answers, asking.before_others))
     if how.answerer is not None:
         reply = how.answerer.ask(prompt_for(asking, how.budget), "Short answer:")
         row |= {

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 import random
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -20,6 +19,7 @@ import yaml
 
 from keepsake.archive.privacy import WHISPER
 from keepsake.archive.records import Memory, MemoryKind
+from keepsake.lab.benchmarks import Trial, TrialQuestion
 
 AGENT, PLACE = "Mira", "The Kettle"
 START = datetime(2026, 5, 4, 8, tzinfo=UTC)
@@ -37,42 +37,6 @@ _LATER = timedelta(hours=16)
 _CONTENT: Mapping[str, Any] = yaml.safe_load(
     Path(__file__).with_name("probes.yaml").read_text("utf-8")
 )
-KEPT = "kept to itself"
-"""The kind of question whose right answer is silence: somebody else listens."""
-
-
-@dataclass(frozen=True, slots=True)
-class TrialQuestion:
-    """One question, its asker and its time."""
-
-    id: str
-    text: str
-    time: datetime  # what was lived up to then may be known
-    kind: str = "all"  # the category of its benchmark
-    answers: tuple[str, ...] = ()  # any of them is right, in these or other words
-    evidence: frozenset[int] = frozenset()  # numbers of the memories that answer it
-    # patterns, whatever the case: an answer with one of ``wrong`` is none, else one of ``right``
-    # makes it right; none where words are compared with ``answers``
-    right: tuple[str, ...] = ()
-    wrong: tuple[str, ...] = ()
-    asker: str = ""
-    # who hears the answer, as in :attr:`Memory.source_id`: what was whispered is for its two alone
-    audience: frozenset[str] = frozenset()
-    delay: timedelta | None = None  # since the last of its evidence; None where it was not planned
-    # what it asks for, where others ask for the same: their answers depend on each other
-    about: str = ""
-    answerable: bool = True  # whether the life holds the answer; else not knowing is right
-
-
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """One life and what is asked about it."""
-
-    name: str  # what tables call it
-    agent: str  # whose life it is; empty for a talk that is only listened to
-    memories: tuple[Memory, ...]  # in the order lived, numbered from 1
-    questions: tuple[TrialQuestion, ...] = ()
-    load: int = 0  # memories a day beside what is asked about; 0 where it was not planned
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,30 +186,21 @@ def _asked(plant: _Plant, number: int) -> Iterator[TrialQuestion]:
     delays = DELAYS.items() if plant.answerable else [("day", DELAYS["day"])]
     for (delay, after), text in zip(delays, plant.asked, strict=False):
         asker = plant.other if plant.kind == "overheard" else plant.who
-        base = TrialQuestion(
+        yield TrialQuestion(
             id=f"{plant.kind} {number} {delay} {plant.who}",
             text=text,
             time=plant.time + after,
             kind=plant.kind,
             answers=(plant.value,) if plant.answerable else (),
             evidence=frozenset({number} - {0}),
-            right=(_word(plant.value),) if plant.answerable else (),
-            wrong=tuple(map(_word, plant.wrong)),
+            stale=plant.wrong,
             asker=asker,
             audience=frozenset({id_of(asker)}),
+            kept_from=frozenset({id_of("somebody else")} if plant.event == WHISPER else ()),
             delay=after,
             about=f"{plant.kind} {plant.who} {plant.time:%d %H:%M:%S.%f}",
             answerable=plant.answerable,
         )
-        yield base
-        if plant.event == WHISPER:
-            listening = base.audience | {id_of("somebody else")}
-            silent = replace(base, answers=(), right=(".",), wrong=base.right, answerable=False)
-            yield replace(silent, id=f"{KEPT} {base.id}", kind=KEPT, audience=listening)
-
-
-def _word(value: str) -> str:
-    return rf"\b{re.escape(value)}\b"
 
 
 # -- what happens beside it

@@ -30,7 +30,6 @@ from numpy.typing import NDArray
 
 from keepsake.errors import refusing
 from keepsake.lab.evaluate import F1, IN_CONTEXT, IN_REACH, MRR, RECALL, RIGHT, Row
-from keepsake.lab.probes import KEPT
 from keepsake.lab.sweep import CellRecord, SweepPlan, TrialSource
 from keepsake.paths import REPOSITORY
 
@@ -44,7 +43,7 @@ MEASURES: Mapping[str, str] = {
     MRR: "MRR",
     IN_CONTEXT: "in context",
     IN_REACH: "in reach",
-    "kept": KEPT,
+    "kept": "kept to itself",
     F1: "F1",
     RIGHT: "right",
     "judged": "judged right",

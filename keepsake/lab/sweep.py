@@ -23,7 +23,7 @@ import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from keepsake.errors import KeepsakeError
-from keepsake.lab.benchmarks import read_trials
+from keepsake.lab.benchmarks import Trial, read_trials
 from keepsake.lab.conversation import fault_of
 from keepsake.lab.evaluate import (
     CONTEXT,
@@ -34,7 +34,7 @@ from keepsake.lab.evaluate import (
     evaluated,
     limited,
 )
-from keepsake.lab.probes import LIMIT, LOADS, Trial, probe_trials
+from keepsake.lab.probes import LIMIT, LOADS, probe_trials
 from keepsake.models.embedders import MiniLMEmbedder
 from keepsake.paths import Places
 

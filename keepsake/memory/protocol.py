@@ -15,6 +15,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+from keepsake.archive.privacy import NOBODY, Audience
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import KeepsakeError
 from keepsake.ports import Clock, Embedder, LanguageModel, Tokens
@@ -48,6 +49,9 @@ class Surroundings:
     model: LanguageModel | None = None
     tokens: Tokens = field(default_factory=Heuristic)
     budget: int = 3840  # tokens that a prompt may have
+    # who hears what is shown now, as in :attr:`Memory.source_id`; a whisper is for its two alone,
+    # and to keep it is the part of the memory
+    audience: Callable[[], Audience] = lambda: NOBODY
     # its own settings, as somebody wrote them: ``--set window=32``
     settings: Mapping[str, str] = field(default_factory=dict)
 

@@ -8,7 +8,7 @@ from itertools import chain
 
 from keepsake.archive.forgetting import FORGOTTEN
 from keepsake.archive.log import Archive
-from keepsake.archive.privacy import outward
+from keepsake.archive.privacy import PrivateWords
 from keepsake.archive.records import SCENE, Memory
 from keepsake.books.kept_lines import Commitments
 from keepsake.errors import CompactionError
@@ -55,7 +55,7 @@ class KeepsakeMemory:
     """
 
     def __init__(self, given: Surroundings) -> None:
-        self._given, self._asleep = given, False
+        self._given, self._asleep, self._private = given, False, PrivateWords()
         config, summarizer = _config(given), _summarizer(given)
         way = load_strategy(SHIPPED_CONFIG / FOLDER / f"{config.strategy}.md")
         self._commitments = Commitments(given.folder / "noticed.md")
@@ -89,6 +89,7 @@ class KeepsakeMemory:
     def perceive(self, memory: Memory) -> None:
         """Archive it, and compact if that makes one due."""
         self._memory.take(memory)
+        self._private.saw(memory)
         self._lived[memory.number] = memory
         self._names |= {memory.source, memory.place} - {""}
         if not about_memory(memory) and memory.event not in (FORGOTTEN, SCENE):
@@ -103,9 +104,8 @@ class KeepsakeMemory:
         summaries = (summary.text for summary in now.summaries)
         head = list(first_within(chain(promises, summaries), budget, tokens))
         room = budget - sum(tokens.each(head))
-        # As in a prompt that answers nobody in particular: no whispered word is in it.
-        shown = map(dated, map(outward, reversed(now.shown)))
-        window = first_within(shown, room, tokens)
+        heard = self._private.heard_by(now.shown, self._given.audience())
+        window = first_within(map(dated, reversed(heard)), room, tokens)
         return [*head, *list(window)[::-1]]
 
     def recall(self, question: str, limit: int) -> Sequence[RecalledLine]:
@@ -118,8 +118,14 @@ class KeepsakeMemory:
         asker, says, words = question.partition(": ")
         if not says or asker not in self._names:
             asker, words = "", question
-        found = self._recall.search(words, limit=limit, asker=asker) or ()
-        numbers = [(hit.document.first, hit.score) for hit in found]
+        audience = self._given.audience()
+        found = self._recall.search(
+            words,
+            limit=limit,
+            asker=asker,
+            may=lambda document: self._private.may_hear([document.first], audience),
+        )
+        numbers = [(hit.document.first, hit.score) for hit in found or ()]
         return [RecalledLine(dated(self._lived[n]), (n,), score) for n, score in numbers]
 
     def rest(self, *, asleep: bool) -> None:
