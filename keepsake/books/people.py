@@ -248,7 +248,7 @@ def lines(
 def _shown(name: str, page: PersonPage | None, how: Telling) -> Iterator[str]:
     """What may be said of somebody, the longest first."""
     if page is None:
-        yield f"{name}, whom you have never met"
+        yield f"{name}, whom you meet for the first time"
         return
     former = [each for each in page.names if each != name]
     known_as = f" (you knew them as {former[-1]})" if former else ""

@@ -58,7 +58,7 @@ class TestKnowing(PeopleWorld):
         self.comes("Ann")
         line = self.here(self.asks("And now?")[0])
         assert "'I work as a miller, Mira.' (4 May)" in line
-        assert "Ann, whom you have never met" in line
+        assert "Ann, whom you meet for the first time" in line
 
 
 class TestHostile(PeopleWorld):
