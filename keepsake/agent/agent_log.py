@@ -157,7 +157,6 @@ class ThoughtLog:
         guarded: How many answers, or parts of one, a guard ``altered``, ``refused``, ``dropped``.
         recent: How its last :data:`OUTCOMES` thoughts ended, the newest last; without ``dropped``.
         answered: How many were answered.
-        tokens: What they have read and written since somebody last looked.
         sent: The last prompt that was sent; None before the first.
         act: The line of its last act; empty before the first.
         acted_at: When that was.
@@ -167,7 +166,7 @@ class ThoughtLog:
     def __init__(self, name: str, events: Events) -> None:
         self.outcomes, self.guarded = Counter[str](), Counter[str]()
         self.recent = deque[str](maxlen=OUTCOMES)
-        self.answered, self.tokens, self.act, self.heaviest = 0, 0, "", ""
+        self.answered, self.act, self.heaviest = 0, "", ""
         self.sent: Sent | None = None
         self.acted_at: datetime | None = None
         self.name, self._events = name, events

@@ -15,7 +15,7 @@ from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.recaller import Recaller
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.sleep.night import Nights
-from keepsake.agent.sleep.night_tasks import night_tasks
+from keepsake.agent.sleep.night_tasks import NightWork
 from keepsake.agent.sleep.sleeper import Sleeper
 from keepsake.agent.surroundings import Body, Life
 from keepsake.agent.thinker import Thinker
@@ -61,13 +61,8 @@ def make_mind(life: Life, runtime: Runtime) -> Mind:
         begun=turn,
         drowsy=lambda: mind.sleeper.walking,
     )
-    nights = Nights(memory, compactions, night_tasks(memory, books, runtime), runtime)
-    sleeper = Sleeper(
-        *(memory, thinker, nights),
-        settings=lambda: runtime.sleeping.current,
-        clock=clock,
-        timer=runtime.timer,
-    )
+    nights = Nights(memory, compactions, NightWork(memory, books, runtime).tasks, runtime)
+    sleeper = Sleeper(memory, thinker, nights, runtime)
     workers = runtime.workers
     mind = Mind(memory, compactions, books, keeper, actor, thinker, sleeper, workers)
     return mind

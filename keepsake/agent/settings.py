@@ -40,7 +40,6 @@ class SleepConfig(FileSettings):
 
     sleep: bool = True
     awake_hours: float = between(16.0, low=0.1, high=1000.0)
-    awake_tokens: int = 400_000
     quiet_minutes: float = fixed(3.0)  # how long nobody may have spoken to it before it goes to bed
     sleep_hours: float = between(8.0, low=1.0, high=24.0)
     wake_hour: int = between(7, high=23)
@@ -49,13 +48,11 @@ class SleepConfig(FileSettings):
     reflect_after: int = fixed(60)  # importance that has to gather before it reflects
     insights: int = fixed(3)  # the most that one reflection brings
 
-    def tired(self, seconds: float, tokens: int) -> str:
+    def tired(self, seconds: float) -> str:
         """Why an agent is tired that was awake so long: ``16 hours awake``; empty if it is not."""
-        if not self.sleep:
+        if not self.sleep or (hours := seconds / 3600.0) < self.awake_hours:
             return ""
-        if (hours := seconds / 3600.0) >= self.awake_hours:
-            return f"{hours:.0f} hours awake" if hours >= 2 else f"{hours * 60:.0f} minutes awake"
-        return f"{tokens:,} tokens of thinking" if 0 < self.awake_tokens <= tokens else ""
+        return f"{hours:.0f} hours awake" if hours >= 2 else f"{hours * 60:.0f} minutes awake"
 
     def wakes_at(self, fell_asleep: datetime) -> datetime:
         """When a sleep ends by itself, in the zone of ``fell_asleep``.

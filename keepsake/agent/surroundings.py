@@ -238,28 +238,22 @@ class Walk:
 
     def start(self) -> None:
         """Set off; whoever is there arrives at once."""
-        if (agent := self._agent()) is None:
-            return
-        goal = self._goal or agent.home
-        if goal is None or agent.location is goal:
-            self._arrived()
-        elif way_to(agent, goal):
-            if self.manner.sets_off:
+        if (agent := self._agent()) is not None:
+            self._goal = self._goal or agent.home or agent.location
+            if self.manner.sets_off and agent.location is not self._goal:
                 show(agent, f"{agent.key} {self.manner.sets_off}", "move")
-            self._next.set(self.manner.pace, self._step, goal)
-        else:
-            self._vanish(agent)
+            self._go_on(agent, way_to(agent, self._goal))
 
     def stop(self) -> None:
         """Stay where the agent is now; nobody arrives."""
         self._stopped = True
         self._next.cancel()
 
-    def _step(self, goal: Any) -> None:
+    def _step(self) -> None:
         """Go through one exit, of the way from where the agent is by now."""
         if (agent := self._agent()) is None:
             return
-        before, ways = agent.location, way_to(agent, goal)
+        before, ways = agent.location, way_to(agent, self._goal)
         agent.unannounced = self.manner.by_rule
         try:
             if ways:
@@ -269,19 +263,16 @@ class Walk:
             log(f"[Error] {agent.key}: The way broke off: {error!r}")
         finally:
             agent.unannounced = False
-        if self._stopped:  # by what met it behind the exit
-            return
-        if agent.location is goal:
-            self._arrived()
-        elif agent.location is before:
-            self._vanish(agent)
-        else:
-            self._next.set(self.manner.pace, self._step, goal)
+        if not self._stopped:  # by what met it behind the exit
+            self._go_on(agent, ways if agent.location is not before else None)
 
-    def _vanish(self, agent: Body) -> None:
-        """There is no way on foot: it is at home, and people are told so."""
-        if self.manner.sets_off:
-            show(agent, f"{agent.key} {self.manner.sets_off}", "move")
-            agent.move_to(agent.home, quiet=True, move_type="teleport")
-            show(agent, f"{agent.key} comes home.", "move")
+    def _go_on(self, agent: Body, ways: list[Any] | None) -> None:
+        """Arrive, or go on; whoever finds no way home on foot is there, and people are told so."""
+        if agent.location is not self._goal:
+            if ways:
+                self._next.set(self.manner.pace, self._step)
+                return
+            if self.manner.sets_off:
+                agent.move_to(self._goal, quiet=True, move_type="teleport")
+                show(agent, f"{agent.key} comes home.", "move")
         self._arrived()

@@ -262,7 +262,6 @@ class Turn:
     async def _end_answer(self, answer: Generation, talk: Talk) -> None:
         """What was still missing its end, an answer that came in one piece, and tool calls."""
         self.thoughts.answered += 1
-        self.thoughts.tokens += answer.prompt_tokens + answer.completion_tokens
         if self.sent is not None:
             self.sent.answer = answer
             self.tokens.heard(self.sent.costs.used, answer.prompt_tokens)

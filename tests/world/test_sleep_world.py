@@ -56,7 +56,7 @@ class SleepWorld(AgentsWorld):
 
 
 class TestTiring(SleepWorld):
-    def test_hours_and_tokens_put_it_to_bed_but_not_where_it_is_switched_off_or_paused(self):
+    def test_hours_put_it_to_bed_but_not_where_it_is_switched_off_or_paused(self):
         self.set_sleep(awake_hours=1.0, quiet_minutes=0.0)
         self.passes(58)
         assert not self.mira.db.asleep
@@ -66,13 +66,9 @@ class TestTiring(SleepWorld):
         assert any("lies down and falls asleep" in line for line in self.heard)
         assert "You lie down and fall asleep (60 minutes awake)." in self.kept()
 
-        self.set_sleep(awake_tokens=100, awake_hours=16.0, sleep=False)
+        self.set_sleep(sleep=False)
         self.sleeper.wake("a test")
-        self.char1.execute_cmd("say Good evening, Mira.")
-        self.passes(2)
-        assert self.sleeper.tokens > 0
-        self.mind.thinker.log.tokens += 100
-        self.passes(5)
+        self.passes(62)
         assert not self.mira.db.asleep
         self.set_sleep(sleep=True)
         self.mira.db.paused = True
@@ -138,6 +134,7 @@ class TestAsleep(SleepWorld):
         assert "wake mira" in said
         self.types("say Nice fire.")
         self.types("whisper mira = WAKE UP MIRA!")
+        self.types("talk mira WAKE UP, MIRA!")
         self.types("emote hops about Mira!")
         self.types("talk oswin MIRA! WAKE UP!")
         assert self.lines(other)
@@ -150,12 +147,12 @@ class TestAsleep(SleepWorld):
         assert self.mind.thinker.state is AgentState.ASLEEP
         assert not any(prompt.startswith("You are Mira") for prompt in self.fake.prompts())
 
-    def test_loud_words_and_shaking_wake_it_and_it_thinks_about_whoever_did(self):
+    def test_a_shout_and_shaking_wake_it_and_it_thinks_about_whoever_did(self):
         self.said = ["say What is it?"]
-        self.types("talk mira WAKE UP, MIRA!")
+        self.types("shout Wake up, Mira!")
         assert not self.mira.db.asleep
         assert any("Mira wakes up" in line for line in self.heard)
-        assert 'Tom says to you, "WAKE UP, MIRA!"' in self.kept()
+        assert 'Tom shouts, "Wake up, Mira!"' in self.kept()
         assert any("You wake up after" in line and "Tom woke you" in line for line in self.kept())
         self.put_to_bed()
         assert "You shake Mira by the shoulder." in self.types("wake mi")

@@ -7,29 +7,24 @@ again: what is on the disk by then is found there.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from keepsake.agent.memory.books import Books
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.runtime import Runtime
-from keepsake.agent.settings import SleepConfig
 from keepsake.agent.sleep.night import Figures, NightAsk, NightTask, Step
 from keepsake.archive.privacy import NOBODY, is_private, outward
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.entries import EntryOrigin, Judge
 from keepsake.books.entries import line as entry_line
 from keepsake.books.files import replace_file
-from keepsake.books.journal import Journal
-from keepsake.books.people import May, PeopleBook
 from keepsake.books.person_page import PageLine, PersonPage
 from keepsake.language.heard import heard
 from keepsake.prompt.script import about_memory
 from keepsake.tasks.night import JournalTask, PeopleTask, ReflectTask, memory_line
-from keepsake.tasks.task import Prompts
 
 THROUGH = "sleep.json"
 """Where an agent's folder says of which memories the journal was written."""
@@ -42,11 +37,7 @@ _LEAST_INSIGHT, _MOST_INSIGHT, _USUAL = 4, 8, 5
 _ENTRIES, _KNOWN = 60, 20
 """The newest entries of which a reflection is made, and insights that it is told not to repeat."""
 
-type Read = Callable[[int, int], Sequence[Memory]]
-"""The memories from one number to another, as anybody may know of them."""
 
-
-@dataclass(frozen=True)
 class NightWork:
     """What one agent asks a model in its sleep, and what it writes of the answers.
 
@@ -54,14 +45,37 @@ class NightWork:
     ModelError where there is no answer, NoteRefused where a file cannot be read or written.
     """
 
-    name: str  # whose sleep it is
-    journal: Journal
-    people: PeopleBook
-    prompts: Callable[[str], Prompts]  # the template of a task
-    config: Callable[[], SleepConfig]
-    now: Callable[[], datetime]
-    may: May  # whether anybody may hear what rests on the memories of those numbers
-    read: Read
+    def __init__(self, memory: MemoryComponent, books: Books, services: Runtime) -> None:
+        self._memory, self._books, self._services = memory, books, services
+        self.tasks: Mapping[Step, NightTask] = {
+            Step.CONSOLIDATE: self.consolidate,
+            Step.REFLECT: self.reflect,
+            Step.PROFILES: self.profiles,
+        }
+        """What each step does, but for the last."""
+
+    def _read(self, first: int, last: int) -> list[Memory]:
+        # What a night makes is in all prompts.
+        return [outward(each) for each in self._memory.memory.archive.read(first, last)]
+
+    def _may(self, numbers: Sequence[int]) -> bool:
+        """Whether anybody may hear what rests on these memories."""
+        return self._memory.private.may_hear(numbers, audience=NOBODY)
+
+    def consolidate(self, ask: NightAsk) -> Figures:
+        """Write the journal of what came since the last night."""
+        newest, path = self._memory.memory.archive.last_number, self._memory.folder / THROUGH
+        since = max(_through(path), newest - NEWEST)
+        asked = ask.available  # else what it is not asked about waits for a night in which it is
+        figures = self.write_day(ask, self._read(since + 1, newest) if newest > since else [])
+        if asked:
+            replace_file(path, json.dumps({"through": newest}) + "\n")
+        return figures
+
+    def profiles(self, ask: NightAsk) -> Figures:
+        """Bring the pages of people up to date, then :meth:`write_portraits`."""
+        self._books.settle(self._memory.memory.archive)
+        return self.write_portraits(ask)
 
     def write_day(self, ask: NightAsk, memories: Sequence[Memory]) -> Figures:
         """Have a model write the journal of these memories; no figures where none was asked."""
@@ -70,11 +84,12 @@ class NightWork:
         shown = {memory.number: memory for memory in events}
         if len(shown) < LEAST_MEMORIES or not ask.available:
             return {}
-        drafts = ask.do(JournalTask(self.prompts("journal"), self.name, list(shown.values())))
+        prompts, journal = self._services.prompts["journal"].current, self._books.journal
+        drafts = ask.do(JournalTask(prompts, self._memory.name, list(shown.values())))
         # Broken off in an earlier try, it has written some of them.
         told = {
             number
-            for each in self.journal.entries()
+            for each in journal.entries()
             if each.judge is Judge.MODEL and each.origin is not EntryOrigin.INFERRED
             for number in each.memories
         }
@@ -82,14 +97,14 @@ class NightWork:
         for draft in new:
             rests_on = [shown[number] for number in draft.memories]
             was_told = any(heard(memory) is not None for memory in rests_on)
-            self.journal.write(
+            journal.write(
                 draft.text,
                 importance=draft.importance,
                 judge=Judge.MODEL,
                 origin=EntryOrigin.TOLD if was_told else EntryOrigin.SEEN,
                 memories=draft.memories,
                 who=[memory.source_id for memory in rests_on if memory.source_id],
-                now=self.now(),
+                now=self._services.clock.now(),
                 by="night",
             )
         return {"written": len(new)}
@@ -100,9 +115,10 @@ class NightWork:
         Each insight rests on memories of the entries that the model was shown. Without a model an
         agent does not reflect.
         """
-        everything, config = self.journal.entries(), self.config()
+        services, journal, name = self._services, self._books.journal, self._memory.name
+        everything, config = journal.entries(), services.sleeping.current
         # What was only concluded is no ground for more.
-        inferred, may = EntryOrigin.INFERRED, self.may
+        inferred, may = EntryOrigin.INFERRED, self._may
         lived = [e for e in everything if e.origin is not inferred and may(e.memories)]
         insights = [each for each in everything if each.is_insight]
         newest = max((each.order for each in insights), default=(0, 0))
@@ -110,19 +126,19 @@ class NightWork:
         figures: Figures = {"gathered": gathered}
         if gathered < config.reflect_after or not ask.available:
             return {**figures, "needed": config.reflect_after}
-        shown, now = lived[-_ENTRIES:], self.now()
+        shown, now = lived[-_ENTRIES:], services.clock.now()
         lines = tuple(entry_line(each, now) for each in shown)
         numbers = frozenset(number for each in shown for number in each.memories)
         known = [each.text for each in insights]
         task = ReflectTask(
-            *(self.prompts("reflect"), self.name, lines),
+            *(services.prompts["reflect"].current, name, lines),
             *(known[-_KNOWN:], numbers, config.insights),
         )
         found = [each for each in ask.do(task) if each.text not in known]
         for insight in found:
             cited = [each for each in shown if set(insight.memories) & set(each.memories)]
             score = max((each.importance for each in cited), default=_USUAL)
-            self.journal.write(
+            journal.write(
                 insight.text,
                 importance=min(max(score, _LEAST_INSIGHT), _MOST_INSIGHT),
                 judge=Judge.MODEL,
@@ -140,27 +156,27 @@ class NightWork:
         It is shown the paragraph as it is, and both sides of what was said and done since, as far
         as anybody may hear it: so the paragraph may stand in every prompt.
         """
-        asked = 0
-        for page in self.people.all():
+        asked, people, name = 0, self._books.people, self._memory.name
+        for page in people.all():
             ask.check()
-            heard_by_all = tuple(each for each in page.lines if self.may(each.numbers))
+            heard_by_all = tuple(each for each in page.lines if self._may(each.numbers))
             public = replace(page, lines=heard_by_all)
             new = [line for line in public.lines if line.numbers[-1] > page.studied]
             if len(new) < LEAST_LINES or not ask.available:
                 continue
             asked += 1
             lines = self._exchange(public, new if public.portrait else public.lines)
-            prompts, name = self.prompts("people"), self.name
+            prompts = self._services.prompts["people"].current
             portrait = ask.do(PeopleTask(prompts, name, public.name, public.portrait, lines))
-            self.people.conclude(page.key, partial(_studied, before=public, portrait=portrait))
+            people.conclude(page.key, partial(_studied, before=public, portrait=portrait))
         return {"asked": asked}
 
     def _exchange(self, page: PersonPage, lines: Sequence[PageLine]) -> tuple[str, ...]:
         """What the person said and did in these lines, with the agent's own words to them."""
         last = _last(lines)
         first = max(min(line.numbers[0] for line in lines) - 1, last - NEWEST)
-        between = [each for each in self.read(first, last + 1) if _is_between(each, page)]
-        shown = tuple(memory_line(each) for each in between if self.may((each.number,)))
+        between = [each for each in self._read(first, last + 1) if _is_between(each, page)]
+        shown = tuple(memory_line(each) for each in between if self._may((each.number,)))
         return shown or tuple(f"- {x.time.astimezone():%d %B %Y}: {x.shown}" for x in lines)
 
 
@@ -186,39 +202,3 @@ def _studied(known: PersonPage, before: PersonPage, portrait: str) -> PersonPage
 
 def _last(lines: Iterable[PageLine]) -> int:
     return max((line.numbers[-1] for line in lines), default=0)
-
-
-def night_tasks(
-    memory: MemoryComponent, books: Books, services: Runtime
-) -> Mapping[Step, NightTask]:
-    """What each step does, but for the last."""
-
-    def read(first: int, last: int) -> list[Memory]:
-        # What a night makes is in all prompts.
-        return [outward(each) for each in memory.memory.archive.read(first, last)]
-
-    work = NightWork(
-        name=memory.name,
-        journal=books.journal,
-        people=books.people,
-        prompts=lambda task: services.prompts[task].current,
-        config=lambda: services.sleeping.current,
-        now=services.clock.now,
-        may=lambda numbers: memory.private.may_hear(numbers, audience=NOBODY),
-        read=read,
-    )
-
-    def consolidate(ask: NightAsk) -> Figures:
-        newest, path = memory.memory.archive.last_number, memory.folder / THROUGH
-        since = max(_through(path), newest - NEWEST)
-        asked = ask.available  # else what it is not asked about waits for a night in which it is
-        figures = work.write_day(ask, read(since + 1, newest) if newest > since else [])
-        if asked:
-            replace_file(path, json.dumps({"through": newest}) + "\n")
-        return figures
-
-    def profiles(ask: NightAsk) -> Figures:
-        books.settle(memory.memory.archive)
-        return work.write_portraits(ask)
-
-    return {Step.CONSOLIDATE: consolidate, Step.REFLECT: work.reflect, Step.PROFILES: profiles}

@@ -6,7 +6,6 @@ throughout.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 from keepsake.agent.agent_log import log
 from keepsake.agent.attention import EventKind, Impulse
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.settings import SleepConfig
+from keepsake.agent.runtime import Runtime
 from keepsake.agent.sleep.night import Nights, Step
 from keepsake.agent.surroundings import (
     CALLED,
@@ -28,22 +27,16 @@ from keepsake.agent.surroundings import (
     place_of,
     players_near,
     show,
-    words_of,
 )
 from keepsake.agent.thinker import Thinker
 from keepsake.archive.records import MemoryKind
-from keepsake.language.heard import RULED, names
-from keepsake.language.perception import pattern
-from keepsake.ports import Clock
+from keepsake.events.files import time_of
+from keepsake.language.heard import RULED
 
 TICK_SECONDS = 60.0
 """How often somebody looks whether an agent is tired, or has slept enough."""
-LONGEST_TICK = 3600.0
-"""Seconds between two ticks that count: a machine that was suspended was not awake."""
 ITS_HOUR = "its hour"
 _FOR_IT = (EventKind.ADDRESSED, EventKind.NAMED)
-_SHARE_OF_CAPITALS, _LEAST_LETTERS = 0.8, 5
-_LONGEST = 1200
 
 
 class Sleeper:
@@ -55,27 +48,17 @@ class Sleeper:
     Attributes:
         nights: What it does in its sleep.
         awake_seconds: How long it is awake; seconds in which the server was down do not count.
-        tokens: Tokens that its thoughts have read and written meanwhile.
     """
 
     def __init__(
-        self,
-        memory: MemoryComponent,
-        thinker: Thinker,
-        nights: Nights,
-        *,
-        settings: Callable[[], SleepConfig],
-        clock: Clock,
-        timer: Any,
+        self, memory: MemoryComponent, thinker: Thinker, nights: Nights, services: Runtime
     ) -> None:
-        self._memory, self._thinker, self._settings = memory, thinker, settings
-        self._clock, self._timer, self._body = clock, timer, thinker.body
-        self.nights = nights
+        self._memory, self._thinker, self._services = memory, thinker, services
+        self.nights, self._body = nights, thinker.body
         agent = thinker.body()
-        kept = (agent.attributes.get("tiredness") if agent else None) or (0.0, 0)
-        self.awake_seconds, self.tokens = float(kept[0]), int(kept[1])
+        self.awake_seconds = float(agent.attributes.get("awake_seconds", 0.0) if agent else 0.0)
         self._walk: Walk | None = None
-        self._last_tick = self._last_spoken = timer.seconds()
+        self._last_tick = self._last_spoken = services.seconds()
 
     @property
     def asleep(self) -> bool:
@@ -106,46 +89,41 @@ class Sleeper:
     @property
     def fell_asleep(self) -> datetime | None:
         """Since when it sleeps, with time zone; None if it is awake, or nobody knows."""
-        if (agent := self._body()) is None or not agent.db.asleep:
-            return None
-        try:
-            since = datetime.fromisoformat(str(agent.db.fell_asleep)).astimezone()
-        except (ValueError, OverflowError):  # builders can set an attribute to anything
-            return None
+        agent = self._body()
+        since = time_of(agent.db.fell_asleep) if agent is not None and agent.db.asleep else None
         # A clock that was wrong by a year, and is put right, must not mean a year of sleep.
-        return since if since <= self._clock.now() else None
+        return since if since and since <= self._services.clock.now() else None
 
     # -- time passes
 
     def tick(self) -> None:
         """About a minute has passed."""
-        now, agent = self._timer.seconds(), self._body()
+        now, agent, clock = self._services.seconds(), self._body(), self._services.clock
         passed, self._last_tick = now - self._last_tick, now
         if agent is None:
             return
         if not agent.db.asleep:
-            self._live_on(agent, min(max(passed, 0.0), LONGEST_TICK))
+            self._live_on(agent, passed)
         elif (since := self.fell_asleep) is None:
-            agent.db.fell_asleep = self._clock.now().isoformat()
-        elif self._clock.now() >= self._settings().wakes_at(since):
+            agent.db.fell_asleep = clock.now().isoformat()
+        elif clock.now() >= self._services.sleeping.current.wakes_at(since):
             self.wake(ITS_HOUR)
 
     def _live_on(self, agent: Body, passed: float) -> None:
-        config, thought = self._settings(), self._thinker.log
-        self._keep(self.awake_seconds + passed, self.tokens + thought.tokens)
-        thought.tokens = 0
+        config = self._services.sleeping.current
+        self._keep(self.awake_seconds + passed)
         if agent.location is not agent.home and hosts_guests(agent):
             self.come_home()  # since before a reload, or it was held up in a talk
         # Paused it stays as it is; and nobody falls asleep in a body that a person plays.
         busy = agent.db.paused or agent.has_account or self.going_home or self._thinker.turn
-        quiet = self._timer.seconds() - self._last_spoken >= config.quiet_minutes * 60.0
-        if (why := config.tired(self.awake_seconds, self.tokens)) and quiet and not busy:
+        quiet = self._services.seconds() - self._last_spoken >= config.quiet_minutes * 60.0
+        if (why := config.tired(self.awake_seconds)) and quiet and not busy:
             self.go_to_bed(why)
 
     def noticed(self, event: Impulse) -> None:
         """Something happened; while players turn to it, it does not go to bed."""
         if event.from_player and event.kind in (*_FOR_IT, EventKind.GIVEN):
-            self._last_spoken = self._timer.seconds()
+            self._last_spoken = self._services.seconds()
             if self._walk is not None:
                 self.stay_up()
 
@@ -153,7 +131,7 @@ class Sleeper:
         """The server stops, or the agent is gone; it sleeps on if it sleeps."""
         self.stay_up()
         self.nights.close()
-        self._keep(self.awake_seconds, self.tokens)
+        self._keep(self.awake_seconds)
 
     # -- on its way
 
@@ -174,7 +152,7 @@ class Sleeper:
 
     def _welcome(self) -> None:
         """It is home: to it, whoever waits there has only just come."""
-        self._last_spoken = self._timer.seconds()
+        self._last_spoken = self._services.seconds()
         for guest in players_near(self._body()):
             who = identity_of(guest)
             self._thinker.notice(Impulse(EventKind.ARRIVAL, True, guest.key, source_id=who))
@@ -196,7 +174,7 @@ class Sleeper:
             arrived()
 
         self.stay_up()
-        self._walk = Walk(self._body, self._timer, over, *manner_and_goal)
+        self._walk = Walk(self._body, self._services.timer, over, *manner_and_goal)
         self._walk.start()
 
     # -- falling asleep, and waking
@@ -209,11 +187,11 @@ class Sleeper:
             return
         self._thinker.break_off()
         self._remember(agent, f"You lie down and fall asleep ({why}).")
-        agent.db.fell_asleep = self._clock.now().isoformat()
+        agent.db.fell_asleep = self._services.clock.now().isoformat()
         agent.db.asleep = True
         show(agent, f"{agent.key} lies down and falls asleep.", "asleep")
         log(f"[Sleep] {agent.key} falls asleep: {why}")
-        self._keep(self.awake_seconds, self.tokens)
+        self._keep(self.awake_seconds)
         self.nights.begin(why)
 
     def wake(self, by: str, *, rested: bool = False) -> bool:
@@ -221,7 +199,7 @@ class Sleeper:
 
         ``rested``: It is as fresh as after a whole night, however short this one was.
         """
-        agent, now = self._body(), self._clock.now()
+        agent, now = self._body(), self._services.clock.now()
         if agent is None or not self.asleep:
             return False
         slept = now - (self.fell_asleep or now)
@@ -230,15 +208,15 @@ class Sleeper:
         agent.attributes.remove("fell_asleep")
         self.nights.end(by)
         # The longer it slept, the less of what has tired it is left.
-        share = slept / timedelta(hours=self._settings().sleep_hours)
+        share = slept / timedelta(hours=self._services.sleeping.current.sleep_hours)
         left = 0.0 if whole else 1.0 - min(max(share, 0.0), 1.0)
-        self._keep(self.awake_seconds * left, int(self.tokens * left))
+        self._keep(self.awake_seconds * left)
         told = f"{slept / timedelta(hours=1):.1f} hours"
         cause = "you have slept enough" if by == ITS_HOUR else f"{by} woke you"
         self._remember(agent, f"You wake up after {told} of sleep: {cause}.")
         show(agent, f"{agent.key} wakes up.", "asleep")
         log(f"[Sleep] {agent.key} wakes after {told}: {by}")
-        self._last_spoken = self._timer.seconds()
+        self._last_spoken = self._services.seconds()
         self._thinker.schedule()
         self._thinker.notice(Impulse(EventKind.OTHER, from_player=False, source=""))
         return True
@@ -246,15 +224,15 @@ class Sleeper:
     def _remember(self, agent: Body, text: str) -> None:
         self._memory.remember(text, MemoryKind.RESULT, place=place_of(agent))
 
-    def _keep(self, seconds: float, tokens: int) -> None:
-        self.awake_seconds, self.tokens = seconds, tokens
+    def _keep(self, seconds: float) -> None:
+        self.awake_seconds = seconds
         if (agent := self._body()) is not None:
-            agent.attributes.add("tiredness", (round(seconds, 1), tokens))
+            agent.attributes.add("awake_seconds", round(seconds, 1))
 
     # -- what reaches a sleeper
 
     def reached_by(self, speaker: Any, line: str, facts: Mapping[str, Any]) -> bool:
-        """Whether what happens around the sleeping agent reaches it; wakes it if it is loud.
+        """Whether what happens around the sleeping agent reaches it; a shout at it wakes it.
 
         ``facts``: The message's ``type`` and, for what is meant for one, ``to``.
         """
@@ -269,14 +247,9 @@ class Sleeper:
             return True
         event = event_of(agent, speaker, line, facts)
         meant = event is not None and event.kind in _FOR_IT
-        loud = is_loud(words_of(line), agent.key)
-        if kind == "shout":
-            called = meant or (loud and event is not None and speaker.location is agent.location)
-        else:
-            called = meant and loud and kind not in ("whisper", "pose", "give")
-        if called or (kind == "wake" and for_me):
+        if (meant and kind == "shout") or (kind == "wake" and for_me):
             return self.wake(speaker.key)
-        if meant and kind != "shout":
+        if meant:
             how = "" if is_agent(speaker) else f" Shout, or type |wwake {agent.key.lower()}|n."
             _answer(agent, speaker, f"{agent.key} is asleep, and does not hear you.{how}")
         return False
@@ -285,17 +258,3 @@ class Sleeper:
 def _answer(agent: Body, speaker: Any, text: str) -> None:
     """Tell whoever turns to a sleeper why nothing comes of it."""
     speaker.msg((text, {"type": "asleep"}), from_obj=agent)
-
-
-def is_loud(words: str, own_name: str) -> bool:
-    """Whether what is said wakes a sleeper: mostly in capitals, or its name called out (``Mira!``).
-
-    Whether it was said to the sleeper at all is for the caller to know.
-    """
-    words = words[:_LONGEST]
-    letters = [char for char in words if char.lower() != char.upper()]
-    shouted = sum(map(str.isupper, letters)) >= _SHARE_OF_CAPITALS * max(len(letters), 1)
-    if shouted and (len(letters) >= _LEAST_LETTERS or names(words, own_name)):
-        return True
-    called = rf"\b{re.escape(own_name)}\b\s*(?:,[^.?…!]*)?!"
-    return pattern(called, re.I).search(words) is not None

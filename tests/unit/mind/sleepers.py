@@ -157,13 +157,15 @@ def work(
     """A night's work with the shipped templates."""
     variables = {"journal": JOURNAL_VARIABLES, "people": PEOPLE_VARIABLES}
     variables["reflect"] = REFLECT_VARIABLES
-    return NightWork(
+    memory: Any = SimpleNamespace(
         name="Mira",
-        journal=journal,
-        people=people,
-        prompts=lambda task: shipped(task, variables[task]),
-        config=lambda: config or SleepConfig(),
-        now=lambda: now,
-        may=may,
-        read=read,
+        private=SimpleNamespace(may_hear=lambda numbers, audience: may(numbers)),
+        memory=SimpleNamespace(archive=SimpleNamespace(read=read)),
     )
+    services: Any = SimpleNamespace(
+        prompts={t: SimpleNamespace(current=shipped(t, names)) for t, names in variables.items()},
+        sleeping=SimpleNamespace(current=config or SleepConfig()),
+        clock=SimpleNamespace(now=lambda: now),
+    )
+    books: Any = SimpleNamespace(journal=journal, people=people)
+    return NightWork(memory, books, services)

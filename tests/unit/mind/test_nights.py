@@ -1,4 +1,4 @@
-"""What is asked of a model at night, how often, what comes of it; and what wakes a sleeper."""
+"""What is asked of a model at night, how often, and what comes of it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from keepsake.agent.sleep.night import Figures, NightAsk, NightTask, Step
-from keepsake.agent.sleep.sleeper import is_loud
 from keepsake.archive.records import Memory
 from keepsake.books.entries import Judge, line, standing
 from keepsake.books.journal import Journal
@@ -115,14 +114,3 @@ def test_the_calls_of_a_sleep_are_limited_and_that_is_no_fault(tmp_path: Path):
     assert sum(each.calls for each in steps) == len(script.prompts) == 5
     assert not any(each.problem for each in steps)
     assert steps[2].figures == {"calls spent": 1}
-
-
-# -- tired, and awake again
-
-
-@pytest.mark.parametrize(
-    ("words", "loud"),
-    [(words, name == "loud") for name in ("loud", "not loud") for words in table(name)],
-)
-def test_what_wakes_a_sleeper(words: str, loud: bool):
-    assert is_loud(words, "Mira") is loud

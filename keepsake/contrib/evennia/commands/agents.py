@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 from keepsake.agent.mind import Mind, Tended
 from keepsake.agent.runtime import runtime
 from keepsake.contrib.evennia.agents import AgentMixin
@@ -156,13 +154,12 @@ class CmdAgent(BuilderCommand):
 
     def _one(self, agent: AgentMixin) -> str:
         mind, place = self.mind(agent), agent.location.key if agent.location else "nowhere"
-        tiredness = mind.sleeper
+        awake = mind.sleeper.awake_seconds / 3600
         return (
             f"|w{agent.key}|n ({agent.dbref}), in {place}\n"
             f"  State:         {_state(mind)}\n"
             f"  Talkativeness: {agent.db.talkativeness}\n"
-            f"  Awake:         {tiredness.awake_seconds / 3600:.1f} h, {tiredness.tokens:,} tokens "
-            f"thought, {_tired(mind)} tired\n"
+            f"  Awake:         {awake:.1f} h, {_tired(mind)} tired\n"
             f"  Vault:         {plain(str(mind.memory.folder))}\n"
             f"  Memory id:     {plain(mind.memory_id)}\n\n"
             f"{plain(str(agent.db.profile))}"
@@ -292,10 +289,7 @@ def _state(mind: Mind) -> str:
 
 def _tired(mind: Mind) -> str:
     """How tired it is; at 100% it goes to bed."""
-    config, tiredness = runtime().sleeping.current, mind.sleeper
-    hours = timedelta(seconds=tiredness.awake_seconds) / timedelta(hours=config.awake_hours)
-    tokens = tiredness.tokens / config.awake_tokens if config.awake_tokens else 0.0
-    return f"{max(hours, tokens):.0%}"
+    return f"{mind.sleeper.awake_seconds / 3600 / runtime().sleeping.current.awake_hours:.0%}"
 
 
 def _profile_text(text: str) -> str:
