@@ -1,9 +1,9 @@
 """Figures of rows with intervals, which memories differ, a page, a table.
 
-How sure a mean is, and a difference: percentile bootstrap over questions (Efron 1979) with a fixed
-seed; the difference of two is paired by question, and a family of them is corrected by Holm (1979).
-Questions that depend on each other, such as one that is asked again later, are drawn together, as a
-group. The page is one HTML file that needs nothing beside it; the table has the rows, as Parquet.
+How sure a mean or a difference is: percentile bootstrap (Efron 1979), fixed seed, by clusters.
+All questions of one talk, or of one template of lives that are made up, are drawn together, as they
+depend on each other. The difference of two is paired by question; all that one table shows are
+corrected together by Holm (1979). The page is one HTML file that needs nothing beside it.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from jinja2 import Environment, FileSystemLoader
 from numpy.typing import NDArray
+from scipy.stats import bootstrap
 
 from keepsake.errors import refusing
 from keepsake.lab.evaluate import F1, IN_CONTEXT, IN_REACH, MRR, RECALL, RIGHT, Row
@@ -35,8 +36,8 @@ from keepsake.paths import REPOSITORY
 
 TEMPLATE = "report.html.j2"
 ALL, ROUNDS, LEVEL = "all", 2000, 0.95
-_A_PAIR = 100
-"""Rounds for each of a family: its smallest p value, corrected, is then at most 0.01."""
+_A_PAIR, _AT_ONCE = 100, 1000
+"""Rounds for each of a family: its smallest p value, corrected, is then at most 0.01; in parts."""
 _OF_RECALL = frozenset({MRR, *RECALL.values()})
 MEASURES: Mapping[str, str] = {
     **{name: name for name in RECALL.values()},
@@ -78,12 +79,13 @@ class Estimate:
     low: float
     high: float
     n: int  # questions
+    clusters: int  # talks or templates; of one alone nobody knows an interval
 
 
 def estimate(values: Sequence[float] | _Array, groups: Sequence[Hashable] = ()) -> Estimate:
     """The mean of some values with its interval; the same values give the same one.
 
-    ``groups``: Which of them belong together, a name for each; none where all stand alone.
+    ``groups``: The cluster of each, by its name; none where all stand alone.
     """
     return _sampled(values, groups, ROUNDS)[0]
 
@@ -100,7 +102,7 @@ def difference(
     found, means, differing = _sampled(np.subtract(first, second), groups, rounds)
     # Of means drawn around the difference, those on the far side of none; see Efron & Tibshirani.
     side = min(float((means <= 0).mean()), float((means >= 0).mean()))
-    # Few questions that differ are not told from chance, however they are drawn: all signs of so
+    # Few clusters that differ are not told from chance, however they are drawn: all signs of so
     # many are equal as often as this, if neither is better.
     return found, min(1.0, max(2 * side, 1 / rounds, 2.0 ** (1 - differing)))
 
@@ -115,29 +117,41 @@ def holm(found: Sequence[float]) -> list[float]:
 def _sampled(
     values: Sequence[float] | _Array, groups: Sequence[Hashable], rounds: int
 ) -> tuple[Estimate, _Array, int]:
-    """The mean with its interval, the means of samples of groups, and how many groups are not 0."""
+    """The mean with its interval, those of samples of clusters, and how many clusters are not 0."""
     numbers: dict[Hashable, int] = {}
     places = [numbers.setdefault(each, len(numbers)) for each in groups or range(len(values))]
     sums, counts = np.bincount(places, weights=values), np.bincount(places).astype(np.float64)
-    # By the data's size alone: two memories on the same questions are sampled alike.
-    chance = np.random.default_rng(zlib.crc32(str(len(sums)).encode()))
-    drawn = chance.integers(0, len(sums), (rounds, len(sums)))
-    means: _Array = sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1)
-    low, high = np.quantile(means, ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
     mean, n = float(sums.sum() / counts.sum()), int(counts.sum())
-    return Estimate(mean, float(low), float(high), n), means, int(np.count_nonzero(sums))
+    if len(sums) == 1:
+        return Estimate(mean, mean, mean, n, 1), np.array([mean]), int(np.count_nonzero(sums))
+    found = bootstrap(
+        (sums, counts),
+        lambda some, many, axis: some.sum(axis) / many.sum(axis),
+        paired=True,
+        vectorized=True,
+        n_resamples=rounds,
+        batch=_AT_ONCE,
+        confidence_level=LEVEL,
+        method="percentile",
+        # By the data's size alone: two memories on the same questions are sampled alike.
+        rng=np.random.default_rng(zlib.crc32(str(len(sums)).encode())),
+    )
+    low, high = map(float, found.confidence_interval)
+    each = Estimate(mean, low, high, n, len(sums))
+    return each, found.bootstrap_distribution, int(np.count_nonzero(sums))
 
 
 # -- measures of rows
 
 
 def figure(each: Estimate | None, measure: str) -> str:
-    """A figure as tables show it: a share in per cent with its interval, a cost by itself."""
+    """A share in per cent as tables show it, with interval and clusters; a cost by itself."""
     if each is None:
         return "–"
     if measure in COSTS:
         return f"{each.mean:.3f}" if "seconds" in measure else f"{each.mean:,.0f}"
-    return f"{100 * each.mean:.1f} ({100 * each.low:.0f}–{100 * each.high:.0f})"
+    sure = f"{100 * each.low:.0f}–{100 * each.high:.0f}; " if each.clusters > 1 else ""
+    return f"{100 * each.mean:.1f} ({sure}{each.clusters})"
 
 
 def by_question(rows: Iterable[Row], measure: str) -> dict[Question, float]:
@@ -153,9 +167,8 @@ def by_question(rows: Iterable[Row], measure: str) -> dict[Question, float]:
 
 
 def groups_of(rows: Iterable[Row]) -> dict[Question, str]:
-    """What each question is about: those about the same depend on each other."""
-    known = ((row["trial"], row["question"], row["about"]) for row in rows)
-    return {(trial, question): about or f"{trial} {question}" for trial, question, about in known}
+    """The cluster of each question: the template that made it, or its talk."""
+    return {(row["trial"], row["question"]): row["about"] or row["trial"] for row in rows}
 
 
 def measures_of(rows: Sequence[Row], wanted: Iterable[str] = NAMES) -> dict[str, Estimate]:
@@ -221,7 +234,7 @@ class ArmPair:
     second: str
     found: Estimate  # the first less the second
     p: float
-    corrected: float  # p by Holm, over all pairs of that source and measure
+    corrected: float  # p by Holm, over all pairs of that source
 
     @property
     def significant(self) -> bool:
@@ -255,21 +268,22 @@ class SourceResults:
         self.timed = [each for each in OVER_TIME if self.loads and each in there]
 
     def pairs(self) -> list[ArmPair]:
-        """All pairs of arms, by each measure that both have; a measure is a family for Holm."""
-        return [pair for measure in self.headlines for pair in self._pairs(measure)]
-
-    def _pairs(self, measure: str) -> list[ArmPair]:
-        arms = [arm for arm in self.arms if measure in arm.kinds[-1].estimates]
-        figures = {arm.name: by_question(arm.rows, measure) for arm in arms}
-        groups = groups_of(row for arm in arms for row in arm.rows)
-        found, pairs = [], list(itertools.combinations(figures, 2))
-        for first, second in pairs:
-            if shared := sorted(figures[first].keys() & figures[second].keys()):
-                one, other = ([figures[name][key] for key in shared] for name in (first, second))
-                differs = difference(one, other, [groups[key] for key in shared], len(pairs))
-                found.append((first, second, *differs))
+        """All pairs of arms, by each measure that both have: one family for Holm."""
+        groups = groups_of(row for arm in self.arms for row in arm.rows)
+        figures = {(m, a.name): by_question(a.rows, m) for m in self.headlines for a in self.arms}
+        names = list(itertools.combinations([arm.name for arm in self.arms], 2))
+        pairs = [
+            (measure, first, second, shared)
+            for measure, (first, second) in itertools.product(self.headlines, names)
+            if (shared := sorted(figures[measure, first].keys() & figures[measure, second].keys()))
+        ]
+        found = []
+        for measure, first, second, shared in pairs:
+            one, other = ([figures[measure, arm][key] for key in shared] for arm in (first, second))
+            differs = difference(one, other, [groups[key] for key in shared], len(pairs))
+            found.append((measure, first, second, *differs))
         corrected = holm([p for *_, p in found])
-        return [ArmPair(measure, *each, by) for each, by in zip(found, corrected, strict=True)]
+        return [ArmPair(*each, by) for each, by in zip(found, corrected, strict=True)]
 
 
 def compared(records: Sequence[CellRecord]) -> list[SourceResults]:

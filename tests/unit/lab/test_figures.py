@@ -15,7 +15,7 @@ from keepsake.lab.benchmarks import TrialQuestion
 from keepsake.lab.evaluate import Evaluation, evaluated, scores, stands_in, token_f1
 from keepsake.lab.memories.plain import FullContext
 from keepsake.lab.probes import probe_trials
-from keepsake.lab.report import estimate
+from keepsake.lab.report import estimate, figure
 from keepsake.memory.protocol import RecalledLine
 from tests.sentences import table
 
@@ -105,3 +105,11 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say():
         for each in (estimate((chance.random(60) < 0.4).astype(float)) for _ in range(300))
     )
     assert 0.90 <= held / 300 <= 0.99
+
+
+def test_a_cluster_is_drawn_as_one_and_of_one_alone_there_is_no_interval():
+    values = [1.0] * 30 + [0.0] * 30
+    alone, clustered = estimate(values), estimate(values, ["a"] * 30 + ["b"] * 30)
+    assert (clustered.low, clustered.high, clustered.clusters) == (0, 1, 2)
+    assert alone.high - alone.low < 0.3
+    assert figure(estimate(values, ["a"] * 60), "right") == "50.0 (1)"
