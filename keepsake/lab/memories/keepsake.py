@@ -75,7 +75,7 @@ class KeepsakeMemory:
         )
         self._names: set[str] = set()
         self._lived: dict[int, Memory] = {}
-        self._index = LineIndex(given.embedder, worded=True)
+        self._index = LineIndex(given.embedder)
         self._recall = MemorySearch(
             self._index.words,
             self._index.vectors,

@@ -1,4 +1,4 @@
-"""The plain memories: all that was lived, the newest of it, and retrieval over all lines (RAG).
+"""The plain memories: all that was lived, and the newest of it; and what others are made of.
 
 They keep no files.
 """
@@ -15,11 +15,10 @@ from typing import Any
 import numpy as np
 
 from keepsake.archive.records import Memory
-from keepsake.language.perception import words, writable
 from keepsake.markdown_config import ConfigSection, Setting, between
-from keepsake.memory.protocol import RecalledLine, Surroundings, dated, line_of
+from keepsake.memory.protocol import RecalledLine, Surroundings, dated
 from keepsake.ports import Embedder, Tokens
-from keepsake.recall.documents import Document, DocumentKind
+from keepsake.recall.documents import Document
 from keepsake.recall.words import WordIndex
 
 MOST_LINES = 100_000
@@ -57,11 +56,10 @@ class WindowSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class RagSettings:
-    """What plain RAG takes."""
+class WholeSettings:
+    """What the full context takes."""
 
-    # the newest memories that stand in every prompt, as in the usual frameworks for chat
-    window: int = between(16, low=0, high=MOST_LINES)
+    budget: int = between(0, low=0, high=100_000_000)  # tokens of it; 0 for all that was lived
 
 
 class Newest:
@@ -93,10 +91,15 @@ class Newest:
 
 
 class FullContext(Newest):
-    """Everything verbatim, as far back as the prompt has room: no summary, no search."""
+    """Everything verbatim: no summary, no search.
+
+    Attributes:
+        budget: Tokens of its context, in place of what an evaluation gives the other memories.
+    """
 
     def __init__(self, given: Surroundings) -> None:
         super().__init__(given, sys.maxsize)
+        self.budget = settings_of(WholeSettings, given.settings).budget or sys.maxsize
 
 
 class SlidingWindow(Newest):
@@ -116,6 +119,15 @@ class LocalVectors:
         """Add documents with their vectors; one with a known key replaces the old one."""
         for document, vector in zip(documents, vectors, strict=True):
             self._held[document.key] = _normal(vector)
+
+    def embed(self, documents: Sequence[Document], embedder: Embedder) -> None:
+        """Add documents with vectors that are made of them.
+
+        Raises:
+            ModelError: They could not be embedded.
+        """
+        for batch in batched(documents, BATCH):
+            self.add(batch, embedder.embed([each.text for each in batch]))
 
     def query(self, vector: Sequence[float], limit: int) -> list[tuple[str, float]]:
         """Keys and cosine similarities, best first."""
@@ -138,15 +150,14 @@ class LineIndex:
 
     Args:
         embedder: Embeds them; None for words alone.
-        worded: Whether words are indexed beside an embedder too.
 
     Attributes:
         words, vectors: What they are searched in.
     """
 
-    def __init__(self, embedder: Embedder | None, *, worded: bool = False) -> None:
+    def __init__(self, embedder: Embedder | None) -> None:
         self.words, self.vectors = WordIndex(), LocalVectors()
-        self._embedder, self._worded = embedder, worded or embedder is None
+        self._embedder = embedder
         self._waiting: dict[str, Document] = {}
 
     def add(self, document: Document) -> None:
@@ -161,50 +172,6 @@ class LineIndex:
         """
         waiting = list(self._waiting.values())
         if self._embedder is not None:
-            for batch in batched(waiting, BATCH):
-                self.vectors.add(batch, self._embedder.embed([each.text for each in batch]))
-        if self._worded:
-            self.words.add(waiting)
+            self.vectors.embed(waiting, self._embedder)
+        self.words.add(waiting)
         self._waiting.clear()
-
-    def near(self, question: str, limit: int) -> list[tuple[str, float]]:
-        """Keys and scores of what is nearest, by meaning, or by words where nothing embeds.
-
-        Raises:
-            ModelError: Nothing could be embedded.
-        """
-        self.settle()
-        if self._embedder is None:
-            found = self.words.search(words(question), limit)
-            return [(document.key, score) for document, score in found]
-        return self.vectors.query(self._embedder.embed([writable(question)])[0], limit)
-
-
-class Rag(Newest):
-    """Finds the lines nearest to a question by cosine, or by BM25 where nothing embeds."""
-
-    def __init__(self, given: Surroundings) -> None:
-        super().__init__(given, settings_of(RagSettings, given.settings).window)
-        self._index = LineIndex(given.embedder)
-        self._dated: dict[str, tuple[str, tuple[int, ...]]] = {}
-
-    def perceive(self, memory: Memory) -> None:
-        """Keep the line, to be embedded later."""
-        super().perceive(memory)
-        number, key = memory.number, f"{DocumentKind.MEMORY}:{memory.number}"
-        self._dated[key] = dated(memory), (number,)
-        text = writable(line_of(memory))
-        self._index.add(Document(key, DocumentKind.MEMORY, text, memory.time, number, number))
-
-    def recall(self, question: str, limit: int) -> Sequence[RecalledLine]:
-        """The nearest lines.
-
-        Raises:
-            ModelError: Nothing could be embedded.
-        """
-        found = self._index.near(question, limit)
-        return [RecalledLine(*self._dated[key], score) for key, score in found]
-
-    def rest(self, *, asleep: bool) -> None:
-        """Embed what waits."""
-        self._index.settle()

@@ -14,7 +14,8 @@ from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import KeepsakeError
 from keepsake.lab.memories.generative_agents import GenerativeAgents
 from keepsake.lab.memories.keepsake import KeepsakeMemory
-from keepsake.lab.memories.plain import FullContext, Rag
+from keepsake.lab.memories.plain import FullContext
+from keepsake.lab.memories.retrieval import Bm25, Hybrid, Rag
 from keepsake.memory.protocol import Maker, MemorySystem, RecalledLine, Surroundings, maker
 from keepsake.ports import Embedder, FixedClock
 from keepsake.prompt.tokens import Heuristic
@@ -170,6 +171,14 @@ class TestFullContext(MemoryConformance):
 
 class TestRag(MemoryConformance):
     make = staticmethod(Rag)
+
+
+class TestBm25(MemoryConformance):
+    make = staticmethod(Bm25)
+
+
+class TestHybrid(MemoryConformance):
+    make = staticmethod(Hybrid)
 
 
 class TestGenerativeAgents(MemoryConformance):

@@ -1,0 +1,128 @@
+"""mem0 as its package has it (`mem0ai`, Chhikara et al. 2025): a model extracts what to remember.
+
+Its calls go through the harness: the writer's profile extracts, the chosen embedder embeds, and
+answers are kept. The package is not installed with Keepsake.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+from keepsake.archive.records import Memory
+from keepsake.errors import KeepsakeError
+from keepsake.lab.memories.plain import Newest, settings_of
+from keepsake.lab.memories.retrieval import RagSettings
+from keepsake.language.perception import writable
+from keepsake.memory.protocol import RecalledLine, Surroundings, dated
+from keepsake.ports import ChatMessage, Embedder, GenerationRequest, LanguageModel
+
+_TOGETHER = 2
+"""Lines of one extraction, as in the evaluation of its authors."""
+_MOST_TOKENS = 2000
+"""Tokens of an extraction, as its own clients have it."""
+
+_DATED = "Each line begins with the date on which it was said. That date is its Observation Date."
+"""Its package takes today for the date of whatever is said."""
+
+
+class Mem0(Newest):
+    """What mem0 has extracted, and the newest lines.
+
+    Raises:
+        KeepsakeError: It is not installed, or no model or no embedder is given.
+    """
+
+    def __init__(self, given: Surroundings) -> None:
+        super().__init__(given, settings_of(RagSettings, given.settings).window)
+        if given.model is None or given.embedder is None:
+            cure = "Name a profile of llm.md by --writer, and leave --embedder none out"
+            raise KeepsakeError("mem0 needs a model that extracts, and an embedder", cure)
+        # It reads both when it is imported: where it keeps its own files, and what it sends home.
+        os.environ |= {"MEM0_DIR": str(given.folder), "MEM0_TELEMETRY": "False"}
+        try:
+            mem0 = import_module("mem0")
+        except ImportError as error:
+            cure = "Install it beside Keepsake: python -m pip install 'mem0ai[nlp]'"
+            raise KeepsakeError(f"The package mem0ai cannot be imported ({error})", cure) from error
+        size = len(given.embedder.embed(["size"])[0])
+        vectors = {"path": str(given.folder / "vectors"), "embedding_model_dims": size}
+        nobody = {"provider": "openai", "config": {"api_key": "is never used"}}
+        self._mem0 = mem0.Memory.from_config(
+            {
+                "llm": nobody,
+                "embedder": nobody,
+                "vector_store": {"provider": "qdrant", "config": vectors},
+                "history_db_path": str(given.folder / "history.db"),
+            }
+        )
+        self._mem0.llm, self._mem0.embedding_model = _Llm(given.model), _Embedding(given.embedder)
+        self._user = {"user_id": given.agent or "listener"}
+        self._waiting: list[Memory] = []
+
+    def perceive(self, memory: Memory) -> None:
+        """Keep the line; every second one has the model extract.
+
+        Raises:
+            Exception: Whatever mem0 has for a model that does not answer.
+        """
+        super().perceive(memory)
+        self._waiting.append(memory)
+        if len(self._waiting) == _TOGETHER:
+            self._extract()
+
+    def recall(self, question: str, limit: int) -> Sequence[RecalledLine]:
+        """What mem0 finds, each with the lines that it was extracted from."""
+        self._extract()
+        asked = writable(question).strip() or "?"
+        found = self._mem0.search(asked, top_k=limit, filters=self._user)["results"]
+        return [
+            RecalledLine(f"{of['day']}, {each['memory']}", tuple(of["numbers"]), each["score"])
+            for each in found
+            if (of := each["metadata"])
+        ]
+
+    def rest(self, *, asleep: bool) -> None:
+        """Extract from what waits."""
+        self._extract()
+
+    def close(self) -> None:
+        """Let go of its files."""
+        self._mem0.close()
+        self._mem0.vector_store.client.close()
+
+    def _extract(self) -> None:
+        if waiting := self._waiting:
+            said = [{"role": "user", "content": writable(dated(each))} for each in waiting]
+            day = f"{waiting[-1].time:%-d %B %Y}"
+            about = {"numbers": [each.number for each in waiting], "day": day}
+            self._mem0.add(said, metadata=about, prompt=_DATED, **self._user)
+            self._waiting = []
+
+
+class _Llm:
+    """What mem0 asks, as a request of ours."""
+
+    def __init__(self, model: LanguageModel) -> None:
+        self._model = model
+
+    def generate_response(self, messages: Sequence[Mapping[str, str]], **_: Any) -> str:
+        asked = tuple(ChatMessage(each["role"], each["content"]) for each in messages)
+        text = "\n\n".join(each.text for each in asked)
+        request = GenerationRequest(text, _MOST_TOKENS, temperature=0.0, messages=asked)
+        return self._model.generate(request).text
+
+
+class _Embedding:
+    """What mem0 embeds, by the embedder that was chosen."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+
+    def embed(self, text: str, *_: Any) -> list[float]:
+        return self.embed_batch([text])[0]
+
+    def embed_batch(self, texts: Sequence[str], *_: Any) -> list[list[float]]:
+        return [[*map(float, each)] for each in self._embedder.embed(texts)]
