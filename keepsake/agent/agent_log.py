@@ -118,17 +118,10 @@ DROPPED, OUTCOMES = "dropped", 20
 """The outcome that is no failure and no success; how many of the newest outcomes are kept."""
 FAILED = ("refused", "no answer", "too large", "broke off")
 """Outcomes of which nothing came in the world; see :class:`keepsake.events.types.Thought`."""
-REFUSED_IN_A_ROW = 3
+_REFUSALS = ["refused"] * 3
 """Refused answers that mean that something is wrong: one wrong command is everyday life."""
 
-_CURES = {
-    "who it is": "Shorten its profile: @agent/profile {name}",
-    "pinned": "Unpin something: @pin/remove {name} = <number>",
-    "noticed": "Take lines out of noticed.md in its folder",
-    "situation": "Shorten the description of the room",
-    "window": "Look at @compaction {name} and agents.log for why nothing was summarised",
-}
-_ANY_CURE = "Raise context_tokens in memory_compaction.md, if the model can look at more"
+_CURE = "Shorten that, or raise context_tokens in memory_compaction.md if the model can read more"
 
 
 @dataclass(slots=True)
@@ -160,6 +153,7 @@ class ThoughtLog:
         sent: The last prompt that was sent; None before the first.
         act: The line of its last act; empty before the first.
         acted_at: When that was.
+        problem: What is wrong with its thinking now; empty if nothing is.
         heaviest: The largest part of prompts that are too large; empty once one fits again.
     """
 
@@ -170,14 +164,7 @@ class ThoughtLog:
         self.sent: Sent | None = None
         self.acted_at: datetime | None = None
         self.name, self._events = name, events
-        self._problem = ""
-
-    @property
-    def problem(self) -> str:
-        """What is wrong with its thinking now; empty if nothing is."""
-        last = [*self.recent][-REFUSED_IN_A_ROW:]
-        once = last[-1:] == ["refused"] and last != ["refused"] * REFUSED_IN_A_ROW
-        return "" if once else self._problem
+        self.problem = ""
 
     def ended(self, event: Thought, refusals: Iterable[str], at: datetime) -> None:
         """Keep and tell of a thought that has ended, or of one of its answers."""
@@ -186,7 +173,9 @@ class ThoughtLog:
         if event.outcome == DROPPED:
             return
         self.recent.append(event.outcome)
-        self._problem = (event.problem or event.outcome) if event.outcome in FAILED else ""
+        once = event.outcome == "refused" and [*self.recent][-len(_REFUSALS) :] != _REFUSALS
+        wrong = event.outcome in FAILED and not once
+        self.problem = (event.problem or event.outcome) if wrong else ""
         if event.outcome == "acted":
             self.act, self.acted_at = event.command or "", at
         done = filter(None, [event.command, *(f"(refused: {each})" for each in refusals)])
@@ -206,11 +195,10 @@ class ThoughtLog:
         if largest.name == self.heaviest:
             return ""
         self.heaviest = largest.name
-        cure = _CURES.get(largest.name, _ANY_CURE).format(name=self.name)
         needs = f"Its prompt needs {costs.used:,} tokens and may have {costs.budget:,}"
         line = (
             f"{self.name} cannot think. {problem or needs}. The largest part of it is "
-            f"{largest.name!r} with {largest.tokens:,} tokens. {cure}"
+            f"{largest.name!r} with {largest.tokens:,} tokens. {_CURE}"
         )
         warn(f"[Thinker] {line}")
         return line

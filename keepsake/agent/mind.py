@@ -1,9 +1,7 @@
-"""One agent's mind: its components, made for each other, and their beginning."""
+"""One agent's mind: its components, and their beginning."""
 
 from __future__ import annotations
 
-from concurrent.futures import Executor
-from dataclasses import dataclass
 from functools import partial
 
 from keepsake.agent.acting import Actor
@@ -20,70 +18,36 @@ from keepsake.agent.sleep.sleeper import Sleeper
 from keepsake.agent.surroundings import Body, Life
 from keepsake.agent.thinker import Thinker
 from keepsake.agent.turn import Turn
-from keepsake.tasks.talk import Talk
 
 type Tended = tuple[bool, str]
 """Whether anything was done, and what, in words."""
 
 
-def make_mind(life: Life, runtime: Runtime) -> Mind:
-    """The components of one agent, made for each other; nothing of them is at work yet."""
-    books = Books(life, runtime)
-    memory = MemoryComponent(life, books, runtime)
-    compactions = Compactions(life, memory, runtime, lambda: mind.sleeper.may_compact)
-    recaller = Recaller(life, books.notes, memory, runtime)
-    keeper = MemoryTools(memory, books, recaller, compactions, runtime)
-    clock, prompts, tokens = runtime.clock, runtime.prompts, runtime.tokens
-    actor = Actor(memory, keeper, runtime.seconds)
-    thoughts = ThoughtLog(life.name, runtime.events)
-    turn = partial(
-        Turn,
-        life=life,
-        keeper=keeper,
-        actor=actor,
-        thoughts=thoughts,
-        gateway=runtime.gateway,
-        post=runtime.post,
-        profile=runtime.chat_profile,
-        talk_of=lambda scene: Talk(
-            *(scene, prompts["talk"].current, prompts["act"].current),
-            count=lambda texts: sum(tokens.each(texts)),
-        ),
-        tokens=tokens,
-        clock=clock,
-        compaction=lambda: runtime.compaction.current,
-    )
-    thinker = Thinker(
-        *(life, memory, thoughts),
-        settings=runtime.thinking,
-        timer=runtime.timer,
-        random=runtime.random,
-        begun=turn,
-        drowsy=lambda: mind.sleeper.walking,
-    )
-    nights = Nights(memory, compactions, NightWork(memory, books, runtime).tasks, runtime)
-    sleeper = Sleeper(memory, thinker, nights, runtime)
-    workers = runtime.workers
-    mind = Mind(memory, compactions, books, keeper, actor, thinker, sleeper, workers)
-    return mind
-
-
-@dataclass
 class Mind:
-    """The components of one agent."""
+    """The components of one agent, made for each other; nothing of them is at work yet.
 
-    memory: MemoryComponent  # what it experienced
-    compactions: Compactions
-    books: Books  # its files beside that
-    keeper: MemoryTools  # its tool calls, and its recall
-    actor: Actor  # its hands and its voice
-    thinker: Thinker
-    sleeper: Sleeper
-    workers: Executor  # runs what blocks
-    # whether they are at work; before that they can do nothing but wait, or be closed
-    begun: bool = False
-    closed: bool = False
-    memory_id: str = ""  # which memories those are
+    Attributes:
+        begun: Whether they are at work; before that they can do nothing but wait, or be closed.
+        memory_id: Which memories those are.
+    """
+
+    def __init__(self, life: Life, services: Runtime) -> None:
+        self.begun = self.closed = False
+        self.memory_id = ""
+        self.workers = services.workers
+        self.books = books = Books(life, services)
+        self.memory = memory = MemoryComponent(life, books, services)
+        self.compactions = Compactions(life, memory, services, lambda: self.sleeper.may_compact)
+        recaller = Recaller(life, books.notes, memory, services)
+        self.keeper = MemoryTools(memory, books, recaller, self.compactions, services)
+        self.actor = Actor(memory, self.keeper, services.seconds)
+        thoughts = ThoughtLog(life.name, services.events)
+        its = {"life": life, "keeper": self.keeper, "actor": self.actor, "thoughts": thoughts}
+        begun, drowsy = partial(Turn, **its, services=services), lambda: self.sleeper.walking
+        self.thinker = Thinker(life, memory, thoughts, services, begun=begun, drowsy=drowsy)
+        tasks = NightWork(memory, books, services).tasks
+        nights = Nights(memory, self.compactions, tasks, services)
+        self.sleeper = Sleeper(memory, self.thinker, nights, services)
 
     def begin(self) -> None:
         """Open what it remembers, unless that is done, and go on from there."""

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from enum import StrEnum
 from functools import partial
-from random import Random
 from typing import Any
 
 from twisted.internet.defer import Deferred
@@ -17,8 +16,7 @@ from twisted.internet.defer import Deferred
 from keepsake.agent.agent_log import ThoughtLog
 from keepsake.agent.attention import DIRECT, IDLE, Attention, EventKind, Impulse
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.runtime import Alarm
-from keepsake.agent.settings import ThinkingConfig
+from keepsake.agent.runtime import Alarm, Runtime
 from keepsake.agent.surroundings import (
     Body,
     Life,
@@ -30,7 +28,6 @@ from keepsake.agent.surroundings import (
     talkativeness,
 )
 from keepsake.agent.turn import Turn
-from keepsake.markdown_config import ConfigFile
 from keepsake.prompt.sections import Rendered
 
 
@@ -52,9 +49,7 @@ class Thinker:
         life: Whose thoughts they are.
         memory: What it has experienced.
         thoughts: What came of its thoughts, since the server started.
-        settings: ``thinking.md``.
-        timer: Twisted's reactor, or a clock that stands in for it.
-        random: Chance.
+        services: What all agents run on.
         begun: Makes a turn from an impulse, an agent and callbacks of the thinker.
         drowsy: Whether it is on its way somewhere, and thinks only of players.
 
@@ -69,19 +64,18 @@ class Thinker:
         life: Life,
         memory: MemoryComponent,
         thoughts: ThoughtLog,
+        services: Runtime,
         *,
-        settings: ConfigFile[ThinkingConfig],
-        timer: Any,
-        random: Random,
         begun: Callable[..., Turn],
         drowsy: Callable[[], bool],
     ) -> None:
         self.log = thoughts
         self.turn: Turn | None = None
-        self.body, self._memory, self._settings = life.body, memory, settings
-        self._timer, self._drowsy = timer, drowsy
-        self._pause, self._wake_up = Alarm(timer), Alarm(timer)
-        self._attention = Attention(settings.current, random, timer.seconds())
+        self.body, self._memory, self._services = life.body, memory, services
+        self._seconds, self._drowsy = services.seconds, drowsy
+        self._pause, self._wake_up = Alarm(services.timer), Alarm(services.timer)
+        settings = services.thinking.current
+        self._attention = Attention(settings, services.random, self._seconds())
         self._begun = partial(
             begun,
             pause=self._pause,
@@ -94,7 +88,7 @@ class Thinker:
     @property
     def waited(self) -> float | None:
         """Seconds that its thought has waited; None if none is under way."""
-        return self._timer.seconds() - self._since if self.turn is not None else None
+        return self._seconds() - self._since if self.turn is not None else None
 
     @property
     def state(self) -> AgentState:
@@ -139,7 +133,7 @@ class Thinker:
             return
         if event.kind in DIRECT and event.source and event.who not in self._attention.present:
             event = replace(event, kind=EventKind.HEARD)  # a shout from afar
-        if self._attention.notice(event, self._timer.seconds()):
+        if self._attention.notice(event, self._seconds()):
             self.break_off()
         self.schedule()
 
@@ -148,7 +142,7 @@ class Thinker:
 
         ``words``: What they said is, too.
         """
-        if self._attention.answered(who, self._timer.seconds(), words=words):
+        if self._attention.answered(who, self._seconds(), words=words):
             self.break_off()
         if self.turn is None and (agent := self._look()) is not None:
             self._begun(impulse=IDLE, agent=agent).warm()  # they will speak next
@@ -163,7 +157,7 @@ class Thinker:
     @property
     def in_talk(self) -> bool:
         """Whether a player who is here talks with the agent: no moment to walk away."""
-        return self._look() is not None and self._attention.in_talk(self._timer.seconds())
+        return self._look() is not None and self._attention.in_talk(self._seconds())
 
     @property
     def stays(self) -> bool:
@@ -175,7 +169,7 @@ class Thinker:
     def _look(self) -> Body | None:
         """See who is here now; the agent itself, None if it has been deleted."""
         if (agent := self.body()) is not None:
-            people, now = people_near(agent), self._timer.seconds()
+            people, now = people_near(agent), self._seconds()
             present = {each.key for each in people} | {identity_of(each) for each in people}
             near = any(each.has_account for each in people)
             self._attention.look(present, player_near=near, now=now)
@@ -207,13 +201,14 @@ class Thinker:
         if due is None or self._closed or agent is None:
             self._wake_up.cancel()
         else:
-            self._wake_up.set(max(due[0] - self._timer.seconds(), 0.0), self._wake)
+            self._wake_up.set(max(due[0] - self._seconds(), 0.0), self._wake)
 
     def _wake(self) -> None:
-        attention, now = self._attention, self._timer.seconds()
+        attention, now = self._attention, self._seconds()
         if (agent := self._look()) is None:
             return
-        attention.config, attention.talkativeness = self._settings.current, talkativeness(agent)
+        attention.config = self._services.thinking.current
+        attention.talkativeness = talkativeness(agent)
         due = attention.upcoming()
         if due is None or due[0] > now:
             self.schedule()
@@ -252,5 +247,5 @@ class Thinker:
         spoke = turn is not None and turn.spoke and not turn.dropped
         if turn and spoke and turn.sent is not None and not turn.sent.request.messages:
             turn.warm()  # they will speak again
-        self._attention.ended(self._timer.seconds(), spoke=spoke)
+        self._attention.ended(self._seconds(), spoke=spoke)
         self.schedule()

@@ -19,7 +19,7 @@ from keepsake.agent.agent_log import DROPPED, Sent, ThoughtLog, log, of_game
 from keepsake.agent.attention import Impulse
 from keepsake.agent.memory.keeper import MemoryTools
 from keepsake.agent.memory.related import SearchResult
-from keepsake.agent.runtime import PROFILE, Alarm, Post
+from keepsake.agent.runtime import PROFILE, Alarm, Runtime
 from keepsake.agent.scene import (
     UNASKED,
     WRITES,
@@ -36,17 +36,14 @@ from keepsake.archive.records import COURTESY, Memory, MemoryKind
 from keepsake.books.persona import open_lines
 from keepsake.errors import KeepsakeError, ModelError, ModelUnavailable
 from keepsake.events.types import Thought
-from keepsake.memory.config import CompactionConfig
-from keepsake.models.gateway import Gateway
 from keepsake.models.profiles import DIALOGUE, SCRIPT, ModelProfile
 from keepsake.models.queue import Outcome, Priority, Ticket
-from keepsake.ports import Clock, Generation, GenerationRequest
+from keepsake.ports import Generation, GenerationRequest
 from keepsake.prompt.sections import Costs, Rendered, costs_of
-from keepsake.prompt.tokens import Heuristic
 from keepsake.prompt.verbs import Command
 from keepsake.tasks.answer import EMPTY, AnswerPart, PartKind
 from keepsake.tasks.deed import deed_of, read_deed
-from keepsake.tasks.talk import Talk, TalkPrompt, TalkScene
+from keepsake.tasks.talk import Talk, TalkPrompt
 from keepsake.tasks.task import TRIES
 
 MOST_LOOKUPS = 3
@@ -68,13 +65,7 @@ class Turn:
     keeper: MemoryTools  # what it remembers
     actor: Actor  # its hands and its voice
     thoughts: ThoughtLog
-    gateway: Gateway  # the way to the models
-    post: Post  # runs a function on the reactor thread
-    profile: Callable[[], ModelProfile]  # how its model is asked
-    talk_of: Callable[[TalkScene], Talk]  # a task of a scene, with the templates
-    tokens: Heuristic
-    clock: Clock
-    compaction: Callable[[], CompactionConfig]
+    services: Runtime
     # the impulse as it is when its turn has come; None if its cause is gone
     still_wanted: Callable[[], Impulse | None]
     pause: Alarm  # tells people that it thinks, until a part of the answer has come
@@ -107,7 +98,7 @@ class Turn:
         Whatever breaks is logged: the agent must be able to think again.
         """
         with suppress(KeepsakeError):  # no model; the call itself reports that
-            profile = self.profile()
+            profile = self.services.chat_profile()
             self.by_rules = profile.form == DIALOGUE and profile.is_stopgap
         try:
             self.context = context_of(self.agent, self.impulse, self.keeper.memory)
@@ -189,13 +180,13 @@ class Turn:
 
     async def _hear(self) -> Outcome:
         """Have the model asked, and each part done as soon as it is whole."""
-        self.queued, self.inbox = self.clock.now(), DeferredQueue()
+        self.queued, self.inbox = self.services.clock.now(), DeferredQueue()
         priority, inbox = _PRIORITIES[self.impulse.priority], self.inbox
         if priority is Priority.EVENT and not players_near(self.agent):
             priority = Priority.IDLE  # what no player sees can wait
         key = f"agent-{self.life.number}"
         try:
-            self.ticket = self.gateway.submit(
+            self.ticket = self.services.gateway.submit(
                 PROFILE, priority, key, self._request, lambda outcome: inbox.put((outcome,))
             )
         except KeepsakeError as error:
@@ -216,7 +207,7 @@ class Turn:
 
     def _request(self, profile: ModelProfile) -> GenerationRequest | None:
         """The request of a turn whose moment has come; None if it is not to be sent."""
-        agent, memory, now = self.life.body(), self.keeper.memory, self.clock.now()
+        agent, memory, now = self.life.body(), self.keeper.memory, self.services.clock.now()
         gone = agent is None or agent.location is None or agent.db.paused or agent.db.asleep
         wanted = None if gone else self.still_wanted()
         if wanted is None:
@@ -227,14 +218,14 @@ class Turn:
             return None
         self.context = replace(self.context, seen=memory.newest)
         prompt, basis, budget = self._prompt(profile, self.found)
-        costs = costs_of(prompt.rendered, self.tokens, budget)
+        costs = costs_of(prompt.rendered, self.services.tokens, budget)
         memory.memory.weigh(costs.used)
         if costs.used > budget:  # a server would cut it where nobody chose
             self.too_large = costs
             return None
         self.thoughts.heaviest = ""
         self.keeper.thought_over()
-        post, inbox = self.post, self.inbox
+        post, inbox = self.services.post, self.inbox
         request = replace(
             profile.request(prompt.question, cache_key=f"agent-{self.life.number}"),
             on_text=lambda piece: post(lambda: inbox.put(piece)),
@@ -249,14 +240,18 @@ class Turn:
         self, profile: ModelProfile, found: SearchResult | None, extra: Memory | None = None
     ) -> tuple[TalkPrompt, Mapping[str, Any], int]:
         """Its prompt for a model, what that is made from, and the tokens that it may have."""
-        now, budget = self.clock.now(), profile.prompt_tokens
+        services, budget = self.services, profile.prompt_tokens
+        now, prompts, tokens = services.clock.now(), services.prompts, services.tokens
         scene, basis = scene_of(self.agent, self.context, self.keeper, found, now, extra=extra)
         if profile.form == DIALOGUE:  # a small model keeps no secret
             scene = replace(scene, persona=" ".join(open_lines(scene.persona)))
         if profile.form == SCRIPT:
-            budget = min(self.compaction().budget, budget)
+            budget = min(services.compaction.current.budget, budget)
             profile = replace(profile, prompt_tokens=budget)
-        self.talk = self.talk_of(scene)
+        self.talk = Talk(
+            *(scene, prompts["talk"].current, prompts["act"].current),
+            count=lambda texts: sum(tokens.each(texts)),
+        )
         return self.talk.prompt(profile, self.refused), basis, budget
 
     async def _end_answer(self, answer: Generation, talk: Talk) -> None:
@@ -264,7 +259,7 @@ class Turn:
         self.thoughts.answered += 1
         if self.sent is not None:
             self.sent.answer = answer
-            self.tokens.heard(self.sent.costs.used, answer.prompt_tokens)
+            self.services.tokens.heard(self.sent.costs.used, answer.prompt_tokens)
         reader = talk.answer
         rest = reader.feed("\n" if reader.heard else f"{answer.text}\n")
         deeds = [AnswerPart(PartKind.DEED, deed_of(call)) for call in answer.tool_calls]
@@ -383,7 +378,7 @@ class Turn:
             return replace(profile.request(prompt.question, cache_key=key), max_tokens=1)
 
         with suppress(KeepsakeError):  # no model; who is answered next is told so
-            self.gateway.submit(PROFILE, Priority.EVENT, key, request, lambda _: None)
+            self.services.gateway.submit(PROFILE, Priority.EVENT, key, request, lambda _: None)
 
     async def preview(self, words: str) -> tuple[Rendered, int]:
         """The prompt of the turn, had whom it answers just said ``words``, and its most tokens."""
@@ -391,7 +386,7 @@ class Turn:
         if said := self._as_if(words):
             self.context = replace(self.context, words=words)
         found = await relate(self.agent, self.context, self.keeper, by="builder")
-        prompt, _, budget = self._prompt(self.profile(), found, said)
+        prompt, _, budget = self._prompt(self.services.chat_profile(), found, said)
         return prompt.rendered, budget
 
     def _as_if(self, words: str) -> Memory | None:
@@ -399,7 +394,7 @@ class Turn:
         if not (partner := self.context.partner):
             return None
         return Memory(
-            *(self.keeper.memory.newest + 1, self.clock.now(), MemoryKind.PERCEPTION),
+            *(self.keeper.memory.newest + 1, self.services.clock.now(), MemoryKind.PERCEPTION),
             f'{partner} says to you, "{words}"',
             place=place_of(self.agent),
             source=self.impulse.source,
@@ -408,7 +403,7 @@ class Turn:
 
     def end(self, outcome: str, problem: str = "") -> None:
         """Tell the logs of the turn, which has ended, or of one of its answers."""
-        impulse, sent, now = self.impulse, self.sent, self.clock.now()
+        impulse, sent, now = self.impulse, self.sent, self.services.clock.now()
         answer, costs = (sent.answer, sent.costs) if sent else (None, self.too_large)
         done = [(act.command, act.memory) for act in self.acts if act.command is not None]
         refusals = [act.refusal for act in self.acts if act.refusal]

@@ -108,7 +108,7 @@ class TestBudget(LadderWorld):
         shown = is_told("Good day.")
         assert "Mira seems far away" in shown
         assert shown.count("Mira cannot think. ") == 1
-        assert "Shorten its profile: @agent/profile Mira" in shown
+        assert "The largest part of it is 'who it is'" in shown
         assert sum("cannot think" in line for line in self.logged) == 1
         shown = is_told("Are you there?")
         assert "cannot think" not in shown, "once for each state"

@@ -28,7 +28,7 @@ from keepsake.books.notes import Note
 from keepsake.books.persona import attribute_quote
 from keepsake.errors import CompactionError, KeepsakeError, NoteRefused
 from keepsake.events.types import MemoryChange
-from keepsake.language.heard import heard, meant_for
+from keepsake.language.heard import heard
 from keepsake.language.perception import shorten, telling
 from keepsake.memory.types import CompactReason
 from keepsake.prompt import script
@@ -241,7 +241,7 @@ class MemoryTools:
         return journal.write(
             line,
             importance=max([_WRITTEN, *map(self.books.importance_of, about)]),
-            origin=_origin(about, name),
+            origin=_origin(about),
             memories=[memory.number for memory in about] or here,
             who=[memory.source_id for memory in about if memory.source_id],
             now=self._services.clock.now(),
@@ -287,12 +287,8 @@ def _about(line: str, window: Sequence[Memory]) -> list[Memory]:
     return sorted((memory for _, _, memory in best), key=lambda memory: memory.number)
 
 
-def _origin(about: Sequence[Memory], own_name: str) -> EntryOrigin:
-    """The source of a journal entry: told, overheard, seen or inferred."""
+def _origin(about: Sequence[Memory]) -> EntryOrigin:
+    """The source of a journal entry: told, seen or inferred."""
     if not about:
         return EntryOrigin.INFERRED
-    told = [said for memory in about if (said := heard(memory)) is not None]
-    if told:
-        to_me = any(meant_for(said, own_name) or not said.to for said in told)
-        return EntryOrigin.TOLD if to_me else EntryOrigin.SURROUNDINGS
-    return EntryOrigin.SEEN
+    return EntryOrigin.TOLD if any(map(heard, about)) else EntryOrigin.SEEN

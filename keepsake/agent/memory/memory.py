@@ -48,7 +48,6 @@ class MemoryComponent:
         private: Which of its memories are private, and with whom they are shared.
         commitments: What it has promised, and the rules that it keeps to.
         waiting: The memories that wait for the disk, in the order lived.
-        unkept: Those of them that are in RAM alone, as the home cannot be written either.
         asleep: Whether it may be compacted earlier because the agent sleeps.
         known: Names of people and places, and the agent's persona, for summaries.
     """
@@ -60,7 +59,6 @@ class MemoryComponent:
         self.newest = self.last_act = 0
         self.private, self.commitments = PrivateWords(), books.commitments
         self.waiting: deque[Line] = deque(services.spill.of(life.folder.name))
-        self.unkept: list[Line] = []
         self.asleep, self.known = False, (frozenset[str](), "")
         self._books, self._services, self._spilled = books, services, bool(self.waiting)
         self._memory: AgentMemory | None = None
@@ -88,15 +86,11 @@ class MemoryComponent:
         self.waiting.append(line)
         if saved := self.save_backlog():
             return saved
-        self._keep(line)
-        return saved
-
-    def _keep(self, line: Line) -> None:
-        """Write it into the home, so that no end of this process loses it."""
-        if self._services.spill.keep(self.folder.name, line):
+        if self._services.spill.keep(self.folder.name, line):  # or a stop would lose it
             self._spilled = True
         else:
-            self.unkept.append(line)
+            log(f"[Error] {self.name}: A memory can be written nowhere; a stop would lose it")
+        return saved
 
     def save_backlog(self) -> bool:
         """Archive what waits in RAM, in order; True if nothing waits any more."""
@@ -131,7 +125,7 @@ class MemoryComponent:
             return False
         if self.problem is not None:
             log(f"[Memory] {self.name}: The archive can be written again; nothing was lost")
-            self.problem, self.unkept = None, []
+            self.problem = None
         return True
 
     # -- what it holds
@@ -170,7 +164,9 @@ class MemoryComponent:
         with self._opening:
             self._closed = True
         if self.waiting:
-            self._leave()
+            spill = self._services.spill
+            spill.sync()
+            log(f"[Memory] {self.name}: Memories wait in {spill.path} for the archive")
         if self._memory is not None:
             self._services.syncer.remove(self._memory.archive)
             try:
@@ -178,18 +174,6 @@ class MemoryComponent:
             except ArchiveError as error:
                 log(f"[Memory] {self.name}: {error}")
             self._memory = None
-
-    def _leave(self) -> None:
-        """The process ends, and the archive still cannot be written."""
-        spill, again, self.unkept = self._services.spill, self.unkept, []
-        for line in again:
-            self._keep(line)
-        spill.sync()
-        lost = len(self.unkept)
-        kept = len(self.waiting) - lost
-        log(f"[Memory] {self.name}: {kept} memories wait in {spill.path} for the archive")
-        if lost:
-            log(f"[Error] {self.name}: {lost} memories could be written nowhere and are lost")
 
     def open(self) -> bool:
         """Open the archive, unless that failed a moment ago; whether it is open.

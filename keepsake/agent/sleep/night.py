@@ -21,7 +21,7 @@ from keepsake.errors import ConfigError, KeepsakeError, ModelError, ModelMissing
 from keepsake.events.types import Guard, Sleep
 from keepsake.models.queue import Priority
 from keepsake.ports import Generation, TargetModel
-from keepsake.tasks.task import Ask, Question, RefusedAnswer, Task, run
+from keepsake.tasks.task import TRIES, Ask, Question, RefusedAnswer, Task, run
 
 _LONGEST = 86_400.0
 """Seconds after which a step is given up."""
@@ -47,10 +47,6 @@ class NightOver(KeepsakeError):
     """The agent has woken: what is left waits for the next night."""
 
 
-class CallsSpent(NightOver):
-    """No more calls may be made; the next step goes on, what is left waits for a night."""
-
-
 class NightAsk:
     """The model for one sleep: an :data:`Ask` with a limit, and an end when the agent wakes.
 
@@ -70,8 +66,8 @@ class NightAsk:
 
     @property
     def available(self) -> bool:
-        """Whether a model may be asked now."""
-        return self._ask is not None and self.calls < self._limit
+        """Whether a model may be asked now, and once more if its answer is refused."""
+        return self._ask is not None and self.calls + TRIES <= self._limit
 
     def check(self) -> None:
         """Go on; call it before each piece of work.
@@ -98,16 +94,13 @@ class NightAsk:
 
         Raises:
             NightOver: The agent has woken.
-            CallsSpent: No more calls may be made, or there is no model.
             ModelError: There was no answer.
         """
         self.check()
-        ask = self._ask
-        if ask is None or not self.available:
-            raise CallsSpent("The model calls of this sleep are spent", "The rest waits")
+        assert self._ask is not None, "asked only while a model is available"
         self.calls += 1
         try:
-            answer = ask(build)
+            answer = self._ask(build)
         except ModelError as error:
             self.check()  # a call that was given up because the agent woke is no fault
             if isinstance(error, ModelUnavailable | ModelMissing):
@@ -206,8 +199,6 @@ class Nights:
                 figures = await self._services.in_thread(work, _LONGEST, pool)
             else:
                 figures = await self._compact()
-        except CallsSpent:
-            figures = {"calls spent": 1}  # no fault: what is left is found again by the next night
         except NightOver:
             raise
         except Exception as error:  # whatever a step does wrong, the others and the agent go on

@@ -19,7 +19,7 @@ from evennia.objects.objects import DefaultCharacter, DefaultRoom
 from twisted.internet.task import LoopingCall
 
 from keepsake.agent.agent_log import logged
-from keepsake.agent.mind import Mind, make_mind
+from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import Runtime, running, runtime
 from keepsake.agent.sleep.sleeper import TICK_SECONDS
 from keepsake.agent.surroundings import Life
@@ -158,6 +158,6 @@ def _made(agent: Any) -> Mind:
     find = partial(ObjectDB.objects.get_id, number)
     folder = shared.places.agents / agent.memory_folder
     life = Life(number, agent.key, folder, find, known_names)
-    _minds[number] = mind = make_mind(life, shared)
+    _minds[number] = mind = Mind(life, shared)
     mind.memory_id = agent.attributes.get(MEMORY_ID)
     return mind
