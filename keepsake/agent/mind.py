@@ -42,12 +42,20 @@ class Mind:
         self.keeper = MemoryTools(memory, books, recaller, self.compactions, services)
         self.actor = Actor(memory, self.keeper, services.seconds)
         thoughts = ThoughtLog(life.name, services.events)
-        its = {"life": life, "keeper": self.keeper, "actor": self.actor, "thoughts": thoughts}
-        begun, drowsy = partial(Turn, **its, services=services), lambda: self.sleeper.walking
-        self.thinker = Thinker(life, memory, thoughts, services, begun=begun, drowsy=drowsy)
+        begun = partial(
+            Turn,
+            life=life,
+            keeper=self.keeper,
+            actor=self.actor,
+            thoughts=thoughts,
+            services=services,
+        )
+        self.thinker = Thinker(
+            *(life, memory, thoughts, services), begun=begun, drowsy=lambda: self.sleeper.walking
+        )
         tasks = NightWork(memory, books, services).tasks
         nights = Nights(memory, self.compactions, tasks, services)
-        self.sleeper = Sleeper(memory, self.thinker, nights, services)
+        self.sleeper: Sleeper = Sleeper(memory, self.thinker, nights, services)
 
     def begin(self) -> None:
         """Open what it remembers, unless that is done, and go on from there."""
