@@ -10,7 +10,7 @@ import os
 import shutil
 import stat
 from collections.abc import Callable, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,8 +35,9 @@ from keepsake.models.embedders import embedder, load_embedder
 from keepsake.models.gateway import build
 from keepsake.models.profiles import EMBEDDED, EMBEDDER, EXTRACTIVE, ModelProfile
 from keepsake.paths import Places
+from keepsake.recall.agent_index import WORDS
 from keepsake.recall.chroma import Chroma
-from keepsake.recall.chroma_server import ChromaServer, broken_folder
+from keepsake.recall.chroma_server import DATABASE, ChromaServer, broken_folder
 from keepsake.recall.service import CHILD, NONE
 from keepsake.tasks import task_prompts
 
@@ -234,6 +235,9 @@ def servers(here: Places, wrong: Wrong) -> str:
         for profile in profiles.current.values()
         if profile.provider != EXTRACTIVE
     }
+    with suppress(KeepsakeError):  # no world runs here
+        for shortage in processes.ask(here, "shortages"):
+            wrong(*shortage.split(". ", 1))
     for (provider, _, _), profile in asked.items():
         if provider == EMBEDDED and profile.model_file:
             require_gguf(here.models / profile.model_file)
@@ -283,6 +287,21 @@ def vectors(here: Places, wrong: Wrong) -> str:
             return ""
 
 
+def index(here: Places, wrong: Wrong) -> str:
+    """The files of the index are sound; the running world looks after its own."""
+    if processes.one(here, Component.SERVER):
+        return "looked after by the running world"
+    cure = "Delete {}: the next start makes it anew from the archives"
+    folders = [each for each in sorted(here.index.glob("*")) if each.is_dir()]
+    for folder in (each for each in folders if each != broken_folder(here)):
+        if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+            wrong(f"{folder} cannot be read and written", f"Make it yours: chmod -R u+rwX {folder}")
+        for file in (folder / WORDS, folder / DATABASE):
+            if file.exists() and (problem := database.damage(file)):
+                wrong(f"{file} is damaged ({problem})", cure.format(folder))
+    return f"{len(folders)} folders in {here.index} are sound"
+
+
 def _has_agents(here: Places) -> bool:
     """Whether a world runs that has agents, who need the children."""
     return bool(processes.one(here, Component.SERVER)) and any(here.agents.glob("*/archive"))
@@ -301,5 +320,6 @@ CHECKS: Mapping[str, Callable[[Places, Wrong], str]] = {
     "Model servers": servers,
     "Embedder": embedding,
     "Vectors": vectors,
+    "Index": index,
 }
 """Each check, by what it looks at."""

@@ -13,8 +13,9 @@ import logging
 import ssl
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -128,7 +129,7 @@ class JsonServer:
         with named_errors(self.words, seconds):
             response = self._http.request(method, path, json=body, timeout=_timeout(seconds))
             if not response.is_success:
-                raise self._refused(response)
+                raise refused(response, self.words)
             return self._object(response.text)
 
     def stream(self, path: str, body: Mapping[str, Any], until: float) -> Iterator[dict[str, Any]]:
@@ -149,7 +150,7 @@ class JsonServer:
         with closing(response):
             if not response.is_success:
                 response.read()
-                raise self._refused(response)
+                raise refused(response, self.words)
             if "event-stream" not in response.headers.get("Content-Type", ""):
                 whole = bytearray()
                 for piece in response.iter_bytes():
@@ -169,12 +170,6 @@ class JsonServer:
                         status = code if isinstance(code, int) and code >= 400 else 500
                         raise from_status(status, json.dumps(error), self.words)
                     yield found
-
-    def _refused(self, response: httpx.Response) -> ModelError:
-        error = from_status(response.status_code, response.text, self.words)
-        wait = response.headers.get("Retry-After", "")
-        error.until = time.monotonic() + float(wait) if wait.isdecimal() else 0.0
-        return error
 
     def _object(self, text: str) -> dict[str, Any]:
         try:
@@ -219,6 +214,16 @@ def named_errors(server: ServerWords, seconds: float) -> Iterator[None]:
         what = f"{server.name} sent what cannot be read ({str(error)[:120]})"
         cure = "Check that host in llm.md is such a server, and look at its log"
         raise BadAnswer(what, cure) from error
+
+
+def refused(response: httpx.Response, server: ServerWords) -> ModelError:
+    """The named error for an answer that is no success, and how long the server is left alone."""
+    error = from_status(response.status_code, response.text, server)
+    wait, now = response.headers.get("Retry-After", ""), time.monotonic()
+    with suppress(ValueError, OverflowError):  # seconds, or a date
+        dated = 0.0 if wait.isdecimal() else parsedate_to_datetime(wait).timestamp()
+        error.until = now + (dated - time.time() if dated else float(wait))
+    return error
 
 
 def from_status(status: int, body: str, server: ServerWords) -> ModelError:

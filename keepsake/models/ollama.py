@@ -11,6 +11,8 @@ import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from httpx import Response
+
 from keepsake.errors import ModelError
 from keepsake.models.capabilities import (
     TOOLS,
@@ -19,7 +21,14 @@ from keepsake.models.capabilities import (
     is_ollama_chat,
     thinks_aloud,
 )
-from keepsake.models.http import ServerWords, client_settings, from_status, named_errors, shown
+from keepsake.models.http import (
+    ServerWords,
+    client_settings,
+    from_status,
+    named_errors,
+    refused,
+    shown,
+)
 from keepsake.models.model import LOOK_SECONDS, SentAnswer, ServerModel, tools_as_sent
 from keepsake.models.profiles import CHAT, DIALOGUE, LARGEST_PROMPT, OLLAMA, ModelProfile
 from keepsake.ports import GenerationRequest
@@ -78,6 +87,8 @@ class OllamaModel(ServerModel):
 
     def _named(self, error: Exception) -> ModelError:
         """An error of the client, by our name; amid a stream it has no status."""
+        if isinstance(response := getattr(error.__context__, "response", None), Response):
+            return refused(response, self.server)
         status, said = getattr(error, "status_code", 500), str(getattr(error, "error", error))
         return from_status(status if status > 0 else 500, said, self.server)
 
@@ -115,6 +126,16 @@ class OllamaModel(ServerModel):
             tools="tools" in can,
             thinks=not self._may_think and thinks_aloud(own),
         )
+
+    def _loaded(self) -> int:
+        try:
+            with named_errors(self.server, LOOK_SECONDS):
+                sizes = {each.model: each.context_length for each in self._asker.ps().models}
+                return (
+                    sizes.get(self.profile.model) or sizes.get(f"{self.profile.model}:latest") or 0
+                )
+        except (ModelError, self._refusal):
+            return 0
 
     def _pieces(
         self, request: GenerationRequest, takes: Capabilities, sent: SentAnswer, until: float

@@ -98,6 +98,7 @@ class ServerStatus:
     failures: int  # calls that gave no answer
     cached: float  # share of prompt tokens that came from the cache, 0 to 1
     last_error: str = ""  # the newest failure since the last answer; empty when there is none
+    shortage: str = ""  # that it evaluates a part of long prompts, and the cure
 
 
 class ModelServer:
@@ -309,6 +310,7 @@ class ModelServer:
             failures=self._failures,
             cached=self._cached_tokens / max(self._prompt_tokens, 1),
             last_error=self._last_error,
+            shortage=next(filter(None, (each.shortage for each in models)), ""),
         )
 
 

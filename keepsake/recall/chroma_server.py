@@ -25,6 +25,7 @@ from keepsake.child import Supervisor
 from keepsake.errors import IndexUnavailable
 from keepsake.paths import Places
 
+DATABASE = "chroma.sqlite3"
 VACUUM_WAIT = 5.0
 """Seconds that a vacuum waits for the server to be done with its file."""
 _CRASHES = {-signal.SIGSEGV, -signal.SIGBUS, -signal.SIGABRT, -signal.SIGILL, -signal.SIGFPE}
@@ -97,7 +98,7 @@ class ChromaServer(Supervisor):
         Raises:
             sqlite3.Error, OSError: It could not be done, and is still owed.
         """
-        file = data_folder(self._places) / "chroma.sqlite3"
+        file = data_folder(self._places) / DATABASE
         if broken_folder(self._places).exists():
             shutil.rmtree(broken_folder(self._places))
         if file.exists():

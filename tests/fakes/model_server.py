@@ -10,6 +10,7 @@ import json
 import math
 import re
 import socket
+import sys
 import threading
 from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
@@ -68,6 +69,7 @@ class FakeModelServer:
         template: The model's chat template, as ``/props`` or ``/api/show`` shows it.
         context: Tokens that the model looks at, which its kind of server says in its way; longer
             prompts are refused, by Ollama cut; 0 for any number.
+        evaluates: Tokens of a prompt that Ollama evaluates in truth; 0 for any number.
         can: Ollama's list of what the model can.
     """
 
@@ -79,7 +81,7 @@ class FakeModelServer:
         models: Sequence[str] = ("fake",),
     ) -> None:
         self.script, self.models = script, list(models)
-        self.kind, self.template, self.context = "", "", 0
+        self.kind, self.template, self.context, self.evaluates = "", "", 0, 0
         self.can = ["completion"]
         self._calls: list[Call] = []
         self._plans: dict[str, deque[Reply]] = defaultdict(deque)
@@ -177,7 +179,7 @@ class FakeModelServer:
         last = piece() | {
             "done": True,
             "done_reason": "length" if reply.thought else "stop",
-            "prompt_eval_count": _tokens(body),
+            "prompt_eval_count": min(_tokens(body), self.evaluates or sys.maxsize),
             "eval_count": len(words),
         }
         thought = [piece(thinking=reply.thought)] if reply.thought else []

@@ -1,10 +1,12 @@
 """The doctor names what is wrong, and where, and the cure."""
 
 import json
+import socket
 import subprocess
 import sys
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from threading import Thread
 
 import pytest
 
@@ -75,6 +77,19 @@ def broken_summary(copy):
     return str(path)
 
 
+def small_context(copy):
+    line = socket.create_server(str(copy.here.control_socket), family=socket.AF_UNIX)
+    told = {"result": ["Ollama evaluates 1,000 tokens of a prompt. Give it more"]}
+
+    def answer():
+        with line, line.accept()[0] as asked:
+            assert asked.recv(99) == b"shortages\n"
+            asked.sendall(f"{json.dumps(told)}\n".encode())
+
+    Thread(target=answer, daemon=True).start()
+    return "evaluates 1,000 tokens"
+
+
 def archive(copy, lines):
     folder = copy.here.agents / "Mira" / "archive"
     folder.mkdir(parents=True)
@@ -91,7 +106,14 @@ def line(number):
     "fault",
     [
         *(broken_setting, broken_prompt, missing_file, open_secret),
-        *(damaged_database, waiting_memory, broken_line, broken_note, broken_summary),
+        *(
+            small_context,
+            damaged_database,
+            waiting_memory,
+            broken_line,
+            broken_note,
+            broken_summary,
+        ),
     ],
 )
 def test_what_is_wrong_is_named_with_the_cure(copy, fault):

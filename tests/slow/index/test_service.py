@@ -124,6 +124,8 @@ def test_a_store_that_is_broken_is_set_aside_and_words_serve_until_it_is_whole(
             path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
         for path in store.glob("*-*-*-*-*/*"):
             path.write_bytes(random.Random(4).randbytes(path.stat().st_size))
+    found = [each.what for each in doctor.examine_one(here, "Index") if not each.well]
+    assert ["damaged" in each for each in found] == [True] * (2 * (damage == "all"))
     second = started(chroma="child")
     index = second.open("mira", mira.archive.folder, mira.notes)
     until(lambda: by_words(index, "12") and not index.problem)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from email.utils import formatdate
 from typing import Any
 
 import pytest
@@ -257,6 +259,33 @@ def test_prompts_for_ollama_behind_openais_protocol_fit_what_it_looks_at(
         assert model.suited().prompt_tokens < context
 
 
+@pytest.mark.parametrize(
+    ("words", "count", "most"),
+    [
+        ((0, 3000), 1000, 1000),
+        ((1400, 100), 1000, 1000),  # it tells of cached tokens too, or these would be a hundred
+        ((2900, 100), 130, 0),  # the rest is cached
+        ((1500, 1500), 1520, 0),
+        ((0, 3000), 2900, 0),
+        ((0, 3000), 60, 0),  # the rest is cached, since before the start
+    ],
+)
+def test_an_ollama_that_evaluates_a_part_of_a_prompt_gets_prompts_that_fit(
+    fake: FakeModelServer, caplog: Any, words: tuple[int, int], count: int, most: int
+):
+    asked = replace(RAW, prompt="word " * words[0], cache_key="mira")
+    with asking(fake.address, "ollama") as model:
+        model.generate(asked)
+        fake.evaluates = count
+        for _ in range(2 if most else 1):
+            model.generate(replace(asked, prompt=f"{asked.prompt}{'more ' * words[1]}"))
+        assert model.suited().prompt_tokens == (most * 3 // 4 or 8000)
+        assert caplog.text.count("evaluates 1,000 tokens") == (most > 0)
+        fake.evaluates = 0  # it has more after all
+        model.generate(replace(asked, prompt="other " * 3000))
+        assert model.suited().prompt_tokens == 8000
+
+
 # -- servers that misbehave
 
 
@@ -371,12 +400,13 @@ def test_what_may_pass_is_asked_once_more(
             model.generate(request)
 
 
-def test_a_server_that_wants_to_be_left_alone_is(fake: FakeModelServer):
-    path = "/v1/completions"
+@pytest.mark.parametrize("wait", ["60", formatdate(time.time() + 3600, usegmt=True)])
+def test_a_server_that_wants_to_be_left_alone_is(provider: str, fake: FakeModelServer, wait: str):
+    path = RAW_PATHS[provider]
     fake.plan(path, Reply(status=429, retry_after="0"))
-    with asking(fake.address, time_limit=4) as model:
+    with asking(fake.address, provider, time_limit=4) as model:
         assert model.generate(RAW).text
-        fake.always(path, Reply(status=429, retry_after="60"))
+        fake.always(path, Reply(status=429, retry_after=wait))
         for _ in range(2):
             with pytest.raises(ModelBusy):
                 model.generate(RAW)

@@ -199,6 +199,6 @@ def _server(status: ServerStatus) -> str:
         ("Calls", f"{status.calls}, {status.failures} failed"),
         ("Cached", f"{status.cached:.0%} of the prompts"),
     ]
-    if status.last_error:
-        lines.append(("Last error", plain(status.last_error)))
+    told = ("Context", status.shortage), ("Last error", status.last_error)
+    lines += [(label, plain(text)) for label, text in told if text]
     return f"|w{status.provider}|n at {plain(status.host)}\n{labelled(lines, 12)}"
