@@ -91,7 +91,10 @@ class PlayerCommand(AuditedCommand):
         name = sought(words)
         if not name or not candidates:
             return []
-        found = self.caller.search(name, candidates=candidates, quiet=True)
+        for typed in dict.fromkeys((name, name.replace("’", "'"))):  # as a phone types O'Hara
+            if found := self.caller.search(typed, candidates=candidates, quiet=True):
+                name = typed
+                break
         found = [obj for obj in found or [] if obj in candidates]
         whole = [obj for obj in found if obj.key.lower() == name.lower()]
         return whole or found
@@ -137,7 +140,9 @@ class PlayerCommand(AuditedCommand):
 
 def player_named(name: str) -> ObjectDB | None:
     """Whoever bears that name, agents too, wherever they are."""
-    return Character.objects.all_family().filter(db_key__iexact=name.strip()).first()
+    return (
+        Character.objects.all_family().filter(db_key__iexact=sought(name).replace("’", "'")).first()
+    )
 
 
 def with_article(obj: ObjectDB, reader: ObjectDB) -> str:

@@ -30,12 +30,14 @@ from keepsake.books.files import replace_file
 from keepsake.json_lines import in_json, parsed
 from keepsake.language.heard import heard
 from keepsake.language.heard import names as is_named
-from keepsake.language.perception import sentences, words
+from keepsake.language.perception import name_pattern, sentences, words
 
 FORGOTTEN = "(forgotten)"
 """What stands in place of a memory that was taken out; also its ``event``."""
 PLUGGED = "memories"
 """Where, in an agent's folder, other memories than ours have theirs."""
+_TITLED = ("people", "notes", "forgotten")
+"""Folders of files that are called after what they are about."""
 _LEAST, _RUN = 4, 4
 """Letters of a word that can be told from others', and words in a row that can."""
 _MARK = "<!-- "
@@ -63,6 +65,11 @@ class Traces:
         self.numbers: set[int] = set()
         mine, others = set[str](), set(_terms(profile))
         self._runs: set[tuple[str, ...]] = set()
+        memories = list(memories)
+        # Old Tom is not Tom.
+        known = {each.source for each in memories if each.source_id != person.key} - {person.name}
+        longer = (each for each in known if is_named(each, person.name))
+        self._longer = sorted(longer, key=len, reverse=True)
         for memory in memories:
             if self.caused(memory):
                 self.numbers.add(memory.number)
@@ -85,9 +92,7 @@ class Traces:
     def _by_or_to(self, memory: Memory) -> bool:
         person = self.person
         # Whoever tells on what they did or said keeps it as an act for somebody else.
-        if memory.event == HEARSAY and (
-            memory.to_id == person.key or is_named(memory.text, person.name)
-        ):
+        if memory.event == HEARSAY and (memory.to_id == person.key or self.named(memory.text)):
             return True
         if memory.kind is MemoryKind.ACT:
             to = memory.text.removeprefix("whisper ").partition(" = ")[0]
@@ -98,13 +103,19 @@ class Traces:
     def _overheard(self, memory: Memory) -> bool:
         person, said = self.person, heard(memory)
         if memory.kind is not MemoryKind.PERCEPTION:
-            return is_named(memory.text, person.name)
-        of_agent = memory.source_id in person.agents and is_named(memory.text, person.name)
+            return self.named(memory.text)
+        of_agent = memory.source_id in person.agents and self.named(memory.text)
         return of_agent or (said is not None and said.to == person.name)
+
+    def named(self, text: str) -> bool:
+        """Whether ``text`` has their name, and not as a part of somebody else's."""
+        for longer in self._longer:
+            text = name_pattern(longer).sub(" ", text)
+        return is_named(text, self.person.name)
 
     def hold(self, text: str, *, named: bool = True) -> bool:
         """Whether ``text`` is made of their words, or of them where their name counts."""
-        if named and (self.person.key in text or is_named(text, self.person.name)):
+        if named and (self.person.key in text or self.named(text)):
             return True
         cited = {int(n) for each in _CITED.findall(text) for n in re.findall(r"\d{1,9}", each)}
         return bool(
@@ -205,7 +216,9 @@ def _cleaned(record: dict[str, Any], line: str, traces: Traces) -> dict[str, Any
 def _rewrite(path: Path, change: Callable[[dict[str, Any], str], dict[str, Any]]) -> None:
     """Replace a file of JSON lines; one that cannot be read goes, as nobody knows whose it is."""
     lines = []
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+    # Not splitlines(), for which a text may hold line ends of its own.
+    *whole, torn = path.read_text(encoding="utf-8", errors="replace").split("\n")
+    for line in (*whole, torn) if torn else whole:
         try:
             lines.append(in_json(change(json.loads(line), line)))
         except (ValueError, KeyError, TypeError, AttributeError):
@@ -217,7 +230,8 @@ def _clean_file(path: Path, traces: Traces) -> None:
     person = traces.person
     if path.name in {".lock", "profile.md"}:
         return
-    if person.key in path.name or is_named(path.stem.replace("-", " "), person.name):
+    titled = path.parent.name in _TITLED and traces.named(path.stem.replace("-", " "))
+    if person.key in path.name or titled:
         path.unlink()
         return
     if path.suffix == ".jsonl":

@@ -113,6 +113,10 @@ class Memory:
         if self.kind is MemoryKind.PERCEPTION and self.event == POSE:
             played = text.removeprefix(self.source).strip()
             text = f"{self.source or 'Somebody'} poses: {played}".replace('"', "'")
+        elif self.kind is MemoryKind.PERCEPTION and self.source and text.endswith('"'):
+            # Whoever speaks cannot end their own words and go on as somebody else.
+            head, said, words = text[:-1].partition(', "')
+            text = f'{head}{said}{words.replace('"', "'")}"' if said else text
         return f"{text} (repeated {self.repeats}×)" if self.repeats > 1 else text
 
     def to_record(self) -> dict[str, Any]:

@@ -19,7 +19,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from itertools import accumulate
 from pathlib import Path
 from typing import ClassVar
 
@@ -185,14 +184,15 @@ class Pinned(ListBook[_Pin]):
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """What of it a prompt shows: the first lines that keep within :data:`PINNED_LIMIT`.
+        """What of it a prompt shows: the first lines that fit into :data:`PINNED_LIMIT`.
 
         The builders' lines have the first right to the room, wherever they stand.
         """
-        pins = self.items
-        order = sorted(range(len(pins)), key=lambda place: pins[place].own)
-        used = accumulate(len(pins[place].text) for place in order)
-        kept = {place for place, size in zip(order, used, strict=True) if size <= PINNED_LIMIT}
+        pins, room, kept = self.items, PINNED_LIMIT, set[int]()
+        for place in sorted(range(len(pins)), key=lambda place: pins[place].own):
+            if (size := len(pins[place].text)) <= room:  # one that is too long hides no other
+                room -= size
+                kept.add(place)
         return tuple(pins[place].text for place in sorted(kept))
 
     def add(self, text: str, *, own: bool = False) -> str:

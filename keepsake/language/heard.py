@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 
 from keepsake.archive.records import POSE, STOCK, Memory, MemoryKind
-from keepsake.language.perception import pattern
+from keepsake.language.perception import name_pattern
 
 GIVE = "give"
 """The ``event`` of a thing that changes hands."""
@@ -50,7 +50,9 @@ def heard(memory: Memory) -> Utterance | None:
     if not who or not text.startswith(who):
         return None
     said = _SAID.match(text, len(who))
-    return Utterance(who, said["words"].removesuffix('"'), said["to"] or "") if said else None
+    if said is None:
+        return None
+    return Utterance(who, said["words"].removesuffix('"').replace('"', "'"), said["to"] or "")
 
 
 def key_of(memory: Memory) -> str:
@@ -112,4 +114,4 @@ def given_by_me(memory: Memory) -> tuple[str, str]:
 
 def names(text: str, name: str) -> bool:
     """Whether ``text`` holds ``name`` as a word of its own, in any case."""
-    return bool(name) and pattern(rf"(?<!\w){re.escape(name)}(?!\w)", re.I).search(text) is not None
+    return bool(name) and name_pattern(name).search(text) is not None

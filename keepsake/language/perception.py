@@ -31,7 +31,14 @@ COMMON_WORDS = frozenset(_COMMON.split())
 
 MONTHS = tuple(calendar.month_name)[1:]
 
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_MARKS = "".join(c for c in map(chr, range(0x300, 0x10000)) if unicodedata.category(c)[0] == "M")
+_LETTERS = rf"[^\W_]+(?:[{_MARKS}]+[^\W_]*)*"
+"""Letters and figures, with the vowels and accents that many scripts write as marks."""
+_WORD = re.compile(rf"{_LETTERS}(?:['’]{_LETTERS})?")
+UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff]"
+)
+"""A sign of a script that is written without blanks between words."""
 _ENDINGS = ("ing", "ied", "ies", "'s", "’s", "ed", "es", "s", "y")
 _END = re.compile(r"[.!?…]+[\"”’')\]]*(?=\s|$)")
 _ABBREVIATIONS = frozenset({"mr", "mrs", "ms", "dr", "st", "no", "vs", "etc"})
@@ -98,6 +105,11 @@ def closed(text: str) -> str:
 def pattern(source: str, flags: re.RegexFlag = re.NOFLAG) -> re.Pattern[str]:
     """``re.compile`` with a longer memory."""
     return re.compile(source, flags)
+
+
+def name_pattern(name: str) -> re.Pattern[str]:
+    """Finds a name as a word of its own, in any case and with any apostrophe."""
+    return pattern(rf"(?<!\w){re.escape(name).replace("'", "['’]")}(?!\w)", re.I)
 
 
 PROMPT_LIMIT = 700
@@ -208,9 +220,10 @@ def fit_name(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """``text``, single-spaced, and :func:`plain`."""
+    """``text``, single-spaced, :func:`plain`, and with accents as one character (NFC)."""
     # What Python calls printable is; nearly every text is, and every prompt asks this of a hundred.
-    return " ".join((text if text.isprintable() else plain(text)).split())
+    line = " ".join((text if text.isprintable() else plain(text)).split())
+    return unicodedata.normalize("NFC", line)
 
 
 def plain(text: str) -> str:

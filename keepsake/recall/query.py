@@ -7,12 +7,23 @@ from __future__ import annotations
 
 import calendar
 import re
+import unicodedata
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
+from itertools import pairwise
 
-from keepsake.language.perception import COMMON_WORDS, MONTHS, pattern, stem, words, writable
+from keepsake.language.perception import (
+    COMMON_WORDS,
+    MONTHS,
+    UNSPACED,
+    name_pattern,
+    pattern,
+    stem,
+    words,
+    writable,
+)
 
 _MOST_TERMS = 24
 """A long scene asks for its rarest words anyway; each term costs time."""
@@ -71,14 +82,14 @@ def read(text: str, names: Collection[str], now: datetime, asker: str = "") -> R
 
     A date without a year is the latest such date that is not after ``now``.
 
-    ``asker``: Who asks; empty if that is not known.
+    ``asker``: Who asks; empty if that is not known. Days begin and end by the machine's own clock.
     """
-    text = writable(text)
-    lower = text.casefold()
-    known = [n for n in _longest_first(frozenset(names)) if n in lower and _whole(n).search(lower)]
+    text = unicodedata.normalize("NFC", writable(text)).replace("’", "'")
+    lower, every_name = text.casefold(), _longest_first(frozenset(names))
+    known = [name for name in every_name if name in lower and name_pattern(name).search(lower)]
     plain = text
     for name in known:
-        plain = pattern(rf"{_whole(name).pattern}(?:['’]s)?", re.I).sub(" ", plain)
+        plain = pattern(rf"{name_pattern(name).pattern}(?:['’]s)?", re.I).sub(" ", plain)
     lines, meaning = list[str](), list[str]()
     for line in text.splitlines():
         # As the person named would say it, without who says it; not those that only name somebody.
@@ -88,14 +99,19 @@ def read(text: str, names: Collection[str], now: datetime, asker: str = "") -> R
             lines.append(told)
     for line in lines or [text]:  # "Tom's cup" is "my cup", and "at the Kettle" is "at"
         told = line
-        for name in (_whole(each).pattern for each in known):
+        for name in (name_pattern(each).pattern for each in known):
             told = pattern(rf"{name}['’]s?(?!\w)", re.I).sub("my", told)
             told = pattern(rf"\b({_BEFORE_OTHERS}) {name}", re.I).sub(r"\1", told)
             told = pattern(name, re.I).sub("I", told)
         meaning.append(" ".join(told.split()) or line)
     nameless = [" ".join(_UNKNOWN.sub("", each).split()) for each in meaning]
     every = [w.casefold() for w in words(_POSSESSIVE.sub("", _TIME.sub(" ", plain)))]
-    telling = [w for w in every if w not in COMMON_WORDS and w not in _ASKING and len(w) > 1]
+    telling = list[str]()
+    for word in every:
+        if UNSPACED.match(word):  # each pair of signs, as no blank says where a word ends
+            telling += map(" ".join, pairwise(word) if word[1:] else [word])
+        elif word not in COMMON_WORDS and word not in _ASKING and len(word) > 1:
+            telling.append(word)
     return RecallQuery(
         text=text,
         terms=tuple(dict.fromkeys(telling))[:_MOST_TERMS],
@@ -116,11 +132,6 @@ def stemmed(text: str) -> str:
 @lru_cache(maxsize=8)  # a world's names are the same for a while, and all agents know them
 def _longest_first(names: frozenset[str]) -> list[str]:
     return sorted({name.casefold() for name in names if name}, key=lambda n: (-len(n), n))
-
-
-def _whole(name: str) -> re.Pattern[str]:
-    """Finds a name as a whole word."""
-    return pattern(rf"(?<!\w){re.escape(name)}(?!\w)")
 
 
 # -- times
@@ -170,9 +181,11 @@ def _span(match: re.Match[str], now: datetime) -> Span | None:
     """The time that a match of ``_TIME`` names; None for a date that does not exist."""
     named = {name: value.casefold() for name, value in match.groupdict().items() if value}
     got = {name.rstrip("012345"): value for name, value in named.items()}
-    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    # Without a zone until all is added up: another day may have summer time.
+    today = now.astimezone().replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None)
     try:
-        return Span(*(_dated(got, today) if got.keys() & {"m", "y"} else _relative(got, today)))
+        found = _dated(got, today) if got.keys() & {"m", "y"} else _relative(got, today)
+        return Span(*(each.astimezone() for each in found))
     except (ValueError, OverflowError):
         return None
 

@@ -22,11 +22,11 @@ from typing import Any, NamedTuple
 
 from keepsake.books.files import sync
 from keepsake.errors import IndexUnavailable
-from keepsake.language.perception import writable
+from keepsake.language.perception import UNSPACED, writable
 from keepsake.recall.documents import SAME_SCENE, Document, DocumentKind
 from keepsake.recall.query import Span, stemmed
 
-SCHEMA = 5
+SCHEMA = 6
 """Kept in ``PRAGMA user_version``; a file of another number is made anew."""
 _FAR, _NOTES = 1 << 62, 1 << 40
 _RANGES = {
@@ -45,7 +45,7 @@ In an index of 10,000 memories a word of every sixth text says little beside a r
 _TABLES = f"""
 CREATE VIRTUAL TABLE words USING fts5(
     text, title, around, key UNINDEXED, kind UNINDEXED, time UNINDEXED, first UNINDEXED,
-    last UNINDEXED, speaker UNINDEXED, place UNINDEXED, stemmed UNINDEXED,
+    last UNINDEXED, speaker UNINDEXED, place UNINDEXED, stemmed UNINDEXED, apart,
     tokenize = 'porter unicode61'
 );
 INSERT INTO words (words, rank) VALUES ('rank', 'bm25(1.0, {_TITLE_WEIGHT}, {_AROUND_WEIGHT})');
@@ -64,7 +64,7 @@ SELECT score, {_FIELDS} FROM (
 """
 _OF_TIME = f"""
 SELECT {_FIELDS} FROM words WHERE rowid BETWEEN 1 AND ? AND unixepoch(time) BETWEEN ? AND ?
-ORDER BY lower(speaker) = ? DESC, rowid DESC LIMIT ?
+ORDER BY casefold(speaker) = ? DESC, rowid DESC LIMIT ?
 """
 _COUNTS = """
 SELECT value, (SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH value LIMIT ?))
@@ -189,12 +189,13 @@ class WordIndex:
             return False
         with self._connected(write=True) as database:
             database.executemany(
-                f"REPLACE INTO words (rowid, {_FIELDS}, around) VALUES (?{', ?' * 10}, '')",
+                f"REPLACE INTO words (rowid, {_FIELDS}, apart, around) VALUES (?{', ?' * 11}, '')",
                 [
                     (
                         *(row, d.key, d.kind.value, writable(d.text), d.time.isoformat()),
                         *(d.first, d.last, writable(d.speaker), writable(d.place)),
                         *(writable(d.title), stemmed(f"{d.text} {d.title}")),
+                        " ".join(writable(d.text)) if UNSPACED.search(d.text) else "",
                     )
                     for row, d in rows.items()
                 ],
@@ -316,6 +317,7 @@ def _opened(path: Path | None) -> sqlite3.Connection:
     # Autocommit, with explicit transactions: a batch is there whole or not at all.
     database = sqlite3.connect(path or ":memory:", check_same_thread=False, isolation_level=None)
     try:
+        database.create_function("casefold", 1, str.casefold, deterministic=True)
         version = database.execute("PRAGMA user_version").fetchone()[0]
         if version not in (0, SCHEMA):
             raise sqlite3.DatabaseError(f"its schema is {version}, not {SCHEMA}")

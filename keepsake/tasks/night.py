@@ -6,6 +6,7 @@ They share how memories are shown, the two parts of a prompt, and the JSON that 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -32,6 +33,8 @@ TEMPERATURE = 0.3
 _FRAME_TOKENS = 700
 """Left for the template around the lines."""
 _LONGEST_LINE = 400
+_LAST_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])', re.DOTALL)
+"""A text of JSON, or a comma behind which nothing comes."""
 _TEXT: Mapping[str, Any] = {"type": "string"}
 _NUMBERS: Mapping[str, Any] = {"type": "array", "items": {"type": "integer"}}
 _IMPORTANCE: Mapping[str, Any] = {"type": "integer", "minimum": 1, "maximum": 10}
@@ -112,18 +115,24 @@ def _schema(name: str, most: int, **fields: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _listed(answer: str, name: str) -> list[Mapping[str, Any]]:
-    """The objects in the list ``name`` of the JSON object that an answer holds.
+    """The objects in the list ``name`` of the first JSON object that has one, or in a bare list.
+
+    Words around it, a comma behind the last item and line ends in a text do no harm.
 
     Raises:
         AnswerRefused: There is no such object, or no such list in it.
     """
-    start, end = answer.find("{"), answer.rfind("}")
-    try:
-        found = json.loads(answer[start : end + 1])[name]
-        if isinstance(found, list) and all(isinstance(each, dict) for each in found):
-            return found
-    except (ValueError, KeyError, TypeError, IndexError, RecursionError):
-        pass
+    decoder, plain = json.JSONDecoder(strict=False), _LAST_COMMA.sub(r"\1", answer)
+    for start in (place for place, sign in enumerate(plain) if sign in "[{"):
+        try:
+            found, _ = decoder.raw_decode(plain, start)
+        except ValueError:
+            continue
+        except RecursionError:
+            break
+        listed = found.get(name) if isinstance(found, dict) else found or None
+        if isinstance(listed, list) and all(isinstance(each, dict) for each in listed):
+            return listed
     raise AnswerRefused(f'The answer is no JSON object with a list "{name}"')
 
 

@@ -22,6 +22,7 @@ from keepsake.books.files import replace_file
 from keepsake.contrib.evennia.apps import setting
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.events.types import MemoryChange
+from keepsake.language.perception import one_line
 from keepsake.names import check_agent_name, folder_name
 
 FOLDER = "memory_folder"
@@ -41,7 +42,7 @@ def all_agents() -> list[Any]:
 
 def find_agents(name: str) -> list[Any]:
     """The agents that ``name`` may mean: a whole name, else every name it begins."""
-    wanted = name.strip().casefold()
+    wanted = one_line(name).replace("’", "'").casefold()
     agents = all_agents()
     whole = [agent for agent in agents if agent.key.casefold() == wanted]
     return whole or [a for a in agents if wanted and a.key.casefold().startswith(wanted)]

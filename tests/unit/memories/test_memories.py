@@ -72,24 +72,15 @@ class MemoryConformance:
         finally:
             memory.close()
 
-    def test_an_empty_memory_answers(self, tmp_path: Path) -> None:
-        with self.opened(tmp_path / "empty") as memory:
-            assert list(memory.recall("Who lost the kettle?", 5)) == []
-            assert _cost(memory.context(500)) <= 500
-
-    def test_the_limit_is_kept_and_what_is_recalled_was_perceived(self, tmp_path: Path) -> None:
-        with self.opened(tmp_path / "life", life(60)) as memory:
+    def test_limit_and_budget_are_kept_in_a_long_life(self, tmp_path: Path) -> None:
+        with self.opened(tmp_path / "life", life(self.long)) as memory:
+            memory.rest(asleep=True)
             for limit in (1, 3, 100):
                 found = _recalled(memory, "Who found the torn map?", limit)
                 assert len(found) <= limit, f"{len(found)} lines are more than {limit}"
                 for line in found:
-                    assert set(line.numbers) <= set(range(1, 61)), f"it names {line.numbers}"
+                    assert set(line.numbers) <= set(range(1, self.long + 1)), line.numbers
                     assert line.text.strip(), "a recalled line is empty"
-
-    def test_the_budget_is_kept_in_a_long_life(self, tmp_path: Path) -> None:
-        with self.opened(tmp_path / "life", life(self.long)) as memory:
-            memory.rest(asleep=True)
-            assert len(_recalled(memory, "Who painted the north gate?", 10)) <= 10
             for budget in (0, 40, 400, 3840):
                 spent = _cost(memory.context(budget))
                 assert spent <= budget, f"the context takes {spent} of {budget} tokens"
@@ -103,8 +94,10 @@ class MemoryConformance:
                 assert len(_recalled(memory, text, 5)) <= 5
             assert _cost(memory.context(1000)) <= 1000
 
-    def test_rest_may_come_at_any_time(self, tmp_path: Path) -> None:
+    def test_an_empty_memory_answers_and_rest_may_come_at_any_time(self, tmp_path: Path) -> None:
         with self.opened(tmp_path / "life") as memory:
+            assert list(memory.recall("Who lost the kettle?", 5)) == []
+            assert _cost(memory.context(500)) <= 500
             for number, asleep in enumerate((True, False, False, True, True), 1):
                 memory.rest(asleep=asleep)
                 memory.perceive(life(1, start=number)[0])

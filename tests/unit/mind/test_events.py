@@ -115,18 +115,7 @@ def test_no_field_of_any_event_lets_a_secret_in(tmp_path):
         assert "c67jhl8p" not in found.casefold()
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "password" + " " * 20_000 + "x = y",
-        "my " * 5_000 + "password",
-        "my " + "a" * 20_000 + " password is",
-        "connect " * 3_000,
-        "connect Tom" + "\u00a0" * 20_000 + "c67jHL8p",
-        'password:""' + " " * 20_000 + "x",
-        "://" * 5_000,
-    ],
-)
-def test_no_line_keeps_the_log_waiting(line):
+@pytest.mark.parametrize(("head", "part", "times", "tail"), table("lines to backtrack in"))
+def test_no_line_keeps_the_log_waiting(head, part, times, tail):
     """What backtracks takes minutes for these; the others some milliseconds."""
-    assert len(Scrubber().clean(line)) > 0
+    assert len(Scrubber().clean(head + part * times + tail)) > 0

@@ -22,9 +22,9 @@ WIND = "The wind rattles the shutters."
 
 @pytest.mark.parametrize(("text", "source", "said"), table("who said what"))
 def test_who_said_what_to_whom(text, source, said):
-    assert heard(Memory(1, EVENING, MemoryKind.PERCEPTION, text, source=source)) == (
-        Utterance(*said) if said else None
-    )
+    memory = Memory(1, EVENING, MemoryKind.PERCEPTION, text, source=source)
+    assert heard(memory) == (Utterance(*said) if said else None)
+    assert not source or memory.line.count('"') in (0, 2), "nobody speaks within another's words"
 
 
 @pytest.mark.parametrize(("lines", "number"), table("who waits"))

@@ -40,7 +40,7 @@ def test_what_the_agent_pinned_is_marked_in_the_file_and_nowhere_else(pinned):
 def test_what_a_builder_pinned_is_shown_however_much_the_agent_pinned(pinned):
     own = [f"{n} {'x' * 298}" for n in range(4)]
     pinned.path.write_text(
-        "".join(f"- {each} {OWN}\n" for each in own) + "- Never sell the mill.\n"
+        "".join(f"- {each} {OWN}\n" for each in own) + f"- {'x' * 1300}\n- Never sell the mill.\n"
     )
     assert pinned.shown == (*own[:3], "Never sell the mill.")
 

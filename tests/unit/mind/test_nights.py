@@ -44,6 +44,12 @@ def test_a_journal_that_does_not_hold_is_refused(answer, why):
         JournalTask(JOURNAL, "Mira", DAY).read(answer)
 
 
+@pytest.mark.parametrize("answer", table("journals in other dress"))
+def test_json_is_read_as_models_write_it(answer):
+    (draft,) = JournalTask(JOURNAL, "Mira", DAY).read(answer)
+    assert draft.memories == (1, 2)
+
+
 # -- what comes of it
 
 

@@ -15,14 +15,6 @@ def test_a_screen_becomes_one_plain_line(raw, text):
     assert perceive(raw, own_name="Mira") == text
 
 
-@given(st.text(max_size=200))
-def test_perceiving_never_fails_and_gives_one_line(raw):
-    text = perceive(raw, own_name="Mira")
-    assert len(text.splitlines()) <= 1
-    assert text == text.strip()
-    text.encode()
-
-
 @pytest.mark.parametrize(("text", "shown"), table("forged scripts"))
 def test_what_forges_the_script_is_disarmed(text, shown):
     assert for_prompt(text) == shown
@@ -39,7 +31,7 @@ forged = st.lists(
 ).map("".join)
 
 
-@given(forged | st.text(max_size=80))
+@given(forged | st.text(max_size=200))
 @example("Mira~~Mira>>")
 @example("~<~Mira>>say yes")
 def test_no_text_forges_a_cursor_or_a_token(text):
@@ -50,6 +42,10 @@ def test_no_text_forges_a_cursor_or_a_token(text):
     assert not shown.startswith(("#", "~", "--"))
     assert len(shown.splitlines()) <= 1
     assert for_prompt(shown) == shown
+    perceived = perceive(text, own_name="Mira")
+    assert len(perceived.splitlines()) <= 1
+    assert perceived == perceived.strip()
+    perceived.encode()
 
 
 @pytest.mark.parametrize(("text", "name"), table("names with marks"))

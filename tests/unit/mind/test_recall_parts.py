@@ -51,7 +51,7 @@ def test_what_was_lived_later_comes_first_though_the_clock_was_put_back():
         assert [hit.document.first for hit in hits] == [2, 1]
 
 
-THURSDAY = datetime(2026, 5, 14, 18, 30, tzinfo=UTC)  # a Thursday
+THURSDAY = datetime(2026, 5, 14, 18, 30, tzinfo=UTC)
 NAMES = ["Tom", "Mira", "The Kettle", "Withy Hythe"]
 
 
@@ -87,13 +87,17 @@ def keys(index: WordIndex, *terms: str) -> list[str]:
     return [document.key for document, _ in index.search(terms, 10)]
 
 
-def test_words_are_found_by_their_stems_best_first():
+@pytest.mark.parametrize(("text", "question"), table("questions in any script"))
+def test_words_of_any_script_are_found(text, question):
     index = WordIndex()
-    index.add([memory(10, "He mended a net."), memory(20, "Nets, nets and mending of nets!"),
-               memory(30, "Leek soup.")])  # fmt: skip
-    found = index.search(["net", "mend"], 10)
-    assert {document.key for document, _ in found} == {"memory:10", "memory:20"}
-    assert found[0][1] >= found[1][1] > 0.0
+    index.add([memory(10, "The cup."), memory(20, text)])
+    assert keys(index, *read(question, (), NOW).terms) == ["memory:20"]
+
+
+def test_what_was_told_in_a_time_is_first_what_one_told_themselves():
+    index, (span,) = WordIndex(), read("yesterday", (), BEGIN + timedelta(days=1)).times
+    index.add([memory(10, "A cup.")._replace(speaker="Élodie"), memory(20, "A bell.")])
+    assert [*index.of_time(span, 1, None, "élodie")] == ["memory:10"]
 
 
 @pytest.mark.parametrize("term", ['"', "a OR b", "col:x", "(", "*", "^", "NEAR", "it's", "", "\0"])

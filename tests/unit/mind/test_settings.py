@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -123,21 +124,19 @@ def load(file: Path, *settings: str) -> CompactionConfig:
     return CompactionConfig.load(file)
 
 
-def refused(file: Path, *settings: str) -> ConfigError:
+def refuses(work: Callable[[], object], path: Path, line: int, reason: str, cure: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        load(file, *settings)
-    assert caught.value.path == file
-    return caught.value
+        work()
+    assert (caught.value.path, caught.value.line) == (path, line)
+    assert reason in caught.value.reason
+    assert cure in caught.value.cure
 
 
 @pytest.mark.parametrize(("settings", "line", "reason", "cure"), table("refused compaction"))
 def test_what_cannot_be_is_refused_with_its_line_and_cure(
     compaction: Path, settings: list[str], line: int, reason: str, cure: str
 ):
-    error = refused(compaction, *settings)
-    assert error.line == line
-    assert reason in error.reason
-    assert cure in error.cure
+    refuses(lambda: load(compaction, *settings), compaction, line, reason, cure)
 
 
 def test_both_ways_to_compact_are_there_and_can_be_used():
@@ -154,8 +153,4 @@ def test_a_way_that_cannot_be_used_is_refused_with_its_line_and_cure(
     tmp_path: Path, lines: list[str], line: int, reason: str, cure: str
 ):
     path = write(tmp_path / "own.md", "\n".join(lines) + "\n")
-    with pytest.raises(ConfigError) as caught:
-        load_strategy(path)
-    assert (caught.value.path, caught.value.line) == (path, line)
-    assert reason in caught.value.reason
-    assert cure in caught.value.cure
+    refuses(lambda: load_strategy(path), path, line, reason, cure)
