@@ -131,10 +131,6 @@ class Embedder(Protocol):
 class Tokens(Protocol):
     """Knows what a text costs in a prompt; quick, and safe in any thread."""
 
-    @property
-    def source(self) -> str:
-        """Who counts, such as ``heuristic``."""
-
     def of(self, text: str) -> int:
         """Tokens of ``text`` as a line."""
 

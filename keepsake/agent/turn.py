@@ -420,7 +420,6 @@ class Turn:
             prompt=sent.request.prompt if sent else "",
             sections={each.name: each.tokens for each in costs.sections} if costs else {},
             budget=costs.budget if costs else 0,
-            counted_by=costs.source if costs else "",
             prompt_tokens=answer.prompt_tokens if answer else 0,
             cached_tokens=answer.cached_tokens if answer else 0,
             completion_tokens=answer.completion_tokens if answer else 0,

@@ -34,7 +34,6 @@ class PastCompaction:
     # tokens of summaries and window before; ``tokens_after`` the same afterwards
     tokens_before: int
     tokens_after: int
-    counted_by: str
     seconds: float
     calls: int
     prompt_tokens: int
@@ -118,7 +117,6 @@ def _past(
         kept=int(record.get("kept", 0)),
         tokens_before=int(tokens.get("before", 0)),
         tokens_after=int(tokens.get("after", 0)),
-        counted_by=str(tokens.get("source", "")),
         seconds=float(record.get("seconds", 0.0)),
         calls=int(record.get("calls", 0)),
         prompt_tokens=int(tokens.get("prompt", 0)),

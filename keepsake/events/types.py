@@ -69,8 +69,6 @@ class Thought(AgentEvent):
     #: Tokens of each section of the prompt, by our own count.
     sections: Counts = field(default_factory=dict)
     budget: int = 0  #: Tokens that the prompt might have, 0 when none was built.
-    #: Who counted the sections, such as ``heuristic``; in older logs also ``model server``.
-    counted_by: str = ""
     #: Tokens of the whole prompt, by the server's count; 0 if it does not say.
     prompt_tokens: int = 0
     cached_tokens: int = 0  #: Those of them that the server had in its cache.

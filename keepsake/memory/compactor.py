@@ -143,11 +143,9 @@ class Compactor:
                 standing=tiers.compactions + 1,
                 time=self._host.clock.now(),
             )
-            source = self._window.tokens.source
             tokens = {
                 "before": result.tokens_before,
                 "after": result.tokens_after,
-                "source": source,
                 "prompt": result.prompt_tokens,
                 "completion": result.completion_tokens,
             }

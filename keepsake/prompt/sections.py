@@ -118,7 +118,6 @@ class Costs:
 
     sections: tuple[PromptSection, ...]
     budget: int
-    source: str
     used: int  # tokens of the whole prompt
 
 
@@ -131,11 +130,11 @@ def costs_of(prompt: Rendered, tokens: Tokens, budget: int) -> Costs:
     for (_, name), cost in zip(prompt.lines, costs, strict=True):
         section = TITLES.get(name, name)
         spent[section] = spent.get(section, 0) + cost
-    return Costs(tuple(starmap(PromptSection, spent.items())), budget, tokens.source, sum(costs))
+    return Costs(tuple(starmap(PromptSection, spent.items())), budget, sum(costs))
 
 
 def chart(found: Costs, marks: Mapping[str, float] | None = None, width: int = BAR) -> list[str]:
-    """The costs as lines of text: a bar for each section, the sum, the marks, who counted."""
+    """The costs as lines of text: a bar for each section, the sum, the marks."""
     rows = [*found.sections, PromptSection("together", found.used)]
     names, lines = max(len(row.name) for row in rows), []
     for name, tokens in rows:
@@ -147,5 +146,5 @@ def chart(found: Costs, marks: Mapping[str, float] | None = None, width: int = B
         lines.append(f"Marks: {', '.join(f'{name} {share:.0%}' for name, share in marks.items())}.")
     left = found.budget - found.used
     room = f"{left:,} free" if left >= 0 else f"{-left:,} too many"
-    lines.append(f"Budget {found.budget:,} tokens, {room}; counted by: {found.source}.")
+    lines.append(f"Budget {found.budget:,} tokens, {room}.")
     return lines

@@ -14,11 +14,6 @@ from functools import lru_cache
 CHARACTERS_PER_TOKEN = 4
 """English prose runs at about four characters a token with the tokenizers in use."""
 
-HEURISTIC, CORRECTED = "heuristic", "heuristic, corrected by the model server"
-"""Who counts: an estimate, before and after a server has said what a prompt had."""
-FEWER = "heuristic; the model server tells of fewer tokens than it was sent"
-"""The same while a server's figure is too low to be of the whole prompt."""
-
 _PIECE = re.compile(
     r"[A-Za-z]{1,10}|[0-9]|[\u0080-\u06ff]{1,2}|[^\x00-\u06ff]|[^A-Za-z0-9\s\x80-\U0010ffff]+"
 )
@@ -55,12 +50,10 @@ class Heuristic:
 
     Attributes:
         factor: Tokens a piece, as the server's figures so far have it.
-        source: Who counts.
     """
 
     def __init__(self) -> None:
         self.factor = _TOKENS_PER_PIECE
-        self.source = HEURISTIC
         self._lock = threading.Lock()
 
     def of(self, text: str) -> int:
@@ -84,8 +77,6 @@ class Heuristic:
             return
         with self._lock:
             number = estimated / self.factor
-            told = tokens / number
-            seen = min(max(told, _LEAST), _MOST)
+            seen = min(max(tokens / number, _LEAST), _MOST)
             weight = _TRUST * min(1.0, number / _PIECES_THAT_CONVINCE)
             self.factor += weight * (seen - self.factor)
-            self.source = FEWER if told < _LEAST else CORRECTED

@@ -203,14 +203,11 @@ class Sleeper:
         if agent is None or not self.asleep:
             return False
         slept = now - (self.fell_asleep or now)
-        whole = rested or by == ITS_HOUR
         agent.attributes.remove("asleep")
         agent.attributes.remove("fell_asleep")
         self.nights.end(by)
-        # The longer it slept, the less of what has tired it is left.
-        share = slept / timedelta(hours=self._services.sleeping.current.sleep_hours)
-        left = 0.0 if whole else 1.0 - min(max(share, 0.0), 1.0)
-        self._keep(self.awake_seconds * left)
+        if rested or by == ITS_HOUR:  # else it sleeps on once it is left alone
+            self._keep(0.0)
         told = f"{slept / timedelta(hours=1):.1f} hours"
         cause = "you have slept enough" if by == ITS_HOUR else f"{by} woke you"
         self._remember(agent, f"You wake up after {told} of sleep: {cause}.")

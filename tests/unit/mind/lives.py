@@ -43,8 +43,6 @@ STRUCTURED = replace(NARRATIVE, name="structured", headings=("Facts", "Open matt
 class WordTokens:
     """Counts a token for every word and one for the line end, so that sums can be done by head."""
 
-    source = "words"
-
     def of(self, text: str) -> int:
         return len(text.split()) + 1
 

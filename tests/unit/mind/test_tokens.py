@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keepsake.prompt.tokens import CORRECTED, FEWER, HEURISTIC, Heuristic
+from keepsake.prompt.tokens import Heuristic
 from tests.sentences import table
 
 SAID = 'Tom says to you, "My boots are full of rain, and the ferry was late again."'
@@ -20,12 +20,10 @@ def test_the_estimate_is_near_and_what_is_costly_is_not_taken_for_cheap(
 
 def test_the_figures_of_a_server_correct_the_estimate_within_limits():
     heuristic, lines = Heuristic(), [f"{SAID} {number}" for number in range(200)]
-    assert heuristic.source == HEURISTIC
     true = round(1.4 * sum(heuristic.each(lines)))
     for _ in range(10):
         heuristic.heard(sum(heuristic.each(lines)), true)
     assert sum(map(heuristic.of, lines)) == pytest.approx(true, rel=0.03)
-    assert heuristic.source == CORRECTED
     heuristic, before = Heuristic(), Heuristic().factor
     for ours, tokens in ((4, 20), (0, 5), (21, 0), (21, -1)):
         heuristic.heard(ours, tokens)
@@ -33,6 +31,3 @@ def test_the_figures_of_a_server_correct_the_estimate_within_limits():
     for _ in range(50):
         heuristic.heard(2000, 1)  # as of a server that tells only what was not cached
     assert heuristic.factor >= 0.9 * before, "its figure lowers ours by a tenth at most"
-    assert heuristic.source == FEWER
-    heuristic.heard(2000, 2000)
-    assert heuristic.source == CORRECTED

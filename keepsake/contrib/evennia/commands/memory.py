@@ -95,7 +95,6 @@ def _facts(mind: Mind) -> Iterator[tuple[str, str]]:
         f"{load.summaries:,}, window {load.window:,}, the rest "
         f"{f'{load.overhead:,}' if load.overhead else 'is known after its first act'}",
     )
-    yield "Counted by", runtime().tokens.source
     yield "Next compaction", _due(status)
     yield "Last compaction", when(status.last_compaction, datetime.now(UTC))
     if promises := component.commitments.lines:

@@ -174,7 +174,7 @@ def _cost(cost: Thought) -> Iterator[str]:
     if cost.sections and cost.budget:
         sections = tuple(PromptSection(name, tokens) for name, tokens in cost.sections.items())
         used = sum(cost.sections.values())
-        lines = chart(Costs(sections, cost.budget, cost.counted_by, used))
+        lines = chart(Costs(sections, cost.budget, used))
         yield "|wIts prompt|n"
         yield from (f"  {plain(line)}" for line in lines)
     if not cost.model:
