@@ -174,7 +174,7 @@ def scene_of(
         KeepsakeError: The memory cannot be read.
     """
     memory, books = keeper.memory, keeper.books
-    hits, called_back = keeper.recalled(found)
+    hits = keeper.recalled(found)
     context, audience = memory.memory.context(), turn.audience
     longterm, recent = context.longterm, context.recent
     window = memory.private.heard_by(context.shown, turn.audience)
@@ -200,7 +200,6 @@ def scene_of(
         told=tuple(told),
         experiences=lines[DocumentKind.SUMMARY],
         notes=lines[DocumentKind.NOTE],
-        called_back=tuple(line for _, line in called_back),
         pinned=tuple(books.pinned.shown),
         noticed=memory.commitments.lines_before(
             first, lambda number: memory.private.may_hear([number], audience)
@@ -223,7 +222,7 @@ def scene_of(
         "recent": covered,
         "total": context.window[-1].number if context.window else covered,
         "compaction": context.compaction,
-        "recalled": (*used, *(Recalled(kind="called back", n=n) for n, _ in called_back)),
+        "recalled": used,
     }
 
 

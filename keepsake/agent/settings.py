@@ -80,9 +80,6 @@ class RecallConfig(FileSettings):
     summaries: int = fixed(2)
     memories: int = between(5, high=200)
     patience: float = between(0.5, low=0.05, high=60.0)
-    remembered: int = fixed(24)
-    remembered_tokens: int = fixed(600)
-    remembered_thoughts: int = fixed(3)
 
     def checked(self, read: ConfigSection) -> RecallConfig:
         """These settings, ``chroma`` as one of its two words or an address."""

@@ -224,7 +224,6 @@ class Turn:
             self.too_large = costs
             return None
         self.thoughts.heaviest = ""
-        self.keeper.thought_over()
         post, inbox = self.services.post, self.inbox
         request = replace(
             profile.request(prompt.question, cache_key=f"agent-{self.life.number}"),

@@ -40,12 +40,11 @@ class AgentEvent:
 class Recalled:
     """Something that was looked up and stood in a prompt."""
 
-    #: ``memory``, ``summary``, ``note``, or ``called back``: a memory that the agent had asked for
-    #: by its number.
+    #: ``memory``, ``summary`` or ``note``; in older logs also ``called back``.
     kind: str
     n: int = 0  #: The memory's number; of a summary that of its compaction; 0 for a note.
     title: str = ""  #: Of a note; empty for all else.
-    #: How well it answered; only comparable within one thought. 0 if it was called back.
+    #: How well it answered; only comparable within one thought.
     score: float = 0.0
     why: str = ""  #: What led to it: ``words: brass, key; meaning 0.71`` …
 
@@ -118,17 +117,16 @@ class MemoryChange(AgentEvent):
 
     kind: ClassVar[str] = "memory"
     op: str  #: What was done.
-    #: The memory's number: the first one called back, the one on
-    #: which a promise rests, the first one that a journal entry rests on. Of an undoing or
-    #: an edit of a summary the compaction's; 0 where there is none.
+    #: The memory's number: the one on which a promise rests, the first one that a journal entry
+    #: rests on. Of an undoing or an edit of a summary the compaction's; 0 where there is none.
     n: int
     #: The kind of memory: ``perception``, ``act``, ``result``; of ``edit`` the file: ``longterm``,
     #: ``recent``, ``note``, ``journal``, ``person``, ``pins``, ``promises``; of ``noticed`` and
     #: ``closed``: ``promise``, ``rule``; of a page ``person``; of an entry ``journal``.
     of: str = ""
     size: int = 0  #: Characters of the memory or of the text; bytes for a torn line.
-    #: How often in a row it has happened; how many memories were called back or worked into a
-    #: page, how many entries were merged or folded.
+    #: How often in a row it has happened; how many memories were worked into a page,
+    #: how many entries were merged or folded.
     times: int = 1
     problem: str = ""  #: Why it could not be done, or why it had to be; empty if neither.
     #: Who did it: ``agent``, ``builder``, ``rules``, ``night`` or ``hand`` (in its files); empty
@@ -146,7 +144,6 @@ OPERATIONS: Mapping[str, str] = {
     "mended": "a torn last line of the archive was set aside after a crash",
     "undo": "a compaction was undone",
     "edit": "a person changed a file; with a problem: too late, and the change was set aside",
-    "called back": "the agent put memories back into its prompt, by number",
     "reindex": "the recall index is rebuilt",
     "note": "a note was written or added to",
     "unnote": "a note was moved to the forgotten ones",

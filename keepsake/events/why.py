@@ -60,10 +60,10 @@ _NO_THOUGHT = "It was done by rule, so there was no prompt and no model was aske
 class PromptSource:
     """Something that was looked up and put into a prompt."""
 
-    kind: str  # ``memory``, ``summary``, ``note``, ``called back``
+    kind: str  # ``memory``, ``summary``, ``note``; in older logs ``called back``
     n: int  # the memory's number; of a summary that of its compaction; 0 for a note
     title: str  # of a note; of a summary which memories it covers, as ``memories 1-7``
-    score: float  # how well it answered; 0 for what was called back
+    score: float  # how well it answered
     why: str  # the parts of the score, in words
     text: str  # its words; empty if they are nowhere any more
 

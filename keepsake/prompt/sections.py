@@ -29,7 +29,6 @@ TITLES = {
     "notes": "related notes",
     "experiences": "related past",
     "recalled": "related past",
-    "called_back": "called back",
     "talk": "window",
     "place": "situation",
     "now": "situation",

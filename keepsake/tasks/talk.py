@@ -65,7 +65,6 @@ class TalkScene:
     experiences: tuple[str, ...] = ()  # earlier summaries that bear on now
     notes: tuple[str, ...] = ()
     journal: tuple[str, ...] = ()
-    called_back: tuple[str, ...] = ()
     options: tuple[str, ...] = ()  # usages of what can be done now, with names
     whispered: bool = False  # whether it answers a whisper
     partner: str = ""  # who is answered; empty for nobody
@@ -130,7 +129,7 @@ these, so that most prompts begin as the one before did, and a server finds that
 
 _MARKS = Marks(sorted(TALK_VARIABLES - {"cursor"}), anywhere=("name", "partner"))
 _FEWER = (
-    *("experiences", "recalled", "called_back", "notes", "journal"),
+    *("experiences", "recalled", "notes", "journal"),
     *("things", "people", "description", "facts"),
 )
 _FEWER_IN_TEXT = (*_FEWER, "told", "examples")

@@ -110,15 +110,14 @@ class TestTools(RecallWorld):
         assert "~say At the old mill!" in self.lines()
         assert not any("recall" in line for line in self.heard)
 
-    def test_remember_pages_memories_in_for_a_few_thoughts(self):
+    def test_page_brings_memories_word_for_word_and_says_how_to_go_on(self):
         self.says(*FACTS, *CHATTER)
-        prompts = self.asks("What did I say first?", "page 2-3", "say About Edwin.")
-        called = self.after(prompts[1], "MEMORIES CALLED BACK:")
-        assert [line.split(". ")[0] for line in called] == ["- 2", "- 3"]
-        assert "mends nets in Ostrey" in called[0]
-        later = [self.asks(f"And {n}?", f"say {n}.")[0] for n in ("one", "two", "three")]
-        shown = ["MEMORIES CALLED BACK:" in prompt for prompt in later]
-        assert shown == [True, True, False]
+        prompts = self.asks("What did I say first?", "page 2-30", "say About Edwin.")
+        called = prompts[1].partition("You live again through ")[2].partition("\n")[0]
+        assert called.startswith("2. [")
+        assert "mends nets in Ostrey" in called
+        assert "; 3. [" in called
+        assert "; for more: page " in called
         self.asks("Hm?", "page 4000")
         kind, text = self.kinds()[-1]
         assert kind == "result"

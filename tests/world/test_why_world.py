@@ -75,13 +75,6 @@ class TestWhy(WhyWorld):
         assert 0 < thought["recent"] < thought["total"] == act.number - 1
         assert 2 in [each["n"] for each in thought["recalled"] if each["kind"] == "memory"]
         # What it looks up itself is named, and every search is an event.
-        self.asks("What did I say first?", "page 2-3", "say You told me of Edwin.")
-        shown = self.why()
-        assert "memory 2, which it had called back:" in shown
-        assert "memory 3, which it had called back:" in shown
-        assert ("called back", 2) in [
-            (each["op"], each["n"]) for each in self.logged("memory") if each["by"] == "agent"
-        ]
         self.asks("Who was it?", "recall the brass key", "say You lost it.")
         self.type("@recall Mira = Edwin")
         found = {each["by"]: each for each in self.logged("recall")}

@@ -27,7 +27,6 @@ from keepsake.books.kept_lines import PINNED_LIMIT, Commitment, CommitmentKind
 from keepsake.books.notes import Note
 from keepsake.books.persona import attribute_quote
 from keepsake.errors import CompactionError, KeepsakeError, NoteRefused
-from keepsake.events.types import MemoryChange
 from keepsake.language.heard import heard
 from keepsake.language.perception import shorten, telling
 from keepsake.memory.types import CompactReason
@@ -47,7 +46,7 @@ WORTH_IT = 4
 
 
 class MemoryTools:
-    """The tool calls of one agent, and what it has called back.
+    """The tool calls of one agent.
 
     Attributes:
         memory, books, recaller, compactions: What they work on.
@@ -63,8 +62,6 @@ class MemoryTools:
     ) -> None:
         self.memory, self.books, self.recaller = memory, books, recaller
         self.compactions, self._services = compactions, services
-        self._remembered: tuple[Memory, ...] = ()
-        self._thoughts_left = 0
 
     # -- tool calls
 
@@ -191,26 +188,13 @@ class MemoryTools:
 
     def _page(self, command: Command, _place: str) -> str:
         first, _, last = command.argument.partition("-")
-        archive, config = self.memory.memory.archive, self._services.recalling
+        archive = self.memory.memory.archive
         low, high = int(first), min(int(last or first), archive.last_number)
         if not 1 <= low <= high:
             raise NoteRefused("There is no such memory", f"You have 1 to {archive.last_number}")
-        # It is in prompts that answer anybody, like all that an act has brought to mind.
-        memories = list(map(outward, archive.read(low, min(high, low + config.remembered - 1))))
-        shown = memories[: len(related.paged(memories, config))]
-        if not shown:
-            raise NoteRefused("That memory cannot be read", "Try another number")
-        # One assignment, read by the reactor when it builds the next prompt.
-        self._remembered, self._thoughts_left = tuple(shown), config.remembered_thoughts
-        one, end = shown[0].number, shown[-1].number
-        self._services.events.emit(
-            MemoryChange(
-                agent=self.memory.name, op="called back", n=one, times=len(shown), by="agent"
-            )
-        )
-        told = f"memory {one}" if one == end else f"memories {one}-{end}"
-        rest = f"; for more: page {end + 1}-{high}" if end < high else ""
-        return f"{script.REMEMBERED}{told}{rest}"
+        # What an act has brought is in prompts that answer anybody.
+        read = archive.read(low, min(high, low + related.MOST_PAGED - 1))
+        return related.paged(list(map(outward, read)), high)
 
     # -- notes of agents and builders; blocks
 
@@ -249,28 +233,16 @@ class MemoryTools:
 
     # -- what of it is in the prompt
 
-    def recalled(self, found: SearchResult | None) -> tuple[tuple[Hit, ...], list[tuple[int, str]]]:
-        """The hits of a search that a prompt shows now, and what the agent has called back.
-
-        Of that each memory is a number and a line.
-        """
-        config, lines = self._services.recalling, list[str]()
-        if self._remembered:
-            lines = related.paged(self._remembered, config)
-        called_back = [(m.number, line) for m, line in zip(self._remembered, lines, strict=False)]
+    def recalled(self, found: SearchResult | None) -> tuple[Hit, ...]:
+        """The hits of a search that a prompt shows now."""
+        if found is None:
+            return ()
+        config, context = self._services.recalling, self.memory.memory.context()
         if self._services.chat_tokens:
             # The prompt of a chat shows the memories that summaries were made of, no old summary.
             config = replace(config, summaries=0)
-        context = self.memory.memory.context()
         shown = replace(context, window=context.window[-self._services.shown_lines :])
-        hits = related.related(found, shown, config) if found is not None else ()
-        return hits, called_back
-
-    def thought_over(self) -> None:
-        """A prompt was made: what was called back fades after a few."""
-        self._thoughts_left = max(self._thoughts_left - 1, 0)
-        if not self._thoughts_left:
-            self._remembered = ()
+        return related.related(found, shown, config)
 
 
 def _about(line: str, window: Sequence[Memory]) -> list[Memory]:

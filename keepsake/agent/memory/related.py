@@ -6,17 +6,17 @@ How much that may be is in ``vault/config/recall.md``.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import chain, islice, zip_longest
+from itertools import chain, zip_longest
 
 from keepsake.agent.settings import RecallConfig
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.language.heard import heard
 from keepsake.language.perception import for_prompt, shorten
 from keepsake.memory.types import MemoryContext
-from keepsake.prompt.script import RECALLED, RECALLED_NOTHING
+from keepsake.prompt.script import RECALLED, RECALLED_NOTHING, REMEMBERED
 from keepsake.prompt.tokens import estimate_tokens
 from keepsake.recall.documents import Document, DocumentKind, Hit
 
@@ -24,8 +24,10 @@ LONGEST, LONGEST_SUMMARY, BRIEF = 300, 450, 160
 """Characters of one found thing; its number stays, so that `page` leads to the rest."""
 _JUST_SAID = 2
 """Lines that a thought asks by."""
-LONGEST_RESULT = 650
-"""Characters of a tool result, which is one memory."""
+LONGEST_RESULT, _FOR_MORE = 650, 40
+"""Characters of a tool result, which is one memory, and of its end that says how to go on."""
+MOST_PAGED = 24
+"""Memories that are looked at for one result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,22 +122,22 @@ def result(found: SearchResult | None, words: str) -> str:
     return f"{RECALLED}{'; '.join(parts)}"
 
 
-def paged(memories: Iterable[Memory], config: RecallConfig) -> list[str]:
-    """Raw memories as lines of a prompt, as many of the first as may be remembered at once.
+def paged(memories: Sequence[Memory], last: int) -> str:
+    """What `page` tells the agent: one line, with as many of the memories as have room.
 
-    The first one always is; more only within the tokens that ``config`` allows.
+    ``last``: The last one that it asked for.
     """
-    lines: list[str] = []
-    left = config.remembered_tokens
-    for memory in islice(memories, config.remembered):
+    parts, room, end = list[str](), LONGEST_RESULT - len(REMEMBERED) - _FOR_MORE, 0
+    for memory in memories:
         did = "you did: " if memory.kind is MemoryKind.ACT else ""
         text = shorten(for_prompt(memory.line), LONGEST)
-        line = f"{memory.number}. {_when(memory.time, memory.place)} {did}{text}"
-        left -= estimate_tokens(line)
-        if left < 0 and lines:
+        part = f"{memory.number}. {_when(memory.time, memory.place)} {did}{text}"
+        if (room := room - len(part) - 2) < 0 and parts:
             break
-        lines.append(line)
-    return lines
+        parts.append(part)
+        end = memory.number
+    more = f"; for more: page {end + 1}-{last}" if end < last else ""
+    return f"{REMEMBERED}{'; '.join(parts)}{more}"
 
 
 def question(context: MemoryContext, place: str, present: Sequence[str]) -> str:

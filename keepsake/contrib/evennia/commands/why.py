@@ -101,14 +101,12 @@ def _recalled(found: tuple[PromptSource, ...]) -> Iterator[str]:
         yield "|wRecalled|n     nothing that stood in the prompt"
         return
     yield "|wRecalled|n"
-    # What it had called back itself comes first: it has no score.
-    yield from _sources(sorted(found, key=lambda each: (each.kind != "called back", -each.score)))
+    yield from _sources(sorted(found, key=lambda each: -each.score))
 
 
 def _sources(found: Iterable[PromptSource]) -> Iterator[str]:
     for each in found:
-        score = f"{each.score:6.2f}" if each.kind != "called back" else "   -  "
-        yield f"  {score}  {_title(each)}  {one_line(each.text, 160)}"
+        yield f"  {each.score:6.2f}  {_title(each)}  {one_line(each.text, 160)}"
         if each.why:
             yield f"          |xwhy:|n {one_line(each.why)}"
 
@@ -116,8 +114,6 @@ def _sources(found: Iterable[PromptSource]) -> Iterator[str]:
 def _title(found: PromptSource) -> str:
     if found.kind == "note":
         return f"|ynote {plain(found.title)}|n"
-    if found.kind == "called back":
-        return f"|ymemory {found.n}|n, which it had called back:"
     of = f" ({found.title})" if found.kind == "summary" and found.title else ""
     return f"|y{plain(found.kind)} {found.n}|n{of}"
 

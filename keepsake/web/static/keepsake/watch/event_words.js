@@ -37,7 +37,7 @@ function changed(record) {
 const CHANGES = {
   append: "remembers something", repeat: "experiences something once more", undo: "a compaction is taken back",
   edit: "changed by hand", clear: "its prompt is emptied",
-  "called back": "calls memories back", note: "writes a note", unnote: "throws a note away", pin: "pins a line",
+  note: "writes a note", unnote: "throws a note away", pin: "pins a line",
   unpin: "unpins a line", noticed: "a rule or promise is noticed", closed: "a rule or promise holds no longer",
   journal: "writes in its journal",
   met: "begins to know", profile: "works out what it knows of",
