@@ -83,6 +83,10 @@ def probes(
     ] = "20,100",
     lives: Annotated[int, typer.Option(min=1, max=50, help="How many lives for each load.")] = 1,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same lives.")] = 7,
+    held_out: Annotated[
+        bool,
+        typer.Option("--held-out", help="The third of the templates that nothing is tuned on."),
+    ] = False,
     profile: Annotated[
         str, typer.Option(help="A profile of llm.md that answers; without it nothing is answered.")
     ] = "",
@@ -98,7 +102,9 @@ def probes(
     from keepsake.cli import memories  # noqa: PLC0415
 
     same = {"profile": profile, "writer": writer, "seed": seed, "questions": limit}
-    cells = memories.cells_of(memories.probes_of(load, lives), memory, settings, **same)
+    cells = memories.cells_of(
+        memories.probes_of(load, lives, held_out=held_out), memory, settings, **same
+    )
     memories.evaluate_probes(cells, json_file, kinds=kinds)
 
 

@@ -83,7 +83,7 @@ def evaluate_answers(
     print_wide(as_table(rows_of(cells, json_file), ANSWERS))
 
 
-def probes_of(load: str, lives: int) -> TrialSource:
+def probes_of(load: str, lives: int, *, held_out: bool) -> TrialSource:
     """So many lives of each load.
 
     Raises:
@@ -94,7 +94,7 @@ def probes_of(load: str, lives: int) -> TrialSource:
         told = f"--load {load!r} is no list of numbers from 1 to {MOST_LOAD:,}"
         raise KeepsakeError(told, "Write 20,100")
     loads = tuple(dict.fromkeys(map(int, parts)))
-    return TrialSource(probes=Probes(loads=loads, lives=lives))
+    return TrialSource(probes=Probes(loads=loads, lives=lives, held_out=held_out))
 
 
 def evaluate_probes(cells: list[TrialCell], json_file: Path | None, *, kinds: bool) -> None:

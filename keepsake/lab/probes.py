@@ -1,8 +1,9 @@
-"""Lives made up to be asked about: visitors plant what they tell, and ask for it later.
+"""Lives made up to be asked about: visitors tell an agent things, and ask for them later.
 
-Each thing is planted once, among the talk of a village (its load, in memories a day), and asked for
-an hour, a day and a week later, in other words each time. So one life shows what a memory still
-knows over time; several loads show what it costs to live among many. Content: ``probes.yaml``.
+Templates (``probes.yaml``) say what is told, in several wordings, and how it is asked for. Each is
+asked for an hour, a day and a week later. Three chances are drawn apart from each other: the facts
+(who, which values, when, how many others tell the like), the wordings, and the talk around it, of
+which there are loads. So a curve over time, or over loads, is none of wordings.
 """
 
 from __future__ import annotations
@@ -17,70 +18,74 @@ from typing import Any
 
 import yaml
 
-from keepsake.archive.privacy import WHISPER
+from keepsake.archive.privacy import NOBODY, WHISPER
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.lab.benchmarks import Trial, TrialQuestion
 
 AGENT, PLACE = "Mira", "The Kettle"
 START = datetime(2026, 5, 4, 8, tzinfo=UTC)
 DAYS = 9
-"""A week after the last of two days in which something is planted."""
+"""A week after the last of two days in which something is told."""
 LOADS = (20, 100)
-"""Memories a day beside what is planted."""
-LIMIT = 5
-"""Lines that are recalled for a question, as in the world's prompts."""
+"""Memories a day beside what is told."""
 DELAYS = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(days=7)}
 _WAKING = timedelta(hours=14)
 _VISITING = timedelta(hours=11)
 _LATER = timedelta(hours=16)
-"""The time after which a visitor tells of a change, or contradicts another visitor."""
+"""The time after which a second line of a template is said."""
+_OTHERS = 2
+"""The most other visitors who tell the like of themselves."""
 _CONTENT: Mapping[str, Any] = yaml.safe_load(
     Path(__file__).with_name("probes.yaml").read_text("utf-8")
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Plant:
-    """Something that is told once, and how it is asked for."""
+def probe_trials(
+    seed: int = 7,
+    loads: Sequence[int] = LOADS,
+    lives: int = 1,
+    *,
+    held_out: bool = False,
+    wording: int | None = None,
+) -> list[Trial]:
+    """The lives of a seed: ``lives`` of each load, in which the same is told and asked.
 
-    kind: str
-    time: datetime
-    who: str
-    line: str
-    asked: tuple[str, ...]
-    value: str
-    other: str = ""  # to whom it is said, where not to the agent
-    event: str = "talk"
-    wrong: tuple[str, ...] = ()
-    answerable: bool = True
-
-    def memory(self) -> Memory:
-        """The line as the agent lives it; its number comes later."""
-        if self.event == "own":
-            own, to = f"say {self.line}", id_of(self.who)
-            return Memory(0, self.time, MemoryKind.ACT, own, PLACE, to=self.who, to_id=to)
-        verbs = {WHISPER: "whispers to you", "say": f"says to {self.other}"}
-        verb = verbs.get(self.event, "says to you")
-        return _said(self.time, self.who, f'{self.who} {verb}, "{self.line}"', self.event)
-
-
-def probe_trials(seed: int = 7, loads: Sequence[int] = LOADS, lives: int = 1) -> list[Trial]:
-    """The lives of a seed: ``lives`` of each load, with the same facts planted."""
+    Args:
+        seed: Of all that is drawn.
+        loads: Memories a day beside what is told.
+        lives: How many of each load.
+        held_out: Whether they are made of the templates that nothing is tuned on, or of all others.
+        wording: The seed of wordings, for the same facts in other words; None for ``seed``.
+    """
     found = []
     for life, load in itertools.product(range(lives), loads):
-        plants = _plants(random.Random(f"{seed} {life}"))
-        around = _chatter(random.Random(f"{seed} {life} {load}"), load)
-        lived: list[tuple[Memory, _Plant | None]] = [(memory, None) for memory in around]
-        lived += [(plant.memory(), plant) for plant in plants if plant.line]
-        lived.sort(key=lambda each: each[0].time)
-        memories = [replace(memory, number=n) for n, (memory, _) in enumerate(lived, 1)]
-        questions = [q for plant in plants if not plant.line for q in _asked(plant, 0)]
-        for number, (_, plant) in enumerate(lived, 1):
-            questions += _asked(plant, number) if plant else ()
+        facts, around = random.Random(f"{seed} {life}"), random.Random(f"{seed} {life} {load}")
+        words = random.Random(f"wording {seed if wording is None else wording} {life}")
+        visitors = _Visitors(facts)
+        told = [
+            _told(number, each, visitors, words)
+            for number, each in enumerate(_CONTENT["templates"])
+            if each.get("held_out", False) == held_out
+        ]
+        heard = (line.memory for lines, _ in told for line in lines if line.memory)
+        lived = [*heard, *_chatter(around, load)]
+        lived.sort(key=lambda each: each.time)
+        numbers = {id(memory): number for number, memory in enumerate(lived, 1)}
+        questions = [
+            replace(
+                each,
+                evidence=frozenset(
+                    numbers[id(line.memory)] for line in lines if line.memory and line.evidence
+                ),
+            )
+            for lines, asked in told
+            for each in asked
+        ]
+        memories = tuple(replace(memory, number=n) for n, memory in enumerate(lived, 1))
         # Not by the seed of the next one: figures of both would be taken for one question's.
-        which = f"seed {seed}, life {life + 1}" if life else f"seed {seed}"
+        which = f"seed {seed}{f', life {life + 1}' * bool(life)}{', held out' * held_out}"
         name = f"probes, {which}, {load} a day"
-        found.append(Trial(name, AGENT, tuple(memories), tuple(questions), load))
+        found.append(Trial(name, AGENT, memories, tuple(questions), load))
     return found
 
 
@@ -89,7 +94,7 @@ def id_of(name: str) -> str:
     return f"visitor-{name.casefold()}"
 
 
-# -- what is planted
+# -- what is told, and asked for
 
 
 class _Visitors:
@@ -99,18 +104,10 @@ class _Visitors:
         self.chance = chance
         self.names: list[str] = _CONTENT["visitors"].split()
         self._at: dict[str, datetime] = {}
-        self._next = 0
         chance.shuffle(self.names)
         for place, name in enumerate(self.names):
             part = (place // 2 + 0.2 + 0.6 * chance.random()) / (len(self.names) // 2)
             self._at[name] = START + timedelta(days=place % 2) + _VISITING * part
-
-    def next(self, without: Sequence[str] = ()) -> str:
-        """Whose turn it is to tell something."""
-        while True:
-            self._next += 1
-            if (name := self.names[self._next % len(self.names)]) not in without:
-                return name
 
     def moment(self, name: str) -> datetime:
         """When they say the next thing."""
@@ -118,46 +115,60 @@ class _Visitors:
         return self._at[name]
 
 
-def _plants(chance: random.Random) -> list[_Plant]:
-    visitors = _Visitors(chance)
-    found: list[_Plant] = []
-    for place, each in enumerate(_CONTENT["attributes"]):
-        found += _attribute(each, visitors, turn=place)
-    for kind in ("rule", "promise", "overheard", "secret"):
-        for each in _CONTENT[kind]:
-            values = chance.sample(each["of"], 2)
-            found += [_single(kind, each, visitors, value) for value in values]
-    return found
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line of a template as it was said."""
+
+    time: datetime
+    memory: Memory | None  # as the agent lives it; None where it cannot hear it
+    evidence: bool = True
 
 
-def _attribute(each: Mapping[str, Any], visitors: _Visitors, turn: int) -> Iterator[_Plant]:
-    """The same thing of three visitors: one changes it, of one others say what is not so."""
-    values = visitors.chance.sample(each["of"], 6)
-    told: list[_Plant] = []
-    for value in values[:3]:
-        who = visitors.next([plant.who for plant in told])
-        line = each["told"].format(v=value)
-        told.append(_Plant("fact", visitors.moment(who), who, line, tuple(each["asked"]), value))
-    plain, updated, claimed = told
-    others, tellers = values[:3], [plant.who for plant in told]
-    yield _without(plain, others)
-    if now := each.get("now"):
-        yield replace(updated, asked=())
-        line, later = now.format(v=values[3]), _after(updated.time)
-        updated = replace(updated, kind="update", time=later, line=line, value=values[3])
-    yield _without(updated, others)
-    rumour = each["said_by_others"].format(who=claimed.who, v=values[4])
-    teller = visitors.next(tellers)
-    yield _without(replace(claimed, kind="contradiction"), [*others, values[4]])
-    yield _Plant("claim", _after(claimed.time), teller, rumour, (), values[4])
-    stranger = visitors.next([*tellers, teller])
-    asked, wrong = tuple(each["asked"][turn % 3 : turn % 3 + 1]), tuple(values[:5])
-    when = visitors.moment(stranger)
-    yield _Plant("never told", when, stranger, "", asked, "", wrong=wrong, answerable=False)
-
-
-def _without(plant: _Plant, others: Sequence[str]) -> _Plant:
-    return replace(plant, wrong=tuple(other for other in others if other != plant.value))
+def _told(
+    number: int, template: Mapping[str, Any], visitors: _Visitors, words: random.Random
+) -> tuple[list[_Line], list[TrialQuestion]]:
+    """All that is said of a template, and its questions, without their evidence."""
+    kind, facts = _CONTENT["kinds"][template["kind"]], visitors.chance
+    a, b, c, *others = facts.sample(visitors.names, 3 + _OTHERS)
+    v, w, *of_others = facts.sample(template["of"], 2 + _OTHERS)
+    others = others[: facts.randint(0, _OTHERS)] if kind.get("others") else []
+    slots = {"a": a, "b": b, "c": c, "v": v, "w": facts.choice(template.get("via", [w]))}
+    lines: list[_Line] = []
+    for spec, wordings in zip(kind["lines"], template["tell"], strict=True):
+        who = slots.get(spec.get("by", "a"), a)
+        time = _after(lines[-1].time) if spec.get("later") else visitors.moment(who)
+        said = words.choice(wordings).format_map(slots)
+        memory = _memory(time, who, said, spec, b)
+        lines.append(_Line(time, memory, spec.get("is", "evidence") == "evidence"))
+    for who, value in zip(others, of_others, strict=False):
+        said = words.choice(template["tell"][0]).format_map({**slots, "v": value, "w": value})
+        time = visitors.moment(who)
+        lines.append(_Line(time, _memory(time, who, said, {}, b), evidence=False))
+    known = kind.get("known", True)
+    answers = template.get("answer") or [v] if known else []
+    told_beside = "via" not in template and "{w}" in str(template["tell"])
+    wrong = [v, *[w][:told_beside], *of_others[: len(others)]]
+    asker = slots[kind.get("asker", "a")]
+    last = max(line.time for line in lines if line.evidence or not known)
+    asked = words.sample(template["ask"], len(DELAYS))
+    questions = [
+        TrialQuestion(
+            id=f"{template['kind']} {number} {delay}",
+            text=text.format_map(slots),
+            time=last + after,
+            kind=template["kind"],
+            answers=tuple(answers),
+            stale=tuple(value for value in wrong if value not in answers),
+            asker=asker,
+            audience=frozenset({id_of(asker)}),
+            kept_from=frozenset({id_of(c)}) if kind.get("kept") else NOBODY,
+            delay=after,
+            about=f"{template['kind']}: {template['ask'][0]}",
+            answerable=known,
+        )
+        for (delay, after), text in zip(DELAYS.items(), asked, strict=True)
+    ]
+    return lines, questions
 
 
 def _after(time: datetime) -> datetime:
@@ -167,40 +178,17 @@ def _after(time: datetime) -> datetime:
     return later if by_day else later.replace(hour=9) + timedelta(days=later.hour >= 21)
 
 
-def _single(kind: str, each: Mapping[str, Any], visitors: _Visitors, value: str) -> _Plant:
-    """Something that only one visitor tells."""
-    who = visitors.next()
-    other = visitors.next([who])
-    slots = {"v": value, "who": who, "other": other}
-    line = each.get("told") or each["own"]
-    event = {"overheard": "say", "secret": WHISPER}.get(kind, "talk" if "told" in each else "own")
-    asked = tuple(text.format_map(slots) for text in each["asked"])
-    line = line.format_map(slots)
-    return _Plant(kind, visitors.moment(who), who, line, asked, value, other, event)
-
-
-# -- what is asked
-
-
-def _asked(plant: _Plant, number: int) -> Iterator[TrialQuestion]:
-    delays = DELAYS.items() if plant.answerable else [("day", DELAYS["day"])]
-    for (delay, after), text in zip(delays, plant.asked, strict=False):
-        asker = plant.other if plant.kind == "overheard" else plant.who
-        yield TrialQuestion(
-            id=f"{plant.kind} {number} {delay} {plant.who}",
-            text=text,
-            time=plant.time + after,
-            kind=plant.kind,
-            answers=(plant.value,) if plant.answerable else (),
-            evidence=frozenset({number} - {0}),
-            stale=plant.wrong,
-            asker=asker,
-            audience=frozenset({id_of(asker)}),
-            kept_from=frozenset({id_of("somebody else")} if plant.event == WHISPER else ()),
-            delay=after,
-            about=f"{plant.kind} {plant.who} {plant.time:%d %H:%M:%S.%f}",
-            answerable=plant.answerable,
-        )
+def _memory(
+    time: datetime, who: str, said: str, spec: Mapping[str, Any], other: str
+) -> Memory | None:
+    """A line as the agent lives it; what is whispered to somebody else, it does not."""
+    how, aside = spec.get("how", "talk"), spec.get("to") == "b"
+    if spec.get("by") == "me":
+        return Memory(0, time, MemoryKind.ACT, said, PLACE, to=who, to_id=id_of(who))
+    if aside and how == WHISPER:
+        return None
+    verb = "whispers to you" if how == WHISPER else f"says to {other if aside else 'you'}"
+    return _said(time, who, f'{who} {verb}, "{said}"', how)
 
 
 # -- what happens beside it

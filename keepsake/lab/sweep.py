@@ -34,7 +34,7 @@ from keepsake.lab.evaluate import (
     evaluated,
     limited,
 )
-from keepsake.lab.probes import LIMIT, LOADS, probe_trials
+from keepsake.lab.probes import LOADS, probe_trials
 from keepsake.models.embedders import MiniLMEmbedder
 from keepsake.paths import Places
 
@@ -66,6 +66,7 @@ class Probes(_Form):
 
     loads: _OneOrMore[int] = LOADS
     lives: int = 1
+    held_out: bool = False
 
 
 class TrialSource(_Form):
@@ -85,8 +86,9 @@ class TrialSource(_Form):
         """What tables call it."""
         if self.probes is None:
             return Path(str(self.file)).stem
-        lives = f", {self.probes.lives} lives" if self.probes.lives > 1 else ""
-        return f"probes, {'/'.join(map(str, self.probes.loads))} a day{lives}"
+        own = self.probes
+        lives = f", {own.lives} lives" * (own.lives > 1) + ", held out" * own.held_out
+        return f"probes, {'/'.join(map(str, own.loads))} a day{lives}"
 
     def trials(self, seed: int) -> list[Trial]:
         """The lives with their questions.
@@ -96,7 +98,7 @@ class TrialSource(_Form):
         """
         if self.probes is None:
             return read_trials(Path(str(self.file)))
-        return probe_trials(seed, self.probes.loads, self.probes.lives)
+        return probe_trials(seed, **dict(self.probes))
 
 
 class _MemoryForm(_Form):
@@ -284,7 +286,7 @@ def recorded(
                 answerer=answerer,
                 judge=models.get(cell.judge),
                 budget=cell.budget or (answerer.budget if answerer else CONTEXT),
-                recalled=cell.recalled or (LIMIT if cell.source.probes else RECALLED),
+                recalled=cell.recalled or RECALLED,
             )
             rows = evaluated(lives, how, done)
     except KeepsakeError as error:

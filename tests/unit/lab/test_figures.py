@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pytest
+import yaml
 from typer.testing import CliRunner
 
 from keepsake.cli.app import app
@@ -15,26 +16,56 @@ from keepsake.lab.benchmarks import TrialQuestion
 from keepsake.lab.evaluate import Evaluation, evaluated, scores, stands_in, token_f1
 from keepsake.lab.memories.plain import FullContext
 from keepsake.lab.probes import probe_trials
-from keepsake.lab.report import estimate, figure
+from keepsake.lab.report import HOURS, by_question, estimate, figure, groups_of
 from keepsake.memory.protocol import RecalledLine
+from keepsake.paths import REPOSITORY
 from tests.sentences import table
 
-(QUIET, BUSY) = probe_trials(7)
+LIVES = (QUIET, _) = probe_trials(7)
+PROBES = REPOSITORY / "keepsake" / "lab" / "probes.yaml"
 
 
-@pytest.mark.parametrize("trial", [QUIET, BUSY], ids=lambda trial: trial.name)
-def test_what_is_asked_for_was_said_once_before_it_is_asked(trial):
+@pytest.mark.parametrize("trial", [*LIVES, *probe_trials(7, [20], held_out=True)])
+def test_what_is_asked_for_was_told_and_nothing_that_the_agent_cannot_hear(trial):
     told = {memory.number: memory for memory in trial.memories}
-    assert trial in probe_trials(7)
-    assert trial.memories not in [each.memories for each in probe_trials(8)]
-    for question in trial.questions:
-        if not question.answerable:
-            continue
-        (number,) = question.evidence
-        having = [m.number for m in trial.memories if stands_in(question.answers, [m.text])]
-        assert having == [number], question.id
-        assert question.time - told[number].time == question.delay
-        assert not stands_in(question.stale, [told[number].text])
+    for asked in trial.questions:
+        having = {m.number for m in trial.memories if stands_in(asked.answers, [m.text])}
+        assert having <= asked.evidence, asked.id
+        assert bool(having) == asked.answerable == bool(asked.evidence)
+        if asked.answerable:
+            assert asked.time - max(told[n].time for n in asked.evidence) == asked.delay
+        if asked.kind == "whispered to another":
+            assert not any(stands_in(asked.stale[:1], [m.text]) for m in told.values())
+    assert {len(asked.evidence) for asked in trial.questions} == {0, 1, 2}
+
+
+def test_no_wording_is_asked_sooner_than_another():
+    asked = {t["ask"][0]: t["ask"] for t in yaml.safe_load(PROBES.read_text())["templates"]}
+    drawn = [
+        (asked[q.about.partition(": ")[2]].index(q.text), q.delay.total_seconds())
+        for seed in range(40)
+        for q in probe_trials(seed, [1])[0].questions
+        if q.text in asked[q.about.partition(": ")[2]]
+    ]
+    assert len(drawn) > 5000
+    assert abs(np.corrcoef(np.transpose(drawn))[0, 1]) < 0.05
+
+
+@pytest.mark.parametrize("memory", ["bm25", "sliding-window"])
+def test_the_same_lives_in_other_words_change_no_curve_beyond_its_interval(memory):
+    one, other = (
+        evaluated(probe_trials(7, [20], wording=words), Evaluation(memory=memory))
+        for words in (1, 2)
+    )
+    for hours in HOURS:
+        first, second = (
+            by_question([row for row in rows if row["delay_hours"] == hours], "in_reach")
+            for rows in (one, other)
+        )
+        changes = [first[question] - second[question] for question in first]
+        found = estimate(changes, [groups_of(one)[question] for question in first])
+        assert found.clusters > 60
+        assert found.low <= 0 <= found.high, (hours, found)
 
 
 class Remembers(FullContext):
