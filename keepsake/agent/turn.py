@@ -133,7 +133,7 @@ class Turn:
         """
         found = await result
         agent = self.life.body()
-        if self.dropped or agent is None or agent.db.paused or agent.db.asleep:
+        if self.dropped or agent is None or agent.db.paused or agent.db.asleep or agent.has_account:
             raise TurnDropped
         self.agent = agent
         return found
@@ -208,8 +208,9 @@ class Turn:
     def _request(self, profile: ModelProfile) -> GenerationRequest | None:
         """The request of a turn whose moment has come; None if it is not to be sent."""
         agent, memory, now = self.life.body(), self.keeper.memory, self.services.clock.now()
-        gone = agent is None or agent.location is None or agent.db.paused or agent.db.asleep
-        wanted = None if gone else self.still_wanted()
+        if agent is None or agent.location is None or agent.has_account:  # which a builder plays
+            return None
+        wanted = None if agent.db.paused or agent.db.asleep else self.still_wanted()
         if wanted is None:
             return None
         self.agent, self.impulse = agent, wanted

@@ -30,7 +30,8 @@ _REFUSALS = {
         *("system role", "system message", "system prompt"),
         *("alternate", "only user and assistant", "only support user and assistant"),
     ),
-    TOOLS: ("tool",),
+    # of a call that the model wrote wrong servers say "tool call": that may pass
+    TOOLS: ("tools", "tool choice", "tool_choice", "tool-choice", "tool_calls"),
 }
 """Parts of a request that can be left out or sent otherwise, and what servers and templates say
 that refuse one."""

@@ -160,11 +160,14 @@ class JsonServer:
                 yield self._object(whole.decode("utf-8")) | {"done": True}
                 return
             for line in response.iter_lines():  # to the end, or the connection would not be kept
-                data = line.removeprefix("data:").strip() if line.startswith("data:") else ""
+                name, _, data = line.partition(":")
+                if name not in ("data", "error") or not (data := data.strip()):
+                    continue
                 if data == "[DONE]":
                     yield {"done": True}
-                elif data:
+                else:
                     found = self._object(data)
+                    found = found if name == "data" else {"error": found}  # llama.cpp of 2025
                     if (error := found.get("error")) is not None:
                         code = error.get("code") if isinstance(error, dict) else None
                         status = code if isinstance(code, int) and code >= 400 else 500
@@ -213,7 +216,9 @@ def named_errors(server: ServerWords, seconds: float) -> Iterator[None]:
     except _UNREADABLE as error:
         what = f"{server.name} sent what cannot be read ({str(error)[:120]})"
         cure = "Check that host in llm.md is such a server, and look at its log"
-        raise BadAnswer(what, cure) from error
+        unread = BadAnswer(what, cure)
+        unread.said = str(error)
+        raise unread from error
 
 
 def refused(response: httpx.Response, server: ServerWords) -> ModelError:

@@ -78,7 +78,7 @@ class OllamaModel(ServerModel):
             weakref.finalize(self, client.close).atexit = False
         # A quarter is left for the answer. In steps, as the model is loaded anew for another size.
         self._needed = -(-(profile.prompt_tokens or LARGEST_PROMPT) * 4 // 3 // _STEP) * _STEP
-        self._may_think = False
+        self._may_think, self._unsaid = False, ollama.ShowResponse(model_info={})
 
     def close(self) -> None:
         """Close the kept connections."""
@@ -108,14 +108,18 @@ class OllamaModel(ServerModel):
                 said = self._asker.show(self.profile.model)
             except self._refusal as error:
                 raise self._named(error) from error
+            except ValueError:  # other servers with this API say less
+                said = self._unsaid
             can, info = said.capabilities or [], said.modelinfo or {}
             # Tokens that it looks at: as the profile or its own file says, or as needed.
             rows_ = (line.split() for line in (said.parameters or "").splitlines())
             written = {row[0]: int(row[1]) for row in rows_ if row[:1] == ["num_ctx"]}
             sizes = [int(size) for name, size in info.items() if name.endswith(".context_length")]
         own = str(info.get("tokenizer.chat_template", ""))
-        # A model that takes tools or thinks was made for chat, whatever renders its prompt.
+        # A model that takes tools or thinks was made for chat, whatever renders its prompt; and one
+        # of which nothing is said, most likely.
         chat = is_ollama_chat(said.template or "") or is_chat_template(own)
+        chat = chat or not (said.template or can or info)
         self._may_think = "thinking" in can
         told = self.profile.context_tokens or written.get("num_ctx")
         return Capabilities(

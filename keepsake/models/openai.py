@@ -12,6 +12,7 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
+from urllib.parse import urlencode
 
 from keepsake.errors import BadAnswer, ModelFailed, ModelMissing, ModelRejected
 from keepsake.models.capabilities import Capabilities, is_chat_template, thinks_aloud
@@ -82,7 +83,8 @@ class OpenAIModel(ServerModel):
         return [each for each in rows if isinstance(each, dict)]
 
     def _has(self, names: Sequence[str]) -> bool:
-        serves_one = self.capabilities.kind == LLAMA_CPP  # under whatever name
+        # llama.cpp without its router serves one, under whatever name.
+        serves_one = self.capabilities.kind == LLAMA_CPP and len(names) == 1
         return not self.profile.model or not names or self.profile.model in names or serves_one
 
     def _learnt(self, rows: Sequence[Mapping[str, Any]]) -> Capabilities:
@@ -94,6 +96,9 @@ class OpenAIModel(ServerModel):
             # Another server has no such page.
             with suppress(ModelMissing, ModelRejected, BadAnswer, ModelFailed):
                 props = self._http.call("GET", page, seconds=LOOK_SECONDS)
+                if props.get("role") == "router":  # of llama.cpp, which serves several models
+                    page = f"/props?{urlencode({'model': self.profile.model})}"
+                    props = self._http.call("GET", page, seconds=LOOK_SECONDS)
         if kind != LLAMA_CPP and not {"default_generation_settings", "build_info"} & props.keys():
             own = [each for each in rows if each.get("id") == self.profile.model] or rows[:1]
             least = 0

@@ -52,7 +52,8 @@ class AnswerText:
         """Take in what came; ``whole`` if nothing more comes."""
         if self.ended:
             return
-        self._raw += piece if piece.isprintable() else plain(piece)
+        # Some servers cut a character in two pieces, and send a sign for each part.
+        self._raw += (piece if piece.isprintable() else plain(piece)).replace("\ufffd", "")
         self.text, self.thought, inside = _parted(self._raw, whole=whole)
         self.hold = self.hold and not whole and (inside or not self.thought)
         if self.hold:

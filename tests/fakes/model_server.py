@@ -139,8 +139,8 @@ class FakeModelServer:
         known = [each.removesuffix(":latest") for each in self.models]
         if "model" in body and model.removesuffix(":latest") not in known:
             return 404, {"error": f"model '{model}' not found"}
-        speak = _ROUTES.get(call.path)
-        if speak is None or (call.path == "/props" and self.kind != "llama.cpp"):
+        speak = _ROUTES.get(call.path.partition("?")[0])
+        if speak is None or (call.path.startswith("/props") and self.kind != "llama.cpp"):
             return 404, {"error": f"no such path {call.path}"}
         if refusal := self._refusal(call):
             return 400, {"error": refusal}
@@ -322,7 +322,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._stream(answer, reply, sse=call.path.startswith("/v1/"))
             return
         data = json.dumps(answer).encode() if reply.raw is None else reply.raw
-        self.send_header("Content-Type", "application/json")
+        streamed = data.startswith((b"data:", b"error:"))
+        self.send_header("Content-Type", "text/event-stream" if streamed else "application/json")
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         for piece in [data[i : i + 1] for i in range(len(data))] if reply.drip else [data]:

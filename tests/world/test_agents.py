@@ -94,6 +94,22 @@ class TestThinking(World):
         self.settle(lambda: self.services.gateway.statuses()[0].running == 0)
         assert not any("Too late" in line for line in heard)
 
+    def test_a_builder_who_plays_it_speaks_for_it_and_leaves_it_where_it_is(self):
+        self.account.is_superuser = True
+        gate = self.hold()
+        self.char1.execute_cmd("talk Mira hello")
+        self.clock.advance(1.0)
+        self.settle(lambda: len(self.calls()) == 1)
+        self.account.unpuppet_object(self.session)
+        self.account.puppet_object(self.session, self.mira)
+        gate.set()
+        self.char2.execute_cmd("talk Mira Who are you?")
+        self.pass_time(4)
+        assert not any("You become" in line or line.startswith("~") for line in self.lines())
+        assert len(self.calls()) == 1
+        self.account.unpuppet_object(self.session)
+        assert self.mira.location == self.room1
+
 
 class TestNames(World):
     """One name, one somebody; one archive, one agent."""

@@ -10,7 +10,7 @@ import pytest
 from evennia.prototypes import prototypes
 from evennia.utils import create
 
-from keepsake.contrib.evennia.creation import find_agents
+from keepsake.contrib.evennia.creation import all_agents, find_agents
 from keepsake.paths import REPOSITORY
 from tests.fakes.model_server import Reply
 from tests.world.agents_world import AgentsWorld, Building
@@ -131,11 +131,13 @@ class TestMemoryId(Building, AgentsWorld):
         with self.assertLogs("keepsake.agents") as logged:
             bram.db.memory_id = mine
             self.char1.execute_cmd("say Hello.")
-            namesake = self.spawned("Bram", memory_id=mine, memory_folder="Mira")
+            self.spawned("Bram", memory_id=mine, memory_folder="Mira")
         assert "Mira has the memory" in logged.output[0]
-        agents = (self.mira, bram, namesake, self.mira.copy(new_key="Twin"))
+        self.type("copy Mira = Third")
+        self.char1.execute_cmd("say Hello.")
+        agents = (*all_agents(), self.mira.copy(new_key="Twin"))
         for name in ("memory_id", "memory_folder"):
-            assert len({each.attributes.get(name) for each in agents}) == 4
+            assert len({each.attributes.get(name) for each in agents}) == 5
         kept = self.mind.memory.folder / "memory_id"
         self.stop_services()
         self.mira.attributes.remove("memory_id")

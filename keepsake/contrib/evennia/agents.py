@@ -239,7 +239,14 @@ class AgentMixin(CharacterMixin):
             return ""
         return str(super().at_look(target, **kwargs))
 
-    # -- being made, copied, renamed, deleted
+    # -- being played, made, copied, renamed, deleted
+
+    def at_post_puppet(self, **kwargs: Any) -> None:
+        """Show whoever plays it where it is; it has been here all the time."""
+        super().msg((self.at_look(self.location), {"type": "look"}))
+
+    def at_post_unpuppet(self, account: Any = None, session: Any = None, **kwargs: Any) -> None:
+        """Stay in the world, and go on by itself."""
 
     def at_object_post_copy(self, new_obj: Any, **kwargs: Any) -> None:
         """Give a copy a memory of its own; two agents cannot write one archive."""

@@ -105,6 +105,9 @@ def settle_memory(agent: Any, *, new: bool = False) -> None:
     agents, folder = runtime().places.agents, agent.memory_folder
     wanted, kept = str(agent.attributes.get(MEMORY_ID) or "").strip(), _id_in(agents / folder)
     if wanted and wanted == kept:
+        first, has = ObjectDB.objects.filter(id__lt=agent.id), {"db_attributes__db_key": FOLDER}
+        for older in first.filter(**has, db_attributes__db_value=folder)[:1]:
+            older.at_object_post_copy(agent)  # which Evennia's command `copy` leaves out
         return
     if wanted:
         others = {each.memory_folder: each for each in all_agents() if each.id != agent.id}

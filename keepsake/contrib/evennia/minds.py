@@ -154,6 +154,8 @@ def _made(agent: Any) -> Mind:
         shared.at_first_agent.pop(0)()
     shared.subscribers.agent_ids[agent.key] = number
     settle_memory(agent)
+    if number in _minds:  # a copy, which has begun meanwhile
+        return _minds[number]
     # Evennia keeps what it has loaded: the database is asked only the first time.
     find = partial(ObjectDB.objects.get_id, number)
     folder = shared.places.agents / agent.memory_folder

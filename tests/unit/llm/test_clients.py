@@ -178,7 +178,7 @@ def test_tools_are_offered_and_called(provider: str, model: Model, fake: FakeMod
 
 
 def test_signs_that_no_screen_shows_are_in_no_answer(model: Model, fake: FakeModelServer):
-    fake.script = lambda _: "I keep\u0085bees\u009b, \u202eTom.\u2028All year."
+    fake.script = lambda _: "I keep\u0085bees\u009b, \u202eTom.\u2028All\ufffd\ufffd year."
     heard, request = heard_by(RAW)
     assert model.generate(request).text == "".join(heard) == "I keep bees, Tom. All year."
 
@@ -246,6 +246,19 @@ def test_a_server_is_asked_once_what_its_model_was_made_for(
         assert len(fake.calls()) == asked + 1
 
 
+def test_a_router_is_asked_of_the_model_and_a_server_that_tells_nothing_is_chat(
+    fake: FakeModelServer,
+):
+    fake.kind, fake.template, fake.context = LLAMA_CPP, TEMPLATE, 2048
+    fake.plan("/props", Reply(raw=b'{"role": "router", "build_info": "b1"}'))
+    fake.plan("/api/show", Reply(raw=b'{"details": {}}'))
+    for provider, context in (("openai", 2048), ("ollama", 11264)):
+        with asking(fake.address, provider) as model:
+            model.check()
+            takes = model.capabilities
+            assert (takes.known, takes.form, takes.context) == (True, CHAT, context)
+
+
 @pytest.mark.parametrize(
     ("loaded", "told", "context"), [(0, 0, 4096), (9000, 0, 9000), (0, 7000, 7000)]
 )
@@ -300,6 +313,7 @@ def test_an_ollama_that_evaluates_a_part_of_a_prompt_gets_prompts_that_fit(
         (Reply(raw=b"<html>hello</html>"), BadAnswer, "sent"),
         (Reply(raw=b"[" * 50_000), BadAnswer, "sent"),
         (Reply(raw=b"{}"), ModelError, "sent|broke off"),
+        (Reply(raw=b'error: {"message": "context size"}\n\n'), ModelError, "sent|too long"),
         (Reply(raw=b"\xff\xfe\x00"), BadAnswer, "sent"),
         (Reply(raw=b'{"response": 5, "choices": [{"text": 5}]}'), BadAnswer, "sent"),
         (Reply(text="  \n"), BadAnswer, "empty answer"),
@@ -458,11 +472,21 @@ def test_roles_that_a_template_refuses_are_folded_and_that_is_remembered(
     assert told == "You are Mira.\n\nWho are you?"
 
 
-def test_tools_that_a_server_refuses_are_left_out(fake: FakeModelServer):
-    path = "/v1/chat/completions"
-    fake.plan(path, Reply(status=400, text="this model does not support tools"))
-    with asking(fake.address, tools="yes") as model:
+@pytest.mark.parametrize(
+    ("provider", "reply", "kept"),
+    [
+        ("openai", Reply(status=400, text="this model does not support tools"), False),
+        ("ollama", Reply(text="", calls=[("give", '{"what": "cap"}')]), False),  # it takes no text
+        ("openai", Reply(status=500, text="Failed to parse tool call arguments as JSON"), True),
+    ],
+)
+def test_tools_that_a_server_refuses_or_sends_wrong_are_left_out(
+    fake: FakeModelServer, provider: str, reply: Reply, kept: bool
+):
+    path, fake.can = CHAT_PATHS[provider], ["completion", "tools"]
+    fake.plan(path, reply)
+    with asking(fake.address, provider, tools="yes") as model:
         assert model.suited().takes_tools
         assert model.generate(replace(TALK, tools=(GIVE,))).text
-        assert not model.suited().takes_tools
-    assert ["tools" in call.body for call in fake.calls(path)] == [True, False]
+        assert model.suited().takes_tools == kept
+    assert [bool(call.body.get("tools")) for call in fake.calls(path)] == [True, kept]
