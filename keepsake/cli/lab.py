@@ -30,6 +30,12 @@ QuestionLimit = Annotated[
 Writer = Annotated[
     str, typer.Option(help="The profile of llm.md that writes summaries; without it rules do.")
 ]
+Embedder = Annotated[
+    str,
+    typer.Option(help="embedded, none, ollama:MODEL@HOST, openai:MODEL@HOST, or a model's folder."),
+]
+Recalled = Annotated[int, typer.Option(min=0, help="Lines that are recalled; 0: 30.")]
+Parallel = Annotated[int, typer.Option(min=1, max=64, help="How many answers to ask for at once.")]
 JsonFile = Annotated[
     Path | None,
     typer.Option("--json", help="Write figures and answers into this file."),
@@ -39,15 +45,19 @@ JsonFile = Annotated[
 @app.command("recall")
 def recall(
     data: DataFile,
+    *,
     memory: Memories = None,
     settings: MemorySettings = None,
     limit: QuestionLimit = 0,
+    embedder: Embedder = "embedded",
+    recalled: Recalled = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")] = False,
 ) -> None:
     """Ask the questions of a file, and show how much of their evidence each memory finds."""
     from keepsake.cli import memories  # noqa: PLC0415
 
-    memories.evaluate_recall(data, memory, settings, limit, as_json=as_json)
+    same = {"questions": limit, "embedder": embedder, "recalled": recalled}
+    memories.evaluate_recall(data, memory, settings, same, as_json=as_json)
 
 
 @app.command("answers")
@@ -57,6 +67,14 @@ def answers(
     memory: Memories = None,
     profile: Annotated[str, typer.Option(help="The profile of llm.md that answers.")],
     judge: Annotated[str, typer.Option(help="A profile of llm.md that judges the answers.")] = "",
+    judges: Annotated[str, typer.Option(help="A YAML file of the judge's prompts.")] = "",
+    agree: Annotated[
+        Path | None,
+        typer.Option(help="A CSV file that a person rates; written where it is not there."),
+    ] = None,
+    price: Annotated[
+        str, typer.Option(help="Dollars of a million tokens asked and answered: 0.15,0.60.")
+    ] = "",
     writer: Writer = "",
     settings: MemorySettings = None,
     limit: QuestionLimit = 0,
@@ -64,14 +82,18 @@ def answers(
         int, typer.Option(min=0, help="Tokens of memory in a prompt; 0: what the model takes.")
     ] = 0,
     seed: Annotated[int, typer.Option(min=0, help="The seed of all random numbers.")] = 1,
+    embedder: Embedder = "embedded",
+    recalled: Recalled = 0,
+    parallel: Parallel = 1,
     json_file: JsonFile = None,
 ) -> None:
     """Have a model answer the questions of a file from what each memory gives it, and grade it."""
     from keepsake.cli import memories  # noqa: PLC0415
 
     same = {"profile": profile, "judge": judge, "writer": writer, "questions": limit}
-    same |= {"budget": budget, "seed": seed}
-    memories.evaluate_answers(data, memory, settings, json_file, same)
+    same |= {"budget": budget, "seed": seed, "embedder": embedder, "recalled": recalled}
+    same |= {"judges": judges, "parallel": parallel, "prices": memories.prices_of(price)}
+    memories.evaluate_answers(data, memory, settings, (json_file, agree), same)
 
 
 @app.command("probes")
@@ -93,6 +115,9 @@ def probes(
     writer: Writer = "",
     settings: MemorySettings = None,
     limit: QuestionLimit = 0,
+    embedder: Embedder = "embedded",
+    recalled: Recalled = 0,
+    parallel: Parallel = 1,
     kinds: Annotated[
         bool, typer.Option("--kinds", help="Show each kind of question, too.")
     ] = False,
@@ -102,6 +127,7 @@ def probes(
     from keepsake.cli import memories  # noqa: PLC0415
 
     same = {"profile": profile, "writer": writer, "seed": seed, "questions": limit}
+    same |= {"embedder": embedder, "recalled": recalled, "parallel": parallel}
     cells = memories.cells_of(
         memories.probes_of(load, lives, held_out=held_out), memory, settings, **same
     )

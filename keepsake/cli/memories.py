@@ -15,22 +15,30 @@ from rich.table import Table
 
 from keepsake.cli.output import err, items_bar, out, plain_table, print_json, print_wide
 from keepsake.errors import KeepsakeError, refusing
+from keepsake.lab.answers import PROMPTS, agreement
 from keepsake.lab.conversation import Conversation, read_turns
-from keepsake.lab.evaluate import (
+from keepsake.lab.evaluate import Row, limited
+from keepsake.lab.measures import (
+    ABSTAINS,
+    ALL_HIT,
+    EXACT,
     F1,
     IN_CONTEXT,
     IN_REACH,
+    JUDGED,
+    KEPT,
+    MEASURES,
     MRR,
-    PROMPTS,
+    NAMES,
+    NDCG,
     RECALL,
     RIGHT,
-    Row,
-    limited,
+    SESSION_ALL,
+    SESSION_ANY,
+    WITHIN,
 )
 from keepsake.lab.report import (
     HOURS,
-    MEASURES,
-    NAMES,
     MeasuredKind,
     SourceResults,
     compared,
@@ -52,10 +60,11 @@ from keepsake.memory import protocol
 from keepsake.paths import places
 from keepsake.ports import Embedder
 
-RETRIEVAL = (*RECALL.values(), MRR, IN_REACH, "memory_tokens", "memory_seconds")
-_SPENT = ("prompt_tokens", "memory_seconds", "answer_seconds")
-ANSWERS = (F1, RIGHT, "judged", IN_REACH, *_SPENT)
-PROBED = (IN_CONTEXT, IN_REACH, RIGHT, "kept", "memory_tokens", "memory_seconds")
+_FOUND = (*RECALL.values(), ALL_HIT[10], MRR, NDCG, SESSION_ANY, SESSION_ALL)
+RETRIEVAL = (*_FOUND, *WITHIN.values(), "memory_tokens", "memory_seconds")
+_SPENT = ("prompt_tokens", "memory_seconds", "answer_seconds", "dollars")
+ANSWERS = (F1, EXACT, RIGHT, JUDGED, ABSTAINS, IN_REACH, *_SPENT)
+PROBED = (IN_CONTEXT, IN_REACH, RIGHT, ABSTAINS, KEPT, "memory_tokens", "memory_seconds")
 MOST_LOAD = 10_000
 
 type Names = Sequence[str] | None
@@ -64,11 +73,10 @@ type Found = Mapping[TrialCell, Sequence[Row]]
 
 
 def evaluate_recall(
-    data: Path, memory: Names, settings: Names, limit: int, *, as_json: bool
+    data: Path, memory: Names, settings: Names, same: Mapping[str, Any], *, as_json: bool
 ) -> None:
     """Show how much of the evidence in a file memories find."""
-    source = TrialSource(file=data)
-    found = run(cells_of(source, memory, settings, questions=limit), evidence=True)
+    found = run(cells_of(TrialSource(file=data), memory, settings, **same), evidence=True)
     if as_json:
         print_json(figures(found))
     else:
@@ -76,11 +84,41 @@ def evaluate_recall(
 
 
 def evaluate_answers(
-    data: Path, memory: Names, settings: Names, json_file: Path | None, same: Mapping[str, Any]
+    data: Path,
+    memory: Names,
+    settings: Names,
+    files: tuple[Path | None, Path | None],
+    same: Mapping[str, Any],
 ) -> None:
-    """Have a model answer the questions of a file, and show how well."""
-    cells = cells_of(TrialSource(file=data), memory, settings, **same)
-    print_wide(as_table(rows_of(cells, json_file), ANSWERS))
+    """Have a model answer the questions of a file, and show how well.
+
+    ``files``: One for rows and figures, and one that a person rates.
+
+    Raises:
+        KeepsakeError: Nobody judges what a person's file is for.
+    """
+    json_file, agree = files
+    found = rows_of(cells_of(TrialSource(file=data), memory, settings, **same), json_file)
+    print_wide(as_table(found, ANSWERS))
+    if agree is not None:
+        every = [{**row, "memory": cell.name} for cell, rows in found.items() for row in rows]
+        judged = [row for row in every if row.get(JUDGED) is not None]
+        if not judged:
+            raise KeepsakeError("No answer was judged", "Name a profile by --judge")
+        out.print(agreement(agree, judged), markup=False)
+
+
+def prices_of(text: str) -> tuple[float, float]:
+    """What a million tokens cost, asked and answered.
+
+    Raises:
+        KeepsakeError: These are no two numbers.
+    """
+    try:
+        asked, answered = map(float, text.split(",")) if text else (0.0, 0.0)
+    except ValueError as error:
+        raise KeepsakeError(f"--price {text!r} is no price", "Write --price 0.15,0.60") from error
+    return asked, answered
 
 
 def probes_of(load: str, lives: int, *, held_out: bool) -> TrialSource:

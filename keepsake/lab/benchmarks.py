@@ -215,6 +215,7 @@ class _LongMemEval(_Format):
         dated = zip(self.haystack_dates, self.haystack_sessions, strict=True)
         sessions = sorted(dated, key=lambda each: each[0])
         turns = [(time, turn) for time, session in sessions for turn in session]
+        talks = tuple(str(n) for n, (_, session) in enumerate(sessions, 1) for _ in session)
         lived = enumerate(turns, 1)
         memories = tuple(_said(n, time, turn.content, turn.role) for n, (time, turn) in lived)
         marked = frozenset(n for n, (_, turn) in enumerate(turns, 1) if turn.has_answer is True)
@@ -224,11 +225,11 @@ class _LongMemEval(_Format):
             text=self.question,
             time=max(self.question_date, memories[-1].time),
             kind=self.question_type if known else "abstention",
-            answers=(self.answer,) if known else (),
+            answers=(self.answer,),  # of what is not known, why
             evidence=marked if known else frozenset(),
             answerable=known,
         )
-        return Trial(self.question_id, "", memories, (question,))
+        return Trial(self.question_id, "", memories, (question,), sessions=talks)
 
 
 # -- LoCoMo
@@ -309,7 +310,8 @@ class _Locomo(_Format):
                 answerable=kind != ADVERSARIAL,
             )
             questions.append(question)
-        return Trial(self.sample_id or name, "", tuple(memories), tuple(questions))
+        talks = tuple(name for name, talk in self.conversation.items() for _ in talk.turns)
+        return Trial(self.sample_id or name, "", tuple(memories), tuple(questions), sessions=talks)
 
 
 def _ids(written: str) -> Iterator[tuple[int, int]]:

@@ -30,7 +30,22 @@ from numpy.typing import NDArray
 from scipy.stats import bootstrap
 
 from keepsake.errors import refusing
-from keepsake.lab.evaluate import F1, IN_CONTEXT, IN_REACH, MRR, RECALL, RIGHT, Row
+from keepsake.lab.evaluate import Row
+from keepsake.lab.measures import (
+    ALL_HIT,
+    COSTS,
+    F1,
+    IN_CONTEXT,
+    IN_REACH,
+    JUDGED,
+    KEPT,
+    MEASURES,
+    NAMES,
+    OF_RECALL,
+    RECALL,
+    RIGHT,
+    WITHIN,
+)
 from keepsake.lab.sweep import CellRecord, SweepPlan, TrialSource
 from keepsake.paths import REPOSITORY
 
@@ -38,26 +53,7 @@ TEMPLATE = "report.html.j2"
 ALL, ROUNDS, LEVEL = "all", 2000, 0.95
 _A_PAIR, _AT_ONCE = 100, 1000
 """Rounds for each of a family: its smallest p value, corrected, is then at most 0.01; in parts."""
-_OF_RECALL = frozenset({MRR, *RECALL.values()})
-MEASURES: Mapping[str, str] = {
-    **{name: name for name in RECALL.values()},
-    MRR: "MRR",
-    IN_CONTEXT: "in context",
-    IN_REACH: "in reach",
-    "kept": "kept to itself",
-    F1: "F1",
-    RIGHT: "right",
-    "judged": "judged right",
-}
-"""All shares of 0 to 1, and what tables call them."""
-COSTS: Mapping[str, str] = {
-    "memory_tokens": "tokens of memory",
-    "prompt_tokens": "tokens of prompt",
-    "memory_seconds": "s memory",
-    "answer_seconds": "s answer",
-}
-NAMES = {**MEASURES, **COSTS}
-HEADLINES = (RECALL[10], IN_REACH, RIGHT, F1, "judged", "kept")
+HEADLINES = (RECALL[10], ALL_HIT[10], WITHIN[2000], RIGHT, F1, JUDGED, KEPT)
 """What arms are compared by, where there are such figures."""
 OVER_TIME = (IN_CONTEXT, IN_REACH, RIGHT)
 """What is followed over time: the prompt alone, with recall, what a model says."""
@@ -149,7 +145,7 @@ def figure(each: Estimate | None, measure: str) -> str:
     if each is None:
         return "–"
     if measure in COSTS:
-        return f"{each.mean:.3f}" if "seconds" in measure else f"{each.mean:,.0f}"
+        return f"{each.mean:,.0f}" if "tokens" in measure else f"{each.mean:.3g}"
     sure = f"{100 * each.low:.0f}–{100 * each.high:.0f}; " if each.clusters > 1 else ""
     return f"{100 * each.mean:.1f} ({sure}{each.clusters})"
 
@@ -196,7 +192,7 @@ def measured(rows: Sequence[Row], measures: Iterable[str] = NAMES) -> list[Measu
     A memory that never recalls a line, but only shows a context, has no recall.
     """
     recalls = any(row["recalled_lines"] for row in rows)
-    wanted = [each for each in measures if recalls or each not in _OF_RECALL]
+    wanted = [each for each in measures if recalls or each not in OF_RECALL]
     parts = {kind: [r for r in rows if r["kind"] == kind] for kind in {r["kind"] for r in rows}}
     parts.pop(ALL, None)
     return [

@@ -23,20 +23,15 @@ import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from keepsake.errors import KeepsakeError
+from keepsake.lab.answers import CONTEXT, answering_model, judge_prompts
 from keepsake.lab.benchmarks import Trial, read_trials
 from keepsake.lab.conversation import fault_of
-from keepsake.lab.evaluate import (
-    CONTEXT,
-    RECALLED,
-    Evaluation,
-    Row,
-    answering_model,
-    evaluated,
-    limited,
-)
+from keepsake.lab.evaluate import RECALLED, Evaluation, Row, evaluated, limited
 from keepsake.lab.probes import LOADS, probe_trials
-from keepsake.models.embedders import MiniLMEmbedder
+from keepsake.models.embedders import named_embedder
+from keepsake.models.profiles import EMBEDDED
 from keepsake.paths import Places
+from keepsake.ports import Embedder
 
 NONE = "none"
 """The profile of a cell in which nobody answers: what the memory finds is all that is measured."""
@@ -110,10 +105,15 @@ class _Shared(_Form):
     """What a plan and its cells have in common."""
 
     judge: str = ""  # which profile of llm.md judges the answers; empty for none
+    judges: str = ""  # a YAML file of the judge's prompts; empty for ours
     writer: str = ""  # which one writes the memory's summaries; empty for rules
+    embedder: str = EMBEDDED  # see :func:`named_embedder`
+    parallel: Annotated[int, Field(strict=True, ge=1, le=64)] = 1  # answers asked for at once
+    # dollars of a million tokens, asked and answered
+    prices: tuple[float, float] = (0.0, 0.0)
     questions: _Count = 0  # in all; 0 for all there are
     budget: _Count = 0  # tokens of the lines of a prompt; 0 for what the profile has room for
-    recalled: _Count = 0  # lines that the memory may give for a question; 0 for what is usual
+    recalled: _Count = 0  # lines that the memory may give for a question; 0 for 30
 
 
 class _PlanFile(_Shared):
@@ -281,10 +281,13 @@ def recorded(
             how = Evaluation(
                 memory=cell.memory,
                 settings=dict(cell.settings),
-                embedder=_embedder(),
+                embedder=_embedder(cell.embedder),
                 writer=models.get(cell.writer),
                 answerer=answerer,
                 judge=models.get(cell.judge),
+                judging=judge_prompts(cell.judges),
+                parallel=cell.parallel,
+                prices=cell.prices,
                 budget=cell.budget or (answerer.budget if answerer else CONTEXT),
                 recalled=cell.recalled or RECALLED,
             )
@@ -298,6 +301,6 @@ def recorded(
 
 
 @cache
-def _embedder() -> MiniLMEmbedder:
+def _embedder(name: str) -> Embedder | None:
     """One a process, with one thread, as the processes share the machine."""
-    return MiniLMEmbedder(threads=1)
+    return named_embedder(name)

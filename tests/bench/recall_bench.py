@@ -15,7 +15,7 @@ from statistics import fmean
 
 from keepsake.lab.benchmarks import read_trials
 from keepsake.lab.conversation import Conversation, read_turns
-from keepsake.lab.evaluate import DEPTHS
+from keepsake.lab.measures import DEPTHS
 from keepsake.models.embedders import MiniLMEmbedder
 from keepsake.paths import REPOSITORY
 from keepsake.recall.fusion import Weights

@@ -94,12 +94,12 @@ class FullContext(Newest):
     """Everything verbatim: no summary, no search.
 
     Attributes:
-        budget: Tokens of its context, in place of what an evaluation gives the other memories.
+        own_budget: Tokens of its context, in place of what an evaluation gives the other memories.
     """
 
     def __init__(self, given: Surroundings) -> None:
         super().__init__(given, sys.maxsize)
-        self.budget = settings_of(WholeSettings, given.settings).budget or sys.maxsize
+        self.own_budget = settings_of(WholeSettings, given.settings).budget or sys.maxsize
 
 
 class SlidingWindow(Newest):

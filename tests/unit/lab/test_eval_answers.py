@@ -1,6 +1,7 @@
 """Answers end to end: lived through a memory, answered by a model over the wire, graded."""
 
 import json
+import re
 
 import pytest
 
@@ -49,9 +50,10 @@ def scores_of(cell, kind="all"):
 
 def test_answers_are_graded_by_category_with_intervals(environ, tmp_path, server):
     found = tmp_path / "found.json"
-    memory = ("full-context", "sliding-window")
-    ran = ask(environ, "--judge", "answers", "--json", found, memory=memory)
-    assert ran.returncode == 0, ran.stderr
+    memory, rated = ("full-context", "sliding-window"), tmp_path / "rated.csv"
+    more = ("--judge", "answers", "--json", found, "--agree", rated, "--parallel", 4)
+    ran = ask(environ, *more, "--price", "1,2", memory=memory)
+    assert ran.returncode == 0 and not ran.stderr, ran.stderr
     for word in ("adversarial", "multi-hop", "judged right", "tokens of prompt"):
         assert word in ran.stdout
     whole, window = json.loads(found.read_text())["cells"]
@@ -62,7 +64,9 @@ def test_answers_are_graded_by_category_with_intervals(environ, tmp_path, server
     cable = rows["Who laid the cable for Nadia's kiln?"]
     assert 0 < cable["f1"] < 1
     assert cable["judged"] == 0
-    assert scores_of(whole, "adversarial")["f1"]["mean"] == 1
+    assert cable["dollars"] == (cable["prompt_tokens"] + 2 * cable["completion_tokens"]) / 1e6
+    assert scores_of(whole, "adversarial")["abstains"]["mean"] == 1
+    assert "f1" not in scores_of(whole, "adversarial")
     every = scores_of(whole)
     assert every["questions"] == 16
     assert every["f1"]["low"] < every["f1"]["mean"] < every["f1"]["high"]
@@ -71,8 +75,20 @@ def test_answers_are_graded_by_category_with_intervals(environ, tmp_path, server
     assert "3 March 2023, Nadia: Oskar, you will not believe it" in first
     assert first.endswith("Question: What did Nadia buy for making bowls?")
     asked = len(server.calls("/v1/chat/completions"))
-    again = ask(environ, "--judge", "answers", "--json", found, memory=memory)
+    rows = [f"{row}yes" for row in rated.read_text().splitlines()[1:]]
+    rated.write_text("\n".join([rated.read_text().splitlines()[0], *rows]))
+    again = ask(environ, *more, memory=memory)
     assert again.returncode == 0, again.stderr
+    assert re.search(r"agree on \d+ of 32 answers", again.stdout)
     assert len(server.calls("/v1/chat/completions")) == asked, "an answer was paid for twice"
     (again_whole, _) = json.loads(found.read_text())["cells"]
     assert again_whole["scores"][-1]["f1"] == every["f1"]
+
+
+def test_a_model_that_never_knows_gains_nothing_where_there_is_an_answer(environ, tmp_path, server):
+    server.script = lambda _: "I don't know."
+    found = tmp_path / "found.json"
+    ask(environ, "--json", found)
+    every = scores_of(json.loads(found.read_text())["cells"][0])
+    assert every["f1"]["mean"] <= 0.03
+    assert every["abstains"]["mean"] == 1

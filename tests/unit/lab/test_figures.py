@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 
 from keepsake.cli.app import app
 from keepsake.lab.benchmarks import TrialQuestion
-from keepsake.lab.evaluate import Evaluation, evaluated, scores, stands_in, token_f1
+from keepsake.lab.evaluate import Evaluation, evaluated
+from keepsake.lab.measures import of_evidence, scores, stands_in, token_f1
 from keepsake.lab.memories.plain import FullContext
 from keepsake.lab.probes import probe_trials
 from keepsake.lab.report import HOURS, by_question, estimate, figure, groups_of
@@ -113,9 +114,9 @@ def test_words_are_compared_as_locomo_does(answer, right, f1):
 
 def test_where_nothing_can_be_known_saying_so_is_right():
     trick = asked(answerable=False)
-    assert scores(trick, "No information available") == {"f1": 1, "right": 1}
-    assert scores(trick, "It is not mentioned: I don’t know.")["f1"] == 1
-    assert scores(trick, "six bowls") == {"f1": 0, "right": 0}
+    assert scores(trick, "No information available") == {"abstains": 1}
+    assert scores(trick, "It is not mentioned: I don’t know.") == {"abstains": 1}
+    assert scores(trick, "six bowls") == {"abstains": 0}
 
 
 def test_what_is_stale_makes_wrong_and_the_best_of_several_answers_counts():
@@ -123,7 +124,28 @@ def test_what_is_stale_makes_wrong_and_the_best_of_several_answers_counts():
     assert scores(changed, "On Tuesday")["right"] == 1
     assert scores(changed, "On Monday, no, Tuesday")["right"] == 0
     best = scores(asked(answers=("a dog", "Biscuit")), "Biscuit")
-    assert best == {"f1": 1, "right": 1}
+    assert best == {"f1": 1, "exact": 1, "right": 1}
+    several = asked(kind="multi-hop", answers=("painted boats, kiln",))
+    assert scores(several, "a boat, the paint")["f1"] == pytest.approx(1 / 3)
+
+
+def test_a_ranking_is_measured_by_line_and_by_session():
+    talks = {number: f"talk {number // 10}" for number in range(100)}
+    found = of_evidence(frozenset({11, 57}), [3, 57, 58, 1, 2, 12], talks)
+    assert (found["mrr"], found["recall@1"], found["recall@5"]) == (1 / 2, 0, 1 / 2)
+    assert (found["any@5"], found["all@5"]) == (1, 0)
+    assert (found["session_any@5"], found["session_all@10"]) == (1, 1)
+    assert found["ndcg@10"] == pytest.approx(0.387, abs=0.001)
+    assert of_evidence(frozenset({7}), [], talks)["session_any@5"] == 0
+
+
+def test_the_full_context_has_its_own_budget_and_evidence_is_counted_within_equal_ones():
+    how = Evaluation(memory="full-context", budget=100)
+    whole, cut = (evaluated([BUSY], replace(how, settings=each)) for each in ({}, {"budget": "99"}))
+    asked_of = [(one, two) for one, two in zip(whole, cut, strict=True) if one["evidence"]]
+    assert {one["in_reach"] for one, _ in asked_of} == {1}
+    assert all(two["memory_tokens"] <= 100 < one["memory_tokens"] for one, two in asked_of)
+    assert all(one["evidence@500t"] <= one["evidence@4000t"] for one, _ in asked_of)
 
 
 # -- intervals

@@ -1,0 +1,219 @@
+"""Models that answer the questions of an evaluation and judge answers; a judge beside a person."""
+
+from __future__ import annotations
+
+import csv
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from keepsake.errors import BadAnswer, ConfigError, KeepsakeError, ModelError, refusing
+from keepsake.json_lines import line_of, parsed
+from keepsake.lab.benchmarks import TrialQuestion
+from keepsake.lab.measures import JUDGED
+from keepsake.language.perception import words
+from keepsake.models.detection import detected_profiles
+from keepsake.models.embedded import Embedded
+from keepsake.models.gateway import build
+from keepsake.models.model import Model
+from keepsake.models.openai import OpenAIModel
+from keepsake.models.profiles import (
+    AUTO,
+    CHAT,
+    DIALOGUE,
+    EMBEDDED,
+    EXTRACTIVE,
+    LLAMA_CPP,
+    SCRIPTED,
+    ModelProfile,
+)
+from keepsake.paths import Places
+from keepsake.ports import ChatMessage, Generation, GenerationRequest
+from keepsake.tasks.task import Question
+
+PROMPTS: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text("utf-8"))
+"""What models are asked: ``task``, and ``judge``, by kind of question."""
+CONTEXT = 4096
+"""Tokens of a prompt with its answer where neither the profile nor the server says."""
+_FRAME_TOKENS = 160
+"""What the prompt has beside the lines and the question."""
+
+
+class AnsweringModel:
+    """The model of a profile, asked for short texts; blocks. Safe to use from several threads.
+
+    Its answers are kept in a file of JSON lines, so nothing is paid for twice. With the file, the
+    same request has the same answer.
+
+    Args:
+        profile: Its settings; what keeps an agent from repeating itself is left out, since an
+            answer has to repeat.
+        model: What generates.
+        kept: The file.
+
+    Attributes:
+        context: Tokens that the model looks at; 0 where nobody says.
+    """
+
+    def __init__(self, profile: ModelProfile, model: Model, kept: Path) -> None:
+        form = model.capabilities.form if profile.form == AUTO else profile.form
+        self._chat, self._model, self._kept = form == CHAT, model, kept
+        suited = profile.suited(CHAT if self._chat else DIALOGUE)
+        self.profile = replace(suited, repeat_penalty=1.0)
+        self.close, self._lock = model.close, threading.Lock()
+        self.context = profile.context_tokens or model.capabilities.context
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        lines = kept.read_bytes().splitlines() if kept.exists() else ()
+        self._known = {line["key"]: line for line in map(parsed, lines) if "key" in line}
+
+    @property
+    def budget(self) -> int:
+        """Tokens that the lines of a prompt may take together."""
+        return max((self.context or CONTEXT) - self.profile.max_tokens - _FRAME_TOKENS, 256)
+
+    def generate(self, request: GenerationRequest) -> Generation:
+        """The answer to a request, from the file where it was asked before.
+
+        Raises:
+            ModelError: It does not answer.
+        """
+        key = sha256(repr((self.profile, request)).encode()).hexdigest()
+        if key not in self._known:
+            made = {"key": key, **asdict(self._model.generate(request))}
+            with self._lock, self._kept.open("ab") as file:
+                self._known[key] = made
+                file.write(line_of(made))
+        return Generation(**{n: value for n, value in self._known[key].items() if n != "key"})
+
+    def ask(self, prompt: str, opening: str) -> Generation:
+        """What it says to a prompt; ``opening`` is how a continued text begins to answer.
+
+        Raises:
+            ModelError: It does not answer; an empty answer is none.
+        """
+        text = prompt if self._chat else f"{prompt}\n{opening}"
+        messages = (ChatMessage("user", prompt),) if self._chat else ()
+        stop = () if self._chat else ("\n",)
+        try:
+            made = self.generate(self.profile.request(Question(messages, text, stop)))
+        except BadAnswer:
+            made = Generation("", "stop", 0, 0, 0, 0.0, "")
+        return replace(made, text=" ".join(made.text.split()))
+
+    def judge(
+        self, question: TrialQuestion, answer: str, prompts: Mapping[str, str] = PROMPTS["judge"]
+    ) -> float | None:
+        """1 if it calls an answer right, else 0; None where there is nothing to compare it with.
+
+        ``prompts``: By kind of question; ``known`` for other kinds, ``unknown`` where nothing in
+        the life answers.
+
+        Raises:
+            ModelError: It does not answer.
+        """
+        if not question.answers and question.answerable:
+            return None
+        form = prompts.get(question.kind, prompts["known"])
+        form = form if question.answerable else prompts["unknown"]
+        right = " / ".join(question.answers)
+        prompt = form.format(question=question.text, right=right, answer=answer or "(nothing)")
+        return float("yes" in map(str.casefold, words(self.ask(prompt, "Judgement:").text)))
+
+
+def answering_model(here: Places, name: str, seed: int = 0) -> AnsweringModel:
+    """The model of a profile of ``llm.md``; looks whether it answers.
+
+    Raises:
+        KeepsakeError: There is no such profile, it is no model, or its server does not answer.
+    """
+    profiles = detected_profiles(here)
+    try:
+        profile = profiles.get(name)
+    except ConfigError as error:  # of the command line, not of a line of the file
+        told = f"There is no profile {name!r} in {profiles.path}"
+        raise KeepsakeError(told, error.cure) from error
+    if profiles.problem is not None and profiles.path.exists():
+        # The game goes on with what held before; a figure must not come of another model.
+        raise profiles.problem
+    if profile.provider in (EXTRACTIVE, SCRIPTED):
+        told = f"The profile {name!r} is no model (provider {profile.provider})"
+        raise KeepsakeError(told, "Name a profile whose provider is embedded, ollama or openai")
+    model: Model
+    if profile.provider == EMBEDDED:  # a process of the world's: nobody here waits for it to load
+        model = OpenAIModel(profile, Embedded(here).address, kind=LLAMA_CPP)
+    else:
+        model = build(profile, Embedded(here), os.environ)
+    try:
+        model.check()
+    except ModelError as error:
+        model.close()
+        told = f"The model of the profile {name!r} does not answer: {error.what}"
+        cure = "Start the world" if profile.provider == EMBEDDED else error.cure
+        raise KeepsakeError(told, cure) from error
+    return AnsweringModel(replace(profile, seed=seed), model, here.home / "lab" / "answers.jsonl")
+
+
+def judge_prompts(path: str) -> Mapping[str, str]:
+    """The prompts of a judge, with those in a YAML file in place of ours; ``path`` may be empty.
+
+    Raises:
+        KeepsakeError: It cannot be used.
+    """
+    own: Any = {}
+    try:
+        own = yaml.safe_load(Path(path).read_text("utf-8")) if path else {}
+        for each in own.values():
+            each.format(question="", right="", answer="")
+    except (OSError, ValueError, yaml.YAMLError, AttributeError, LookupError) as error:
+        cure = "It has a prompt for each kind, with {question}, {right} and {answer}"
+        raise KeepsakeError(f"{path} has no prompts of a judge ({error})", cure) from error
+    return {**PROMPTS["judge"], **own}
+
+
+# -- a judge beside a person
+
+_RATED, _OF_A_FILE = ("memory", "trial", "question", "text", "expected", "answer"), 100
+PERSON = "person"
+"""The column in which a person writes yes or no."""
+
+
+def agreement(path: Path, rows: Sequence[Mapping[str, Any]]) -> str:
+    """How far the judge and a person agree; without the file, write one for a person to fill in.
+
+    Args:
+        path: A CSV file.
+        rows: All rows that were judged, with their ``memory``.
+
+    Raises:
+        KeepsakeError: The file cannot be used.
+    """
+    judged = {tuple(str(row[name]) for name in _RATED): row[JUDGED] for row in rows}
+    if not path.exists():
+        every = list(judged)
+        step = max(len(every) / _OF_A_FILE, 1.0)
+        chosen = [every[int(place * step)] for place in range(min(len(every), _OF_A_FILE))]
+        with refusing(f"{path} could not be written", "Name another file"), path.open("w") as file:
+            csv.writer(file).writerows([(*_RATED, PERSON), *((*each, "") for each in chosen)])
+        return f"{path} has {len(chosen)} answers: write yes or no under {PERSON}, and run it again"
+    with refusing(f"{path} cannot be read", "Name another file"), path.open(newline="") as file:
+        read = [dict(row) for row in csv.DictReader(file)]
+    found = [
+        (float(row[PERSON].strip().casefold() == "yes"), judged[key])
+        for row in read
+        if (row.get(PERSON) or "").strip()
+        and (key := tuple(row.get(name, "") for name in _RATED)) in judged
+    ]
+    if not found:
+        cure = f"Write yes or no under {PERSON}; its answers are those of this run"
+        raise KeepsakeError(f"{path} rates none of these answers", cure)
+    same, many = sum(person == judge for person, judge in found), len(found)
+    of_person, of_judge = (sum(each) / many for each in zip(*found, strict=True))
+    chance = of_person * of_judge + (1 - of_person) * (1 - of_judge)
+    kappa = f"{(same / many - chance) / (1 - chance):.2f}" if chance < 1 else "–"
+    return f"Judge and person agree on {same} of {many} answers (Cohen's kappa {kappa})"

@@ -1,0 +1,174 @@
+"""What is measured of recalled lines and of answers, each from 0 to 1, and what it is called.
+
+F1 is that of LoCoMo's script (Maharana et al., ACL 2024): stems by Porter, answers of several hops
+split at commas. The hits among sessions are those of LongMemEval's (Wu et al., ICLR 2025).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import sqlite3
+import string
+import threading
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+
+from keepsake.lab.benchmarks import LOCOMO, TrialQuestion
+
+IN_CONTEXT, IN_REACH, KEPT = "in_context", "in_reach", "kept"
+MRR, NDCG, SESSION_ANY, SESSION_ALL = "mrr", "ndcg@10", "session_any@5", "session_all@10"
+F1, EXACT, RIGHT, ABSTAINS, JUDGED = "f1", "exact", "right", "abstains", "judged"
+DEPTHS, BUDGETS = (1, 5, 10, 20), (500, 1000, 2000, 4000)
+RECALL = {depth: f"recall@{depth}" for depth in DEPTHS}
+"""The share of the evidence among the first lines that were recalled."""
+ANY, ALL_HIT = ({depth: f"{name}@{depth}" for depth in DEPTHS[1:]} for name in ("any", "all"))
+"""Whether some of the evidence, or all of it, is among them."""
+WITHIN = {tokens: f"evidence@{tokens}t" for tokens in BUDGETS}
+"""The share of the evidence in a prompt of so many tokens."""
+OF_RECALL = frozenset({MRR, NDCG, SESSION_ANY, SESSION_ALL, *RECALL.values()} | {*ANY.values()})
+OF_RECALL |= {*ALL_HIT.values()}
+"""What a memory has that recalls lines, and none that only shows a context."""
+MEASURES: Mapping[str, str] = {
+    **{name: name for depths in (RECALL, ANY, ALL_HIT) for name in depths.values()},
+    MRR: "MRR",
+    NDCG: "nDCG@10",
+    SESSION_ANY: "sessions any@5",
+    SESSION_ALL: "sessions all@10",
+    **{name: f"within {tokens:,} tokens" for tokens, name in WITHIN.items()},
+    IN_CONTEXT: "in context",
+    IN_REACH: "in reach",
+    KEPT: "kept to itself",
+    F1: "F1",
+    EXACT: "exact",
+    RIGHT: "right",
+    ABSTAINS: "says unknown",
+    JUDGED: "judged right",
+}
+"""All shares of 0 to 1, and what tables call them."""
+COSTS: Mapping[str, str] = {
+    "memory_tokens": "tokens of memory",
+    "prompt_tokens": "tokens of prompt",
+    "memory_seconds": "s memory",
+    "answer_seconds": "s answer",
+    "dollars": "$ an answer",
+}
+NAMES = {**MEASURES, **COSTS}
+_LISTED = LOCOMO[1]
+"""The kind of questions whose answers are lists."""
+SAYS_UNKNOWN = re.compile(
+    r"no information|no idea|never (?:said|told|heard)|"
+    r"not (?:mentioned|stated|specified|provided|known|available|enough|sure)|unknown|"
+    r"unanswerable|(?:do|does|did)(?: not|n['’]t) (?:know|say|tell|mention|specify|provide|recall|"
+    r"remember|have (?:any |enough )?information)|"
+    r"(?:can ?not|can['’]t|could(?: not|n['’]t)|unable to) "
+    r"(?:know|say|tell|answer|be (?:answered|determined)|determine)",
+    re.I,
+)
+
+# -- what was found
+
+
+def of_evidence(
+    evidence: frozenset[int], ranked: Sequence[int], sessions: Mapping[int, str]
+) -> dict[str, float]:
+    """The measures of a ranking.
+
+    Args:
+        evidence: The memories that answer the question; one at least.
+        ranked: The memories that were recalled, best first, each once.
+        sessions: The talk, or the day, of each memory.
+    """
+    ranks = [place for place, each in enumerate(ranked, 1) if each in evidence]
+    found = {MRR: 1 / ranks[0] if ranks else 0.0}
+    for depth, name in RECALL.items():
+        found[name] = sum(rank <= depth for rank in ranks) / len(evidence)
+    for depth, name in ANY.items():
+        found[name] = float(found[RECALL[depth]] > 0)
+        found[ALL_HIT[depth]] = float(found[RECALL[depth]] == 1)
+    ideal = sum(1 / math.log2(place + 1) for place in range(1, min(len(evidence), 10) + 1))
+    found[NDCG] = sum(1 / math.log2(rank + 1) for rank in ranks if rank <= 10) / ideal
+    wanted = {sessions[number] for number in evidence}
+    visited = list(dict.fromkeys(sessions[number] for number in ranked if number in sessions))
+    found[SESSION_ANY] = float(not wanted.isdisjoint(visited[:5]))
+    found[SESSION_ALL] = float(wanted <= {*visited[:10]})
+    return found
+
+
+# -- what an answer is worth
+
+_PUNCTUATION = str.maketrans("", "", string.punctuation + "’“”…")
+_ARTICLES = frozenset({"a", "an", "the", "and"})
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text as LoCoMo's script counts them."""
+    bare = text.casefold().replace(",", "").translate(_PUNCTUATION)
+    return [word for word in bare.split() if word not in _ARTICLES]
+
+
+class _Porter:
+    """Porter's stems, by the tokenizer that SQLite has of them."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._database = sqlite3.connect(":memory:", check_same_thread=False)
+        self._database.executescript(
+            "CREATE VIRTUAL TABLE one USING fts5(word, tokenize = 'porter ascii');"
+            "CREATE VIRTUAL TABLE stems USING fts5vocab(one, 'row');"
+        )
+
+    def stem(self, word: str) -> str:
+        with self._lock:
+            self._database.execute("DELETE FROM one")
+            self._database.execute("INSERT INTO one VALUES (?)", [word])
+            return str((self._database.execute("SELECT term FROM stems").fetchone() or [word])[0])
+
+
+@lru_cache(maxsize=32_768)
+def porter(word: str) -> str:
+    """The stem of a word in lower case, after Porter (1980)."""
+    return _PORTER.stem(word)
+
+
+_PORTER = _Porter()
+
+
+def token_f1(answer: str, right: str, *, listed: bool = False) -> float:
+    """Harmonic mean of precision and recall over stems, however they are ordered, 0 to 1.
+
+    ``listed``: Both are lists; each item of ``right`` counts with the best item of the answer.
+    """
+    if listed:
+        items = right.split(",")
+        best = (max(token_f1(said, item) for said in answer.split(",")) for item in items)
+        return sum(best) / len(items)
+    said, wanted = (Counter(map(porter, words_of(text))) for text in (answer, right))
+    every = said.total() + wanted.total()
+    return 2 * (said & wanted).total() / every if every else 1.0
+
+
+def stands_in(answers: Iterable[str], lines: Sequence[str]) -> bool:
+    """Whether one of the answers stands in some lines, word for word."""
+    told = f" {' '.join(words_of(' '.join(lines)))} "
+    return any(f" {' '.join(words_of(each))} " in told for each in answers)
+
+
+def scores(question: TrialQuestion, answer: str) -> dict[str, float]:
+    """What an answer is worth by each measure that fits its question, 0 to 1.
+
+    A question that the life does not answer has a measure of its own: whether the answer says so.
+    So a model that says so to everything gains nothing where there is an answer.
+    """
+    well = not stands_in(question.stale, [answer])
+    if not question.answerable:
+        return {ABSTAINS: float(well and SAYS_UNKNOWN.search(answer) is not None)}
+    if not question.answers:
+        return {}
+    listed, said = question.kind == _LISTED, {*words_of(answer)}
+    return {
+        F1: max(token_f1(answer, each, listed=listed) for each in question.answers),
+        EXACT: float(any(said == {*words_of(each)} for each in question.answers)),
+        RIGHT: float(well and stands_in(question.answers, [answer])),
+    }
