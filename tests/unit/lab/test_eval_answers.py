@@ -71,10 +71,10 @@ def test_answers_are_graded_by_category_with_intervals(environ, tmp_path, server
     assert every["questions"] == 16
     assert every["f1"]["low"] < every["f1"]["mean"] < every["f1"]["high"]
     assert scores_of(window)["in_reach"]["mean"] <= every["in_reach"]["mean"]
-    first = server.calls("/v1/chat/completions")[0].body["messages"][0]["content"]
+    asked = len(calls := server.calls("/v1/chat/completions"))
+    prompts = [call.body["messages"][0]["content"] for call in calls]
+    first = next(e for e in prompts if e.endswith("Question: What did Nadia buy for making bowls?"))
     assert "3 March 2023, Nadia: Oskar, you will not believe it" in first
-    assert first.endswith("Question: What did Nadia buy for making bowls?")
-    asked = len(server.calls("/v1/chat/completions"))
     rows = [f"{row}yes" for row in rated.read_text().splitlines()[1:]]
     rated.write_text("\n".join([rated.read_text().splitlines()[0], *rows]))
     again = ask(environ, *more, memory=memory)

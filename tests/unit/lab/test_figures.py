@@ -141,7 +141,9 @@ def test_a_ranking_is_measured_by_line_and_by_session():
 
 def test_the_full_context_has_its_own_budget_and_evidence_is_counted_within_equal_ones():
     how = Evaluation(memory="full-context", budget=100)
-    whole, cut = (evaluated([BUSY], replace(how, settings=each)) for each in ({}, {"budget": "99"}))
+    whole, cut = (
+        evaluated([QUIET], replace(how, settings=each)) for each in ({}, {"budget": "99"})
+    )
     asked_of = [(one, two) for one, two in zip(whole, cut, strict=True) if one["evidence"]]
     assert {one["in_reach"] for one, _ in asked_of} == {1}
     assert all(two["memory_tokens"] <= 100 < one["memory_tokens"] for one, two in asked_of)
