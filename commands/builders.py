@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import time
+from typing import Any
 
 from evennia.accounts.models import AccountDB
+from evennia.commands.default import help as default
 from evennia.utils.utils import iter_to_str
 from twisted.python.failure import Failure
 
@@ -29,12 +31,33 @@ from world.deed.progress import DEEDS, doers, progress, records
 from world.scenes import read_scenes, scenes
 
 SHOWN = 30
+_BUILDERS = ("admin", "agents", "building", "system")
+"""Categories of help that are not for players."""
 _UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _FOR = re.compile(
     r"(?P<name>.+?)\s+for\s+(?P<number>\d{1,4})\s*(?P<unit>[mhdw])\w*\s*(?::\s*(?P<why>.*))?$", re.I
 )
 
+type _Topics = dict[str, list[str]]
 type _Files = tuple[Atlas, dict[str, WorldDeed]]
+
+
+class CmdHelp(default.CmdHelp):
+    """Evennia's help, whose index begins with what players need."""
+
+    def format_help_index(self, cmds: _Topics, topics: _Topics, **kwargs: Any) -> str:
+        """The index: players' commands, then the builders', each with its ``@``."""
+        theirs, told = ({c: d.pop(c) for c in _BUILDERS if c in d} for d in (cmds, topics))
+        shown = str(super().format_help_index(cmds, topics, **kwargs))
+        if theirs or told:
+            theirs = {c: [f"@{key.lstrip('@')}" for key in keys] for c, keys in theirs.items()}
+            kwargs["title_lone_category"] = True
+            below = super().format_help_index(theirs, told, **kwargs)
+            shown = f"{shown}\n\n|wFor builders|n\n{below}".lstrip()
+        return shown
+
+
+CmdHelp.__doc__ = default.CmdHelp.__doc__  # the docstring is the help in the game
 
 
 class CmdDeed(BuilderCommand):

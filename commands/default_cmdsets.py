@@ -56,7 +56,7 @@ class CharacterCmdSet(default_cmds.CharacterCmdSet):
         super().at_cmdset_creation()
         for command in _NOT_IN_THE_WORLD:
             self.remove(command())
-        for command in (*PLAYER_COMMANDS, *BUILDER_COMMANDS, moving.CmdNoMatch):
+        for command in (*PLAYER_COMMANDS, *BUILDER_COMMANDS, builders.CmdHelp, moving.CmdNoMatch):
             self.add(command())
         self.add(CmdSetAgents)
         for each in speech.social_commands():
@@ -73,7 +73,7 @@ class AccountCmdSet(default_cmds.AccountCmdSet):
         super().at_cmdset_creation()
         for command in _NOT_FOR_ACCOUNTS:
             self.remove(command())
-        for command in (people.CmdWho, manners.CmdChannel, manners.CmdPage):
+        for command in (people.CmdWho, manners.CmdChannel, manners.CmdPage, builders.CmdHelp):
             self.add(command())
 
 

@@ -165,6 +165,7 @@ class TestTheCup(DeedsVillage):
     def test_all_see_it_nobody_can_do_it_again_and_a_restart_changes_none_of_it(self):
         own = [m for m in self.memories("mira") if m.kind == "act" and m.to == "Tom"]
         assert [m.text.startswith("say Come in, Tom,") for m in own] == [True], "to a newcomer"
+        assert own[0].event == "deed", "so that @why says that a rule spoke"
         self.put(self.ada, "kettle")
         self.reading[self.ada].clear()
         shown = self.play_all("twelfth_cup.given_back")

@@ -98,6 +98,14 @@ class TestModeration(Building, Inn):
         assert told.count("\n") == 0, "a page forges no line of the game"
         assert "|/" in told
 
+    def test_help_tells_players_commands_first_and_builders_with_their_sign(self):
+        players, _, builders = self.type("help").partition("For builders")
+        assert "whisper" in players
+        assert "ban" not in players
+        assert "@ban" in builders
+        self.ann.execute_cmd("help")
+        assert "builders" not in self.shown[-1]
+
     def test_a_report_is_read_by_builders_and_is_bounded(self):
         self.ann.execute_cmd("report tom = |rHe shouts.|n " + "x" * 2000)
         assert any("[Report]" in text for text in self.heard)

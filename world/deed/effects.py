@@ -86,7 +86,7 @@ def _say(taken: Taken) -> None:
     for person, words in taken.step.says.items():
         agent = taken.people.get(person)
         if agent is not None and (mind := mind_of(agent)) is not None:
-            mind.actor.speak(agent, words.replace("{who}", name), name)
+            mind.actor.speak(agent, words.replace("{who}", name), name, event=DEED)
 
 
 def make(taken: Taken) -> None:

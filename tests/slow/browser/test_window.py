@@ -109,6 +109,11 @@ def test_what_happens_is_seen_without_a_reload(page: Page, world: WatchedWorld) 
     expect(heard).to_have_count(1)
     expect(heard.locator("b")).to_have_text("Mira")
     expect(page.locator("#agents tr", has_text="Mira")).to_contain_text("say The ferry leaves")
+    thought = page.locator("#feed .event.thought").first
+    expect(thought).to_be_attached()
+    expect(thought).to_be_hidden()
+    page.get_by_label("also thoughts").check()
+    expect(thought).to_be_visible()
 
 
 # -- an agent
@@ -129,8 +134,11 @@ def test_what_players_write_stays_words(page: Page) -> None:
     # Signs that turn writing round end with the words that they stand in.
     assert said.evaluate("(node) => getComputedStyle(node).unicodeBidi") == "isolate"
     expect(page.locator(".summary pre").first).to_contain_text("<img")
-    assert page.locator("main img, main script").count() == 0
     assert page.title() == "Mira: memory"
+    page.locator("#sections").get_by_role("link", name="People").click()
+    expect(page.get_by_role("heading", name="Said and done")).to_be_visible()
+    expect(page.locator("#panel-people .prose li", has_text="<img")).to_be_visible()
+    assert page.locator("main img, main script").count() == 0
 
 
 def test_the_timeline_opens_what_is_under_a_summary(page: Page) -> None:
@@ -177,6 +185,10 @@ def test_recall_by_hand_shows_scores_and_leads_to_the_memory(page: Page) -> None
 
 def test_a_compaction_shows_what_changed(page: Page) -> None:
     open_mira(page, "compactions")
+    vain = {"number": 1, "outcome": "waterfall", "tokens_before": 1500, "tokens_after": 1501}
+    words = "/static/keepsake/watch/event_words.js"
+    told = page.evaluate(f"r => import('{words}').then(m => m.describe('compaction', r))", vain)
+    assert ("saved nothing" in told["what"], told["tone"]) == (True, "trouble")
     newest = page.locator(".compactions > li").first
     newest.locator("summary").first.click()
     expect(newest.locator("ins").first).to_be_visible()
@@ -201,6 +213,7 @@ def test_a_search_finds_the_newest_words_and_leads_to_the_memory(
 def test_why_leads_from_an_act_down_to_the_raw_memories(page: Page, world: WatchedWorld) -> None:
     line = world.say("When does the ferry leave?")
     open_mira(page)
+    page.get_by_label("also thoughts").check()
     answered = page.locator("#feed .event.thought", has_text="Tamsin")
     expect(answered.last).to_be_visible()
     expect(page.locator("#feed .event", has_text=f'"{line}"')).to_be_visible()
@@ -292,6 +305,7 @@ def test_a_player_walks_by_clicks_and_is_back_there_after_a_restart_of_the_world
     page.goto("/webclient/")
     story = page.locator("#story")
     expect(story).to_contain_text("to leave.")
+    expect(page.locator("#map")).to_be_hidden()
     line, ways = page.get_by_label("What you do"), page.get_by_role("navigation", name="Ways out")
     line.fill("create Griet willow-harbour-lantern")
     line.press("Enter")
@@ -317,4 +331,13 @@ def test_a_player_walks_by_clicks_and_is_back_there_after_a_restart_of_the_world
     ways.get_by_title("The Kettle").click()
     expect(ways.get_by_title("Pump Square")).to_be_visible()
     page.reload()
-    expect(ways.get_by_title("Pump Square")).to_be_visible()
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(ways.get_by_text("Pump Square")).to_be_visible()
+    line.fill("say Good day, all.")
+    line.press("Enter")
+    expect(story).to_contain_text("You say,")
+    expect(story.get_by_text("Good day, all.")).to_have_count(1)
+    line.fill("quit")
+    line.press("Enter")
+    expect(story.get_by_role("link", name="Come back in")).to_be_visible()
+    expect(line).to_be_hidden()

@@ -18,6 +18,8 @@ const page = Math.random().toString(36).slice(2);
 const MOST_LINES = 2000;
 const MOST_SAID = 200;
 const LONGEST_WAIT = 30000;
+const WAYS = { n: "north", ne: "northeast", e: "east", se: "southeast", s: "south", sw: "southwest", w: "west", nw: "northwest", u: "up", d: "down" };
+const SPOKEN = ["say", "talk", "whisper", "shout"];
 const SECRET = /^\s*(connect|create|co|cr)\s+(\S+|"[^"]*")\s+.+$/i;
 
 /* What was typed before the page was loaded again, in this tab alone. */
@@ -25,6 +27,7 @@ const said = JSON.parse(sessionStorage.getItem("said") ?? "[]");
 let turn = said.length;
 let socket = null;
 let wait = 1000;
+let columns = 0;
 let loggedIn = false;
 
 function address() {
@@ -36,30 +39,25 @@ function address() {
   return `${given || `${scheme}://${found}`}?${session}&${page}&browser`;
 }
 
+/* What somebody typed is text; all else is the game's HTML, or ours. */
 function show(html, kind) {
   const atEnd = story.scrollHeight - story.scrollTop - story.clientHeight < 40;
   const line = document.createElement("div");
   line.className = kind;
-  line.innerHTML = html;
+  line[kind === "mine" ? "textContent" : "innerHTML"] = html;
   story.append(line);
   while (story.childElementCount > MOST_LINES) story.firstElementChild.remove();
   if (atEnd || kind === "mine") story.scrollTop = story.scrollHeight;
-}
-
-function escaped(text) {
-  const holder = document.createElement("i");
-  holder.textContent = text;
-  return holder.innerHTML;
 }
 
 function showWays({ exits, places }) {
   const buttons = Object.keys(exits).map((way) => {
     const button = document.createElement("button");
     const place = document.createElement("i");
-    place.textContent = ` ${places[way]}`;
+    place.textContent = places[way];
     button.type = "button";
     button.title = places[way];
-    button.append(way, place);
+    button.append(`${WAYS[way] ?? way} `, place);
     button.addEventListener("click", () => enact(way));
     return button;
   });
@@ -82,7 +80,11 @@ function showMapPanel(on) {
 }
 
 const hears = {
-  text: (args) => show(args[0].replace(/<br\s*\/?>\n?/g, "\n"), "theirs"),
+  text: ([html], { type }) => {
+    // One's own words stand there once: as the world tells them.
+    if (SPOKEN.includes(type) && html.startsWith("You ")) story.querySelector(".mine:last-child")?.remove();
+    show(html.replace(/<br\s*\/?>\n?/g, "\n"), "theirs");
+  },
   room_info: (_args, facts) => showWays(facts),
   room_map: (args) => showMap(args[0]),
   prompt: (args) => {
@@ -96,6 +98,7 @@ function connect() {
   socket = new WebSocket(address(), ["v1.evennia.com"]);
   socket.onopen = () => {
     wait = 1000;
+    columns = 0;
     tellWidth();
   };
   socket.onmessage = (message) => {
@@ -106,7 +109,8 @@ function connect() {
     loggedIn = false;
     bar.hidden = true;
     if (event.code === 1000) {
-      show("The line is closed. Load the page again to come back.", "notice");
+      show('The line is closed. <a href="">Come back in</a>', "notice");
+      prompt.hidden = form.hidden = map.hidden = true;
       return;
     }
     show(`The line is lost; trying again in ${Math.round(wait / 1000)} s.`, "notice");
@@ -125,12 +129,14 @@ function tellWidth() {
   const { paddingLeft, paddingRight } = getComputedStyle(story);
   const width = story.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
   const screenwidth = Math.max(20, Math.min(78, Math.floor(width / column)));
+  if (socket.readyState !== WebSocket.OPEN || screenwidth === columns) return;
+  columns = screenwidth;
   socket.send(JSON.stringify(["client_options", [], { screenwidth }]));
 }
 
 /* What a click does, shown like what is typed. */
 function enact(line) {
-  if (send(line)) show(escaped(`> ${line}`), "mine");
+  if (send(line)) show(`> ${line}`, "mine");
 }
 
 function send(line) {
@@ -147,7 +153,7 @@ form.addEventListener("submit", (event) => {
   const line = input.value;
   if (!send(line)) return;
   const secret = !loggedIn && SECRET.test(line);
-  if (line) show(escaped("> " + (secret ? line.replace(/\S+\s*$/, "•••") : line)), "mine");
+  if (line) show(`> ${secret ? line.replace(/\S+\s*$/, "•••") : line}`, "mine");
   if (line && !secret && line !== said.at(-1)) said.push(line);
   sessionStorage.setItem("said", JSON.stringify(said.slice(-MOST_SAID)));
   turn = said.length;
@@ -178,3 +184,4 @@ mapButton.addEventListener("click", () => {
 });
 showMapPanel((localStorage.getItem("map-shown") ?? String(window.innerWidth > 640)) === "true");
 connect();
+new ResizeObserver(tellWidth).observe(story); // the map takes some of it

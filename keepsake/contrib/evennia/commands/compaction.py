@@ -78,7 +78,8 @@ def compacted(outcome: Compacted) -> Tended:
     if outcome.outcome is Outcome.NOTHING:
         return False, f"Nothing to compact: {outcome.detail}"
     before, after = outcome.tokens_before, outcome.tokens_after
-    return True, f"Compacted: {outcome.detail}; {before:,} tokens before, {after:,} now"
+    how = "Compacted" if after < before else "Nothing was saved"
+    return after < before, f"{how}: {outcome.detail}; {before:,} tokens before, {after:,} now"
 
 
 def taken_back(outcome: Undone | CompactionError) -> Tended:

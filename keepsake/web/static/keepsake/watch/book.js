@@ -36,11 +36,6 @@ export class Book {
     fill(this.more, "Older pages");
   }
 
-  /** What else stands below a page. */
-  beside(_page) {
-    return null;
-  }
-
   async #next() {
     try {
       this.#shown += PAGE;
@@ -56,17 +51,37 @@ export class Book {
   }
 
   #page({ title, at, text, facts, file }, open) {
-    const said = Object.entries(facts).map(([name, value]) => `${name} ${value}`).join(" · ");
+    const said = Object.entries(facts).map(([name, value]) => `${name}: ${value}`).join(" · ");
     return el("li", { "data-row": true, tabindex: "-1" }, el("details", { open },
       el("summary", { "data-opens": true }, el("b", { dir: "auto" }, title), at ? el("small", {}, time(at)) : null, el("small", { dir: "auto" }, said)),
-      el("pre", { class: "text prose", dir: "auto", title: file }, linked(text)), this.beside({ file, text })));
+      prose(text), this.beside?.({ file, text })));
   }
 }
 
-/** Numbers of memories lead to where they stand. */
-function linked(text) {
-  return text.split(/((?<=\bmemor(?:y|ies)\b[*]*:? )\d+(?:, \d+)*)/).map((part, i) => (i % 2
-    ? part.split(", ").flatMap((n, place) => [place ? ", " : "", el("a", { href: `#memory/${n}` }, n)]) : part));
+const INLINE = /(\*\*[^*]+\*\*|`[^`]+`|\d{4}-\d\d-\d\dT[\d:.]+\+00:00|(?<=\bmemor(?:y|ies)\b[*]*:? )\d+(?:, \d+)*)/;
+
+/** Markdown as elements: headings, lists, bold words, times, and numbers of memories that lead there. */
+function prose(text) {
+  const page = el("div", { class: "text prose", dir: "auto" });
+  let at = page; // the list or paragraph that goes on
+  const begin = (tag) => (at = at.matches(tag) ? at : page.appendChild(el(tag)));
+  for (const [, marks, words] of text.replace(/<!--[^]*?-->/g, "").matchAll(/^[ \t]*(#+ |[-*] |)(.*)$/gm)) {
+    if (marks[0] === "#" || !words) at = page;
+    if (marks[0] === "#" && marks.length > 2) page.append(el("h4", {}, inline(words.replace(/^\d{8}-\d+, /, ""))));
+    else if (marks && marks[0] !== "#") begin("ul").append(el("li", {}, inline(words)));
+    else if (!marks && words) begin("p").append(...inline(`${words} `));
+  }
+  return page;
+}
+
+function inline(words) {
+  return words.split(INLINE).flatMap((part, i) => {
+    if (i % 2 === 0) return part;
+    if (part.startsWith("**")) return el("b", {}, part.slice(2, -2));
+    if (part.startsWith("`")) return el("code", {}, part.slice(1, -1));
+    if (part.includes("T")) return time(part);
+    return part.split(", ").flatMap((n, place) => [place ? ", " : "", el("a", { href: `#memory/${n}` }, n)]);
+  });
 }
 
 export class Notes extends Book {

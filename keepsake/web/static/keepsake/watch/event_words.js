@@ -2,21 +2,16 @@
 
 import { count, many, percent, seconds } from "./dom.js";
 
-/** Which kinds a reader may switch off, and what they are called. */
-export const GROUPS = {
-  memory: "memories", thought: "thoughts", recall: "recall", compaction: "compactions",
-  sleep: "sleep", error: "errors", health: "servers", world: "world",
-};
-
-/** Which of them concern the world, and no agent. */
-export const WORLDLY = ["error", "health", "world"];
+/** Tones of what only tells how it works: what was said and done, and what went wrong, have others. */
+export const INNER = ["thought", "quiet", "result"];
 
 /** `{ what, more, tone }` of a record; the tone is a class of the stylesheet. */
 export function describe(kind, record) {
   return (SAYS[kind] || unknown)(record);
 }
 
-const SAYS = { memory, thought, recall, compaction, sleep, error, health, world };
+/** Who words which kind of the log. */
+export const SAYS = { memory, thought, recall, guard, compaction, sleep, error, health, world };
 
 function memory(record) {
   const text = record.text ?? "";
@@ -64,17 +59,23 @@ function recall(record) {
   return { what: `recalls: ${record.question}`, more: join(found, took, `for: ${record.by}`), tone: "thought" };
 }
 
+function guard({ op, before, reason }) {
+  return { what: `${op} of its answer: ${before}`, more: reason, tone: "quiet" };
+}
+
 function compaction(record) {
   const range = record.last ? `memories ${record.first}–${record.last}` : "";
   const tokens = `${count(record.tokens_before)} → ${count(record.tokens_after)} tokens`;
   const more = join(record.reason, range, tokens, record.seconds ? seconds(record.seconds) : "", record.problem);
-  const bad = record.outcome === "failed";
-  return { what: `compaction ${record.number || ""}: ${record.outcome}`, more, tone: bad ? "trouble" : "milestone" };
+  const vain = record.number && record.tokens_after >= record.tokens_before ? ", which saved nothing" : "";
+  const tone = vain || record.outcome === "failed" ? "trouble" : "milestone";
+  return { what: `compaction ${record.number || ""}: ${record.outcome}${vain}`, more, tone };
 }
 
 function sleep(record) {
   const step = record.op === "step" ? `asleep: ${record.step}` : record.op;
-  return { what: step, more: join(record.why, record.problem), tone: record.problem ? "trouble" : "milestone" };
+  const tone = record.problem ? "trouble" : record.op === "step" ? "quiet" : "milestone";
+  return { what: step, more: join(record.why, record.problem), tone };
 }
 
 function error(record) {
@@ -82,7 +83,7 @@ function error(record) {
 }
 
 function health(record) {
-  const what = `${record.provider} at ${record.host} ${record.ready ? "is ready" : "is not ready"}`;
+  const what = `${record.provider} ${record.host.startsWith("in ") ? "" : "at "}${record.host} ${record.ready ? "is ready" : "is not ready"}`;
   return { what, more: record.problem, tone: record.ready ? "milestone" : "trouble" };
 }
 

@@ -1,7 +1,7 @@
 /* The live stream as rows. However long the page is open, it holds the newest 500 and no more. */
 
 import { count, el, fill, setText, time } from "./dom.js";
-import { describe, GROUPS, WORLDLY } from "./event_words.js";
+import { describe, INNER } from "./event_words.js";
 
 const MOST = 500;
 const PAINT = 100;
@@ -16,13 +16,10 @@ export class Feed {
   #paused = false;
   #missed = 0;
   #words = "";
-  #off = new Set();
 
   constructor(root, { named = false, most = MOST } = {}) {
     this.named = named;
     this.most = most;
-    // What concerns the world has nobody's name: on the page of an agent it never comes.
-    this.groups = Object.entries(GROUPS).filter(([kind]) => named || !WORLDLY.includes(kind));
     this.list = el("ol", {
       class: "feed", role: "log", "aria-live": "off", tabindex: "0", "aria-label": "What happens",
     });
@@ -32,7 +29,9 @@ export class Feed {
       type: "search", placeholder: "only rows with …", "aria-label": "Filter the stream",
       on: { input: () => this.#sift(this.filter.value) },
     });
-    fill(root, el("div", { class: "tools" }, this.pauseButton, this.filter, this.#kinds()), this.none, this.list);
+    this.inner = el("input", { type: "checkbox", on: { change: () => this.#sift(this.filter.value) } });
+    const inner = el("label", { class: "switch" }, this.inner, "also thoughts, searches and books");
+    fill(root, el("div", { class: "tools" }, this.pauseButton, this.filter, inner), this.none, this.list);
   }
 
   /** Take an event; it is painted a moment later, together with what comes by then. */
@@ -92,7 +91,7 @@ export class Feed {
 
   #row(kind, record) {
     const { what, more, tone } = describe(kind, record);
-    const row = el("li", { class: `event ${tone}`, tabindex: "-1", "data-row": true, "data-kind": kind },
+    const row = el("li", { class: `event ${tone}`, tabindex: "-1", "data-row": true },
       time(record.t),
       this.named && record.agent ? el("b", { dir: "auto" }, record.agent) : null,
       el("span", { class: "what", dir: "auto" }, what.slice(0, LONGEST)),
@@ -112,17 +111,6 @@ export class Feed {
     return el("a", { href: `#memory/${record.n}`, class: "number", "data-opens": true }, `memory ${record.n}`);
   }
 
-  #kinds() {
-    const boxes = this.groups.map(([kind, name]) => {
-      const box = el("input", { type: "checkbox", checked: true, on: { change: () => {
-        this.#off[box.checked ? "delete" : "add"](kind);
-        this.#sift(this.filter.value);
-      } } });
-      return el("label", {}, box, name);
-    });
-    return el("fieldset", { class: "kinds" }, el("legend", {}, "Show"), boxes);
-  }
-
   #sift(words) {
     this.#words = words.trim().toLowerCase();
     for (const row of this.list.children) row.hidden = !this.#fits(row);
@@ -130,7 +118,7 @@ export class Feed {
   }
 
   #fits(row) {
-    if (this.#off.has(row.dataset.kind)) return false;
+    if (!this.inner.checked && row.matches(INNER.map((tone) => `.${tone}`).join())) return false;
     return !this.#words || row.textContent.toLowerCase().includes(this.#words);
   }
 }

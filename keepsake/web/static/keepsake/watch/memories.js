@@ -40,15 +40,10 @@ export function memoriesFold(id, first, last) {
     return next > last ? null : more(`The next of them, from ${count(next)} on`, () => load(next));
   };
   const words = first === last ? `Memory ${count(first)}` : `Memories ${count(first)}–${count(last)}`;
-  return lazy(el("span", {}, `${words}, word for word`), () => [list, step(() => load(first))]);
-}
-
-/** Details whose inside is made when they are opened for the first time. */
-function lazy(title, make) {
   const inside = el("div", { class: "under" });
   const details = el("details", { on: { toggle: () => {
-    if (details.open && !inside.hasChildNodes()) fill(inside, make());
-  } } }, el("summary", { "data-opens": true }, title), inside);
+    if (details.open && !inside.hasChildNodes()) fill(inside, list, step(() => load(first)));
+  } } }, el("summary", { "data-opens": true }, `${words}, word for word`), inside);
   return details;
 }
 

@@ -37,7 +37,7 @@ function draw() {
   for (const id of rows.keys()) if (!known.has(id)) rows.delete(id);
   const wantedRows = shown.map((agent) => rows.get(agent.id).row);
   // Moving a row takes the focus from it, so rows move only when their order is another one.
-  if (!same([...body.children], wantedRows)) reorder(wantedRows);
+  if (body.childElementCount !== wantedRows.length || wantedRows.some((row, i) => body.children[i] !== row)) reorder(wantedRows);
   drawSummary(shown.length);
   drawServers();
 }
@@ -136,16 +136,9 @@ function wanted(agent) {
 
 function sorted(agents) {
   const { by } = COLUMNS[sorting.column];
+  const compare = (a, b) => (a > b) - (a < b);
   const sign = sorting.down ? -1 : 1;
   return agents.toSorted((a, b) => sign * compare(by(a), by(b)) || compare(a.name, b.name));
-}
-
-function compare(a, b) {
-  return a < b ? -1 : a > b ? 1 : 0;
-}
-
-function same(a, b) {
-  return a.length === b.length && a.every((each, i) => each === b[i]);
 }
 
 function sortBy(column, down) {

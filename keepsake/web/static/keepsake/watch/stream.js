@@ -4,10 +4,10 @@
  * lets go of its stream, and goes on where it was when somebody looks again.
  */
 
-import { GROUPS } from "./event_words.js";
+import { SAYS } from "./event_words.js";
 
 /** A `gap` says that events are missing, a `beat` only that the line lives. */
-const KINDS = [...Object.keys(GROUPS), "guard", "gap", "beat"];
+const KINDS = [...Object.keys(SAYS), "gap", "beat"];
 const BEFORE = 100;
 const SILENCE = 45000;
 const AGAIN = 2000;
