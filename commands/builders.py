@@ -47,11 +47,10 @@ class CmdHelp(default.CmdHelp):
 
     def format_help_index(self, cmds: _Topics, topics: _Topics, **kwargs: Any) -> str:
         """The index: players' commands, then the builders', each with its ``@``."""
-        theirs, told = ({c: d.pop(c) for c in _BUILDERS if c in d} for d in (cmds, topics))
+        theirs = {c: [f"@{key.lstrip('@')}" for key in cmds.pop(c)] for c in _BUILDERS if c in cmds}
+        told = {c: topics.pop(c) for c in _BUILDERS if c in topics}
         shown = str(super().format_help_index(cmds, topics, **kwargs))
         if theirs or told:
-            theirs = {c: [f"@{key.lstrip('@')}" for key in keys] for c, keys in theirs.items()}
-            kwargs["title_lone_category"] = True
             below = super().format_help_index(theirs, told, **kwargs)
             shown = f"{shown}\n\n|wFor builders|n\n{below}".lstrip()
         return shown

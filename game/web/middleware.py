@@ -59,10 +59,8 @@ class SharedLogin(SharedLoginMiddleware):
         # Whether somebody is logged in is read first: only then is it known whether the key that
         # the browser sent is of any session.
         anybody = SESSION_KEY in request.session or request.session.session_key is not None
-        if anybody or request.path_info.startswith(_CLIENT):
-            answer: HttpResponseBase = super().__call__(request)
-            return answer
-        answer = self.get_response(request)
+        shares = anybody or request.path_info.startswith(_CLIENT)
+        answer: HttpResponseBase = (super().__call__ if shares else self.get_response)(request)
         return answer
 
 

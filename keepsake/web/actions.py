@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import timedelta
 from queue import Empty, SimpleQueue
 from typing import Any
 
 from django.http import HttpRequest
 from ninja import Router
-from pydantic import BaseModel, ConfigDict, StrictStr
+from pydantic import AwareDatetime, BaseModel, ConfigDict, StrictStr
 
 from keepsake.agent.agent_log import log
 from keepsake.agent.mind import Mind, Tended
@@ -57,7 +57,7 @@ class SummaryEdit(_Body):
     """All new words of a summary."""
 
     kind: Tier
-    at: datetime
+    at: AwareDatetime
     """When the summary that is changed was written, as it was shown: another is left alone."""
     text: StrictStr
 
@@ -128,11 +128,8 @@ def pin(request: HttpRequest, number: int, body: PinLine) -> Done:
 @router.post(f"{ONE}/unpin", response=_RESPONSES)
 def unpin(request: HttpRequest, number: int, body: PinLine) -> Done:
     """Take a pinned line out."""
-
-    def work(mind: Mind) -> str:
-        return f"No longer pinned: {mind.books.pinned.remove(body.text)}"
-
-    return _kept(request, number, f"unpin {body.text!r} of", work)
+    what, done = f"unpin {body.text!r} of", "No longer pinned: {}".format
+    return _kept(request, number, what, lambda mind: done(mind.books.pinned.remove(body.text)))
 
 
 @router.post(f"{ONE}/note", response=_RESPONSES)
@@ -161,7 +158,8 @@ def summary(request: HttpRequest, number: int, body: SummaryEdit) -> Done:
             file = files.read(body.kind)
         except ValueError as error:
             raise KeepsakeError(str(error), "Mend the file") from error
-        shown = found is not None and _shown(found.time) == _shown(body.at)
+        # The API shows milliseconds.
+        shown = found is not None and abs(found.time - body.at) < timedelta(milliseconds=1)
         if not shown or file is None or found is None or file.text != found.text.strip():
             raise KeepsakeError("Another summary stands there by now", "Load it, and change that")
         files.edit(body.kind, body.text)
@@ -169,11 +167,6 @@ def summary(request: HttpRequest, number: int, body: SummaryEdit) -> Done:
         return "; ".join(notes) or "Written into its file, which the next compaction takes over"
 
     return _kept(request, number, f"change the {body.kind} summary of", work)
-
-
-def _shown(time: datetime) -> str:
-    """A time as precisely as the API shows it."""
-    return time.astimezone(UTC).isoformat(timespec="milliseconds")
 
 
 # -- who did it

@@ -152,7 +152,7 @@ def book(
     """What it keeps beside its memories, newest first; ``kept`` is always in its prompts."""
     folder = world.folder_of(number)
     if of == "nights":
-        return history.nights_of(runtime().places.events, number, limit)
+        return list(islice(history.nights(runtime().places.events, number), limit))
     return history.book(folder, of, limit)
 
 

@@ -169,13 +169,13 @@ def _file(path: Path) -> PageView:
         title=str(names[-1] if isinstance(names, list) and names else meta.get("title", path.stem)),
         at=time_of(next((meta[name] for name in _TIMES if name in meta), None)),
         text=str(page.content)[:_LONGEST],
-        facts={name: _plain(meta[name]) for name in _TOLD if meta.get(name)},
+        facts={
+            name: ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+            for name in _TOLD
+            if (value := meta.get(name))
+        },
         file=path.name,
     )
-
-
-def _plain(value: object) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 BOOKS: Mapping[str, Sequence[str]] = {
@@ -192,12 +192,8 @@ def book(folder: Path, name: str, limit: int) -> list[PageView]:
     return sorted(pages, key=lambda page: page.at or _EVER, reverse=True)[:limit]
 
 
-def nights_of(events: Path, agent_id: int, limit: int) -> list[PageView]:
-    """An agent's newest nights, as the event log tells of them."""
-    return list(islice(_nights(events, agent_id), limit))
-
-
-def _nights(events: Path, agent_id: int) -> Iterator[PageView]:
+def nights(events: Path, agent_id: int) -> Iterator[PageView]:
+    """An agent's nights, the newest first, as the event log tells of them."""
     lines, calls = list[str](), 0  # of one night, the last first
     for record in newest_first(events, kind=Sleep.kind, agent_id=agent_id, most=_FAR):
         if record.get("op") == "falls asleep":

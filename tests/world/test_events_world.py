@@ -19,7 +19,7 @@ from keepsake.memory.types import CompactReason
 from keepsake.models.gateway import Gateway
 from keepsake.models.profiles import Profiles
 from keepsake.paths import REPOSITORY, Places
-from keepsake.web.history import nights_of
+from keepsake.web.history import nights
 from tests.fakes.model_server import Reply
 from tests.world.agents_world import FixedConfig, LoggedWorld
 
@@ -154,7 +154,7 @@ class NightsTest(EventsWorld):
         steps = [each["step"] for each in self.logged("sleep") if each["op"] == "step"]
         assert steps == ["consolidate", "reflect", "profiles", "compact"]
         number = self.mira.id
-        (night,) = nights_of(self.services.places.events, number, 9)
+        (night,) = nights(self.services.places.events, number)
         *lines, woken = night.text.splitlines()
         assert (night.facts["why"], woken) == ("16 hours awake", "- woken by Tom")
         assert [line[2:].partition(":")[0] for line in lines] == steps

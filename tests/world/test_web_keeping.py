@@ -10,8 +10,8 @@ from keepsake.contrib.evennia.audit import AUDIT, newest
 from tests.world.web_world import WRITING, WebWorld
 
 
-class TestSearch(WebWorld):
-    """Words in all memories."""
+class TestKept(WebWorld):
+    """Words in all memories, and what an agent keeps beside its own."""
 
     def test_words_are_found_in_all_memories(self):
         self.another_agent("Ada")
@@ -24,10 +24,6 @@ class TestSearch(WebWorld):
         assert [hit["memory"]["number"] for hit in few["hits"]] == [31, 30, 29, 28]
         # The words of a memory are searched, not the names of its fields.
         assert self.get("/search", q="perception")["hits"] == []
-
-
-class TestBooks(WebWorld):
-    """What an agent keeps beside its memories."""
 
     def test_notes_pins_and_people_are_shown(self):
         self.said = ["say Good evening, Tom.", "wait"]

@@ -126,16 +126,9 @@ def _row(past: PastCompaction, colour: str) -> list[str]:
         f"{past.tokens_before} > {past.tokens_after}",
         str(past.calls),
         f"{past.seconds:.1f}",
-        _end(past),
+        "undone" if past.undone is not None else "cleared" if past.cleared else "",
     )
     return [f"{colour}{cell}" for cell in cells]
-
-
-def _end(past: PastCompaction) -> str:
-    """What became of it: taken back, cleared; empty where it stands."""
-    if past.undone is not None:
-        return "undone"
-    return "cleared" if past.cleared else ""
 
 
 def _one(name: str, archive: Archive, number: int) -> str:
