@@ -12,7 +12,7 @@ import heapq
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
@@ -48,7 +48,7 @@ class Weights:
     nearby: float = 0.3
     speaker: float = 2.5  # said or done by somebody whom the question names
     asker: float = 8.0  # said by whoever asks about their own life
-    named: float = 0.2  # the text itself holds a name of the question
+    linked: float = 1.0  # has a rare word of the best by words or by meaning
     place: float = 0.4  # lived at a place that the question names
     time: float = 3.5  # lived at a time that the question names
     when: float = 0.75  # for a text that names a time, when one is asked for
@@ -70,6 +70,7 @@ class Candidates:
     documents: Mapping[str, Document]
     words: Mapping[str, float] | None
     meaning: Mapping[str, float] | None
+    linked: Collection[str] = ()  # keys of those that have a rare word of the best
 
 
 def rank(
@@ -101,11 +102,12 @@ def rank(
         and "?" in each.text
         and each.text.rstrip(' "”’)').endswith("?")
     }
-    scores = _by_signs(question, documents, said, now, scene=scene, weights=weights)
+    scores = _by_signs(question, documents, now, scene=scene, weights=weights)
     words = _by_words(question, found.words or {}, documents, told, beside)
     meaning = _by_meaning(found.meaning or {}, documents, near, weights.nearby)
     for place, document in enumerate(documents):
         scores[place] += weights.words * words[place] + weights.meaning * meaning[place]
+        scores[place] += weights.linked * (document.key in found.linked)
         if place in asking and not scene:
             scores[place] -= weights.asking
         if agent and document.speaker == agent and _SPEECH.match(document.text):
@@ -167,7 +169,6 @@ def _near(
 def _by_signs(
     question: RecallQuery,
     documents: Sequence[Document],
-    said: Sequence[str],
     now: datetime,
     *,
     scene: bool,
@@ -176,18 +177,14 @@ def _by_signs(
     """What people, places and times that the question names speak for each, its length and age."""
     recent = weights.recent_scene if scene else weights.recent
     life, moment = weights.half_life.total_seconds(), now.timestamp()
-    names = [(name, [f" {each} " for each in stemmed(name).split()]) for name in question.names]
     scores, lived, latest = list[float](), dict[str, float](), moment
     for document in sorted(documents, key=lambda each: -each.last):  # a clock may be put back
         latest = min(latest if document.last else moment, document.time.timestamp())
         lived[document.key] = latest
-    for document, held in zip(documents, said, strict=True):
+    for document in documents:
         speaker, total = document.speaker.casefold(), 0.0
-        for name, parts in names:
-            if speaker == name:
-                total += weights.speaker
-            elif all(map(held.__contains__, parts)):
-                total += weights.named
+        if speaker in question.names:
+            total += weights.speaker
         if question.asker and speaker == question.asker:
             total += weights.asker
         if document.place and document.place.casefold() in question.names:

@@ -92,7 +92,8 @@ class MemorySearch:
             The hits; None if nothing can be asked.
         """
         now = self._clock.now().astimezone()  # a day begins at midnight where the world is
-        question = read(text, self._names(), now, asker)
+        names = self._names()
+        question = read(text, names, now, asker)
         # A scene is many words: twice would take twice as long.
         views = question.meaning if scene else question.meaning + question.nameless
         vectors, embedder = self._vectors, self._embedder
@@ -124,20 +125,32 @@ class MemorySearch:
             known |= {document.key: document for document, _ in told}
         for span in question.times:
             known |= self._words.of_time(span, _POOL, before, question.asker)
-        best = (*islice(scores, _SPREAD), *islice(meant, _SPREAD))
-        numbers = {row + step for key in best if (row := row_of(key)) > 0 for step in (-1, 1)}
+        spread = (*islice(scores, _SPREAD), *islice(meant, _SPREAD))
+        numbers = {row + step for key in spread if (row := row_of(key)) > 0 for step in (-1, 1)}
         more = {*meant, *(f"{DocumentKind.MEMORY}:{number}" for number in numbers)}
         known |= self._attempt("words", lambda: self._words.get(more.difference(known))) or {}
-        documents = {
-            key: document
-            for key, document in sorted(known.items())  # as sums of floats depend on their order
-            if (kinds is None or document.kind in kinds)
-            and (not before or document.last < before)
-            and may(document)
-        }
+
+        def fitting(found: Mapping[str, Document] | None) -> dict[str, Document]:
+            return {
+                key: document
+                for key, document in (found or {}).items()
+                if (kinds is None or document.kind in kinds)
+                and (not before or document.last < before)
+                and may(document)
+            }
+
+        documents = fitting(known)
+        # Who or what the best lines tell of, other lines tell more of: "her brother Edwin".
+        best = [next(filter(documents.__contains__, each), "") for each in (scores, meant)]
+        told = "" if scene else " ".join(documents[key].text for key in best if key)
+        more_of = set(read(told, names, now).terms).difference(question.terms)
+        linked = fitting(self._attempt("words", lambda: self._words.sharing(more_of, before)))
+        documents = dict(sorted((documents | linked).items()))  # sums of floats depend on the order
         return rank(
             question,
-            Candidates(documents, scores, None if near is None else meant),
+            Candidates(
+                documents, scores, None if near is None else meant, linked.keys() - set(best)
+            ),
             now,
             limit=limit,
             kinds=kinds,

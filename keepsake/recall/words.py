@@ -42,6 +42,8 @@ _MOST_ROWS = 1500
 
 In an index of 10,000 memories a word of every sixth text says little beside a rarer one.
 """
+_RARE = 4
+"""A word that so many memories have at most links them."""
 _TABLES = f"""
 CREATE VIRTUAL TABLE words USING fts5(
     text, title, around, key UNINDEXED, kind UNINDEXED, time UNINDEXED, first UNINDEXED,
@@ -62,6 +64,7 @@ SELECT score, {_FIELDS} FROM (
     ORDER BY rank, rowid LIMIT ?
 ) JOIN words ON words.rowid = row ORDER BY score DESC, row
 """
+_SHARING = f"SELECT {_FIELDS} FROM words WHERE words MATCH ? AND rowid BETWEEN 1 AND ?"
 _OF_TIME = f"""
 SELECT {_FIELDS} FROM words WHERE rowid BETWEEN 1 AND ? AND unixepoch(time) BETWEEN ? AND ?
 ORDER BY casefold(speaker) = ? DESC, rowid DESC LIMIT ?
@@ -152,6 +155,15 @@ class WordIndex:
         when = span.start.timestamp(), span.end.timestamp() - 1
         with self._connected() as database:
             found = database.execute(_OF_TIME, ((before or _FAR) - 1, *when, who, limit))
+            return {fields[0]: _document(fields) for fields in found}
+
+    def sharing(self, terms: Iterable[str], before: int | None) -> dict[str, Document]:
+        """The memories that hold one of the rare words among ``terms``."""
+        asked = json.dumps([f'text : "{term}"' for term in terms])
+        with self._connected() as database:
+            counts = database.execute(_COUNTS, (_RARE + 1, asked)).fetchall()
+            rare = " OR ".join(each for each, count in counts if 1 < count <= _RARE)
+            found = database.execute(_SHARING, (rare, (before or _FAR) - 1)) if rare else ()
             return {fields[0]: _document(fields) for fields in found}
 
     def get(self, keys: Iterable[str]) -> dict[str, Document]:

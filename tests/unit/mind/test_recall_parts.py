@@ -16,7 +16,7 @@ from keepsake.recall.words import WordIndex
 from tests.sentences import table
 
 NOW = datetime(2026, 5, 14, tzinfo=UTC)
-PLAIN = Weights(speaker=0, named=0, asking=0, full=0, answer=0, recent=0, nearby=0)
+PLAIN = Weights(speaker=0, linked=0, asking=0, full=0, answer=0, recent=0, nearby=0)
 
 
 def documents(*texts: str) -> dict[str, Document]:
