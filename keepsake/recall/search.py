@@ -142,8 +142,8 @@ class MemorySearch:
         documents = fitting(known)
         # Who or what the best lines tell of, other lines tell more of: "her brother Edwin".
         best = [next(filter(documents.__contains__, each), "") for each in (scores, meant)]
-        told = "" if scene else " ".join(documents[key].text for key in best if key)
-        more_of = set(read(told, names, now).terms).difference(question.terms)
+        lines = "" if scene else " ".join(documents[key].text for key in best if key)
+        more_of = set(read(lines, names, now).terms).difference(question.terms)
         linked = fitting(self._attempt("words", lambda: self._words.sharing(more_of, before)))
         documents = dict(sorted((documents | linked).items()))  # sums of floats depend on the order
         return rank(
