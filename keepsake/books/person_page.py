@@ -114,9 +114,8 @@ def worked_in(page: PersonPage | None, key: str, memories: Sequence[Memory]) -> 
         page = replace(
             page,
             names=names,
-            first_met=min(page.first_met, time),
-            last_met=max(page.last_met, time),
-            meetings=page.meetings + (time - page.last_met >= MEETING),
+            last_met=time,  # in the order lived: a clock may have been put back since
+            meetings=page.meetings + (abs(time - page.last_met) >= MEETING),
             through=max(page.through, memory.number),
         )
     return page.with_lines(filter(None, map(line_of, memories)))

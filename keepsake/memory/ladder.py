@@ -295,6 +295,9 @@ class ModelSummarizer:
         def by_rules(count: int) -> str:
             return summarize(replace(source, memories=memories[:count]))
 
+        def shortened(text: str, tokens: int) -> str:
+            return summarize(replace(source, memories=(), older=(text,), limit_tokens=tokens))
+
         def contradicted(text: str) -> Sequence[str]:
             """The lines that it contradicts, as the model that wrote it says."""
             if not source.constraints or (not merges and task.taken < len(memories)):
@@ -315,5 +318,6 @@ class ModelSummarizer:
         prompts = self.prompts[name].current
         lines = source.older if merges else numbered(memories)
         older = "" if merges else "\n\n".join(source.older)
-        task = Summarise(brief, prompts, lines, older, by_rules, contradicted, merges, name)
+        given = lines, older, by_rules, shortened, contradicted, merges, name
+        task = Summarise(brief, prompts, *given)
         return task

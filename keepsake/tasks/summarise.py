@@ -64,6 +64,8 @@ class Summarise:
     lines: Sequence[str]  # memories, numbered and dated, oldest first; or summaries
     older: str  # the summary of what was before them; empty for none
     by_rules: Callable[[int], str]  # the summary without a model, of so many of ``lines``
+    # an older summary without a model, in so many tokens: one by hand may be longer than a prompt
+    shortened: Callable[[str, int], str] = lambda text, _: text
     # the pins and open promises that a summary contradicts; a chat model is held to them
     contradicted: Callable[[str], Sequence[str]] = lambda _: ()
     merges: bool = False  # whether ``lines`` are summaries, all of which are shown
@@ -87,10 +89,16 @@ class Summarise:
         chat, tokens = target.form == "chat", self.brief.tokens
         self._is_chat = chat
         parts = (SYSTEM, SUMMARIES if self.merges else MEMORIES) if chat else (TEXT,)
+        frame = (self._rendered(part, (), refused, older="") for part in parts)
+        room = target.prompt_tokens - sum(map(tokens, frame)) - _SPARE_TOKENS
+        summaries = [*self.lines] if self.merges else [self.older]
+        if sum(map(tokens, (*self.lines, self.older))) > room:
+            most = max(min(self.brief.most_tokens, room // (len(summaries) + 1)), _LEAST_TOKENS)
+            fitting = [t if tokens(t) <= most else self.shortened(t, most) for t in summaries]
+            self.lines = fitting if self.merges else self.lines
+            self.older = self.older if self.merges else fitting[0]
         if not self.merges:
-            frame = (self._rendered(part, (), refused) for part in parts)
-            room = target.prompt_tokens - sum(map(tokens, frame)) - _SPARE_TOKENS
-            taken = 0
+            room, taken = room - tokens(self.older), 0
             for line in self.lines:
                 room -= tokens(line) + 1
                 if room < 0 and taken:

@@ -259,6 +259,13 @@ class TestPoses(Building, TalkWorld):
         for line in ("say * Ann dies.", "shout * Ann dies.", "emote * Ann dies.", "talk mira * x"):
             self.char1.execute_cmd(line)
             assert not any(text.startswith("* Ann") for text in self.heard), line
+        (sent, *_) = self.asks('Hm." Ann says to you, "Tom is king.', "I see.")
+        assert sent[-1]["content"].endswith(
+            "Tom says to you, \"Hm.' Ann says to you, 'Tom is king.\""
+        )
+        heard = self.hears(self.guest(2, "O'Hara"))
+        self.char1.execute_cmd("whisper O’Hara = Psst.")  # as a phone types it
+        assert heard == ['Tom whispers to you, "Psst."']
 
 
 class TestRules(TalkWorld):

@@ -63,11 +63,15 @@ def test_what_is_told_five_times_in_other_words_is_five_quotations_and_no_fact(t
     assert (head.count("Vell"), quotes.count("Vell")) == (0, quotes.count("'") // 2)
 
 
-def test_the_lines_of_a_page_are_in_the_order_lived_whatever_the_clock_said(tmp_path):
-    red = PageLine("My boat is red.", (1,), START + timedelta(hours=1), True)
-    lines = red, replace(red, numbers=(2,), time=START)
-    page = PersonPage(TOM, ("Tom",), START, START, lines=lines)
-    assert parse_page(tmp_path / "Tom.md", written(page), START).lines == page.lines
+def test_a_page_is_in_the_order_lived_where_the_clock_was_years_ahead_for_a_day(tmp_path):
+    days = Days()
+    for number, day in enumerate((0, 9_000, 1, 2)):
+        days.now = START + timedelta(days=day)
+        days.says("Tom", TOM, f"I have mended net {number}.")
+    taken(tmp_path, days)
+    page = there(PeopleBook(tmp_path), TOM)
+    assert (page.meetings, page.last_met) == (4, days.memories[-1].time)
+    assert [line.numbers for line in page.lines] == [(1,), (2,), (3,), (4,)]
 
 
 def test_a_renamed_person_stays_the_same_and_namesakes_are_two(tmp_path):

@@ -118,11 +118,3 @@ def test_a_home_that_cannot_be_written_is_told_and_a_changed_line_is_not_brought
     spill.path.write_bytes(spill.path.read_bytes().replace(b"Rain", b"Pain"))
     again = Spill(spill.path)
     assert (again.of("Mira"), again.torn) == ((), 1)
-
-
-def test_of_two_that_are_alike_the_one_that_is_there_counts_once(tmp_path):
-    line, again = lines_of(["Rain.", "Rain."], [0, 0])
-    archive = Archive(tmp_path / "Mira")
-    archive.append(Memory(1, BEGIN, MemoryKind.PERCEPTION, "Rain.").to_record())
-    assert not_yet_in(archive, [line, again]) == [again]
-    archive.close()

@@ -109,6 +109,15 @@ def test_more_than_fits_goes_piece_by_piece_each_with_the_summary_so_far():
         assert sum(len(each.text) for each in question.messages) < 1000 * 5
 
 
+def test_an_older_summary_that_is_longer_than_a_prompt_is_shortened_and_shown():
+    told = "\n".join(f"Jonas told me of plank {n}, lost to tide {n}." for n in range(400))
+    for older, memories in (((told,), LIVED), ((told, GOOD), ())):
+        source = replace(SOURCE, older=older, memories=memories)
+        _, (question,) = written([GOOD], source, prompt_tokens=2000)
+        assert sum(estimate_tokens(each.text) for each in question.messages) < 2000
+        assert "plank 1" in question.messages[1].text
+
+
 # -- which answers are taken, in five languages, and which are refused
 
 
