@@ -66,9 +66,11 @@ class Traces:
         mine, others = set[str](), set(_terms(profile))
         self._runs: set[tuple[str, ...]] = set()
         memories = list(memories)
-        # Old Tom is not Tom.
+        theirs = {each.source for each in memories if each.source_id == person.key}
         known = {each.source for each in memories if each.source_id != person.key} - {person.name}
-        longer = (each for each in known if is_named(each, person.name))
+        # What they were called before counts, unless another is called so; Old Tom is not Tom.
+        self._names = {person.name, *filter(None, theirs - known)}
+        longer = (each for each in known if any(is_named(each, name) for name in self._names))
         self._longer = sorted(longer, key=len, reverse=True)
         for memory in memories:
             if self.caused(memory):
@@ -96,8 +98,8 @@ class Traces:
             return True
         if memory.kind is MemoryKind.ACT:
             to = memory.text.removeprefix("whisper ").partition(" = ")[0]
-            return person.name in (memory.to, to) or person.key == memory.to_id
-        by_name = not memory.source_id and memory.source == person.name
+            return not self._names.isdisjoint((memory.to, to)) or person.key == memory.to_id
+        by_name = not memory.source_id and memory.source in self._names
         return memory.source_id == person.key or by_name
 
     def _overheard(self, memory: Memory) -> bool:
@@ -105,13 +107,13 @@ class Traces:
         if memory.kind is not MemoryKind.PERCEPTION:
             return self.named(memory.text)
         of_agent = memory.source_id in person.agents and self.named(memory.text)
-        return of_agent or (said is not None and said.to == person.name)
+        return of_agent or (said is not None and said.to in self._names)
 
     def named(self, text: str) -> bool:
         """Whether ``text`` has their name, and not as a part of somebody else's."""
         for longer in self._longer:
             text = name_pattern(longer).sub(" ", text)
-        return is_named(text, self.person.name)
+        return any(is_named(text, name) for name in self._names)
 
     def hold(self, text: str, *, named: bool = True) -> bool:
         """Whether ``text`` is made of their words, or of them where their name counts."""

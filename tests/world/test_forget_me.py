@@ -259,12 +259,13 @@ def test_what_the_agent_heard_others_say_to_them_goes_too(tmp_path: Path):
 @pytest.mark.parametrize("name", ["Otto", "O'Brien", "Pinned"])
 def test_a_part_of_anothers_name_is_not_theirs_and_no_file_but_one_about_them_goes(tmp_path, name):
     said = f'Old {name} says, "My boat\u2028is red."'
-    waves = (HEARD, name, "9-1", f"{name} waves.", {})
+    waves = (HEARD, "Jory", "9-1", "Jory waves.", {})  # as they were called once
     archived(tmp_path, waves, (HEARD, f"Old {name}", "8-1", said, {}))
     page, pins = tmp_path / "people" / f"Old-{name}-8-1.md", tmp_path / "pinned.md"
     page.parent.mkdir()
     page.write_text(f"Old {name} has a red boat.\n")
-    pins.write_text(f"- Ask Old {name}.\n- {name.replace(chr(39), '’')} owes me six crowns.\n")
+    owes = f"- {name.replace(chr(39), '’')} owes me six crowns.\n- Jory is late.\n"
+    pins.write_text(f"- Ask Old {name}.\n{owes}")
     assert forget(tmp_path, ForgottenPerson("9-1", name))
     assert page.exists()
     assert pins.read_text() == f"- Ask Old {name}.\n"

@@ -32,11 +32,6 @@ def file_of(journal: Journal) -> Path:
     return journal.folder / f"{local_day(NOON).isoformat()}.md"
 
 
-def again(journal: Journal) -> Journal:
-    """The same journal, opened anew."""
-    return Journal(journal.folder)
-
-
 # -- writing and reading
 
 
@@ -45,7 +40,7 @@ def test_what_is_written_can_be_read_again_and_is_written_once_a_day(journal: Jo
     assert entry.id == f"{local_day(NOON):%Y%m%d}-1"
     assert (entry.text, entry.time, entry.memories) == (CUP, NOON, (120, 121))
     assert write(journal, CUP, 6, memories=(131,), who=("t",)) == entry
-    assert journal.entries() == again(journal).entries() == (entry,)
+    assert journal.entries() == Journal(journal.folder).entries() == (entry,)
     write(journal, CUP, who=("t",), now=days_ago(1))
     write(journal, CUP, who=("another",))
     assert len(journal.entries()) == 3

@@ -23,13 +23,6 @@ def state(memory):
     return context.longterm, context.recent, context.window
 
 
-def stands_again(memory, before):
-    """Whether it is as before, but for what has happened since, and all of it is whole."""
-    longterm, recent, window = state(memory)
-    assert check(memory.archive, memory.context(), memory.summaries).problems == ()
-    return (longterm, recent, window[: len(before[2])]) == before
-
-
 def compacted(memory, times):
     """Compact so many times; the states before each."""
     states = []
@@ -49,7 +42,7 @@ def test_the_last_one_is_taken_back_word_for_word_by_one_line_of_the_archive(mem
     lines = sum(1 for _ in memory.archive.forwards())
     undone = memory.undo()
     assert state(memory) == before
-    assert stands_again(memory, before)
+    assert check(memory.archive, memory.context(), memory.summaries).problems == ()
     assert memory.context().window[0].repeats == 3
     assert (undone.number, undone.restored, undone.left) == (1, (1, 4), 0)
     assert "1-4" in undone.detail
