@@ -118,8 +118,6 @@ DROPPED, OUTCOMES = "dropped", 20
 """The outcome that is no failure and no success; how many of the newest outcomes are kept."""
 FAILED = ("refused", "no answer", "too large", "broke off")
 """Outcomes of which nothing came in the world; see :class:`keepsake.events.types.Thought`."""
-_REFUSALS = ["refused"] * 3
-"""Refused answers that mean that something is wrong: one wrong command is everyday life."""
 
 _CURE = "Shorten that, or raise context_tokens in memory_compaction.md if the model can read more"
 
@@ -173,17 +171,13 @@ class ThoughtLog:
         if event.outcome == DROPPED:
             return
         self.recent.append(event.outcome)
-        once = event.outcome == "refused" and [*self.recent][-len(_REFUSALS) :] != _REFUSALS
-        wrong = event.outcome in FAILED and not once
+        wrong = event.outcome in FAILED[1:]  # one wrong command is everyday life
         self.problem = (event.problem or event.outcome) if wrong else ""
         if event.outcome == "acted":
             self.act, self.acted_at = event.command or "", at
         done = filter(None, [event.command, *(f"(refused: {each})" for each in refusals)])
         told = "; ".join(done) or event.outcome
-        tokens = f"{event.prompt_tokens}+{event.completion_tokens} tokens"
-        cost = f"{tokens}, {event.cached_tokens} cached, {event.latency:.2f} s"
-        cost = cost if event.model else "no answer"
-        log(f"[Thinker] {self.name}: {event.trigger} -> {told} ({cost})")
+        log(f"[Thinker] {self.name}: {event.trigger} -> {told} ({event.latency:.2f} s)")
 
     def too_large(self, costs: Costs, problem: CompactionError | None) -> str:
         """Tell the log that a prompt is too large and why; once, until one fits again.

@@ -37,7 +37,7 @@ class Mind:
         self.workers = services.workers
         self.books = books = Books(life, services)
         self.memory = memory = MemoryComponent(life, books, services)
-        self.compactions = Compactions(life, memory, services, lambda: self.sleeper.may_compact)
+        self.compactions = Compactions(life, memory, services)
         recaller = Recaller(life, books.notes, memory, services)
         self.keeper = MemoryTools(memory, books, recaller, self.compactions, services)
         self.actor = Actor(memory, self.keeper, services.seconds)
@@ -81,10 +81,7 @@ class Mind:
         if agent.db.paused:
             return False, f"{agent.key} is paused already"
         agent.db.paused = True
-        told = f"{agent.key} is paused: it perceives and remembers, but does not think"
-        if self.sleeper.asleep:
-            return True, f"{told}; it sleeps on"
-        return True, f"{told}, and goes home to sleep" if self.sleeper.going_home else told
+        return True, f"{agent.key} is paused: it perceives and remembers, but does not think"
 
     def resume(self, agent: Body) -> Tended:
         """Let it think again."""
@@ -92,9 +89,7 @@ class Mind:
             return False, f"{agent.key} is not paused"
         agent.attributes.remove("paused")
         self.thinker.schedule()
-        if self.sleeper.asleep:
-            return True, f"{agent.key} is not paused any more; to think again it wakes first"
-        return True, f"{agent.key} thinks again"
+        return True, f"{agent.key} thinks again{', once it wakes' if agent.db.asleep else ''}"
 
     def put_to_bed(self, agent: Body, who: str, *, here: bool) -> Tended:
         """Send it to bed, or have it lie down where it is."""

@@ -149,7 +149,8 @@ class TestCompacting(LadderWorld):
         memory.compact, books.settle = compacting, settling
         sleeper.fall_asleep("a test said so")
         self.settle(held.is_set)
-        self.mind.compactions.compact_if_due()  # as the housekeeping asks every two seconds
+        # as the housekeeping asks every two seconds
+        self.mind.compactions.compact_if_due(asleep=sleeper.may_compact)
         self.settle()
         assert not self.mind.compactions.compacting, "first the pages are brought up to date"
         let_go.set()

@@ -30,30 +30,22 @@ class Compactions:
         life: Whose it is.
         memory: What is compacted.
         services: What all agents run on.
-        may_compact: Says whether the agent sleeps, so that its memory may be compacted earlier.
 
     Attributes:
         compacting: Whether one is under way, or waits for a thread.
         no_room: Why the last one at the emergency mark made no room; None if it did.
     """
 
-    def __init__(
-        self,
-        life: Life,
-        memory: MemoryComponent,
-        services: Runtime,
-        may_compact: Callable[[], bool],
-    ) -> None:
+    def __init__(self, life: Life, memory: MemoryComponent, services: Runtime) -> None:
         self.compacting = False
         self.no_room: CompactionError | None = None
         self._life, self._memory, self._services = life, memory, services
-        self._may_compact = may_compact
         self._waiting: list[Deferred[None]] = []
 
-    def compact_if_due(self) -> None:
-        """Start one in the background when one is due; asked every few seconds."""
+    def compact_if_due(self, *, asleep: bool = False) -> None:
+        """Start one in the background when one is due, which is earlier for a sleeper."""
         if not self.compacting:
-            self._memory.asleep = self._may_compact()
+            self._memory.asleep = asleep
             if self._memory.memory.may_be_due():
                 self.compact(None)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from twisted.internet.defer import Deferred, TimeoutError
+from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 from keepsake.agent.agent_log import log
@@ -81,8 +81,6 @@ class MemoryTools:
                 text = result
             elif isinstance(result.value, KeepsakeError):
                 text = f"You tried to {command.line}: {result.value}"
-            elif isinstance(result.value, TimeoutError):
-                text = f"You tried to {command.line}: it took too long; try again later"
             else:
                 log(f"[Error] {self.memory.name}: {command.line!r} broke off: {result.value!r}")
             text = text.replace(unsaid, "…") if unsaid else text

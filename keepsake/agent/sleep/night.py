@@ -221,7 +221,7 @@ class Nights:
         """Have the memory compacted if it is over its sleep mark, and wait for the end of it."""
         memory, compactions = self._memory.memory, self._compactions
         made, before = memory.status().compactions, memory.load().used
-        compactions.compact_if_due()
+        compactions.compact_if_due(asleep=True)
         await compactions.idle()
         made, after = memory.status().compactions - made, memory.load().used
         return {"compactions": made, "tokens before": before, "tokens after": after}

@@ -86,15 +86,7 @@ class NightWork:
             return {}
         prompts, journal = self._services.prompts["journal"].current, self._books.journal
         drafts = ask.do(JournalTask(prompts, self._memory.name, list(shown.values())))
-        # Broken off in an earlier try, it has written some of them.
-        told = {
-            number
-            for each in journal.entries()
-            if each.judge is Judge.MODEL and each.origin is not EntryOrigin.INFERRED
-            for number in each.memories
-        }
-        new = [draft for draft in drafts if told.isdisjoint(draft.memories)]
-        for draft in new:
+        for draft in drafts:
             rests_on = [shown[number] for number in draft.memories]
             was_told = any(heard(memory) is not None for memory in rests_on)
             journal.write(
@@ -107,7 +99,7 @@ class NightWork:
                 now=self._services.clock.now(),
                 by="night",
             )
-        return {"written": len(new)}
+        return {"written": len(drafts)}
 
     def reflect(self, ask: NightAsk) -> Figures:
         """Have a model say what follows from the journal, once enough importance has gathered.

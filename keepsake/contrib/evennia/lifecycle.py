@@ -108,5 +108,5 @@ def _keep_house() -> None:
             continue
         with logged(f"{mind.memory.name}: Housekeeping failed"):
             if mind.memory.save_backlog() and busy < COMPACTING_AT_ONCE:
-                mind.compactions.compact_if_due()
+                mind.compactions.compact_if_due(asleep=mind.sleeper.may_compact)
                 busy += mind.compactions.compacting

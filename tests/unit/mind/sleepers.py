@@ -103,7 +103,7 @@ class NoMemory:
     def load(self) -> NoMemory:
         return self
 
-    def compact_if_due(self) -> None:
+    def compact_if_due(self, *, asleep: bool) -> None:
         pass
 
     def idle(self) -> Deferred[None]:
