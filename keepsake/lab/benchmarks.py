@@ -1,27 +1,33 @@
 """Reads the files of benchmarks as they are published; the content says which format it is.
 
-LoCoMo: Maharana et al., ACL 2024, arXiv:2402.17753. LongMemEval: Wu et al., ICLR 2025,
-arXiv:2410.10813, three files of one form. Our own format is what ``recall serve`` takes, with
-questions.
+LoCoMo: Maharana et al., ACL 2024, arXiv:2402.17753. REALTALK: Lee et al., 2025, arXiv:2502.13270,
+in the form of LoCoMo. LongMemEval: Wu et al., ICLR 2025, arXiv:2410.10813, three files of one form.
+Our own format is what ``recall serve`` takes, with questions. An agent's archive is a life, too.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from keepsake.archive.privacy import NOBODY, Audience
+from keepsake.archive.log import Archive
+from keepsake.archive.privacy import NOBODY, WHISPER, Audience
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import KeepsakeError
 from keepsake.lab.conversation import ConversationTurn, fault_of, moment, times_of
+from keepsake.language.heard import heard, key_of
+from keepsake.paths import places
 
+VAULT = "vault:"
+"""How the name of an agent's own archive begins."""
 FORMATS_PAGE = "docs/evaluation.md has the formats"
 ABSTENTION = "_abs"
 """How the id of a question of LongMemEval ends that the chats do not answer."""
@@ -69,19 +75,22 @@ class Trial:
 
 
 _KNOWN = (
-    'Known are LoCoMo ("conversation" with "session_1" …, and "qa"), LongMemEval '
+    'Known are LoCoMo and REALTALK ("session_1" …, and "qa"), LongMemEval '
     f'("haystack_sessions") and {{"turns": …, "questions": …}}; {FORMATS_PAGE}'
 )
 
 
 def read_trials(path: Path) -> list[Trial]:
-    """The lives of a file with their questions.
+    """The lives of a file, of a folder of ``.json`` files, or of ``vault:NAME``, with questions.
 
     Raises:
         KeepsakeError: It cannot be read; names the file, the item and the cure.
     """
+    if path.is_dir() and not (path / "archive").is_dir():
+        return [trial for file in sorted(path.glob("*.json")) for trial in read_trials(file)]
     try:
-        data = json.loads(path.read_text(encoding="utf-8-sig"))
+        lived = path.is_dir() or str(path).startswith(VAULT)
+        data = {"life": str(path)} if lived else json.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         told = f"{path} cannot be read ({error.strerror or error})"
         raise KeepsakeError(told, "Name a file that is there") from error
@@ -146,15 +155,42 @@ class _MarkedQuestion(_Format):
     text: str
     kind: str = "all"
     answer: Annotated[list[str], BeforeValidator(_listed)] = []
+    stale: Annotated[list[str], BeforeValidator(_listed)] = []
     evidence: _List[str] = []
     answerable: bool = True
+    asker: str = ""
+    kept_from: Annotated[list[str], BeforeValidator(_listed)] = []
+    delay: float | None = None  # hours since the last of its evidence; else asked at the end
+
+    def asked(self, n: int, ids: Mapping[str, int], memories: Sequence[Memory]) -> TrialQuestion:
+        """The question about these memories; ``ids`` has the numbers of those that were heard."""
+        evidence = frozenset(ids[turn] for turn in self.evidence if turn in ids)
+        end = max(memory.time for memory in memories)
+        last = max((memories[number - 1].time for number in evidence), default=end)
+        delay = None if self.delay is None else timedelta(hours=self.delay)
+        return TrialQuestion(
+            id=str(n),
+            text=self.text,
+            time=end if delay is None else last + delay,
+            kind=self.kind,
+            answers=tuple(self.answer),
+            stale=tuple(self.stale),
+            evidence=evidence,
+            asker=self.asker,
+            audience=frozenset({self.asker} - {""}),
+            kept_from=frozenset(self.kept_from),
+            delay=delay,
+            # What the agent did not hear, it cannot know.
+            answerable=self.answerable and bool(evidence),
+        )
 
 
 class _MarkedTurns(_Format):
-    """One conversation with its questions, all asked at its end."""
+    """One conversation with its questions; with an agent, what that hears of it."""
 
     turns: list[ConversationTurn] = Field(min_length=1)
     questions: list[_MarkedQuestion]
+    agent: str = ""
 
     @model_validator(mode="after")
     def _is_marked(self) -> Self:
@@ -165,23 +201,57 @@ class _MarkedTurns(_Format):
         return self
 
     def trial(self, name: str) -> Trial:
-        ids = {turn.id: number for number, turn in enumerate(self.turns, 1)}
-        lived = enumerate(zip(self.turns, times_of(self.turns), strict=True), 1)
-        memories = tuple(_said(n, t, each.text, each.speaker, each.place) for n, (each, t) in lived)
-        end = max(memory.time for memory in memories)
-        questions = (
-            TrialQuestion(
-                id=str(number),
-                text=each.text,
-                time=end,
-                kind=each.kind,
-                answers=tuple(each.answer),
-                evidence=frozenset(ids[turn] for turn in each.evidence),
-                answerable=each.answerable,
-            )
-            for number, each in enumerate(self.questions, 1)
-        )
-        return Trial(name, "", memories, tuple(questions))
+        timed = zip(self.turns, times_of(self.turns), strict=True)
+        hearing = [(turn, time) for turn, time in timed if self._hears(turn)]
+        ids = {turn.id: number for number, (turn, _) in enumerate(hearing, 1)}
+        memories = tuple(self._memory(n, *each) for n, each in enumerate(hearing, 1))
+        questions = [each.asked(n, ids, memories) for n, each in enumerate(self.questions, 1)]
+        return Trial(name, self.agent, memories, tuple(questions))
+
+    def _hears(self, turn: ConversationTurn) -> bool:
+        return not (self.agent and turn.hears) or self.agent in (turn.speaker, *turn.hears)
+
+    def _memory(self, number: int, turn: ConversationTurn, time: datetime) -> Memory:
+        """A turn as the agent lives it: its own as an act, for its ears alone as a whisper."""
+        alone, own = len(turn.hears) == 1, turn.speaker == self.agent
+        if not self.agent or not (alone or own):
+            return _said(number, time, turn.text, turn.speaker, turn.place)
+        if not own:
+            whispered = _said(number, time, turn.text, turn.speaker, turn.place)
+            return replace(whispered, event=WHISPER, source_id=turn.speaker)
+        to, kind = turn.hears[0] if alone else "", MemoryKind.ACT
+        said = f"{WHISPER} {to} = {turn.text}" if alone else f"say {turn.text}"
+        return Memory(number, time, kind, said, turn.place, to=to, to_id=to)
+
+
+# -- an agent's own archive
+
+
+class _ArchivedLife(_Format):
+    """The life of an agent of a world; without marked questions, what it was asked there."""
+
+    life: str  # ``vault:NAME``, or the agent's folder
+    questions: list[_MarkedQuestion] = []  # evidence: numbers of memories
+
+    def trial(self, name: str) -> Trial:
+        own = self.life.startswith(VAULT)
+        folder = places().agents / self.life.removeprefix(VAULT) if own else Path(self.life)
+        read = list[Memory]()
+        if (folder / "archive").is_dir():
+            with closing(Archive(folder / "archive", read_only=True)) as archive:
+                read = archive.read(1, archive.last_number)
+        if not read:
+            raise KeepsakeError(f"{folder} has no archive", "Name an agent's folder, or vault:mira")
+        ids = {str(memory.number): n for n, memory in enumerate(read, 1)}  # some may be erased
+        memories = tuple(replace(memory, number=n) for n, memory in enumerate(read, 1))
+        questions = [each.asked(n, ids, memories) for n, each in enumerate(self.questions, 1)]
+        for memory in () if self.questions else memories:
+            said = heard(memory)
+            if said and said.to == "you" and said.words.endswith("?"):
+                number, before = str(memory.number), memory.time - timedelta.resolution
+                asked = TrialQuestion(number, said.words, before, asker=said.who)
+                questions.append(replace(asked, audience=frozenset({key_of(memory)})))
+        return Trial(f"{VAULT}{folder.name}", folder.name.capitalize(), memories, tuple(questions))
 
 
 # -- LongMemEval
@@ -243,7 +313,7 @@ class _TalkTurn(_Format):
     @model_validator(mode="before")
     @classmethod
     def _with_picture(cls, turn: dict[str, Any]) -> Any:
-        said, caption = turn.get("text"), turn.get("blip_caption")
+        said, caption = turn.get("text", turn.get("clean_text")), turn.get("blip_caption")
         if caption or turn.get("img_url"):
             said = f"{said or ''} [shares {caption or 'a picture'}]"
         return {**turn, "text": said.strip() if isinstance(said, str) else said}
@@ -278,7 +348,7 @@ class _Locomo(_Format):
     @classmethod
     def _in_sessions(cls, data: dict[str, Any]) -> Any:
         """The sessions that have turns, in order; LoCoMo has dates of some more."""
-        talk = data["conversation"]
+        talk = data.get("conversation", data)  # REALTALK has them beside the questions
         names = [name for name, turns in talk.items() if SESSION.fullmatch(name) and turns]
         sessions = {
             name: {"turns": talk[name], "began": talk.get(f"{name}_date_time")}
@@ -323,7 +393,9 @@ def _ids(written: str) -> Iterator[tuple[int, int]]:
 
 _FORMATS: Mapping[str, type[_Format]] = {
     "turns": _MarkedTurns,
+    "life": _ArchivedLife,
     "haystack_sessions": _LongMemEval,
     "conversation": _Locomo,
+    "session_1": _Locomo,
 }
 """The key by which each format is known, and what reads an item of it."""

@@ -21,7 +21,7 @@ from keepsake.recall.query import read
 from keepsake.recall.search import MemorySearch
 
 _NO_TIME = datetime(2000, 1, 1, tzinfo=UTC)
-_FORMATS = ("%I:%M %p on %d %B, %Y", "%Y/%m/%d %H:%M", "%Y/%m/%d")
+_FORMATS = ("%I:%M %p on %d %B, %Y", "%Y/%m/%d %H:%M", "%Y/%m/%d", "%d.%m.%Y, %H:%M:%S")
 """How the public memory benchmarks write a time."""
 
 
@@ -44,6 +44,9 @@ class ConversationTurn:
     time: _Text = ""
     text: _Text  # what was said
     place: _Text = ""  # where
+    # who hears it beside its speaker, by name; none for everybody. An evaluation hands an agent's
+    # memory what that agent hears
+    hears: tuple[_Text, ...] = ()
 
 
 _SHAPE = 'A turn looks like {"id": "D1:1", "speaker": "Ann", "time": "8 May 2023", "text": "…"}'

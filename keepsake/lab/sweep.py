@@ -24,7 +24,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from keepsake.errors import KeepsakeError
 from keepsake.lab.answers import CONTEXT, answering_model, judge_prompts
-from keepsake.lab.benchmarks import Trial, read_trials
+from keepsake.lab.benchmarks import VAULT, Trial, read_trials
 from keepsake.lab.conversation import fault_of
 from keepsake.lab.evaluate import RECALLED, Evaluation, Row, evaluated, limited
 from keepsake.lab.probes import LOADS, probe_trials
@@ -65,7 +65,7 @@ class Probes(_Form):
 
 
 class TrialSource(_Form):
-    """Where trials come from: a file, or probes."""
+    """Where trials come from: a file (or a folder of files, or ``vault:NAME``), or probes."""
 
     file: Path | None = None
     probes: Probes | None = None
@@ -177,8 +177,9 @@ def read_plan(path: Path) -> SweepPlan:
         raise KeepsakeError(f"{path} is no YAML ({error})", _GUIDE) from error
     sources = []
     for source in found.sources:
-        file = path.parent.resolve() / source.file.expanduser() if source.file else None
-        if file is not None and not file.exists():
+        lived = source.file and str(source.file).startswith(VAULT)
+        file = source.file if lived else source.file and path.parent.resolve() / source.file
+        if file is not None and not (lived or file.exists()):
             told = f"{path}: there is no file {file}"
             raise KeepsakeError(told, "Name one from where the plan lies")
         sources.append(source.model_copy(update={"file": file}))

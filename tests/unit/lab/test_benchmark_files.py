@@ -1,13 +1,18 @@
 """Benchmarks are read in the form in which they are published; errors name file, item and cure."""
 
 import json
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
+from keepsake.archive.log import Archive
+from keepsake.archive.privacy import is_private
 from keepsake.errors import KeepsakeError
 from keepsake.lab.benchmarks import read_trials
 from keepsake.paths import REPOSITORY
+from tests.unit.memories.test_memories import life
 
 FOLDER = REPOSITORY / "tests" / "data" / "benchmarks"
 
@@ -30,6 +35,52 @@ def test_locomo_is_read_as_it_is_published():
     trick = asked["What did Oskar sell at the market in Varde?"]
     assert (trick.kind, trick.answerable, trick.answers) == ("adversarial", False, ())
     assert all(q.time == first.memories[-1].time for q in first.questions)
+
+
+def test_realtalk_is_read_in_a_folder_of_talks(tmp_path):
+    for number, talk in enumerate(json.loads((FOLDER / "locomo.json").read_text())):
+        said = json.dumps(talk.pop("conversation")).replace('"text":', '"clean_text":')
+        (tmp_path / f"Chat_{number}.json").write_text(json.dumps(talk | json.loads(said)))
+    read, published = read_trials(tmp_path), read_trials(FOLDER / "locomo.json")
+    assert [each.questions for each in read] == [each.questions for each in published]
+
+
+def test_an_agent_is_handed_what_it_hears(tmp_path):
+    said = [("a", "Ann", [], "I have a puppy."), ("b", "Ann", ["Mira"], "It is stolen.")]
+    said += [("c", "Ann", ["Ben"], "From the smith."), ("d", "Mira", ["Ann"], "From whom?")]
+    keys = ("id", "speaker", "hears", "text")
+    asked = {"text": "What of my puppy?", "asker": "Ann", "kept_from": "Ben", "evidence": ["b"]}
+    asked |= {"answer": "stolen", "stale": "bought", "delay": 2}
+    unheard = {"text": "Who lost it?", "answer": "the smith", "evidence": ["c"]}
+    turns = [dict(zip(keys, each, strict=True), time="8 May 2023") for each in said]
+    path = tmp_path / "life.json"
+    path.write_text(json.dumps({"agent": "Mira", "turns": turns, "questions": [asked, unheard]}))
+    (trial,) = read_trials(path)
+    assert [m.text for m in trial.memories if is_private(m)] == [
+        "It is stolen.",
+        "whisper Ann = From whom?",
+    ]
+    assert len(trial.memories) == 3
+    known, unknown = trial.questions
+    assert (known.audience, known.kept_from, known.stale) == ({"Ann"}, {"Ben"}, ("bought",))
+    assert known.time - trial.memories[1].time == known.delay == timedelta(hours=2)
+    assert (unknown.answerable, unknown.evidence) == (False, frozenset())
+
+
+def test_an_archive_of_the_vault_is_a_life(tmp_path, monkeypatch):
+    monkeypatch.setenv("KEEPSAKE_VAULT", str(tmp_path))
+    archive = Archive(tmp_path / "agents" / "mira" / "archive")
+    for memory in life(9):
+        archive.append(replace(memory, text=f'Ada says to you, "Day {memory.number}?"').to_record())
+    archive.close()
+    (trial,) = read_trials(Path("vault:mira"))
+    assert (trial.agent, len(trial.memories), len(trial.questions)) == ("Mira", 9, 3)
+    marked = {"life": "vault:mira", "questions": [{"text": "Which day?", "evidence": [4]}]}
+    (tmp_path / "marked.json").write_text(json.dumps(marked))
+    (trial,) = read_trials(tmp_path / "marked.json")
+    assert trial.questions[0].evidence == {4}
+    with pytest.raises(KeepsakeError, match="nobody has no archive"):
+        read_trials(Path("vault:nobody"))
 
 
 @pytest.mark.parametrize(
