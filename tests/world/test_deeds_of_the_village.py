@@ -103,7 +103,8 @@ class TestEveryEnd(DeedsVillage):
             then = deed.steps[end]
             before = {target: told(thing_of(target)) for target in then.change}
             read = self.play_all(name)
-            assert then.you.split("{")[0][:60] in read
+            shown = [read.count(each.you.split("{")[0][:60]) for each in deed.steps.values()]
+            assert max(shown) == read.count(then.you.split("{")[0][:60]) == 1, name
             assert progress(self.char1)[deed.id]["end"] == end
             self.check_what_came_of_it(then, name)
             shown = " ".join(self.type("deeds").split())
@@ -127,6 +128,8 @@ class TestEveryEnd(DeedsVillage):
             who = "Tom, together with Ada," if with_ada else "Tom"
             kept = [m for m in self.memories(person) if m.text == line.replace("{who}", who)]
             assert [(m.source, m.importance) for m in kept] == [("Tom", then.importance)]
+            own = [m.text for m in self.memories(person) if (m.kind, m.event) == ("act", "deed")]
+            assert not [text for text in own if text.endswith(",")]
         for person, weight in then.standing.items():
             assert weight * standing(self.char1, person) > 0
         for thing, where in then.move.items():
@@ -272,6 +275,7 @@ class TestAnswers(DeedsVillage):
     def test_what_it_says_to_a_whisper_it_remembers_as_whispered(self):
         self.play("ferry_stage: whisper joss = That is a cork vest, is it not?")
         own = [m for m in self.memories("joss") if m.kind == "act" and m.to == "Tom"]
-        assert [m.text.split(",")[0] for m in own] == ["whisper Tom = Every crossing"]
+        whole = "Every crossing. Every single one. You'd have thought it would wear off."
+        assert [m.text for m in own] == [f"whisper Tom = {whole}"]
         assert is_private(own[0])
         assert own[0].to_id == identity_of(self.char1)

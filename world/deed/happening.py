@@ -67,8 +67,8 @@ def happened(player: Any, said: str = "", *, to: Any = None, how: str = "say") -
             if each.has_account:
                 happened(each)
         return
-    if not player.has_account or player.location is None:
-        return
+    if not player.has_account or player.location is None or player.ndb.in_deed:
+        return  # what an agent says in a deed is part of it
     with logged(f"{player.key}: A deed broke off"):
         mine, world = progress(player), records()
         begun = ((each, mine.get(each.id, {}), world.get(each.id, {})) for each in DEEDS.values())
@@ -80,8 +80,10 @@ def happened(player: Any, said: str = "", *, to: Any = None, how: str = "say") -
         others = [each for each in near if each.has_account and not each.is_agent]
         moment, place = almanac(now().astimezone()), id_of(player.location)
         scene = DeedScene(player, said, to, how, moment, place, people, others)
+        player.ndb.in_deed = True
         for deed, own in due:
             _follow(deed, scene, own)
+    player.ndb.in_deed = False
 
 
 def _follow(deed: WorldDeed, scene: DeedScene, mine: dict[str, Any]) -> None:
@@ -142,7 +144,11 @@ def _take(taken: Taken, scene: DeedScene) -> None:
 def _quote(step: DeedStep, scene: DeedScene) -> None:
     """Whom the step is told or given to keeps what it says there, as it was told, as its own."""
     persons = {step.when.tell, *step.when.give.values()} & {*scene.people}
-    words = " ".join(step.you.split('"')[1::2])
+    said = step.you.split('"')[1::2]
+    words = " ".join(  # `"Herring," she says.` ends a sentence
+        f"{each[:-1]}." if each[-1:] == "," and not then[:1].islower() else each
+        for each, then in zip(said, [*said[1:], ""], strict=False)
+    )
     for person in persons if words and len(persons) == 1 else ():
         if (mind := mind_of(agent := scene.people[person])) is not None:
             how = f"{WHISPER} {scene.player.key} =" if scene.how == WHISPER else "say"
