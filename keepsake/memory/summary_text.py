@@ -68,7 +68,8 @@ def numbered(memories: Iterable[Memory]) -> list[str]:
     lines, before = [], ""
     every = [*memories]
     for memory in [each for each in every if each.event != FORGOTTEN] or every:
-        when = f"[{short_day(memory.time)}, {DAYTIMES[memory.time.hour]}] "
+        here = memory.time.astimezone()
+        when = f"[{short_day(here)}, {DAYTIMES[here.hour]}] "
         lines.append(f"{memory.number}. {'' if when == before else when}{told(memory)}")
         before = when
     return lines

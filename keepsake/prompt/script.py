@@ -15,7 +15,7 @@ from keepsake.archive.records import STOCK, Memory, MemoryKind
 from keepsake.language.perception import for_prompt
 from keepsake.prompt.verbs import PRIVATE
 
-_HOURS = (("night", 5), ("morning", 7), ("afternoon", 5), ("evening", 5), ("night", 2))
+_HOURS = (("night", 6), ("morning", 6), ("afternoon", 6), ("evening", 4), ("night", 2))
 DAYTIMES = tuple(word for word, hours in _HOURS for _ in range(hours))
 """``morning``, ``afternoon``, ``evening`` or ``night``, by the hour."""
 

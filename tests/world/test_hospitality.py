@@ -139,8 +139,8 @@ class TestAbsence(AgentsWorld):
         self.ada.execute_cmd("say Tomorrow it rains.")
         lines = self.come_back()
         assert lines == [
-            '  Ada asked Mira after you in The Inn: "Have you seen Tom?"',
-            '  Ada spoke of you in The Inn: "Tom owes me six pence."',
+            '  Ada asked Mira after you at The Inn: "Have you seen Tom?"',
+            '  Ada spoke of you at The Inn: "Tom owes me six pence."',
         ]
         self.leave()
         assert self.come_back() == [], "it is told once"

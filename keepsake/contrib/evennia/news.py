@@ -117,7 +117,7 @@ def _told(memory: Memory, witness: Witness, who: Absentee) -> News | None:
         return None
     asked = about[0].endswith("?")
     did = f"asked {to or 'around'} after you" if asked else f"spoke of you{f' to {to}' * bool(to)}"
-    where = f" in {memory.place}" if memory.place else ""
+    where = f" at {memory.place}" if memory.place else ""
     text = f'{speaker} {did}{where}: "{shorten(about[0], LONGEST)}"'
     kind = NewsKind.ASKED if asked else NewsKind.SPOKE
     return News(kind, memory.time, text, f"{speaker}: {about[0]}")

@@ -120,7 +120,7 @@ def _listed(name: str, past: Sequence[PastCompaction]) -> str:
 def _row(past: PastCompaction, colour: str) -> list[str]:
     cells = (
         str(past.number),
-        f"{past.time:%m-%d %H:%M}",
+        f"{past.time.astimezone():%m-%d %H:%M}",
         past.reason,
         "-".join(map(str, past.covered)) if past.covered else "none",
         f"{past.tokens_before} > {past.tokens_after}",

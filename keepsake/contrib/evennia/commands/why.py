@@ -251,13 +251,14 @@ def memory_lines(memories: Iterable[Memory]) -> list[str]:
     """One line a memory: number, time, place, what; the day and place only when they change."""
     lines, scene = [], ""
     for memory in memories:
-        here = f"{memory.time:%A %d %B %Y}" + (f", {memory.place}" if memory.place else "")
+        when = memory.time.astimezone()
+        here = f"{when:%A %d %B %Y}" + (f", {memory.place}" if memory.place else "")
         if here != scene:
             lines.append(f"|x-- {plain(here)} --|n")
             scene = here
         reason = f" |x({plain(memory.reason)})|n" if memory.reason else ""
         lines.append(
-            f"{memory.number:>6} |x{memory.time:%H:%M}|n {_MARKS[memory.kind]}  "
+            f"{memory.number:>6} |x{when:%H:%M}|n {_MARKS[memory.kind]}  "
             f"{plain(memory.line)}{reason}"
         )
     return lines
