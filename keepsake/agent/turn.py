@@ -36,7 +36,7 @@ from keepsake.archive.records import COURTESY, Memory, MemoryKind
 from keepsake.books.persona import open_lines
 from keepsake.errors import KeepsakeError, ModelError, ModelUnavailable
 from keepsake.events.types import Thought
-from keepsake.models.profiles import DIALOGUE, SCRIPT, ModelProfile
+from keepsake.models.profiles import CHAT, DIALOGUE, SCRIPT, ModelProfile
 from keepsake.models.queue import Outcome, Priority, Ticket
 from keepsake.ports import Generation, GenerationRequest
 from keepsake.prompt.sections import Costs, Rendered, costs_of
@@ -243,7 +243,7 @@ class Turn:
         services, budget = self.services, profile.prompt_tokens
         now, prompts, tokens = services.clock.now(), services.prompts, services.tokens
         scene, basis = scene_of(self.agent, self.context, self.keeper, found, now, extra=extra)
-        if profile.form == DIALOGUE:  # a small model keeps no secret
+        if profile.form != CHAT:  # it is not told to keep a secret
             scene = replace(scene, persona=" ".join(open_lines(scene.persona)))
         if profile.form == SCRIPT:
             budget = min(services.compaction.current.budget, budget)

@@ -273,41 +273,23 @@ class TestRules(TalkWorld):
 
     FORM = "dialogue"
 
-    def test_rules_answer_whispers_in_whispers_and_do_nothing_of_their_own_accord(self):
+    def test_rules_answer_whispers_in_whispers_and_tell_no_secret_of_the_profile(self):
+        self.mira.db.profile = "You are Mira.\n\nSecret: You fear eels. You buried the ladle."
         with patch.object(ModelProfile, "is_stopgap", True):
             self.char1.execute_cmd("talk Mira I mend nets.")
             self.pass_time(4)
-            self.char1.execute_cmd("whisper Mira = What do I mend?")
+            self.char1.execute_cmd("whisper Mira = Do you fear eels?")
             self.pass_time(4)
         said, whispered = self.acts()
         assert said.startswith("say ")
         assert whispered.startswith("whisper Tom = ")
+        assert "eels" not in whispered
         assert self.mind.thinker.log.outcomes == {"acted": 2}
         assert not self.fake.prompts()
 
-    def test_rules_tell_no_secret_of_the_profile(self):
-        self.mira.db.profile = "You are Mira.\n\nSecret: You fear eels. You buried the ladle."
-        with patch.object(ModelProfile, "is_stopgap", True):
-            for words in ("Do you fear eels?", "Have you buried the ladle?"):
-                self.char1.execute_cmd(f"talk Mira {words}")
-                self.pass_time(4)
-        told = " ".join(self.acts())
-        assert told.count("say ") == 2
-        assert "eels" not in told
-        assert "buried" not in told
-
-    def test_a_small_model_is_shown_no_secret_of_the_profile(self):
-        self.mira.db.profile = "You are Mira, keeper of the Kettle. (secret) You taste nothing."
+    def test_a_small_model_reads_ahead_after_greetings_and_answers_and_is_shown_no_secret(self):
         self.said = [" Sit down, Tom."]
-        self.char1.execute_cmd("talk Mira I mend nets.")
-        self.pass_time(4)
-        prompt = self.fake.prompts()[-1]
-        assert "keeper of the Kettle" in prompt
-        assert "taste nothing" not in prompt
-        assert "say Sit down, Tom." in self.acts()
-
-    def test_a_small_model_reads_ahead_when_a_guest_was_greeted_by_rule_and_after_each_answer(self):
-        self.said = [" Sit down, Tom."]
+        self.mira.db.profile = f"{PERSONA} (secret) You taste nothing."
         self.mind.thinker.answered(identity_of(self.char1))
         self.pass_time(1)
         (ahead,) = self.fake.calls("/api/generate")
@@ -321,6 +303,7 @@ class TestRules(TalkWorld):
         assert answer.body["prompt"].startswith(head)
         assert ahead.body["options"]["num_predict"] == 1
         assert "Mira: Sit down, Tom.\n(" in ahead.body["prompt"]
+        assert "taste nothing" not in "".join(self.fake.prompts())
         assert self.acts() == ["say Sit down, Tom."]
         with patch.object(ModelProfile, "is_stopgap", True):
             self.mind.thinker.answered(identity_of(self.char1))
