@@ -13,6 +13,7 @@ from keepsake.contrib.evennia.creation import find_agents
 from keepsake.contrib.evennia.wording import CannotDo, listed, quoted, sought
 from keepsake.language.perception import one_line
 from typeclasses.characters import Character
+from typeclasses.rooms import where
 
 EVERYTHING = frozenset({"all", "everything"})
 
@@ -156,7 +157,7 @@ def nobody(words: str, caller: ObjectDB) -> str:
     names = [person.get_display_name(caller) for person in people_near(caller)]
     found = find_agents(sought(words))
     is_known = len(found) == 1 and found[0].location is not None
-    there = f" {found[0].key} is in {found[0].location.key}." if is_known else ""
+    there = f" {found[0].key} is {where(found[0].location)}." if is_known else ""
     if not names:
         return f"Nobody called {who} is here. You are alone.{there}"
     be = "is" if len(names) == 1 else "are"

@@ -13,7 +13,7 @@ from keepsake.contrib.evennia.wording import CannotDo, harmless, listed, quoted,
 from keepsake.language.perception import one_line
 from keepsake.prompt.verbs import COMPASS
 from typeclasses.clients import map_in_words, map_of
-from typeclasses.rooms import EXIT_ORDER
+from typeclasses.rooms import EXIT_ORDER, where
 from world.deed.happening import happened
 
 
@@ -67,8 +67,8 @@ class CmdMap(PlayerCommand):
     Usage:
       map
 
-    You are at the |wo|n. |w^|n is a place with a way up, |wv|n one with a way
-    down. For a screen reader (|woption screenreader = on|n) it is in words.
+    You are at the |wo|n. Beside a name is where stairs lead. For a screen reader
+    (|woption screenreader = on|n) it is in words.
     """
 
     key = "map"
@@ -81,7 +81,7 @@ class CmdMap(PlayerCommand):
         # The client, or its player, has said that a screen reader reads it out.
         aloud = self.session is not None and (self.session.protocol_flags or {}).get("SCREENREADER")
         drawn = map_in_words(self.caller) if aloud else map_of(self.caller)
-        self.msg(text=(f"You are at {here.key}.\n\n{drawn}", {"type": "map"}))
+        self.msg(text=(f"You are {where(here)}.\n\n{drawn}", {"type": "map"}))
 
 
 class CmdWake(PlayerCommand):

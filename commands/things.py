@@ -76,12 +76,15 @@ class CmdLook(PlayerCommand):
 
 
 def find_detail(room: ObjectDB, words: str) -> str | None:
-    """The text of a detail of ``room``: by its whole name, else by one word of it."""
+    """The text of a detail of ``room``: by its whole name, else by one word, of either number."""
     details = room.db.details or {}
     name = sought(words).lower()
     if name in details:
         return str(details[name])
-    texts = {text for key, text in details.items() if name in key.split()}
+    forms = {name.removesuffix("s"), f"{name.removesuffix('s')}s"}
+    texts = {details[key] for key in forms & {*details}} or {
+        text for key, text in details.items() if forms & {*key.split()}
+    }
     return str(texts.pop()) if len(texts) == 1 else None
 
 

@@ -70,7 +70,9 @@ def map_of(looker: Any) -> str:
     for room, (row, column) in sorted(drawn.has_mapped.items(), key=lambda each: each[1]):
         letter = "o" if room is looker.location else next(letters)
         drawn.grid[row][column] = f"[{letter}]"
-        names.append(f"{letter} {room.key}")
+        stairs = [way for way in _ways(room, looker) if way.key in ("up", "down")]
+        leads = [f", {way.key} to {way.destination.key}" for way in stairs]
+        names.append(f"{letter} {room.key}{''.join(leads)}")
     rows = [strip_ansi("".join(row)).rstrip() for row in drawn.grid]
     return textwrap.dedent("\n".join(filter(None, rows))) + "\n\n" + "\n".join(names)
 

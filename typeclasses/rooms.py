@@ -19,10 +19,16 @@ from world.atlas import SHORT
 EXIT_ORDER = {name: place for place, name in enumerate(SHORT)}
 
 
+def where(room: Any) -> str:
+    """Where somebody in a room is: ``on the Gorse Path``."""
+    return str(room.db.where or f"at {room.key}")
+
+
 class Room(ObjectParent, DefaultRoom):
     """A place in the world.
 
     Attributes (in the database):
+        where: Where somebody in it is: ``on the Gorse Path``.
         outdoors: Whether sky and tide are seen from it.
         looks: What is seen as well at some times: words of the almanac such as ``low tide,
             night``, all of which must hold, with a sentence.
@@ -101,5 +107,6 @@ def _absences(room: Room) -> Iterator[str]:
             wake = f"To wake {name}: |wwake {name.lower()}|n"
             yield f"{name}, who keeps this place, is asleep. {wake}"
         elif not here and host.location is not None:
-            doing = "sleeps at" if host.db.asleep else "has just stepped out to"
-            yield f"{name}, who keeps this place, {doing} {host.location.key}."
+            out = f"has just stepped out to {host.location.key}"
+            doing = f"sleeps {where(host.location)}" if host.db.asleep else out
+            yield f"{name}, who keeps this place, {doing}."

@@ -85,6 +85,7 @@ class Place(Entry):
     id: str  # stable short id, never shown
     name: Text  # the title over its description
     alias: Text  # one word that stands for it, as in ``go kettle``
+    where: Text = ""  # where somebody in it is: ``on the Gorse Path``
     desc: Text  # what a visitor sees
     # what can be looked at there: each word, with its text
     details: Annotated[dict[str, str], BeforeValidator(_details)] = Field(default_factory=dict)

@@ -9,6 +9,7 @@ from evennia.utils.ansi import strip_ansi
 from game.simulation.living import only
 from keepsake.books.persona import open_lines
 from keepsake.ports import FixedClock
+from keepsake.prompt.script import DAYTIMES
 from tests.sentences import table
 from tests.world.agents_world import AgentsWorld
 from tests.world.built_world import shipped_world
@@ -23,11 +24,16 @@ def moment(*states: str) -> datetime:
     return next(each for each in hours if almanac(each).states.issuperset(states))
 
 
-def test_the_secrets_of_the_village_are_told_to_nobody():
-    told = {
-        each.name: " ".join(open_lines(each.whole_profile))
-        for each in shipped_world()[0].people.values()
-    }
+def test_prompts_and_the_world_call_each_hour_by_the_same_word():
+    day = [datetime(2026, 5, 4, hour).astimezone() for hour in range(24)]
+    assert [DAYTIMES[each.hour] for each in day] == [almanac(each).part for each in day]
+
+
+def test_what_villagers_may_say_anywhere_holds_no_secret_and_nothing_of_home_alone():
+    told = {}
+    for each in shipped_world()[0].people.values():
+        own = [example.partition(f"~{each.name}> ")[2] for example in each.examples]
+        told[each.name] = " ".join([*open_lines(each.whole_profile), *own])
     for name, secret in table("secrets of the village"):
         assert secret not in told[name], (name, secret)
     assert all(told.values())

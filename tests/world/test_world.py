@@ -11,6 +11,8 @@ from evennia.utils.ansi import strip_ansi
 from evennia.utils.create import create_object
 from evennia.utils.test_resources import EvenniaTest, EvenniaTestCase
 
+from commands.base import nobody
+from commands.things import find_detail
 from game.simulation.living import only
 from keepsake.errors import ConfigError
 from keepsake.names import check_agent_name
@@ -18,6 +20,7 @@ from tests.sentences import table
 from tests.world.built_world import BuiltWorld, forget, shipped_world
 from typeclasses.agents import Agent
 from typeclasses.characters import Character
+from typeclasses.clients import map_of
 from world.atlas import FOLDER, OPPOSITE, read_atlas
 from world.build import at_initial_setup, build_world, find
 from world.deed.files import read_deeds
@@ -28,12 +31,15 @@ ATLAS, _ = shipped_world()
 def test_the_shipped_world_holds_together():
     ways = {(way.source, way.direction, way.target) for way in ATLAS.ways}
     assert all((target, OPPOSITE[way], source) in ways for source, way, target in ways)
+    assert all(place.where for place in ATLAS.places.values())
     for place in ATLAS.places.values():
         assert [word for word in place.details if word in place.desc.lower()], place.id
     names = [person.name for person in ATLAS.people.values()]
     for name in names:
         check_agent_name(name, taken=[other for other in names if other != name])
     assert len({name[0] for name in names}) == len(names) == 7, "one letter is enough"
+    small = only(ATLAS, dict(list(ATLAS.people.items())[:1]))  # what nobody owns lies at home
+    assert all(each.at in {*small.people, *small.places} for each in small.things.values())
 
 
 @pytest.fixture
@@ -77,6 +83,12 @@ class TestBuilding(EvenniaTestCase):
 
 
 class TestBuilt(BuiltWorld, EvenniaTest):
+    def test_what_a_room_tells_of_can_be_looked_at(self):
+        told = dict(table("what rooms tell of"))
+        for room, place in ATLAS.places.items():
+            for word in (*place.details, *told[room].split()):
+                assert find_detail(find("room", room), word), (room, word)
+
     def test_what_is_missing_is_made_again_and_the_rest_left_alone(self):
         cup, quay = find("thing", "blue_cup"), find("room", "quay")
         cup.move_to(quay, quiet=True)
@@ -106,6 +118,8 @@ class TestBuilt(BuiltWorld, EvenniaTest):
         assert lines[1].startswith("The only inn in Withy Hythe")
         assert lines[3].startswith("Exits: north to Pump Square, south to The Quay, west to")
         assert lines[4] == "Here: Mira."
+        assert "o The Kettle, up to The Guest Loft" in map_of(tom)
+        assert nobody("wren", tom).endswith("Wren is at the salt pans.")
         heard: list[str] = []
         mira, nell = find("agent", "mira"), find("agent", "nell")
         nell.move_to(find("room", "square"), quiet=True)
@@ -118,9 +132,3 @@ class TestBuilt(BuiltWorld, EvenniaTest):
             "Tom arrives from The Kettle.",
             "Tom is gone.",
         ]
-
-
-def test_what_nobody_owns_lies_where_its_owner_would_live():
-    small = only(ATLAS, dict(list(ATLAS.people.items())[:1]))
-    kept = set(small.people) | set(small.places)
-    assert all(thing.at in kept for thing in small.things.values())
