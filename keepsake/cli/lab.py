@@ -13,8 +13,12 @@ import typer
 app = typer.Typer(no_args_is_help=True, help="Measure memories: what they keep and find again.")
 
 DataFile = Annotated[
-    Path,
-    typer.Argument(help="A file in a format of docs/evaluation.md: LoCoMo …"),
+    Path | None,
+    typer.Argument(help="A file in a format of docs/evaluation.md: LoCoMo …; a folder of them."),
+]
+Life = Annotated[
+    Path | None,
+    typer.Option("--life", help="In place of a file: vault:NAME, the archive of that agent."),
 ]
 Memories = Annotated[
     list[str] | None,
@@ -42,10 +46,17 @@ JsonFile = Annotated[
 ]
 
 
+def _source(data: Path | None, life: Path | None) -> Path:
+    if (found := data or life) is None:
+        raise typer.BadParameter("Name a file, or --life vault:NAME")
+    return found
+
+
 @app.command("recall")
 def recall(
-    data: DataFile,
+    data: DataFile = None,
     *,
+    life: Life = None,
     memory: Memories = None,
     settings: MemorySettings = None,
     limit: QuestionLimit = 0,
@@ -57,13 +68,14 @@ def recall(
     from keepsake.cli import memories  # noqa: PLC0415
 
     same = {"questions": limit, "embedder": embedder, "recalled": recalled}
-    memories.evaluate_recall(data, memory, settings, same, as_json=as_json)
+    memories.evaluate_recall(_source(data, life), memory, settings, same, as_json=as_json)
 
 
 @app.command("answers")
 def answers(
-    data: DataFile,
+    data: DataFile = None,
     *,
+    life: Life = None,
     memory: Memories = None,
     profile: Annotated[str, typer.Option(help="The profile of llm.md that answers.")],
     judge: Annotated[str, typer.Option(help="A profile of llm.md that judges the answers.")] = "",
@@ -93,7 +105,7 @@ def answers(
     same = {"profile": profile, "judge": judge, "writer": writer, "questions": limit}
     same |= {"budget": budget, "seed": seed, "embedder": embedder, "recalled": recalled}
     same |= {"judges": judges, "parallel": parallel, "prices": memories.prices_of(price)}
-    memories.evaluate_answers(data, memory, settings, (json_file, agree), same)
+    memories.evaluate_answers(_source(data, life), memory, settings, (json_file, agree), same)
 
 
 @app.command("probes")

@@ -64,7 +64,16 @@ _FOUND = (*RECALL.values(), ALL_HIT[10], MRR, NDCG, SESSION_ANY, SESSION_ALL)
 RETRIEVAL = (*_FOUND, *WITHIN.values(), "memory_tokens", "memory_seconds")
 _SPENT = ("prompt_tokens", "memory_seconds", "answer_seconds", "dollars")
 ANSWERS = (F1, EXACT, RIGHT, JUDGED, ABSTAINS, IN_REACH, *_SPENT)
-PROBED = (IN_CONTEXT, IN_REACH, RIGHT, ABSTAINS, KEPT, "memory_tokens", "memory_seconds")
+PROBED = (
+    IN_CONTEXT,
+    IN_REACH,
+    ALL_HIT[10],
+    RIGHT,
+    ABSTAINS,
+    KEPT,
+    "memory_tokens",
+    "memory_seconds",
+)
 MOST_LOAD = 10_000
 
 type Names = Sequence[str] | None
@@ -204,7 +213,7 @@ def rows_of(cells: Sequence[TrialCell], json_file: Path | None) -> Found:
 
 
 def run(cells: Sequence[TrialCell], *, evidence: bool = False) -> Found:
-    """The rows of each cell; of those with evidence alone, if only they count.
+    """The rows of each cell; of those with evidence alone, if only they count and there are some.
 
     A memory that breaks off is told of and left out, unless all of them do.
     """
@@ -217,12 +226,10 @@ def run(cells: Sequence[TrialCell], *, evidence: bool = False) -> Found:
             if record.problem:
                 err.print(f"{cell.name}: {record.problem}", markup=False)
             else:
-                found[cell] = [row for row in record.rows if row["evidence"] or not evidence]
+                marked = [row for row in record.rows if row["evidence"]] if evidence else []
+                found[cell] = marked or record.rows
     if not found:
         raise KeepsakeError("No memory was evaluated")
-    if not any(found.values()):
-        named = cells[0].source.file
-        raise KeepsakeError(f"{named} has no question with evidence", "Try eval answers")
     return found
 
 
