@@ -117,15 +117,19 @@ def _schema(name: str, most: int, **fields: Mapping[str, Any]) -> dict[str, Any]
 def _listed(answer: str, name: str) -> list[Mapping[str, Any]]:
     """The objects in the list ``name`` of the first JSON object that has one, or in a bare list.
 
-    Words around it, a comma behind the last item and line ends in a text do no harm.
+    Of an answer that was cut off, those that are whole. Words around it, a comma behind the last
+    item and line ends in a text do no harm.
 
     Raises:
         AnswerRefused: There is no such object, or no such list in it.
     """
     decoder, plain = json.JSONDecoder(strict=False), _LAST_COMMA.sub(r"\1", answer)
+    alone, end = list[Mapping[str, Any]](), 0
     for start in (place for place, sign in enumerate(plain) if sign in "[{"):
+        if start < end:
+            continue
         try:
-            found, _ = decoder.raw_decode(plain, start)
+            found, end = decoder.raw_decode(plain, start)
         except ValueError:
             continue
         except RecursionError:
@@ -133,6 +137,10 @@ def _listed(answer: str, name: str) -> list[Mapping[str, Any]]:
         listed = found.get(name) if isinstance(found, dict) else found or None
         if isinstance(listed, list) and all(isinstance(each, dict) for each in listed):
             return listed
+        if isinstance(found, dict) and name not in found:
+            alone.append(found)
+    if alone:
+        return alone
     raise AnswerRefused(f'The answer is no JSON object with a list "{name}"')
 
 
