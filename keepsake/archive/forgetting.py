@@ -245,11 +245,11 @@ def _clean_file(path: Path, traces: Traces) -> None:
 
 
 def _clean_text(path: Path, text: str, traces: Traces) -> str:
-    if path.suffix == ".json":
-        return json.dumps(traces.cleaned(json.loads(text)), ensure_ascii=False)
     try:
+        if path.suffix == ".json":
+            return json.dumps(traces.cleaned(json.loads(text)), ensure_ascii=False)
         post = frontmatter.loads(text)
-    except yaml.YAMLError:
+    except (ValueError, yaml.YAMLError):
         return traces.without(text)
     post.metadata = traces.cleaned(post.metadata)
     head, *sections = traces.without(post.content).split("\n## ")

@@ -42,6 +42,8 @@ UNSPACED = re.compile(
 _ENDINGS = ("ing", "ied", "ies", "'s", "’s", "ed", "es", "s", "y")
 _END = re.compile(r"[.!?…]+[\"”’')\]]*(?=\s|$)")
 _ABBREVIATIONS = frozenset({"mr", "mrs", "ms", "dr", "st", "no", "vs", "etc"})
+LAST_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])', re.DOTALL)
+"""A text of JSON, or a comma behind which nothing comes: only the first is JSON."""
 SENTENCE_GAP = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])")
 """Where one sentence ends and the next begins, in any language."""
 

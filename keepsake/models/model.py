@@ -25,6 +25,7 @@ from keepsake.errors import (
     ModelTimeout,
     ModelUnavailable,
 )
+from keepsake.language.perception import LAST_COMMA
 from keepsake.models.capabilities import ROLES, TOOLS, WHOLE, Capabilities, alternating, size_of
 from keepsake.models.http import ServerWords, named_errors
 from keepsake.models.profiles import AUTO, CHAT, OLLAMA, YES, ModelProfile
@@ -270,7 +271,7 @@ class ServerModel(ABC):
         name, arguments = sent.get("name"), sent.get("arguments") or {}
         if isinstance(arguments, str):
             try:
-                arguments = json.loads(arguments)
+                arguments = json.loads(LAST_COMMA.sub(r"\1", arguments), strict=False)
             except (ValueError, RecursionError):
                 arguments = None
         if not isinstance(name, str) or not name or not isinstance(arguments, dict):

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from keepsake.language.perception import one_line, pattern
+from keepsake.language.perception import LAST_COMMA, one_line, pattern
 from keepsake.ports import ToolCall
 from keepsake.tasks.deed import deed_of
 
@@ -107,7 +107,8 @@ class AnswerReader:
     def _called(self) -> list[AnswerPart]:
         """The deeds of what has come of JSON: ``{"tool_call": {"name": …, "arguments": {…}}}``."""
         try:
-            found, _ = json.JSONDecoder().raw_decode(self._json)
+            plain = LAST_COMMA.sub(r"\1", self._json)
+            found, _ = json.JSONDecoder(strict=False).raw_decode(plain)
         except (ValueError, RecursionError):  # it goes on, or is none
             return []
         self.altered.append(self._json)

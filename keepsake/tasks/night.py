@@ -6,14 +6,13 @@ They share how memories are shown, the two parts of a prompt, and the JSON that 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.language.heard import spoken
-from keepsake.language.perception import for_prompt, shorten
+from keepsake.language.perception import LAST_COMMA, for_prompt, shorten
 from keepsake.ports import ChatMessage, TargetModel
 from keepsake.prompt.tokens import estimate_tokens
 from keepsake.tasks.conversation import own_line
@@ -33,8 +32,6 @@ TEMPERATURE = 0.3
 _FRAME_TOKENS = 700
 """Left for the template around the lines."""
 _LONGEST_LINE = 400
-_LAST_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])', re.DOTALL)
-"""A text of JSON, or a comma behind which nothing comes."""
 _TEXT: Mapping[str, Any] = {"type": "string"}
 _NUMBERS: Mapping[str, Any] = {"type": "array", "items": {"type": "integer"}}
 _IMPORTANCE: Mapping[str, Any] = {"type": "integer", "minimum": 1, "maximum": 10}
@@ -123,7 +120,7 @@ def _listed(answer: str, name: str) -> list[Mapping[str, Any]]:
     Raises:
         AnswerRefused: There is no such object, or no such list in it.
     """
-    decoder, plain = json.JSONDecoder(strict=False), _LAST_COMMA.sub(r"\1", answer)
+    decoder, plain = json.JSONDecoder(strict=False), LAST_COMMA.sub(r"\1", answer)
     alone, end = list[Mapping[str, Any]](), 0
     for start in (place for place, sign in enumerate(plain) if sign in "[{"):
         if start < end:

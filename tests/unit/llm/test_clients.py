@@ -162,7 +162,7 @@ def test_a_server_that_says_what_it_is_gets_all_it_takes_and_no_more(
 
 
 def test_tools_are_offered_and_called(provider: str, model: Model, fake: FakeModelServer):
-    given = {"what": "the cap"} if provider == "ollama" else '{"what": "the cap"}'
+    given = {"what": "the cap"} if provider == "ollama" else '{"what": "the cap",}'
     fake.always(CHAT_PATHS[provider], Reply(text="", calls=[("give", given), ("give", given)]))
     answer = model.generate(replace(TALK, tools=(GIVE,)))
     assert answer.tool_calls == (ToolCall("give", {"what": "the cap"}),) * 2
