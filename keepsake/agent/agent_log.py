@@ -147,7 +147,6 @@ class ThoughtLog:
         outcomes: How many thoughts ended in which way since the server started.
         guarded: How many answers, or parts of one, a guard ``altered``, ``refused``, ``dropped``.
         recent: How its last :data:`OUTCOMES` thoughts ended, the newest last; without ``dropped``.
-        answered: How many were answered.
         sent: The last prompt that was sent; None before the first.
         act: The line of its last act; empty before the first.
         acted_at: When that was.
@@ -158,7 +157,7 @@ class ThoughtLog:
     def __init__(self, name: str, events: Events) -> None:
         self.outcomes, self.guarded = Counter[str](), Counter[str]()
         self.recent = deque[str](maxlen=OUTCOMES)
-        self.answered, self.act, self.heaviest = 0, "", ""
+        self.act, self.heaviest = "", ""
         self.sent: Sent | None = None
         self.acted_at: datetime | None = None
         self.name, self._events = name, events
@@ -185,14 +184,14 @@ class ThoughtLog:
         Returns:
             The same for builders; empty if they know.
         """
-        largest = max(costs.sections, key=lambda section: section.tokens)
-        if largest.name == self.heaviest:
+        largest = max(costs.sections, key=lambda name: costs.sections[name])
+        if largest == self.heaviest:
             return ""
-        self.heaviest = largest.name
+        self.heaviest = largest
         needs = f"Its prompt needs {costs.used:,} tokens and may have {costs.budget:,}"
         line = (
             f"{self.name} cannot think. {problem or needs}. The largest part of it is "
-            f"{largest.name!r} with {largest.tokens:,} tokens. {_CURE}"
+            f"{largest!r} with {costs.sections[largest]:,} tokens. {_CURE}"
         )
         warn(f"[Thinker] {line}")
         return line

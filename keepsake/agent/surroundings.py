@@ -173,14 +173,9 @@ def event_of(agent: Any, speaker: Any, line: str, facts: Mapping[str, Any]) -> I
     elif (others := people_near(agent)) == [speaker] and kind in _CALLED:
         meant = EventKind.ADDRESSED  # two alone in a room: all that one says is for the other
     else:
-        meant, said = EventKind.HEARD, words_of(line) or line
+        meant, said = EventKind.HEARD, line.partition('"')[2].removesuffix('"') or line
         aside = any(names(said, each.key) for each in others if each is not speaker)
     return Impulse(meant, player, speaker.key, source_id=identity_of(speaker), aside=aside)
-
-
-def words_of(line: str) -> str:
-    """What is said in a perceived line, without who says it: between the quotation marks."""
-    return line.partition('"')[2].removesuffix('"')
 
 
 @dataclass(frozen=True, slots=True)

@@ -256,7 +256,6 @@ class Turn:
 
     async def _end_answer(self, answer: Generation, talk: Talk) -> None:
         """What was still missing its end, an answer that came in one piece, and tool calls."""
-        self.thoughts.answered += 1
         if self.sent is not None:
             self.sent.answer = answer
             self.services.tokens.heard(self.sent.costs.used, answer.prompt_tokens)
@@ -418,7 +417,7 @@ class Turn:
             cause=impulse.memory,
             attempt=self.attempt,
             prompt=sent.request.prompt if sent else "",
-            sections={each.name: each.tokens for each in costs.sections} if costs else {},
+            sections=costs.sections if costs else {},
             budget=costs.budget if costs else 0,
             prompt_tokens=answer.prompt_tokens if answer else 0,
             cached_tokens=answer.cached_tokens if answer else 0,

@@ -198,8 +198,6 @@ class Compaction(AgentEvent):
     prompt_tokens: int = 0  #: Tokens that were sent to the model.
     completion_tokens: int = 0  #: Tokens that it wrote.
     model: str = ""  #: Who wrote the summaries.
-    #: Tokens that each rung of the ladder saved, by its name.
-    rungs: Counts = field(default_factory=dict)
     problem: str = ""  #: Why it failed.
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import starmap
 from typing import Any, NamedTuple
 
 from keepsake.ports import Tokens
@@ -104,18 +103,11 @@ class Marks:
 # -- what sections cost
 
 
-class PromptSection(NamedTuple):
-    """One part of a prompt."""
-
-    name: str
-    tokens: int
-
-
 @dataclass(frozen=True, slots=True)
 class Costs:
     """What one prompt costs."""
 
-    sections: tuple[PromptSection, ...]
+    sections: Mapping[str, int]  # tokens of each, in the order in which they begin
     budget: int
     used: int  # tokens of the whole prompt
 
@@ -129,14 +121,14 @@ def costs_of(prompt: Rendered, tokens: Tokens, budget: int) -> Costs:
     for (_, name), cost in zip(prompt.lines, costs, strict=True):
         section = TITLES.get(name, name)
         spent[section] = spent.get(section, 0) + cost
-    return Costs(tuple(starmap(PromptSection, spent.items())), budget, sum(costs))
+    return Costs(spent, budget, sum(costs))
 
 
 def chart(found: Costs, marks: Mapping[str, float] | None = None, width: int = BAR) -> list[str]:
     """The costs as lines of text: a bar for each section, the sum, the marks."""
-    rows = [*found.sections, PromptSection("together", found.used)]
-    names, lines = max(len(row.name) for row in rows), []
-    for name, tokens in rows:
+    rows = {**found.sections, "together": found.used}
+    names, lines = max(map(len, rows)), []
+    for name, tokens in rows.items():
         share = tokens / found.budget
         # what costs anything shows one sign at least
         bar = "█" * min(max(round(width * share), min(tokens, 1)), width)

@@ -220,7 +220,7 @@ def prompt(number: int) -> PromptView:
     answer, cause = sent.answer, sent.impulse
     return PromptView(
         at=sent.time,
-        sections={each.name: each.tokens for each in sent.costs.sections},
+        sections=dict(sent.costs.sections),
         sent=tuple(
             Stretch(name=TITLES.get(section, section), text="\n".join(line.text for line in of))
             for section, of in lines

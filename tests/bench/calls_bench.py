@@ -98,10 +98,10 @@ def _in_the_world() -> list[Figure]:
 
         def _ask(self) -> None:
             thinker = self.kept.thinker
-            thoughts = thinker.log.answered
+            thoughts = thinker.log.outcomes.total()
             self.char1.execute_cmd("talk Mira Where is my brother Edwin?")
             self.clock.advance(4.0)
-            self.settle(lambda: thinker.log.answered > thoughts)
+            self.settle(lambda: thinker.log.outcomes.total() > thoughts)
             self.settle(lambda: thinker.turn is None)
 
         def _compact(self) -> None:

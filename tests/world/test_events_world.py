@@ -134,7 +134,6 @@ class MemoriesTest(EventsWorld):
         assert (made["reason"], made["number"], made["first"]) == ("count", 1, 1)
         assert made["last"] > made["first"]
         assert made["tokens_after"] < made["tokens_before"]
-        assert "summarise" in made["rungs"]
         self.mind.compactions.undo()
         self.let_compact()
         undone = self.logged("memory")[-1]

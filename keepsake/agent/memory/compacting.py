@@ -165,5 +165,4 @@ def _told(name: str, reason: CompactReason, outcome: Compacted) -> Compaction:
         prompt_tokens=outcome.prompt_tokens,
         completion_tokens=outcome.completion_tokens,
         model=outcome.model,
-        rungs={step.rung.value: step.tokens_before - step.tokens_after for step in outcome.steps},
     )

@@ -220,8 +220,7 @@ class Nights:
     async def _compact(self) -> Figures:
         """Have the memory compacted if it is over its sleep mark, and wait for the end of it."""
         memory, compactions = self._memory.memory, self._compactions
-        made, before = memory.status().compactions, memory.load().used
+        made = memory.status().compactions
         compactions.compact_if_due(asleep=True)
         await compactions.idle()
-        made, after = memory.status().compactions - made, memory.load().used
-        return {"compactions": made, "tokens before": before, "tokens after": after}
+        return {"compactions": memory.status().compactions - made}

@@ -42,8 +42,8 @@ _FOR_IT = (EventKind.ADDRESSED, EventKind.NAMED)
 class Sleeper:
     """Puts one agent to bed, and wakes it; and walks it home, or where its day has it.
 
-    That it sleeps is an attribute of the agent (``asleep``), as is since when and how tired it
-    was: they outlive a reload and a crash.
+    Since when it sleeps is an attribute of the agent (``asleep``), as is how long it was awake:
+    they outlive a reload and a crash.
 
     Attributes:
         nights: What it does in its sleep.
@@ -90,7 +90,7 @@ class Sleeper:
     def fell_asleep(self) -> datetime | None:
         """Since when it sleeps, with time zone; None if it is awake, or nobody knows."""
         agent = self._body()
-        since = time_of(agent.db.fell_asleep) if agent is not None and agent.db.asleep else None
+        since = time_of(agent.db.asleep) if agent is not None else None
         # A clock that was wrong by a year, and is put right, must not mean a year of sleep.
         return since if since and since <= self._services.clock.now() else None
 
@@ -105,7 +105,7 @@ class Sleeper:
         if not agent.db.asleep:
             self._live_on(agent, passed)
         elif (since := self.fell_asleep) is None:
-            agent.db.fell_asleep = clock.now().isoformat()
+            agent.db.asleep = clock.now().isoformat()
         elif clock.now() >= self._services.sleeping.current.wakes_at(since):
             self.wake(ITS_HOUR)
 
@@ -187,8 +187,7 @@ class Sleeper:
             return
         self._thinker.break_off()
         self._remember(agent, f"You lie down and fall asleep ({why}).")
-        agent.db.fell_asleep = self._services.clock.now().isoformat()
-        agent.db.asleep = True
+        agent.db.asleep = self._services.clock.now().isoformat()
         show(agent, f"{agent.key} lies down and falls asleep.", "asleep")
         log(f"[Sleep] {agent.key} falls asleep: {why}")
         self._keep(self.awake_seconds)
@@ -204,7 +203,6 @@ class Sleeper:
             return False
         slept = now - (self.fell_asleep or now)
         agent.attributes.remove("asleep")
-        agent.attributes.remove("fell_asleep")
         self.nights.end(by)
         if rested or by == ITS_HOUR:  # else it sleeps on once it is left alone
             self._keep(0.0)

@@ -43,8 +43,8 @@ class AgentMixin(CharacterMixin):
         talkativeness: How often it does something unasked, 0 to 1.
         keeps: It keeps its home open for guests; see :mod:`keepsake.contrib.evennia.characters`.
         paused: It perceives and remembers, but does not think.
-        asleep: It sleeps: it neither thinks nor perceives more than a shout at it.
-        fell_asleep: Since when, in ISO format.
+        asleep: Since when it sleeps, in ISO format: it neither thinks nor perceives more than a
+            shout at it.
         awake_seconds: How long it has been awake since its last sleep.
         memory_id: Which memories it has, a UUID. A new object with the id of one that is gone finds
             its memories again, under whatever name.
@@ -251,7 +251,7 @@ class AgentMixin(CharacterMixin):
     def at_object_post_copy(self, new_obj: Any, **kwargs: Any) -> None:
         """Give a copy a memory of its own; two agents cannot write one archive."""
         close_mind(new_obj.id)
-        for name in ("asleep", "fell_asleep", "awake_seconds", creation.MEMORY_ID):
+        for name in ("asleep", "awake_seconds", creation.MEMORY_ID):
             new_obj.attributes.remove(name)
         creation.begin_memory(new_obj)
         creation.report(new_obj, "begins")

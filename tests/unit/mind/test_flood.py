@@ -26,8 +26,6 @@ ALPHABETS = ("The gulls sat on the sea wall before the rain came. ", "The boats.
 class ByteTokens(WordTokens):
     """Counts as a tokenizer does that knows English alone: a token for each byte of the rest."""
 
-    source = "bytes"
-
     def of(self, text: str) -> int:
         foreign = len(text.encode()) - len(text)
         return len(text) // 4 + foreign + 1

@@ -22,7 +22,7 @@ from keepsake.contrib.evennia.wording import counted, quoted
 from keepsake.errors import KeepsakeError
 from keepsake.events.types import Thought
 from keepsake.events.why import MemoryBasis, PromptSource, SummaryBasis, Why, why_did
-from keepsake.prompt.sections import Costs, PromptSection, chart
+from keepsake.prompt.sections import Costs, chart
 from keepsake.recall.documents import DocumentKind, Hit
 
 FEW = 5
@@ -168,9 +168,7 @@ def _guards(why: Why) -> Iterator[str]:
 
 def _cost(cost: Thought) -> Iterator[str]:
     if cost.sections and cost.budget:
-        sections = tuple(PromptSection(name, tokens) for name, tokens in cost.sections.items())
-        used = sum(cost.sections.values())
-        lines = chart(Costs(sections, cost.budget, used))
+        lines = chart(Costs(cost.sections, cost.budget, sum(cost.sections.values())))
         yield "|wIts prompt|n"
         yield from (f"  {plain(line)}" for line in lines)
     if not cost.model:
