@@ -38,7 +38,6 @@ class Reply:
     cut: int | None = None  # close the connection after so many pieces of a stream
     calls: Sequence[tuple[str, Any]] = ()  # calls of tools in the answer: names and arguments
     thought: str = ""  # what the model thought, kept apart; then no words come
-    beside: Sequence[str] = ()  # further answers of OpenAI's protocol, piece by piece in turn
 
 
 @dataclass(frozen=True)
@@ -195,11 +194,6 @@ class FakeModelServer:
 
         pieces = [piece(reasoning_content=reply.thought)] if reply.thought else []
         pieces += map(piece, words)
-        for at, text in enumerate(reply.beside, start=1):
-            for number, word in enumerate(text.split(" ")):
-                other = piece(f" {word}")
-                other["choices"][0]["index"] = at
-                pieces.insert(min(number * (at + 1), len(pieces)), other)
         for index, (name, given) in enumerate(reply.calls):  # the arguments in two halves
             half = len(given) // 2
             for own in ({"name": name, "arguments": given[:half]}, {"arguments": given[half:]}):

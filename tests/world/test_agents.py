@@ -105,8 +105,8 @@ class TestThinking(World):
         gate.set()
         self.char2.execute_cmd("talk Mira Who are you?")
         self.pass_time(4)
-        assert not any("You become" in line or line.startswith("~") for line in self.lines())
         assert len(self.calls()) == 1
+        assert not any("You become" in line or line.startswith("~") for line in self.lines())
         self.account.unpuppet_object(self.session)
         assert self.mira.location == self.room1
 

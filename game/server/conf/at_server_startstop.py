@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
-import sys
 import threading
 from dataclasses import asdict
 from typing import Any
@@ -30,8 +29,6 @@ from world.scenes import scenes
 _STOP_SECONDS = 5.0
 """How long a stop may take: then the process ends, whatever its threads wait for. Memories are in
 the archives by then, and no thread leaves a file half written."""
-_SWITCH_SECONDS = 0.001
-"""How soon a thread that computes lets the reactor go on; Python's own 5 ms a player would feel."""
 _RECONNECT_SECONDS = 1.0
 """How often it is looked whether PostgreSQL has cut the connection."""
 _held = contextlib.ExitStack()
@@ -44,7 +41,6 @@ def at_server_start() -> None:
     """The Server is up, after whatever kind of stop."""
     global _problem  # noqa: PLW0603 - one a process
     gc.freeze()  # the code stays: no collection need look through it
-    sys.setswitchinterval(_SWITCH_SECONDS)
     reactor.addSystemEventTrigger("during", "shutdown", _leave)
     _held.callback(control.listen(places().control_socket, _OPERATIONS).stopListening)
     deferToThread(call_command, "clearsessions")

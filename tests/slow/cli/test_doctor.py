@@ -1,16 +1,15 @@
 """The doctor names what is wrong, and where, and the cure."""
 
 import json
-import socket
 import subprocess
 import sys
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from threading import Thread
 
 import pytest
 
 from keepsake.archive.spill import Spill
+from keepsake.cli import doctor, processes
 from keepsake.paths import prepare, read_or_create
 from tests.empty_tables import lay_tables
 
@@ -77,19 +76,6 @@ def broken_summary(copy):
     return str(path)
 
 
-def small_context(copy):
-    line = socket.create_server(str(copy.here.control_socket), family=socket.AF_UNIX)
-    told = {"result": ["Ollama evaluates 1,000 tokens of a prompt. Give it more"]}
-
-    def answer():
-        with line, line.accept()[0] as asked:
-            assert asked.recv(99) == b"shortages\n"
-            asked.sendall(f"{json.dumps(told)}\n".encode())
-
-    Thread(target=answer, daemon=True).start()
-    return "evaluates 1,000 tokens"
-
-
 def archive(copy, lines):
     folder = copy.here.agents / "Mira" / "archive"
     folder.mkdir(parents=True)
@@ -106,14 +92,7 @@ def line(number):
     "fault",
     [
         *(broken_setting, broken_prompt, missing_file, open_secret),
-        *(
-            small_context,
-            damaged_database,
-            waiting_memory,
-            broken_line,
-            broken_note,
-            broken_summary,
-        ),
+        *(damaged_database, waiting_memory, broken_line, broken_note, broken_summary),
     ],
 )
 def test_what_is_wrong_is_named_with_the_cure(copy, fault):
@@ -133,6 +112,12 @@ def test_a_copy_that_is_well(copy, tables):
     told = {finding["subject"]: finding["what"] for finding in findings}
     assert told["Archives"] == "7 lines of 1 agents are whole"
     assert "SQLite" in told["Database"]
+
+
+def test_what_the_running_world_knows_of_its_servers_is_told(copy, monkeypatch):
+    monkeypatch.setattr(processes, "ask", lambda *_: ["It evaluates 9 tokens. Give it more"])
+    (found,) = doctor.examine_one(copy.here, "Model servers")
+    assert (found.well, found.what, found.cure) == (False, "It evaluates 9 tokens", "Give it more")
 
 
 @contextmanager

@@ -246,29 +246,24 @@ def test_a_server_is_asked_once_what_its_model_was_made_for(
         assert len(fake.calls()) == asked + 1
 
 
-def test_a_router_is_asked_of_the_model_and_a_server_that_tells_nothing_is_chat(
-    fake: FakeModelServer,
+@pytest.mark.parametrize(
+    ("provider", "server", "loaded", "context"),
+    [
+        *(("openai", "library", 0, 4096), ("openai", "library", 9000, 9000)),  # an Ollama
+        ("openai", LLAMA_CPP, 2048, 2048),  # behind its router
+        ("ollama", "", 0, 11264),  # something else, which tells nothing
+    ],
+)
+def test_prompts_fit_what_a_server_looks_at_that_says_so_elsewhere(
+    fake: FakeModelServer, provider: str, server: str, loaded: int, context: int
 ):
-    fake.kind, fake.template, fake.context = LLAMA_CPP, TEMPLATE, 2048
+    fake.kind, fake.template, fake.context = server, TEMPLATE, loaded
     fake.plan("/props", Reply(raw=b'{"role": "router", "build_info": "b1"}'))
     fake.plan("/api/show", Reply(raw=b'{"details": {}}'))
-    for provider, context in (("openai", 2048), ("ollama", 11264)):
-        with asking(fake.address, provider) as model:
-            model.check()
-            takes = model.capabilities
-            assert (takes.known, takes.form, takes.context) == (True, CHAT, context)
-
-
-@pytest.mark.parametrize(
-    ("loaded", "told", "context"), [(0, 0, 4096), (9000, 0, 9000), (0, 7000, 7000)]
-)
-def test_prompts_for_ollama_behind_openais_protocol_fit_what_it_looks_at(
-    fake: FakeModelServer, loaded: int, told: int, context: int
-):
-    fake.kind, fake.context = "library", loaded
-    with asking(fake.address, context_tokens=told) as model:
+    with asking(fake.address, provider) as model:
         model.check()
-        assert model.capabilities.context == context
+        takes = model.capabilities
+        assert (takes.known, takes.form, takes.context) == (True, CHAT, context)
         assert model.suited().prompt_tokens < context
 
 

@@ -45,9 +45,7 @@ def test_wrong_values_are_refused_with_file_line_and_reason(
 def test_what_a_profile_leaves_open_follows_from_its_model(tmp_path: Path):
     path = tmp_path / "llm.md"
     path.write_text("## agent\n**time_limit**: 9\n## summarizer\n**max_tokens**: 9\n")
-    agent = load(path)["agent"]
-    chat, line = agent.suited(CHAT, 4096), agent.suited(DIALOGUE, 32768)
-    assert (chat.form, chat.prompt_tokens, chat.max_tokens) == ("chat", 3072, 400)
+    line = load(path)["agent"].suited(DIALOGUE, 32768)  # of chat: see test_gateway
     assert (line.prompt_tokens, line.max_tokens) == (8000, 60)
     own = "**form**: script\n**prompt_tokens**: 900\n**max_tokens**: 5"
     path.write_text(f"## agent\n{own}\n## summarizer\n**max_tokens**: 9\n")
