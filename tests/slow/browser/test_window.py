@@ -131,9 +131,11 @@ def test_what_players_write_stays_words(page: Page) -> None:
     assert said.evaluate("(node) => getComputedStyle(node).unicodeBidi") == "isolate"
     expect(page.locator(".summary pre").first).to_contain_text("<img")
     assert page.title() == "Mira: memory"
+    written = {"text": f"## Heard\n\n- **so**: {HOSTILE}", "title": "Tom", "file": "", "facts": {}}
+    page.route("**/book?*", lambda route: route.fulfill(json=[{**written, "at": None}]))
     page.locator("#sections").get_by_role("link", name="People").click()
-    expect(page.get_by_role("heading", name="Said and done")).to_be_visible()
-    expect(page.locator("#panel-people .prose li", has_text="<img")).to_be_visible()
+    expect(page.get_by_role("heading", name="Heard")).to_be_visible()
+    expect(page.locator("#panel-people .prose li", has_text="<img").locator("b")).to_have_text("so")
     assert page.locator("main img, main script").count() == 0
 
 

@@ -29,7 +29,7 @@ export function badges(agent) {
   const words = new Set([agent.state]);
   if (agent.asleep) words.add("asleep");
   if (agent.paused) words.add("paused");
-  return [...words].map((each) => badge(each));
+  return [...words].map((each) => el("span", { class: `badge ${TONES[each] || "trouble"}`, title: each }, SHORT[each] || each));
 }
 
 /** A model server as a badge. */
@@ -47,12 +47,6 @@ export function silent(servers) {
 export function silentServers(servers) {
   return silent(servers)
     .map((each) => `The model server ${each.provider} ${each.host ? `at ${each.host} ` : ""}does not work: ${each.health}`);
-}
-
-/** The state as a badge. */
-export function badge(state) {
-  const tone = TONES[state] || "trouble";
-  return el("span", { class: `badge ${tone}`, title: state }, SHORT[state] || state);
 }
 
 /** A bar of `part` in `whole`, with words beside it; `limit` colours what comes near the whole. */

@@ -171,12 +171,8 @@ export function tick(iso, long) {
   return long ? `${short.format(then)} ${hours.format(then)}` : hours.format(then);
 }
 
-/** The same instant in UTC, for a title. */
-function utc(iso) {
-  return `${new Date(iso).toISOString().replace("T", " ").slice(0, 19)} UTC`;
-}
-
 /** A `time` element; `how` makes its words. */
 export function time(iso, how = moment) {
-  return el("time", { datetime: iso, title: utc(iso) }, how(iso));
+  const utc = `${new Date(iso).toISOString().replace("T", " ").slice(0, 19)} UTC`;
+  return el("time", { datetime: iso, title: utc }, how(iso));
 }

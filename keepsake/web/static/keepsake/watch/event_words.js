@@ -3,7 +3,7 @@
 import { count, many, percent, seconds } from "./dom.js";
 
 /** Tones of what only tells how it works: what was said and done, and what went wrong, have others. */
-export const INNER = ["thought", "quiet", "result"];
+export const INNER = ["thought", "quiet", "result", "echo"];
 
 /** `{ what, more, tone }` of a record; the tone is a class of the stylesheet. */
 export function describe(kind, record) {

@@ -12,6 +12,8 @@ const HOLD = "Hold the rows still; what happens meanwhile is shown when they go 
 export class Feed {
   #waiting = [];
   #memories = new Map();
+  #names = new Set();
+  #first = new Map();
   #due = null;
   #paused = false;
   #missed = 0;
@@ -23,14 +25,14 @@ export class Feed {
     this.list = el("ol", {
       class: "feed", role: "log", "aria-live": "off", tabindex: "0", "aria-label": "What happens",
     });
-    this.none = el("p", { class: "empty" }, "Nothing has happened since this page was opened.");
+    this.none = el("p", { class: "empty" }, "Nothing of this has happened since the page was opened.");
     this.pauseButton = el("button", { type: "button", title: HOLD, on: { click: () => this.pause() } }, "Hold");
     this.filter = el("input", {
       type: "search", placeholder: "only rows with …", "aria-label": "Filter the stream",
       on: { input: () => this.#sift(this.filter.value) },
     });
     this.inner = el("input", { type: "checkbox", on: { change: () => this.#sift(this.filter.value) } });
-    const inner = el("label", { class: "switch" }, this.inner, "also thoughts, searches and books");
+    const inner = el("label", { class: "switch" }, this.inner, "also thoughts, searches, books …");
     fill(root, el("div", { class: "tools" }, this.pauseButton, this.filter, inner), this.none, this.list);
   }
 
@@ -65,7 +67,6 @@ export class Feed {
     this.#waiting = [];
     this.#missed = 0;
     while (this.list.childElementCount > this.most) this.#drop(this.list.firstElementChild);
-    this.none.hidden = this.list.childElementCount > 0;
     if (atEnd) this.list.scrollTop = this.list.scrollHeight;
     this.#label();
   }
@@ -89,9 +90,19 @@ export class Feed {
     row.remove();
   }
 
+  /** Whether another agent's row tells the same: who did it, or who heard it first. */
+  #echoes({ agent, of, source, t }) {
+    if (agent) this.#names.add(agent);
+    if (!this.named || of !== "perception" || !source) return false;
+    const key = `${source} ${t.slice(0, 19)}`;
+    if (this.#first.size > this.most) this.#first.clear();
+    if (!this.#first.has(key)) this.#first.set(key, agent);
+    return this.#names.has(source) || this.#first.get(key) !== agent;
+  }
+
   #row(kind, record) {
     const { what, more, tone } = describe(kind, record);
-    const row = el("li", { class: `event ${tone}`, tabindex: "-1", "data-row": true },
+    const row = el("li", { class: `event ${tone} ${this.#echoes(record) ? "echo" : ""}`, tabindex: "-1", "data-row": true },
       time(record.t),
       this.named && record.agent ? el("b", { dir: "auto" }, record.agent) : null,
       el("span", { class: "what", dir: "auto" }, what.slice(0, LONGEST)),
