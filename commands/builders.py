@@ -51,6 +51,7 @@ class CmdHelp(default.CmdHelp):
         told = {c: topics.pop(c) for c in _BUILDERS if c in topics}
         shown = str(super().format_help_index(cmds, topics, **kwargs))
         if theirs or told:
+            kwargs["click_topics"] = self.client_width() > 60  # narrow lines cut the links
             below = super().format_help_index(theirs, told, **kwargs)
             shown = f"{shown}\n\n|wFor builders|n\n{below}".lstrip()
         return shown

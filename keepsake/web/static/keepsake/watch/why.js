@@ -44,7 +44,7 @@ export class Why {
       step("What it recalled", recalled(why.recalled)),
       step("What it leant on", leant(why)),
       step("The raw memories under that", under(why.under)),
-      step("What it cost", cost(why.thought)),
+      why.thought ? step("What it cost", cost(why.thought)) : null,
       why.missing.length ? step("What cannot be told", why.missing.map((each) => el("p", {}, each))) : null),
     turns(nth));
   }
@@ -79,7 +79,7 @@ function act(why) {
 
 function cause(why) {
   const from = why.thought?.source ? ` by ${why.thought.source}` : "";
-  return [el("p", {}, why.trigger ? `${why.trigger}${from}` : "That is not known any more."),
+  return [el("p", {}, why.trigger ? `${why.trigger === "other" ? "something it saw" : why.trigger}${from}` : "That is not known any more."),
     why.cause ? el("p", {}, link(why.cause), ": ", el("bdi", {}, why.cause.text)) : null];
 }
 
@@ -110,7 +110,6 @@ function under(memories) {
 }
 
 function cost(spent) {
-  if (!spent) return none("That is not known any more.");
   const server = spent.prompt_tokens ? `${many(spent.prompt_tokens, "token")}, ${percent(spent.cached_tokens / spent.prompt_tokens)} of them cached; ` +
     `${count(spent.completion_tokens)} in the answer. ` : "";
   const seed = spent.seed === null ? "a random seed" : `seed ${spent.seed}`;
