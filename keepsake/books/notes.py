@@ -125,7 +125,7 @@ class NoteBook:
             if before is None or old is None:
                 return _written(Note(title, text, now, now, place, reason, path), {})
             where = f", {place}" if place and place != old.place else ""
-            entry = f"[{now:%Y-%m-%d %H:%M}{where}] {text}"
+            entry = f"[{now.astimezone():%Y-%m-%d %H:%M}{where}] {text}"
             if len(old.text) + len(entry) > LONGEST_NOTE:
                 raise NoteRefused(
                     f"The note {old.title!r} is full "

@@ -272,6 +272,6 @@ def _shown(name: str, page: PersonPage | None, how: Telling) -> Iterator[str]:
 
 def _day(time: datetime, now: datetime) -> str:
     """``9 November``, with the year if it is another."""
-    here = time.astimezone(now.tzinfo)
-    year = f" {here.year}" if here.year != now.year else ""
+    here = time.astimezone()
+    year = f" {here.year}" if here.year != now.astimezone().year else ""
     return f"{here.day} {MONTHS[here.month - 1]}{year}"

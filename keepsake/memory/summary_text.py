@@ -220,6 +220,7 @@ def _sayings(source: SummarySource) -> Iterator[_Saying]:
     mattering = Counter[str]()
     for number, memory in enumerate(source.memories, len(lines)):
         who, said, factor = _retold(memory, source.agent)
+        day = short_day(memory.time.astimezone())
         above, person = source.importance(memory) - MATTERS + 1, memory.source_id or memory.source
         for place, sentence in enumerate(_split(said)):
             asked = sentence.rstrip("\"”'").endswith(("?", "？"))
@@ -227,7 +228,7 @@ def _sayings(source: SummarySource) -> Iterator[_Saying]:
             mattering[person] += matters
             weight = max(factor, 1.0) * (1 + _EACH * above) if matters else factor
             weight *= _ASKED if asked and not matters else 1.0
-            yield _Saying(number, place, sentence, who, short_day(memory.time), matters, weight)
+            yield _Saying(number, place, sentence, who, day, matters, weight)
 
 
 def _retold(memory: Memory, agent: str) -> tuple[str, str, float]:

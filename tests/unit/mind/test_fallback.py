@@ -37,14 +37,11 @@ class TestAQuestion:
 
     def test_of_the_agent_is_answered_by_its_persona_in_the_first_person(self):
         assert said("Who are you?") == "I am Mira Fenn, keeper of the Kettle."
-        assert said("What happened to your cup?") == (
-            "My mother's blue cup is gone from its hook and I want it back."
-        )
+        cup = said("What happened to your cup?")
+        assert cup == "My mother's blue cup is gone from its hook and I want it back."
         tie = "Bram: he brings you apples, and you let him talk."
-        assert (
-            said("What about Bram?", persona=tie)
-            == "Bram? He brings me apples, and I let him talk."
-        )
+        bram = said("What about Bram?", persona=tie)
+        assert bram == "Bram? He brings me apples, and I let him talk."
 
     def test_is_not_answered_with_what_somebody_else_told(self):
         lotte = ("Jonas", "My sister is called Lotte.", 20.0)

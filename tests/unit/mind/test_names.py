@@ -30,8 +30,12 @@ def test_a_name_that_looks_like_a_taken_one_is_refused(typed, other):
         check_agent_name(typed, taken=["Zed", other])
 
 
-@given(st.text(max_size=40))
-def test_a_name_is_refused_or_plain(typed):
+@given(st.text(max_size=200))
+def test_a_name_is_refused_or_plain_and_its_folder_is_safe(typed):
+    folder = folder_name(typed)
+    assert 0 < len(folder) <= 80
+    assert folder.isascii()
+    assert all(c.isalnum() or c in "-_" for c in folder)
     try:
         name = check_agent_name(typed)
     except NameRefused:
@@ -42,11 +46,3 @@ def test_a_name_is_refused_or_plain(typed):
     assert check_agent_name(name) == name
     with pytest.raises(NameRefused):
         check_agent_name(name, taken=[name.upper()])
-
-
-@given(st.text(max_size=200))
-def test_every_folder_name_is_safe(name):
-    folder = folder_name(name)
-    assert 0 < len(folder) <= 80
-    assert folder.isascii()
-    assert all(c.isalnum() or c in "-_" for c in folder)

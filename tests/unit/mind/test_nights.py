@@ -95,9 +95,6 @@ def test_a_model_writes_the_entries_of_the_day(book):
     assert len(book.entries()) == 2, "done again it changes nothing"
 
 
-ALL = list(Step)
-
-
 def asking(step: Step, times: int) -> NightTask:
     """A task that asks the model again and again."""
 
@@ -110,13 +107,10 @@ def asking(step: Step, times: int) -> NightTask:
     return task
 
 
-def tasks(**other: NightTask) -> dict[Step, NightTask]:
-    return {step: other.get(step.value, asking(step, 1)) for step in ALL[:-1]}
-
-
 def test_the_calls_of_a_sleep_are_limited_and_that_is_no_fault(tmp_path: Path):
     script = Script()
-    wanted = tasks(consolidate=asking(Step.CONSOLIDATE, 2), profiles=asking(Step.PROFILES, 9))
+    times = {Step.CONSOLIDATE: 2, Step.PROFILES: 9}
+    wanted = {step: asking(step, times.get(step, 1)) for step in list(Step)[:-1]}
     steps = Bedroom(NoMemory(tmp_path), wanted, script, calls=5).sleep()
     asked = sum(each.calls for each in steps)
     assert asked == len(script.prompts) == 4, "a refused answer may be asked for once more"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,10 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from keepsake.archive.records import Tier
 from keepsake.books import files as vault_files
+from keepsake.books.notes import NoteBook
 from keepsake.books.people import PeopleBook, Telling
 from keepsake.books.people import lines as people_lines
 from keepsake.books.person_page import PageLine, PersonPage, parse_page, worked_in, written
+from keepsake.memory.summary_text import SummarySource, extractive
 from tests.unit.mind.acquaintances import (
     ADA,
     RUAN,
@@ -41,10 +45,8 @@ def test_a_page_has_the_persons_own_sentences_and_gifts(tmp_path):
         "The keeper of the old lighthouse has left me a map.",
     ]
     ada = there(book, ADA)
-    assert [line.text for line in ada.lines] == [
-        "gives you a blue cup.",
-        "Nobody may know where it is.",
-    ], "what she said to Ruan is no word to the agent"
+    lines = [line.text for line in ada.lines]  # what she said to Ruan is no word to the agent
+    assert lines == ["gives you a blue cup.", "Nobody may know where it is."]
     assert (there(book, TOM).meetings, ada.meetings) == (3, 3)
     again = PeopleBook(tmp_path)
     assert [again.page(key) for key in (TOM, ADA)] == [there(book, TOM), ada]
@@ -74,6 +76,22 @@ def test_a_page_is_in_the_order_lived_where_the_clock_was_years_ahead_for_a_day(
     assert [line.numbers for line in page.lines] == [(1,), (2,), (3,), (4,)]
 
 
+def test_days_are_those_of_the_world_in_pages_summaries_and_notes(tmp_path, monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setenv("TZ", "NZ")
+        time.tzset()
+        days = Days(now=(noon := START + timedelta(hours=2)))
+        heard = days.says("Tom", TOM, "My boat is red.")
+        telling = Telling(noon, WordTokens())
+        (line,) = people_lines([(TOM, "Tom")], taken(tmp_path, days), 300, telling)
+        summary = extractive(SummarySource(Tier.RECENT, "Mira", (heard,))).text
+        note = [NoteBook(tmp_path / "notes").write("Boats", "Red.", now=noon) for _ in range(2)][1]
+    time.tzset()
+    assert line.startswith("Tom, met 2 November")
+    assert summary.startswith("- 2 Nov: ")
+    assert "[2026-11-02 01:00] Red." in note.text
+
+
 def test_a_renamed_person_stays_the_same_and_namesakes_are_two(tmp_path):
     days = eventful()
     days.says("Tom", RUAN, "I am another Tom.")
@@ -81,11 +99,8 @@ def test_a_renamed_person_stays_the_same_and_namesakes_are_two(tmp_path):
     assert list(there(book, TOM).names) == ["Tom", "Thomas"]
     assert said(book, RUAN) == ["I am another Tom."]
     assert sorted(each.key for each in book.find("tom")) == sorted([TOM, RUAN])
-    assert {path.name for path in book.folder.glob("*.md")} == {
-        f"Thomas-{TOM}.md",
-        f"Ada-{ADA}.md",
-        f"Tom-{RUAN}.md",
-    }
+    files = {path.name for path in book.folder.glob("*.md")}
+    assert files == {f"Thomas-{TOM}.md", f"Ada-{ADA}.md", f"Tom-{RUAN}.md"}
 
 
 @pytest.mark.parametrize("name", ["../../etc", "a: b\n- c", "*anchor", "| x", "'", "ф", "x" * 500])

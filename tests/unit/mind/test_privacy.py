@@ -32,9 +32,7 @@ def test_a_whisper_is_heard_by_the_other_alone(audience, hears):
     assert ("stone" in shown[0].text, "loft" in shown[1].text) == (hears, hears)
 
 
-@pytest.mark.parametrize(
-    "memory", [HEARD, OLD, SAID, RECALLED], ids=["heard", "old", "said", "found"]
-)
+@pytest.mark.parametrize("memory", [HEARD, OLD, SAID, RECALLED])
 def test_no_word_and_no_reason_of_it_goes_outward(memory):
     assert is_private(memory)
     shown = outward(memory)

@@ -77,7 +77,8 @@ def note(query: Query) -> Callable[[], str]:
 
 
 def _one(found: Note) -> str:
-    facts = [f"written {found.created:%Y-%m-%d %H:%M}", f"updated {found.updated:%Y-%m-%d %H:%M}"]
+    times = (("written", found.created), ("updated", found.updated))
+    facts = [f"{what} {time.astimezone():%Y-%m-%d %H:%M}" for what, time in times]
     facts += [f"in {found.place}"] if found.place else []
     facts += [f"because: {found.reason}"] if found.reason else []
     head = f"|w{plain(found.title)}|n ({plain('; '.join(facts))})"
