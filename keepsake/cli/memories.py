@@ -60,8 +60,8 @@ from keepsake.memory import protocol
 from keepsake.paths import places
 from keepsake.ports import Embedder
 
-_FOUND = (*RECALL.values(), ALL_HIT[10], MRR, NDCG, SESSION_ANY, SESSION_ALL)
-RETRIEVAL = (*_FOUND, *WITHIN.values(), "memory_tokens", "memory_seconds")
+_FOUND = (RECALL[5], RECALL[10], RECALL[20], ALL_HIT[10], MRR, NDCG, SESSION_ANY, SESSION_ALL)
+RETRIEVAL = (*_FOUND, WITHIN[500], WITHIN[2000], "memory_tokens", "memory_seconds")
 _SPENT = ("prompt_tokens", "memory_seconds", "answer_seconds", "dollars")
 ANSWERS = (F1, EXACT, RIGHT, JUDGED, ABSTAINS, IN_REACH, *_SPENT)
 PROBED = (

@@ -17,7 +17,7 @@ import numpy as np
 
 from keepsake.archive.records import Memory
 from keepsake.lab.memories.plain import MOST_LINES, LocalVectors, Newest, settings_of
-from keepsake.language.perception import words, writable
+from keepsake.language.perception import COMMON_WORDS, words, writable
 from keepsake.markdown_config import between
 from keepsake.memory.protocol import RecalledLine, Surroundings, dated, line_of
 from keepsake.models.embedders import onnx_model, run_onnx
@@ -101,7 +101,9 @@ class Lines:
             ModelError: What waits could not be embedded.
         """
         self.settle()
-        terms = " OR ".join(f'"{word}"' for word in dict.fromkeys(words(writable(question))))
+        every = dict.fromkeys(word.casefold() for word in words(writable(question)))
+        telling = [word for word in every if word not in COMMON_WORDS] or [*every]
+        terms = " OR ".join(f'"{word}"' for word in telling)
         asked = "SELECT key, -bm25(lines) FROM lines WHERE lines MATCH ?"
         return dict(self._words.execute(asked, [terms]).fetchall()) if terms else {}
 
