@@ -160,19 +160,13 @@ def answering_model(here: Places, name: str, seed: int = 0) -> AnsweringModel:
 
 
 def judge_prompts(path: str) -> Mapping[str, str]:
-    """The prompts of a judge, with those in a YAML file in place of ours; ``path`` may be empty.
+    """The prompts of a judge, with those of a YAML file in place of ours; ``path`` may be empty.
 
     Raises:
-        KeepsakeError: It cannot be used.
+        KeepsakeError: It cannot be read.
     """
-    own: Any = {}
-    try:
+    with refusing(f"{path} cannot be read", "Name a file with a prompt for each kind of question"):
         own = yaml.safe_load(Path(path).read_text("utf-8")) if path else {}
-        for each in own.values():
-            each.format(question="", right="", answer="")
-    except (OSError, ValueError, yaml.YAMLError, AttributeError, LookupError) as error:
-        cure = "It has a prompt for each kind, with {question}, {right} and {answer}"
-        raise KeepsakeError(f"{path} has no prompts of a judge ({error})", cure) from error
     return {**PROMPTS["judge"], **own}
 
 

@@ -19,6 +19,7 @@ from keepsake.ports import Embedder, FixedClock
 from keepsake.recall.documents import Document, DocumentKind
 from keepsake.recall.query import read
 from keepsake.recall.search import MemorySearch
+from keepsake.recall.words import WordIndex
 
 _NO_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 _FORMATS = ("%I:%M %p on %d %B, %Y", "%Y/%m/%d %H:%M", "%Y/%m/%d", "%d.%m.%Y, %H:%M:%S")
@@ -75,8 +76,9 @@ class Conversation:
         self._last = _NO_TIME
         self.ended = FixedClock(_NO_TIME)
         self.names: set[str] = set()
-        self._index = LineIndex(self.embedder)
-        self.words, self.vectors = self._index.words, self._index.vectors
+        self.words = WordIndex()
+        self._index = LineIndex(self.embedder, self.words.add)
+        self.vectors = self._index.vectors
         self.recall = MemorySearch(
             self.words,
             self.vectors,

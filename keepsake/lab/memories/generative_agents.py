@@ -18,8 +18,8 @@ import yaml
 from keepsake.archive.records import Memory
 from keepsake.books.journal import importance
 from keepsake.errors import ModelError
-from keepsake.lab.memories.plain import MOST_LINES, Newest, first_within, settings_of
-from keepsake.lab.memories.retrieval import Lines
+from keepsake.lab.memories.plain import first_within, settings_of
+from keepsake.lab.memories.retrieval import Rag, RagSettings
 from keepsake.language.perception import writable
 from keepsake.markdown_config import between
 from keepsake.memory.protocol import RecalledLine, Surroundings, dated, line_of
@@ -40,10 +40,9 @@ _REFLECTED_ON, _FOR_A_QUESTION = 100, 30
 
 
 @dataclass(frozen=True, slots=True)
-class StreamSettings:
+class StreamSettings(RagSettings):
     """What the paper gives numbers for; the weights are those of the code that was released."""
 
-    window: int = between(16, low=0, high=MOST_LINES)  # newest memories that stand in every prompt
     threshold: int = between(150, low=1, high=100_000)  # summed importance that asks to reflect
     recency: float = between(0.5, low=0.0, high=100.0)  # weights of the three parts of a score
     importance: float = between(2.0, low=0.0, high=100.0)
@@ -54,17 +53,15 @@ class StreamSettings:
 class StreamEntry:
     """Something lived, or concluded."""
 
-    key: str
     text: str  # what is embedded and rated
     shown: str  # as a prompt has it
     accessed: datetime  # when it was lived or recalled last
     importance: int  # 1 to 10
     numbers: tuple[int, ...]  # the memories that it rests on
     rated: bool = False  # whether a model has said how important it is
-    concluded: bool = False
 
 
-class GenerativeAgents(Newest):
+class GenerativeAgents(Rag):
     """Recency, importance and relevance, each from 0 to 1 over the whole stream, and added up.
 
     Without a model, importance is judged by the rules of :mod:`keepsake.books.journal`, and it
@@ -73,9 +70,8 @@ class GenerativeAgents(Newest):
 
     def __init__(self, given: Surroundings) -> None:
         self._settings = settings_of(StreamSettings, given.settings)
-        super().__init__(given, self._settings.window)
-        self._given, self._index = given, Lines(given.embedder)
-        self._unreflected = 0  # summed importance since the last reflection
+        super().__init__(given, self._settings)
+        self._given, self._unreflected = given, 0  # summed importance since the last reflection
         self._stream: dict[str, StreamEntry] = {}
 
     def perceive(self, memory: Memory) -> None:
@@ -84,7 +80,7 @@ class GenerativeAgents(Newest):
         key, score = f"{DocumentKind.MEMORY}:{memory.number}", importance(memory, self._given.agent)
         text, shown = writable(line_of(memory)), writable(dated(memory))
         self._unreflected += score
-        self._add(StreamEntry(key, text, shown, memory.time, score, (memory.number,)))
+        self._stream[key] = StreamEntry(text, shown, memory.time, score, (memory.number,))
 
     def recall(self, question: str, limit: int) -> Sequence[RecalledLine]:
         """What scores highest; it counts as just lived from then on.
@@ -113,13 +109,14 @@ class GenerativeAgents(Newest):
     # -- the score
 
     def _best(self, question: str, limit: int) -> list[tuple[StreamEntry, float]]:
+        self._index.settle()
         entries, now = list(self._stream.values()), self._given.clock.now()
-        near, weights = self._index.near(question), self._settings
+        near, weights = self.near(question), self._settings
         hours = [max((now - each.accessed) / timedelta(hours=1), 0.0) for each in entries]
         parts = (
             (weights.recency, [DECAY**each for each in hours]),
             (weights.importance, [float(each.importance) for each in entries]),
-            (weights.relevance, [near.get(each.key, 0.0) for each in entries]),
+            (weights.relevance, [near.get(key, 0.0) for key in self._stream]),
         )
         weighted = [[weight * each for each in normalised(values)] for weight, values in parts]
         scores = [sum(each) for each in zip(*weighted, strict=True)]
@@ -130,7 +127,7 @@ class GenerativeAgents(Newest):
 
     def _rate(self, model: LanguageModel) -> None:
         for entry in self._stream.values():
-            if not (entry.rated or entry.concluded):
+            if not entry.rated:
                 score = _poignancy(model, entry.text) or entry.importance
                 self._unreflected += score - entry.importance
                 entry.importance, entry.rated = score, True
@@ -145,17 +142,14 @@ class GenerativeAgents(Newest):
                 numbers = tuple(dict.fromkeys(n for each in of for n in each.numbers))
                 score = _poignancy(model, text) or max(each.importance for each in of)
                 key, shown = f"insight:{len(self._stream)}", f"{now:%-d %B %Y}, {text}"
-                self._add(StreamEntry(key, text, shown, now, score, numbers, True, True))
+                self._stream[key] = StreamEntry(text, shown, now, score, numbers, rated=True)
+                self._index.add(Document(key, DocumentKind.NOTE, text, now))
         self._unreflected = 0
 
     def _fitting(self, entries: Iterable[StreamEntry]) -> list[str]:
         """The texts of the first of them that fit into half of a prompt."""
         texts = (each.text for each in entries)
         return list(first_within(texts, self._given.budget // 2, self._given.tokens))
-
-    def _add(self, entry: StreamEntry) -> None:
-        self._stream[entry.key] = entry
-        self._index.add(Document(entry.key, DocumentKind.NOTE, entry.text, entry.accessed))
 
 
 def normalised(values: Sequence[float]) -> list[float]:

@@ -26,6 +26,7 @@ from keepsake.paths import SHIPPED_CONFIG
 from keepsake.prompt.script import about_memory
 from keepsake.recall.documents import memory_document
 from keepsake.recall.search import MemorySearch
+from keepsake.recall.words import WordIndex
 from keepsake.tasks.task_prompts import task_prompts
 
 _SUMMARY_TOKENS = 300
@@ -75,9 +76,10 @@ class KeepsakeMemory:
         )
         self._names: set[str] = set()
         self._lived: dict[int, Memory] = {}
-        self._index = LineIndex(given.embedder)
+        words = WordIndex()
+        self._index = LineIndex(given.embedder, words.add)
         self._recall = MemorySearch(
-            self._index.words,
+            words,
             self._index.vectors,
             given.embedder,
             names=lambda: self._names,

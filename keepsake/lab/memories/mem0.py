@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 
 from keepsake.archive.records import Memory
@@ -17,7 +18,7 @@ from keepsake.lab.memories.plain import Newest, settings_of
 from keepsake.lab.memories.retrieval import RagSettings
 from keepsake.language.perception import writable
 from keepsake.memory.protocol import RecalledLine, Surroundings, dated
-from keepsake.ports import ChatMessage, Embedder, GenerationRequest, LanguageModel
+from keepsake.ports import ChatMessage, GenerationRequest
 
 _TOGETHER = 2
 """Lines of one extraction, as in the evaluation of its authors."""
@@ -58,7 +59,12 @@ class Mem0(Newest):
                 "history_db_path": str(given.folder / "history.db"),
             }
         )
-        self._mem0.llm, self._mem0.embedding_model = _Llm(given.model), _Embedding(given.embedder)
+        embed, self._model = given.embedder.embed, given.model
+        self._mem0.llm = SimpleNamespace(generate_response=self._asked)
+        self._mem0.embedding_model = SimpleNamespace(
+            embed=lambda text, *_: [*map(float, embed([text])[0])],
+            embed_batch=lambda texts, *_: [[*map(float, each)] for each in embed(texts)],
+        )
         self._user = {"user_id": given.agent or "listener"}
         self._waiting: list[Memory] = []
 
@@ -101,28 +107,9 @@ class Mem0(Newest):
             self._mem0.add(said, metadata=about, prompt=_DATED, **self._user)
             self._waiting = []
 
-
-class _Llm:
-    """What mem0 asks, as a request of ours."""
-
-    def __init__(self, model: LanguageModel) -> None:
-        self._model = model
-
-    def generate_response(self, messages: Sequence[Mapping[str, str]], **_: Any) -> str:
+    def _asked(self, messages: Sequence[Mapping[str, str]], **_: Any) -> str:
+        """What mem0 asks, as a request of ours."""
         asked = tuple(ChatMessage(each["role"], each["content"]) for each in messages)
         text = "\n\n".join(each.text for each in asked)
         request = GenerationRequest(text, _MOST_TOKENS, temperature=0.0, messages=asked)
         return self._model.generate(request).text
-
-
-class _Embedding:
-    """What mem0 embeds, by the embedder that was chosen."""
-
-    def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
-
-    def embed(self, text: str, *_: Any) -> list[float]:
-        return self.embed_batch([text])[0]
-
-    def embed_batch(self, texts: Sequence[str], *_: Any) -> list[list[float]]:
-        return [[*map(float, each)] for each in self._embedder.embed(texts)]

@@ -6,7 +6,7 @@ They keep no files.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import batched
 from pathlib import Path
@@ -19,7 +19,6 @@ from keepsake.markdown_config import ConfigSection, Setting, between
 from keepsake.memory.protocol import RecalledLine, Surroundings, dated
 from keepsake.ports import Embedder, Tokens
 from keepsake.recall.documents import Document
-from keepsake.recall.words import WordIndex
 
 MOST_LINES = 100_000
 """The largest window that a setting may ask for."""
@@ -120,15 +119,6 @@ class LocalVectors:
         for document, vector in zip(documents, vectors, strict=True):
             self._held[document.key] = _normal(vector)
 
-    def embed(self, documents: Sequence[Document], embedder: Embedder) -> None:
-        """Add documents with vectors that are made of them.
-
-        Raises:
-            ModelError: They could not be embedded.
-        """
-        for batch in batched(documents, BATCH):
-            self.add(batch, embedder.embed([each.text for each in batch]))
-
     def query(self, vector: Sequence[float], limit: int) -> list[tuple[str, float]]:
         """Keys and cosine similarities, best first."""
         if not self._held:
@@ -150,14 +140,13 @@ class LineIndex:
 
     Args:
         embedder: Embeds them; None for words alone.
-
-    Attributes:
-        words, vectors: What they are searched in.
+        add_words: Adds documents to what is searched by words.
     """
 
-    def __init__(self, embedder: Embedder | None) -> None:
-        self.words, self.vectors = WordIndex(), LocalVectors()
-        self._embedder = embedder
+    def __init__(
+        self, embedder: Embedder | None, add_words: Callable[[Sequence[Document]], object]
+    ) -> None:
+        self.vectors, self._embedder, self._add_words = LocalVectors(), embedder, add_words
         self._waiting: dict[str, Document] = {}
 
     def add(self, document: Document) -> None:
@@ -172,6 +161,7 @@ class LineIndex:
         """
         waiting = list(self._waiting.values())
         if self._embedder is not None:
-            self.vectors.embed(waiting, self._embedder)
-        self.words.add(waiting)
+            for batch in batched(waiting, BATCH):
+                self.vectors.add(batch, self._embedder.embed([each.text for each in batch]))
+        self._add_words(waiting)
         self._waiting.clear()
