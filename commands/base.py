@@ -155,10 +155,13 @@ def nobody(words: str, caller: ObjectDB) -> str:
     """The message that somebody is not here, and who is."""
     who = quoted(sought(words))
     names = [person.get_display_name(caller) for person in people_near(caller)]
+    be = "is" if len(names) == 1 else "are"
+    here = f"Here {be} {listed(names)}." if names else "You are alone."
+    return f"Nobody called {who} is here. {here} {whereabouts(words)}".rstrip()
+
+
+def whereabouts(words: str) -> str:
+    """Where the agent of that name is: ``Nell is on the Gorse Path.``; empty if none is meant."""
     found = find_agents(sought(words))
     is_known = len(found) == 1 and found[0].location is not None
-    there = f" {found[0].key} is {where(found[0].location)}." if is_known else ""
-    if not names:
-        return f"Nobody called {who} is here. You are alone.{there}"
-    be = "is" if len(names) == 1 else "are"
-    return f"Nobody called {who} is here. Here {be} {listed(names)}.{there}"
+    return f"{found[0].key} is {where(found[0].location)}." if is_known else ""

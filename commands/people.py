@@ -9,7 +9,7 @@ from typing import Any
 import evennia
 from evennia.utils.utils import iter_to_str, time_format
 
-from commands.base import PlayerCommand
+from commands.base import PlayerCommand, whereabouts
 from keepsake.agent.runtime import now
 from keepsake.contrib.evennia.wording import counted
 from typeclasses.agents import Agent
@@ -25,15 +25,18 @@ class CmdWho(PlayerCommand):
     """See who is playing, who lives here, and where to find them.
 
     Usage:
-      who     where
+      who
+      where <name>
     """
 
     key = "who"
     aliases = ("doing", "where")
-    arg_regex = r"$"
 
     def act(self) -> None:
-        """List players with their idle time, and agents with their place."""
+        """List players with their idle time, and agents with their place; or tell that of one."""
+        if self.args and (place := whereabouts(self.args.removeprefix("is ").rstrip("?"))):
+            self.msg(place)
+            return
         agents = sorted(Agent.objects.all_family(), key=lambda agent: agent.key)
         lives = []
         for agent in agents:
