@@ -66,11 +66,9 @@ def test_all_agents_stand_in_the_table_and_the_keyboard_finds_one(page: Page) ->
     page.goto("/agents/")
     rows = page.locator("#agents tr")
     expect(rows).to_have_count(7)
-    expect(page.locator("#servers")).to_contain_text("ollama")
     page.keyboard.press("/")
     page.keyboard.type("kettle")
     expect(rows.filter(has_text="Mira")).to_be_visible()
-    expect(page.locator("#summary")).to_contain_text("7 agents, ")
     page.get_by_label("Filter the agents").fill("nobody is called so")
     expect(rows).to_have_count(0)
     expect(page.locator("#none")).to_contain_text("No agent fits")
@@ -161,13 +159,11 @@ def test_the_prompt_stands_there_by_section(page: Page) -> None:
     expect(window.locator("pre")).to_be_hidden()
     window.locator("summary").click()
     expect(window.locator("pre")).to_contain_text("Tamsin says")
-    expect(page.locator("#panel-prompt")).to_contain_text("The raw answer")
     page.get_by_label("as it was sent").check()
     stretches = page.locator(".sent > li")
     expect(stretches.first).to_be_visible()
     shown = "\n".join(stretches.locator("pre").all_text_contents())
     assert shown == "\n".join(each["text"] for each in api(page, "prompt")["sent"])
-    assert len(shown) > 1000
 
 
 def test_recall_by_hand_shows_scores_and_leads_to_the_memory(page: Page) -> None:
@@ -217,7 +213,6 @@ def test_why_leads_from_an_act_down_to_the_raw_memories(page: Page, world: Watch
     page.locator("#sections").get_by_role("link", name="Why").click()
     chain = page.locator(".chain")
     expect(chain).to_contain_text("> say The ferry leaves at")
-    expect(chain).to_contain_text("Because, it said: somebody asked")
     expect(chain).to_contain_text("Long-term summary of memories 1–")
     expect(chain).to_contain_text("comma answered after")
 
