@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from keepsake.agent.attention import ANSWERED, Impulse
-from keepsake.errors import CompactionError, ConfigError, KeepsakeError
+from keepsake.errors import ConfigError, KeepsakeError
 from keepsake.events.secrets import secrets_in
 from keepsake.events.types import Events, Fault, Guard, Thought
 from keepsake.paths import Places
@@ -116,10 +116,9 @@ def known_secrets(places: Places) -> list[str]:
 
 DROPPED, OUTCOMES = "dropped", 20
 """The outcome that is no failure and no success; how many of the newest outcomes are kept."""
-FAILED = ("refused", "no answer", "too large", "broke off")
+TOO_LARGE = "too large"
+FAILED = ("refused", "no answer", TOO_LARGE, "broke off")
 """Outcomes of which nothing came in the world; see :class:`keepsake.events.types.Thought`."""
-
-_CURE = "Shorten that, or raise context_tokens in memory_compaction.md if the model can read more"
 
 
 @dataclass(slots=True)
@@ -151,17 +150,15 @@ class ThoughtLog:
         act: The line of its last act; empty before the first.
         acted_at: When that was.
         problem: What is wrong with its thinking now; empty if nothing is.
-        heaviest: The largest part of prompts that are too large; empty once one fits again.
     """
 
     def __init__(self, name: str, events: Events) -> None:
         self.outcomes, self.guarded = Counter[str](), Counter[str]()
         self.recent = deque[str](maxlen=OUTCOMES)
-        self.act, self.heaviest = "", ""
+        self.act = self.problem = ""
         self.sent: Sent | None = None
         self.acted_at: datetime | None = None
         self.name, self._events = name, events
-        self.problem = ""
 
     def ended(self, event: Thought, refusals: Iterable[str], at: datetime) -> None:
         """Keep and tell of a thought that has ended, or of one of its answers."""
@@ -169,32 +166,17 @@ class ThoughtLog:
         self.outcomes[event.outcome] += 1
         if event.outcome == DROPPED:
             return
+        again = event.outcome in [*self.recent][-1:]
         self.recent.append(event.outcome)
         wrong = event.outcome in FAILED[1:]  # one wrong command is everyday life
         self.problem = (event.problem or event.outcome) if wrong else ""
+        if event.outcome == TOO_LARGE and not again:
+            warn(f"[Thinker] {self.name} cannot think. {self.problem}")
         if event.outcome == "acted":
             self.act, self.acted_at = event.command or "", at
         done = filter(None, [event.command, *(f"(refused: {each})" for each in refusals)])
         told = "; ".join(done) or event.outcome
         log(f"[Thinker] {self.name}: {event.trigger} -> {told} ({event.latency:.2f} s)")
-
-    def too_large(self, costs: Costs, problem: CompactionError | None) -> str:
-        """Tell the log that a prompt is too large and why; once, until one fits again.
-
-        Returns:
-            The same for builders; empty if they know.
-        """
-        largest = max(costs.sections, key=lambda name: costs.sections[name])
-        if largest == self.heaviest:
-            return ""
-        self.heaviest = largest
-        needs = f"Its prompt needs {costs.used:,} tokens and may have {costs.budget:,}"
-        line = (
-            f"{self.name} cannot think. {problem or needs}. The largest part of it is "
-            f"{largest!r} with {costs.sections[largest]:,} tokens. {_CURE}"
-        )
-        warn(f"[Thinker] {line}")
-        return line
 
     def guard(self, impulse: Impulse, op: str, before: str, reason: str) -> None:
         """Tell the logs that an answer was not spoken as it was written."""

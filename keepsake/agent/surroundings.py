@@ -183,14 +183,14 @@ class Manner:
     """How somebody walks, and what people see of it."""
 
     pace: float  # seconds between two exits
-    # seen where the walk begins, or at once if there is no way on foot; empty for who stays then
+    # seen where the walk begins, or at once if there is no way on foot; empty for an ordinary part
+    # of the day, of which no agent thinks
     sets_off: str = ""
-    by_rule: bool = False  # whether it is an ordinary part of the day, of which no agent thinks
 
 
 TIRED = Manner(3.0, "yawns, and sets off for home.")
 CALLED = Manner(1.0, "hurries home to a guest.")
-STROLL = Manner(4.0, by_rule=True)
+STROLL = Manner(4.0)
 FARTHEST = 200
 """Rooms that are looked at for a way; whoever lives farther away than that is simply there."""
 
@@ -249,7 +249,7 @@ class Walk:
         if (agent := self._agent()) is None:
             return
         before, ways = agent.location, way_to(agent, self._goal)
-        agent.unannounced = self.manner.by_rule
+        agent.unannounced = not self.manner.sets_off
         try:
             if ways:
                 ways[0].at_traverse(agent, ways[0].destination)

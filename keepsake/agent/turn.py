@@ -15,7 +15,7 @@ from typing import Any
 from twisted.internet.defer import DeferredQueue
 
 from keepsake.agent.acting import LOOKUPS, SPEECH, Act, Actor
-from keepsake.agent.agent_log import DROPPED, Sent, ThoughtLog, log, of_game
+from keepsake.agent.agent_log import DROPPED, TOO_LARGE, Sent, ThoughtLog, log, of_game
 from keepsake.agent.attention import Impulse
 from keepsake.agent.memory.keeper import MemoryTools
 from keepsake.agent.memory.related import SearchResult
@@ -224,7 +224,6 @@ class Turn:
         if costs.used > budget:  # a server would cut it where nobody chose
             self.too_large = costs
             return None
-        self.thoughts.heaviest = ""
         post, inbox = self.services.post, self.inbox
         request = replace(
             profile.request(prompt.question, cache_key=f"agent-{self.life.number}"),
@@ -349,11 +348,14 @@ class Turn:
         """No model has answered, or nobody needed it any more."""
         if self.by_rules:
             return
-        if self.too_large:
-            if line := self.thoughts.too_large(self.too_large, self.keeper.compactions.no_room):
-                told = line.replace("|", "||")
-                self.agent.tell_builders(f"|r[{self.agent.key}]|n {told}")
-            self.end("too large")
+        if costs := self.too_large:
+            needs = f"Its prompt needs {costs.used:,} tokens and may have {costs.budget:,}"
+            largest = max(costs.sections, key=lambda name: costs.sections[name])
+            self.end(
+                TOO_LARGE,
+                f"{self.keeper.compactions.no_room or needs}. Its largest part is {largest!r}. "
+                "Shorten that, or raise context_tokens in memory_compaction.md",
+            )
         elif isinstance(error, ModelError):
             self.unanswered = self.impulse.priority == "player"
             self.end("no answer", str(error))

@@ -94,8 +94,6 @@ class AgentMixin(CharacterMixin):
         done: Deferred[Any] = self.execute_cmd(line)
         return done
 
-    tell_builders = staticmethod(creation.tell_builders)
-
     # -- a game's own: each is called on the reactor thread; what fails in it is logged
 
     agent_verbs: Mapping[str, str] = {}
