@@ -26,6 +26,7 @@ BY_WORDS = "words: "
 """How the reason begins that a document has words of the question."""
 _REACH = 3
 """So far away a line of the same talk still tells what a line is about."""
+_SAME_SCENE = timedelta(seconds=SAME_SCENE)
 _MAY_TELL = 60
 """So many of the best are looked at for a time; to read 300 for it takes 20 ms."""
 _FULL_LINE = 15
@@ -58,8 +59,7 @@ class Weights:
     asking: float = 0.8  # taken off from a line that only asks, when a question is to be answered
     full: float = 2.0  # for a line of :data:`_FULL_LINE` words or more, less for a shorter one
     answer: float = 0.1  # part of the score of a line that asks which the next line gets
-    recent: float = 0.05  # what the newest memory gets, halved with every ``half_life``
-    recent_scene: float = 0.6  # the same for a scene
+    recent: float = 0.6  # what the newest memory gets in a scene, halved with every ``half_life``
     half_life: timedelta = timedelta(days=3)
 
 
@@ -149,15 +149,13 @@ def _near(
     documents: Sequence[Document],
 ) -> tuple[list[tuple[int, int, int]], Mapping[int, list[int]]]:
     """Memories near each other in one scene, with their distance; and those beside each."""
-    times = [each.time.timestamp() for each in documents]
-    places = {d.first: n for n, d in enumerate(documents) if d.kind is DocumentKind.MEMORY}
+    memories = [(d.first, n) for n, d in enumerate(documents) if d.kind is DocumentKind.MEMORY]
+    memories.sort()
     near, beside = list[tuple[int, int, int]](), defaultdict[int, list[int]](list)
-    for number in sorted(places):
-        for step in range(1, _REACH + 1):
-            one, other = places[number], places.get(number + step)
-            if other is None:
-                continue
-            if abs(times[other] - times[one]) > SAME_SCENE:
+    for at, (number, one) in enumerate(memories, 1):
+        for following, other in memories[at : at + _REACH]:
+            step = following - number
+            if step > _REACH or abs(documents[other].time - documents[one].time) > _SAME_SCENE:
                 break
             near.append((one, other, step))
             if step == 1:
@@ -175,10 +173,10 @@ def _by_signs(
     weights: Weights,
 ) -> list[float]:
     """What people, places and times that the question names speak for each, its length and age."""
-    recent = weights.recent_scene if scene else weights.recent
     life, moment = weights.half_life.total_seconds(), now.timestamp()
     scores, lived, latest = list[float](), dict[str, float](), moment
-    for document in sorted(documents, key=lambda each: -each.last):  # a clock may be put back
+    for document in sorted(documents, key=lambda each: -each.last) if scene else ():
+        # A clock may be put back.
         latest = min(latest if document.last else moment, document.time.timestamp())
         lived[document.key] = latest
     for document in documents:
@@ -187,12 +185,13 @@ def _by_signs(
             total += weights.speaker
         if question.asker and speaker == question.asker:
             total += weights.asker
-        if document.place and document.place.casefold() in question.names:
+        if question.names and document.place.casefold() in question.names:
             total += weights.place
-        if any(span.start <= document.time < span.end for span in question.times):
+        if question.times and any(s.start <= document.time < s.end for s in question.times):
             total += weights.time
         total += weights.full * min((document.text.count(" ") + 1) / _FULL_LINE, 1.0)
-        total += recent * 2.0 ** -max((moment - lived[document.key]) / life, 0.0)
+        if scene:
+            total += weights.recent * 2.0 ** -max((moment - lived[document.key]) / life, 0.0)
         scores.append(total)
     return scores
 

@@ -26,7 +26,7 @@ from tests.bench.figures import Figure
 
 SETS = ("hythe", "two_friends")
 _POOL, _DEPTH = 100, 20
-_SIGNALS = ("speaker", "linked", "place", "time", "when", "asking", "full", "answer", "recent")
+_SIGNALS = ("speaker", "linked", "place", "time", "when", "asking", "full", "answer")
 _NO_SIGNALS = Weights(**dict.fromkeys(_SIGNALS, 0))
 type Way = Callable[[str], list[str]]
 """From a question to the ids of turns, best first."""

@@ -31,7 +31,7 @@ def documents(*texts: str) -> dict[str, Document]:
 def test_who_asks_when_gets_lines_that_tell_a_time_unless_it_is_a_scene():
     held = documents("I sold the boat last spring.", "I sold the boat to Joss.")
     found = Candidates(held, None, dict.fromkeys(held, 0.5))
-    when = replace(PLAIN, when=1.0, recent_scene=0)
+    when = replace(PLAIN, when=1.0)
 
     def first(text: str, scene: bool = False) -> int:
         hits = rank(read(text, [], NOW), found, NOW, limit=1, scene=scene, weights=when)
