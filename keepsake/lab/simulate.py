@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 from collections import Counter
 from collections.abc import Generator
 from concurrent.futures import Future
@@ -76,12 +75,11 @@ class TimelineGateway(Gateway):
             self.look()
         self._owner = 0  # there is but one thread, which may wait
 
-    def _result(self, future: Future[Any], given_up: threading.Event | None) -> Any:
-        """As :meth:`Gateway._result`; meanwhile the calls to models go on."""
-        while not (future.done() or self._closed or (given_up and given_up.is_set())):
-            if not self._timeline.step(work=False):
-                raise ModelUnavailable("No model is at work on the call", "Ask again")
-        return super()._result(future, given_up)
+    def _came(self, future: Future[Any]) -> bool:
+        """Whether the result is there; meanwhile the calls to models go on."""
+        if not (future.done() or self._closed or self._timeline.step(work=False)):
+            raise ModelUnavailable("No model is at work on the call", "Ask again")
+        return future.done()
 
 
 class TimelineIndexes(IndexService):

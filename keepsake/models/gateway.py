@@ -7,7 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor, Future, wait
 from typing import Any
 
 import httpx
@@ -190,25 +190,20 @@ class Gateway:
                 ticket.cancelled = True
 
         self._post(submit)
-        try:
-            outcome = self._result(future, given_up)
-        finally:
-            if not future.done():
+        while not self._came(future):
+            if self._closed is not None:
+                raise self._closed
+            if given_up is not None and given_up.is_set():
                 self._post(cancel)
+                raise CallGivenUp("The call was given up", "Nothing is wrong: nobody wants it")
+        outcome = future.result()
         if isinstance(outcome, Generation):
             return outcome
         raise outcome or BadAnswer("The call was not wanted when its turn came")
 
-    def _result(self, future: Future[Any], given_up: threading.Event | None) -> Any:
-        """Wait for it."""
-        while True:
-            try:
-                return future.result(GIVE_UP_SECONDS)
-            except TimeoutError:
-                if self._closed is not None:
-                    return self._closed
-                if given_up is not None and given_up.is_set():
-                    return CallGivenUp("The call was given up", "Nothing is wrong: nobody wants it")
+    def _came(self, future: Future[Any]) -> bool:
+        """Whether the result is there, within a moment."""
+        return bool(wait([future], GIVE_UP_SECONDS).done)
 
     def statuses(self) -> list[ServerStatus]:
         """Every server that a profile uses; owner's thread only."""

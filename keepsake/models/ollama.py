@@ -86,11 +86,10 @@ class OllamaModel(ServerModel):
             client.close()  # type: ignore[no-untyped-call]  # it has no annotations
 
     def _named(self, error: Exception) -> ModelError:
-        """An error of the client, by our name; amid a stream it has no status."""
+        """An error of the client, by our name; amid a stream it has no response."""
         if isinstance(response := getattr(error.__context__, "response", None), Response):
             return refused(response, self.server)
-        status, said = getattr(error, "status_code", 500), str(getattr(error, "error", error))
-        return from_status(status if status > 0 else 500, said, self.server)
+        return from_status(500, str(getattr(error, "error", error)), self.server)
 
     def _rows(self) -> list[Mapping[str, Any]]:
         with named_errors(self.server, LOOK_SECONDS):
