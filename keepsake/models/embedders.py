@@ -91,7 +91,7 @@ def named_embedder(name: str) -> Embedder | None:
         return None if name == "none" else MiniLMEmbedder()
     if provider in (OLLAMA, OPENAI) and model and (host or provider == OLLAMA):
         profile = replace(ModelProfile(EMBEDDER), provider=provider, model=model, host=host)
-        return CachedEmbedder(ServerEmbedder(profile))
+        return ServerEmbedder(profile)
     if Path(name).expanduser().is_dir():
         return MiniLMEmbedder(folder=Path(name).expanduser())
     cure = "Write embedded, none, ollama:MODEL@HOST, openai:MODEL@HOST or a folder with a model"

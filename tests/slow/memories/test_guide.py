@@ -1,4 +1,4 @@
-"""The memory that the guide builds is one, and comes to a report beside others."""
+"""The memory that the guide builds is one, and comes to a report beside others, without Evennia."""
 
 import re
 import subprocess
@@ -20,6 +20,14 @@ def block(language, marked):
 
 MEMORY, PLAN = block("python", "class Overlap:"), block("yaml", "seeds")
 KIT = block("python", "class TestOverlap")
+ALONE = """
+import sys
+class Blocked:
+    def find_spec(self, name, *_):
+        assert name.partition(".")[0] not in ("evennia", "django"), name
+        assert name != "twisted.internet.reactor"
+sys.meta_path.insert(0, Blocked())
+"""
 
 
 @pytest.fixture
@@ -27,7 +35,8 @@ def run(tmp_path):
     """Runs a command where the guide's memory lies, as a shell would."""
     (tmp_path / "overlap.py").write_text(MEMORY, encoding="utf-8")
     environ = {"KEEPSAKE_HOME": str(tmp_path / "home"), "HOME": str(tmp_path)}
-    environ["PYTHONPATH"] = str(GUIDE.parents[1])
+    environ["PYTHONPATH"] = f"{tmp_path}:{GUIDE.parents[1]}"
+    (tmp_path / "sitecustomize.py").write_text(ALONE)
 
     def run(*command):
         return subprocess.run(

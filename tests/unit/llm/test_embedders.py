@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from keepsake.errors import BadAnswer
-from keepsake.models.embedders import DIMENSION, MiniLMEmbedder, ServerEmbedder
-from keepsake.models.profiles import ModelProfile
+from keepsake.models.embedders import DIMENSION, MiniLMEmbedder, ServerEmbedder, named_embedder
 from tests.fakes.model_server import DIMENSION as FAKE_DIMENSION
 from tests.fakes.model_server import FakeModelServer, Reply, vector
 
@@ -45,7 +44,8 @@ def test_like_meanings_lie_near_and_any_text_has_a_vector_of_length_one(minilm: 
 
 @pytest.fixture(params=["ollama", "openai"])
 def remote(request: pytest.FixtureRequest, fake: FakeModelServer) -> Iterator[ServerEmbedder]:
-    made = ServerEmbedder(ModelProfile("embedder", request.param, fake.address, "fake"))
+    made = named_embedder(f"{request.param}:fake@{fake.address}")
+    assert isinstance(made, ServerEmbedder)
     yield made
     made.close()
 
