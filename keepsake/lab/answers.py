@@ -78,11 +78,15 @@ class AnsweringModel:
         return max((self.context or CONTEXT) - self.profile.max_tokens - _FRAME_TOKENS, 256)
 
     def generate(self, request: GenerationRequest) -> Generation:
-        """The answer to a request, from the file where it was asked before.
+        """The answer to a request, in the model's form, from the file where it was asked before.
 
         Raises:
             ModelError: It does not answer.
         """
+        if not self._chat:
+            request = replace(request, messages=())
+        elif not request.messages:
+            request = replace(request, messages=(ChatMessage("user", request.prompt),), stop=())
         key = sha256(repr((self.profile, request)).encode()).hexdigest()
         if key not in self._known:
             made = {"key": key, **asdict(self._model.generate(request))}
@@ -98,10 +102,8 @@ class AnsweringModel:
             ModelError: It does not answer; an empty answer is none.
         """
         text = prompt if self._chat else f"{prompt}\n{opening}"
-        messages = (ChatMessage("user", prompt),) if self._chat else ()
-        stop = () if self._chat else ("\n",)
         try:
-            made = self.generate(self.profile.request(Question(messages, text, stop)))
+            made = self.generate(self.profile.request(Question((), text, ("\n",))))
         except BadAnswer:
             made = Generation("", "stop", 0, 0, 0, 0.0, "")
         return replace(made, text=" ".join(made.text.split()))
@@ -188,20 +190,18 @@ def agreement(path: Path, rows: Sequence[Mapping[str, Any]]) -> str:
         KeepsakeError: The file cannot be used.
     """
     judged = {tuple(str(row[name]) for name in _RATED): row[JUDGED] for row in rows}
-    if not path.exists():
-        every = list(judged)
-        step = max(len(every) / _OF_A_FILE, 1.0)
-        chosen = [every[int(place * step)] for place in range(min(len(every), _OF_A_FILE))]
-        with refusing(f"{path} could not be written", "Name another file"), path.open("w") as file:
-            csv.writer(file).writerows([(*_RATED, PERSON), *((*each, "") for each in chosen)])
-        return f"{path} has {len(chosen)} answers: write yes or no under {PERSON}, and run it again"
-    with refusing(f"{path} cannot be read", "Name another file"), path.open(newline="") as file:
-        read = [dict(row) for row in csv.DictReader(file)]
+    with refusing(f"{path} cannot be used", "Name another file"):
+        if not path.exists():
+            every, many = list(judged), min(len(judged), _OF_A_FILE)
+            chosen = [(*every[place * len(every) // many], "") for place in range(many)]
+            with path.open("w", newline="") as file:
+                csv.writer(file).writerows([(*_RATED, PERSON), *chosen])
+            return f"{path} has {many} answers: write yes or no under {PERSON}, and run this again"
+        with path.open(newline="") as file:
+            read = [(row.get(PERSON) or "", row) for row in csv.DictReader(file)]
+    keyed = [(said.strip(), tuple(map(row.get, _RATED))) for said, row in read]
     found = [
-        (float(row[PERSON].strip().casefold() == "yes"), judged[key])
-        for row in read
-        if (row.get(PERSON) or "").strip()
-        and (key := tuple(row.get(name, "") for name in _RATED)) in judged
+        (float(said.casefold() == "yes"), judged[k]) for said, k in keyed if said and k in judged
     ]
     if not found:
         cure = f"Write yes or no under {PERSON}; its answers are those of this run"

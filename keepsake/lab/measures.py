@@ -27,11 +27,11 @@ ANY, ALL_HIT = ({depth: f"{name}@{depth}" for depth in DEPTHS[1:]} for name in (
 """Whether some of the evidence, or all of it, is among them."""
 WITHIN = {tokens: f"evidence@{tokens}t" for tokens in BUDGETS}
 """The share of the evidence in a prompt of so many tokens."""
-OF_RECALL = frozenset({MRR, NDCG, SESSION_ANY, SESSION_ALL, *RECALL.values()} | {*ANY.values()})
-OF_RECALL |= {*ALL_HIT.values()}
+_RANKS = (*RECALL.values(), *ANY.values(), *ALL_HIT.values())
+OF_RECALL = frozenset({MRR, NDCG, SESSION_ANY, SESSION_ALL, *_RANKS})
 """What a memory has that recalls lines, and none that only shows a context."""
 MEASURES: Mapping[str, str] = {
-    **{name: name for depths in (RECALL, ANY, ALL_HIT) for name in depths.values()},
+    **{name: name for name in _RANKS},
     MRR: "MRR",
     NDCG: "nDCG@10",
     SESSION_ANY: "sessions any@5",
@@ -108,31 +108,20 @@ def words_of(text: str) -> list[str]:
     return [word for word in bare.split() if word not in _ARTICLES]
 
 
-class _Porter:
-    """Porter's stems, by the tokenizer that SQLite has of them."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._database = sqlite3.connect(":memory:", check_same_thread=False)
-        self._database.executescript(
-            "CREATE VIRTUAL TABLE one USING fts5(word, tokenize = 'porter ascii');"
-            "CREATE VIRTUAL TABLE stems USING fts5vocab(one, 'row');"
-        )
-
-    def stem(self, word: str) -> str:
-        with self._lock:
-            self._database.execute("DELETE FROM one")
-            self._database.execute("INSERT INTO one VALUES (?)", [word])
-            return str((self._database.execute("SELECT term FROM stems").fetchone() or [word])[0])
+_STEMS, _LOCK = sqlite3.connect(":memory:", check_same_thread=False), threading.Lock()
+_STEMS.executescript(
+    "CREATE VIRTUAL TABLE one USING fts5(word, tokenize = 'porter ascii');"
+    "CREATE VIRTUAL TABLE stems USING fts5vocab(one, 'row');"
+)
 
 
 @lru_cache(maxsize=32_768)
 def porter(word: str) -> str:
-    """The stem of a word in lower case, after Porter (1980)."""
-    return _PORTER.stem(word)
-
-
-_PORTER = _Porter()
+    """The stem of a word in lower case, after Porter (1980), by SQLite's tokenizer."""
+    with _LOCK:
+        _STEMS.execute("DELETE FROM one")
+        _STEMS.execute("INSERT INTO one VALUES (?)", [word])
+        return str((_STEMS.execute("SELECT term FROM stems").fetchone() or [word])[0])
 
 
 def token_f1(answer: str, right: str, *, listed: bool = False) -> float:

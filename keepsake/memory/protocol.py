@@ -60,7 +60,8 @@ class Surroundings:
 class MemorySystem(Protocol):
     """What one agent remembers.
 
-    It is made with :class:`Surroundings` as its only argument. Each method may block.
+    It is made with :class:`Surroundings` as its only argument. Each method may block. One that is
+    to have another budget than the others in an evaluation has it as ``own_budget``.
     ``tests/unit/memories/test_memories.py`` tests this contract.
     """
 

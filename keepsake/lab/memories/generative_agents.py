@@ -28,11 +28,9 @@ from keepsake.recall.documents import Document, DocumentKind
 
 MOST_QUESTIONS, MOST_INSIGHTS = 3, 5
 _PROMPTS: Mapping[str, str] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text("utf-8"))
-_ITEM = re.compile(r"^\s*(?:\d{1,2}[.):]|[-*•])?\s*(?P<text>\S.*?)\s*$")
+_ITEM = re.compile(r"^\s*(?:\d{1,2}[.):]|[-*•])")
 _BECAUSE = re.compile(r"\s*\((?:because of|based on)?(?P<numbers>[^()]*\d[^()]*)\)\.?\s*$", re.I)
 _NUMBER = re.compile(r"\d{1,4}")
-_SHORTEST = 8
-"""Characters of a line that says something."""
 DECAY = 0.995
 """What of recency is left an hour later."""
 _REFLECTED_ON, _FOR_A_QUESTION = 100, 30
@@ -138,7 +136,7 @@ class GenerativeAgents(Rag):
         for question in _questions(model, self._fitting(reversed(newest))):
             basis = [entry for entry, _ in self._best(question, _FOR_A_QUESTION)]
             for text, cited in _insights(model, self._given.agent, self._fitting(basis)):
-                of = [basis[place] for place in cited]
+                of = [basis[place] for place in sorted(cited)]
                 numbers = tuple(dict.fromkeys(n for each in of for n in each.numbers))
                 score = _poignancy(model, text) or max(each.importance for each in of)
                 key, shown = f"insight:{len(self._stream)}", f"{now:%-d %B %Y}, {text}"
@@ -163,39 +161,32 @@ def normalised(values: Sequence[float]) -> list[float]:
 
 def _poignancy(model: LanguageModel, line: str) -> int | None:
     """How much a line matters to the model, 1 to 10; None if its answer names no such number."""
-    answer = _answer(model, _PROMPTS["rate"].format(line=line), 8, stop=("\n",))
-    found = next((int(n) for n in _NUMBER.findall(answer)), 0)
+    answer = _answer(model, _PROMPTS["rate"].format(line=line), 8, "\n")
+    found = next(map(int, _NUMBER.findall(answer)), 0)
     return found if 1 <= found <= 10 else None
 
 
 def _questions(model: LanguageModel, lines: Sequence[str]) -> list[str]:
     """What is worth asking about these lines."""
     prompt = _PROMPTS["ask"].format(statements="\n".join(lines), most=MOST_QUESTIONS)
-    return [item for item in _items(_answer(model, prompt, 160)) if "?" in item][:MOST_QUESTIONS]
+    answer = _answer(model, prompt, 160).splitlines()
+    return [_ITEM.sub("", item).strip() for item in answer if "?" in item][:MOST_QUESTIONS]
 
 
-def _insights(
-    model: LanguageModel, agent: str, lines: Sequence[str]
-) -> list[tuple[str, list[int]]]:
+def _insights(model: LanguageModel, agent: str, lines: Sequence[str]) -> list[tuple[str, set[int]]]:
     """What follows from these lines, with the places (from 0) of those that it rests on."""
     listed = "\n".join(f"{place}. {line}" for place, line in enumerate(lines, 1))
     prompt = _PROMPTS["infer"].format(agent=agent or "them", statements=listed, most=MOST_INSIGHTS)
     found = []
-    for item in _items(_answer(model, prompt, 320))[:MOST_INSIGHTS]:
-        because = _BECAUSE.search(item)
-        cited = _NUMBER.findall(because["numbers"]) if because else ()
-        places = [int(n) - 1 for n in dict.fromkeys(cited) if 0 < int(n) <= len(lines)]
-        text = item[: because.start()].strip() if because else ""
-        if places and len(text) >= _SHORTEST:
-            found.append((text, places))
-    return found
+    for item in _answer(model, prompt, 320).splitlines():
+        if because := _BECAUSE.search(item):
+            text = _ITEM.sub("", item[: because.start()]).strip()
+            cited = {int(n) - 1 for n in _NUMBER.findall(because["numbers"])}
+            if text and (places := cited & {*range(len(lines))}):
+                found.append((text, places))
+    return found[:MOST_INSIGHTS]
 
 
-def _answer(model: LanguageModel, prompt: str, most: int, stop: tuple[str, ...] = ("\n\n",)) -> str:
-    request = GenerationRequest(prompt, max_tokens=most, stop=stop, temperature=0.0)
+def _answer(model: LanguageModel, prompt: str, most: int, stop: str = "\n\n") -> str:
+    request = GenerationRequest(prompt, max_tokens=most, stop=(stop,), temperature=0.0)
     return model.generate(request).text
-
-
-def _items(answer: str) -> list[str]:
-    found = (_ITEM.match(line) for line in answer.splitlines())
-    return [each["text"] for each in found if each and len(each["text"]) >= _SHORTEST]
