@@ -5,7 +5,6 @@ A synonym only ever leads to a verb that is among those handed in.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -153,17 +152,12 @@ def find_verb(word: str, verbs: Sequence[Verb]) -> Verb | None:
 
 
 def find_exit(word: str, exits: Sequence[str]) -> str | None:
-    """The exit that ``word`` names: whole, as a compass letter, or by its unique start."""
+    """The exit that ``word`` names: whole, by words of it, or as a compass letter."""
     wanted = _plain(word)
-    names = {_plain(name): name for name in exits}
-    for spelling in (wanted, COMPASS.get(wanted), _LETTERS.get(wanted)):
-        if spelling in names:
-            return names[spelling]
-    starts = [name for key, name in names.items() if len(wanted) > 1 and key.startswith(wanted)]
-    return starts[0] if len(starts) == 1 else None
+    other = COMPASS.get(wanted) or _LETTERS.get(wanted, "")
+    return find_named(wanted, exits) or find_named(other, exits)
 
 
-_TYPO = 0.8
 _LISTED = 12
 _WHERE = frozenset({"from", "on", "in", "with", "near", "off", "under", "behind", "by"})
 _ARTICLES = frozenset({"the", "a", "an", "my", "some"})
@@ -232,9 +226,9 @@ def either(names: Sequence[str]) -> str:
 
 
 def find_named(said: str, names: Sequence[str]) -> str | None:
-    """The one of ``names`` that is meant: whole, by words of it, or mistyped; None for none.
+    """The one of ``names`` that is meant: whole, or by words of it; None for none.
 
-    ``said``: ``the lamp``, ``Lamp on the shelf``, ``brass lmap``.
+    ``said``: ``the lamp``, ``Lamp on the shelf``.
     """
     wanted = _plain(said)
     known = {_plain(name): name for name in reversed(names)}
@@ -244,8 +238,7 @@ def find_named(said: str, names: Sequence[str]) -> str | None:
         having = [key for key in known if set(spelling.split()) <= set(key.split())]
         if spelling in known or (spelling and len(having) == 1):
             return known[spelling if spelling in known else having[0]]
-    near = difflib.get_close_matches(wanted, known, 2, _TYPO)
-    return known[near[0]] if wanted and len(near) == 1 else None
+    return None
 
 
 def _plain(name: str) -> str:

@@ -174,15 +174,9 @@ class Nights:
         finally:
             self.step = None
             for each in asking.refused:
-                self._services.events.emit(
-                    Guard(
-                        agent=name,
-                        task=each.task,
-                        op="refused",
-                        before=each.answer,
-                        reason=each.reason,
-                    )
-                )
+                why = {"before": each.answer, "reason": each.reason}
+                guard = Guard(agent=name, task=each.task, op="refused", **why)
+                self._services.events.emit(guard)
 
     async def _do(self, step: Step, asking: NightAsk) -> None:
         """Do one step; what goes wrong in it is its problem, and the night goes on.

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from keepsake.agent.sleep.night import Figures, NightAsk, NightTask, Step
+from keepsake.agent.sleep.night import Figures, NightAsk
 from keepsake.archive.records import Memory
 from keepsake.books.entries import Judge, line, standing
 from keepsake.books.journal import Journal
@@ -18,7 +18,7 @@ from tests.sentences import table
 from tests.unit.mind.acquaintances import TOM, Days, taken
 from tests.unit.mind.journals import NOON, did, told, write
 from tests.unit.mind.lives import WordTokens
-from tests.unit.mind.sleepers import Bedroom, NoMemory, Script, says, shipped, work
+from tests.unit.mind.sleepers import Script, says, shipped, work
 
 JOURNAL = shipped("journal", JOURNAL_VARIABLES)
 DAY = [
@@ -95,23 +95,9 @@ def test_a_model_writes_the_entries_of_the_day(book):
     assert len(book.entries()) == 2, "done again it changes nothing"
 
 
-def asking(step: Step, times: int) -> NightTask:
-    """A task that asks the model again and again."""
-
-    def task(ask: NightAsk) -> Figures:
-        for number in range(times):
-            if ask.available:
-                ask(says(f"{step.value} {number}"))
-        return {"asked": times}
-
-    return task
-
-
-def test_the_calls_of_a_sleep_are_limited_and_that_is_no_fault(tmp_path: Path):
+def test_the_calls_of_a_sleep_are_limited():
     script = Script()
-    times = {Step.CONSOLIDATE: 2, Step.PROFILES: 9}
-    wanted = {step: asking(step, times.get(step, 1)) for step in list(Step)[:-1]}
-    steps = Bedroom(NoMemory(tmp_path), wanted, script, calls=5).sleep()
-    asked = sum(each.calls for each in steps)
-    assert asked == len(script.prompts) == 4, "a refused answer may be asked for once more"
-    assert not any(each.problem for each in steps)
+    ask = NightAsk(script, 5)
+    while ask.available:
+        ask(says("Well?"))
+    assert ask.calls == len(script.prompts) == 4, "a refused answer may be asked for once more"

@@ -9,17 +9,12 @@ import pytest
 from keepsake.agent.memory.related import SearchResult, line_of, related, result
 from keepsake.agent.scene import bears_on
 from keepsake.agent.settings import RecallConfig
-from keepsake.archive.records import Memory, MemoryKind, Summary, Tier
 from keepsake.memory.types import MemoryContext
 from keepsake.prompt.tokens import estimate_tokens
 from keepsake.recall.documents import Document, DocumentKind, Hit
 
 NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 EMPTY = MemoryContext(None, None, ())
-
-
-def memory(number, text):
-    return Memory(number, NOON, MemoryKind.PERCEPTION, text, "The Inn", "Tom")
 
 
 def raw(number, text):
@@ -40,17 +35,6 @@ def test_a_small_model_is_told_what_answers_a_question_or_shares_words():
     near, named = raw(1, "Eels."), Hit(raw(1, "Eels.").document, 1.0, ("words: eels",))
     said = [bears_on(words, hit) for words in ("Eels?", "Eels.") for hit in (near, named)]
     assert said == [True, True, False, True]
-
-
-def test_nothing_that_stands_in_the_prompt_comes_twice():
-    recent = Summary(Tier.RECENT, 5, 9, "Now.", "m", NOON)
-    context = MemoryContext(None, recent, (memory(10, "x"), memory(11, "y")))
-    found = SearchResult((
-        *(raw(10, "x"), raw(3, "z"), raw(4, "Z")),
-        *(note("n", "a note has no number"), summary(2, 5, 9, "Now."), summary(1, 1, 4, "Then.")),
-    ))  # fmt: skip
-    ends = [line_of(hit.document).split("(")[-1] for hit in related(found, context, RecallConfig())]
-    assert ends == ["memory 3)", "n: a note has no number", "memories 1-4)"]
 
 
 @pytest.mark.parametrize("budget", [0, 10, 60, 200, 10_000])
