@@ -174,9 +174,8 @@ class Nights:
         finally:
             self.step = None
             for each in asking.refused:
-                why = {"before": each.answer, "reason": each.reason}
-                guard = Guard(agent=name, task=each.task, op="refused", **why)
-                self._services.events.emit(guard)
+                guard = partial(Guard, agent=name, task=each.task, op="refused")
+                self._services.events.emit(guard(before=each.answer, reason=each.reason))
 
     async def _do(self, step: Step, asking: NightAsk) -> None:
         """Do one step; what goes wrong in it is its problem, and the night goes on.
