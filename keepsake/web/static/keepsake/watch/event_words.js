@@ -65,11 +65,11 @@ function guard({ op, before, reason }) {
 
 function compaction(record) {
   const range = record.last ? `memories ${record.first}–${record.last}` : "";
-  const tokens = `${count(record.tokens_before)} → ${count(record.tokens_after)} tokens`;
+  const tokens = record.number ? `${count(record.tokens_before)} → ${count(record.tokens_after)} tokens` : "";
   const more = join(record.reason, range, tokens, record.seconds ? seconds(record.seconds) : "", record.problem);
   const vain = record.number && record.tokens_after >= record.tokens_before ? ", which saved nothing" : "";
   const tone = vain || record.outcome === "failed" ? "trouble" : "milestone";
-  return { what: `compaction ${record.number || ""}: ${record.outcome}${vain}`, more, tone };
+  return { what: `compaction${record.number ? ` ${record.number}` : ""}: ${record.outcome}${vain}`, more, tone };
 }
 
 function sleep(record) {
