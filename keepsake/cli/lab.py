@@ -38,7 +38,7 @@ Embedder = Annotated[
     str,
     typer.Option(help="embedded, none, ollama:MODEL@HOST, openai:MODEL@HOST, or a model's folder."),
 ]
-Recalled = Annotated[int, typer.Option(min=0, help="Lines that are recalled; 0: 30.")]
+Recalled = Annotated[int, typer.Option(min=0, help="Lines that are recalled; 0: 100.")]
 Parallel = Annotated[int, typer.Option(min=1, max=64, help="How many answers to ask for at once.")]
 JsonFile = Annotated[
     Path | None,

@@ -40,8 +40,8 @@ QUIET, NIGHT = timedelta(minutes=30), timedelta(hours=4)
 """So long without a memory is a rest; so long, or a new day, is a night."""
 OVER = 1.25
 """The share of its budget that counts of a context: memories may count tokens differently."""
-RECALLED = 30
-"""Lines that a memory may give for a question, as generative agents and plain RAG have it."""
+RECALLED = 100
+"""Lines that a memory may give for a question: as many as the largest prompt measured holds."""
 _TOKENS = Heuristic()
 
 

@@ -113,7 +113,7 @@ class _Shared(_Form):
     prices: tuple[float, float] = (0.0, 0.0)
     questions: _Count = 0  # in all; 0 for all there are
     budget: _Count = 0  # tokens of the lines of a prompt; 0 for what the profile has room for
-    recalled: _Count = 0  # lines that the memory may give for a question; 0 for 30
+    recalled: _Count = 0  # lines that the memory may give for a question; 0 for 100
 
 
 class _PlanFile(_Shared):

@@ -81,13 +81,13 @@ class GenerativeAgents(Rag):
         self._stream[key] = StreamEntry(text, shown, memory.time, score, (memory.number,))
 
     def recall(self, question: str, limit: int) -> Sequence[RecalledLine]:
-        """What scores highest; it counts as just lived from then on.
+        """What scores highest; what the authors would show counts as just lived from then on.
 
         Raises:
             ModelError: Nothing could be embedded.
         """
         found = self._best(question, limit)
-        for entry, _ in found:
+        for entry, _ in found[:_FOR_A_QUESTION]:
             entry.accessed = self._given.clock.now()
         return [RecalledLine(entry.shown, entry.numbers, score) for entry, score in found]
 
