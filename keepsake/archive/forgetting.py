@@ -30,7 +30,7 @@ from keepsake.books.files import replace_file
 from keepsake.json_lines import in_json, parsed
 from keepsake.language.heard import heard
 from keepsake.language.heard import names as is_named
-from keepsake.language.perception import name_pattern, sentences, words
+from keepsake.language.perception import sentences, words
 
 FORGOTTEN = "(forgotten)"
 """What stands in place of a memory that was taken out; also its ``event``."""
@@ -111,8 +111,9 @@ class Traces:
 
     def named(self, text: str) -> bool:
         """Whether ``text`` has their name, and not as a part of somebody else's."""
+        text = text.replace("’", "'")
         for longer in self._longer:
-            text = name_pattern(longer).sub(" ", text)
+            text = re.sub(rf"(?<!\w){re.escape(longer)}(?!\w)", " ", text, flags=re.I)
         return any(is_named(text, name) for name in self._names)
 
     def hold(self, text: str, *, named: bool = True) -> bool:

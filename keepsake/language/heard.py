@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 
 from keepsake.archive.records import POSE, STOCK, Memory, MemoryKind
-from keepsake.language.perception import name_pattern
+from keepsake.language.perception import pattern
 
 GIVE = "give"
 """The ``event`` of a thing that changes hands."""
@@ -113,5 +113,6 @@ def given_by_me(memory: Memory) -> tuple[str, str]:
 
 
 def names(text: str, name: str) -> bool:
-    """Whether ``text`` holds ``name`` as a word of its own, in any case."""
-    return bool(name) and name_pattern(name).search(text) is not None
+    """Whether ``text`` holds ``name`` as a word of its own, in any case, with any apostrophe."""
+    whole = pattern(rf"(?<!\w){re.escape(name)}(?!\w)", re.I)
+    return bool(name) and whole.search(text.replace("’", "'")) is not None

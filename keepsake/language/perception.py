@@ -109,11 +109,6 @@ def pattern(source: str, flags: re.RegexFlag = re.NOFLAG) -> re.Pattern[str]:
     return re.compile(source, flags)
 
 
-def name_pattern(name: str) -> re.Pattern[str]:
-    """Finds a name as a word of its own, in any case and with any apostrophe."""
-    return pattern(rf"(?<!\w){re.escape(name).replace("'", "['’]")}(?!\w)", re.I)
-
-
 PROMPT_LIMIT = 700
 """Characters of one memory that a prompt shows; the archive keeps all of them."""
 BYTES_PER_CHARACTER = 2

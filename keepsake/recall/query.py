@@ -18,7 +18,6 @@ from keepsake.language.perception import (
     COMMON_WORDS,
     MONTHS,
     UNSPACED,
-    name_pattern,
     pattern,
     stem,
     words,
@@ -86,10 +85,10 @@ def read(text: str, names: Collection[str], now: datetime, asker: str = "") -> R
     """
     text = unicodedata.normalize("NFC", writable(text)).replace("’", "'")
     lower, every_name = text.casefold(), _longest_first(frozenset(names))
-    known = [name for name in every_name if name in lower and name_pattern(name).search(lower)]
+    known = [name for name in every_name if name in lower and _whole(name).search(lower)]
     plain = text
     for name in known:
-        plain = pattern(rf"{name_pattern(name).pattern}(?:['’]s)?", re.I).sub(" ", plain)
+        plain = pattern(rf"{_whole(name).pattern}(?:['’]s)?", re.I).sub(" ", plain)
     lines, meaning = list[str](), list[str]()
     for line in text.splitlines():
         # As the person named would say it, without who says it; not those that only name somebody.
@@ -99,7 +98,7 @@ def read(text: str, names: Collection[str], now: datetime, asker: str = "") -> R
             lines.append(told)
     for line in lines or [text]:  # "Tom's cup" is "my cup", and "at the Kettle" is "at"
         told = line
-        for name in (name_pattern(each).pattern for each in known):
+        for name in (_whole(each).pattern for each in known):
             told = pattern(rf"{name}['’]s?(?!\w)", re.I).sub("my", told)
             told = pattern(rf"\b({_BEFORE_OTHERS}) {name}", re.I).sub(r"\1", told)
             told = pattern(name, re.I).sub("I", told)
@@ -132,6 +131,11 @@ def stemmed(text: str) -> str:
 @lru_cache(maxsize=8)  # a world's names are the same for a while, and all agents know them
 def _longest_first(names: frozenset[str]) -> list[str]:
     return sorted({name.casefold() for name in names if name}, key=lambda n: (-len(n), n))
+
+
+def _whole(name: str) -> re.Pattern[str]:
+    """Finds a name as a whole word."""
+    return pattern(rf"(?<!\w){re.escape(name)}(?!\w)")
 
 
 # -- times
