@@ -291,14 +291,14 @@ def index(here: Places, wrong: Wrong) -> str:
     """The files of the index are sound; the running world looks after its own."""
     if processes.one(here, Component.SERVER):
         return "looked after by the running world"
-    cure = "Delete {}: the next start makes it anew from the archives"
-    folders = [each for each in sorted(here.index.glob("*")) if each.is_dir()]
-    for folder in (each for each in folders if each != broken_folder(here)):
+    folders = {each for each in here.index.glob("*") if each.is_dir()} - {broken_folder(here)}
+    for folder in sorted(folders):
         if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
             wrong(f"{folder} cannot be read and written", f"Make it yours: chmod -R u+rwX {folder}")
         for file in (folder / WORDS, folder / DATABASE):
             if file.exists() and (problem := database.damage(file)):
-                wrong(f"{file} is damaged ({problem})", cure.format(folder))
+                cure = f"Delete {folder}: the next start makes it anew from the archives"
+                wrong(f"{file} is damaged ({problem})", cure)
     return f"{len(folders)} folders in {here.index} are sound"
 
 

@@ -90,8 +90,6 @@ def fetch(model: CatalogueModel, models: Path, environ: Mapping[str, str] = os.e
         part = replace(model, sha256=wanted).part(models)
         models.mkdir(parents=True, exist_ok=True)
         with part.open("ab") as file:
-            if file.tell() > size:  # of no use, whatever it is
-                file.truncate(0)
             if file.tell() < size:
                 pinned = hub.hf_hub_url(model.repo, model.file, revision=commit, **where)
                 hub.http_get(

@@ -15,7 +15,7 @@ class FakeHub:
     Attributes:
         data: The file's bytes.
         commit: The newest revision.
-        digest: What it says of the file's SHA-256; None for no more than a plain ETag.
+        digest: What it says of the file's SHA-256.
         failing: The status of every download, 0 for the file itself.
         gate: Nothing of a download is sent before it is set; None for none.
         ranges: The ``Range`` of each download that came in, None without one.
@@ -24,7 +24,7 @@ class FakeHub:
     def __init__(self, repo: str, file: str, data: bytes) -> None:
         self.repo, self.file, self.data = repo, file, data
         self.commit = COMMIT
-        self.digest: str | None = hashlib.sha256(data).hexdigest()
+        self.digest = hashlib.sha256(data).hexdigest()
         self.failing = 0
         self.gate: threading.Event | None = None
         self.ranges: list[str | None] = []
@@ -80,8 +80,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("X-Repo-Commit", hub.commit)
         self.send_header("ETag", '"small"')
         self.send_header("X-Linked-Size", str(len(hub.data)))
-        if hub.digest is not None:
-            self.send_header("X-Linked-ETag", f'"{hub.digest}"')
+        self.send_header("X-Linked-ETag", f'"{hub.digest}"')
         elsewhere = hub.address.replace("127.0.0.1", "localhost")
         self.send_header("Location", f"{elsewhere}/large/{hub.file}")
         self.send_header("Content-Length", "0")

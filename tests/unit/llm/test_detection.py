@@ -99,14 +99,6 @@ def test_a_server_that_is_away_for_a_moment_is_kept(models):
     assert looking.find() == STOPGAP
 
 
-def test_without_a_catalogue_that_can_be_read_the_larger_is_better(tmp_path, models):
-    gguf(models, "a.gguf", 4096)
-    gguf(models, "b.gguf", 1 << 20)
-    for text in ("", "## detection\n**bets**: x\n"):
-        (tmp_path / "models.md").write_text(text)
-        assert Detection(models, tmp_path / "models.md", NOBODY).find().model_file == "b.gguf"
-
-
 def test_auto_fills_the_profiles_and_only_what_follows_instructions_writes(tmp_path, models, fake):
     profiles = Profiles(SHIPPED / "llm.md")
     assert profiles.get("agent").is_stopgap
