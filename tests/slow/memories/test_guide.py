@@ -69,7 +69,3 @@ def test_the_guides_plan_runs_where_its_memory_lies(run, tmp_path):
     assert found.returncode == 0, found.stdout + found.stderr
     report = (tmp_path / "plan" / "report.html").read_text(encoding="utf-8")
     assert "overlap:Overlap" in report
-    (tmp_path / "overlap.py").unlink()
-    found = run(keepsake, "sweep", "plan.yaml", "--jobs", "2")
-    assert found.returncode == 1
-    assert "in the folder where overlap lies" in " ".join(found.stderr.split())
