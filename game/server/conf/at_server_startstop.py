@@ -125,14 +125,10 @@ def _index_status() -> dict[str, Any]:
     return {"agents": [asdict(each) for each in indexes.status()] if indexes else []}
 
 
-def _shortages() -> list[str]:
-    return [each.shortage for each in runtime().gateway.statuses() if each.shortage]
-
-
 _OPERATIONS = {
     "ready": _ready,
     "reload": _reload,
     "stop": _stop,
     "index_status": _index_status,
-    "shortages": _shortages,
+    "shortages": lambda: [e.shortage for e in runtime().gateway.statuses() if e.shortage],
 }
