@@ -131,9 +131,12 @@ class CmdNoMatch(AuditedCommand):
     def _guess(self, line: str) -> str:
         name, _, words = line.partition(" ")
         name = name.rstrip(",:").casefold()
-        here = people_near(self.caller) if hasattr(self.caller, "location") else ()
+        plays = hasattr(self.caller, "location")
+        here = people_near(self.caller) if plays else ()
         if words and (named := next((p.key for p in here if p.key.casefold() == name), "")):
             return f"To speak to {named}: talk {name} {harmless(words)}"
         there = self.cmdset.get_all_cmd_keys_and_aliases(self.caller)
         near = get_close_matches(name, [each for each in there if len(each) > 2], 3, 0.75)
-        return f"Maybe you meant {listed([f'"{each}"' for each in near], 'or')}?" if near else ""
+        if near:
+            return f"Maybe you meant {listed([f'"{each}"' for each in near], 'or')}?"
+        return f"To play it: emote {harmless(line[:80])}" if words and plays else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evennia.objects.models import ObjectDB
 
-from commands.base import EVERYTHING, PlayerCommand, with_article
+from commands.base import EVERYTHING, PlayerCommand, whereabouts, with_article
 from keepsake.agent.surroundings import people_near
 from keepsake.contrib.evennia.wording import CannotDo, listed, quoted, sought, spoken
 from world.deed.happening import happened
@@ -64,7 +64,8 @@ class CmdLook(PlayerCommand):
             self._see(detail)
         else:
             among = things or [*here.exits, here]
-            target = self.find(words, among, f"You see no {quoted(sought(words))} here.")
+            missing = f"You see no {quoted(sought(words))} here. {whereabouts(words)}".rstrip()
+            target = self.find(words, among, missing)
             leads = target.destination is not None and not target.db.desc
             place = f"{target.key.capitalize()} leads to {target.destination.key}." if leads else ""
             self._see(place or self.caller.at_look(target))

@@ -295,6 +295,7 @@ class TestRules(TalkWorld):
         (ahead,) = self.fake.calls("/api/generate")
         assert ahead.body["options"]["num_predict"] == 1
         assert self.acts() == []
+        self.set_thinking(idle_interval=20)
         self.char1.execute_cmd("talk Mira I mend nets.")
         self.pass_time(4)
         head = ahead.body["prompt"].split("\n(")[0]
@@ -308,4 +309,5 @@ class TestRules(TalkWorld):
         with patch.object(ModelProfile, "is_stopgap", True):
             self.mind.thinker.answered(identity_of(self.char1))
             self.pass_time(1)
+        self.pass_time(900)  # it does and writes nothing of its own accord
         assert len(self.fake.calls("/api/generate")) == 3
