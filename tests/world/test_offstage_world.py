@@ -24,11 +24,6 @@ def moment(*states: str) -> datetime:
     return next(each for each in hours if almanac(each).states.issuperset(states))
 
 
-def test_prompts_and_the_world_call_each_hour_by_the_same_word():
-    day = [datetime(2026, 5, 4, hour).astimezone() for hour in range(24)]
-    assert [DAYTIMES[each.hour] for each in day] == [almanac(each).part for each in day]
-
-
 def test_what_villagers_may_say_anywhere_holds_no_secret_and_nothing_of_home_alone():
     told = {}
     for each in shipped_world()[0].people.values():
@@ -61,6 +56,8 @@ class TestLooks(AgentsWorld):
         assert "a floor of mud" in low
         assert "A lamp burns at the harbour mouth" in low
         assert "mud" not in high
+        day = [datetime(2026, 5, 4, hour).astimezone() for hour in range(24)]
+        assert [*DAYTIMES] == [almanac(each).part for each in day], "prompts say the same"
 
 
 class Offstage(AgentsWorld):
