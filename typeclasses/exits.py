@@ -6,9 +6,8 @@ from typing import Any
 
 from evennia.objects.objects import DefaultExit
 
-from keepsake.agent.acting import FOLLOW_SECONDS
 from keepsake.agent.mind import Mind
-from keepsake.agent.runtime import running, runtime
+from keepsake.agent.runtime import running
 from keepsake.agent.surroundings import hosts_guests
 from keepsake.contrib.evennia.minds import open_minds
 from keepsake.prompt.verbs import Command
@@ -21,18 +20,16 @@ class Exit(DefaultExit):
         """Let agents that follow the one who left come along."""
         super().at_post_traverse(traversing_object, source_location, **kwargs)
         if running():
-            now = runtime().seconds()
             for mind in list(open_minds()):
-                self._go_after(mind, traversing_object, source_location, now)
+                self._go_after(mind, traversing_object, source_location)
 
-    def _go_after(self, mind: Mind, leader: Any, start: Any, now: float) -> None:
+    def _go_after(self, mind: Mind, leader: Any, start: Any) -> None:
         """Somebody has left ``start`` by this way: who follows them takes it too, or loses them."""
         agent, actor = mind.thinker.body(), mind.actor
         if agent is None or actor.leader != leader.id:
             return
         able = not (agent.db.asleep or agent.db.paused or hosts_guests(agent))
-        may_go = able and agent.location is start and self.access(agent, "traverse")
-        if may_go and now - actor.spoke_at < FOLLOW_SECONDS:
+        if able and agent.location is start and self.access(agent, "traverse"):
             actor.do(agent, Command("go", self.key))
         if agent.location is not leader.location:
             actor.leader = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +9,6 @@ from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 from keepsake.agent.agent_log import log
-from keepsake.agent.attention import TALK_SECONDS
 from keepsake.agent.memory.keeper import MemoryTools
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.surroundings import Body, identity_of, people_near, place_of
@@ -18,8 +16,6 @@ from keepsake.archive.privacy import WHISPER
 from keepsake.archive.records import MemoryKind
 from keepsake.prompt.verbs import PRIVATE, Command
 
-FOLLOW_SECONDS = TALK_SECONDS + 600.0
-"""Silence between the two after which an agent follows no longer: ten minutes after their talk."""
 SPEECH, LOOKUPS = frozenset({"say", "whisper"}), frozenset({"recall", "page", "look", "examine"})
 """Deeds that others hear, and those whose result comes back in the same turn."""
 
@@ -40,16 +36,12 @@ class Actor:
 
     Attributes:
         leader: Whom it goes after, as they asked it to, by database number; None for nobody.
-        spoke_at: When it and its leader last had words, in seconds of the runtime's timer.
         acting: What it is doing just now, and the world answers; None for nothing.
     """
 
-    def __init__(
-        self, memory: MemoryComponent, keeper: MemoryTools, seconds: Callable[[], float]
-    ) -> None:
+    def __init__(self, memory: MemoryComponent, keeper: MemoryTools) -> None:
         self.leader: int | None = None
-        self.spoke_at = 0.0
-        self._memory, self._keeper, self._seconds = memory, keeper, seconds
+        self._memory, self._keeper = memory, keeper
         self.acting: Command | None = None
 
     def do(
@@ -78,17 +70,14 @@ class Actor:
             command = self._follow(agent, command)
         place, window = place_of(agent), self._memory.memory.context().window if seen else ()
         # Whom words are for, whatever they are called; nobody if that is not certain.
-        near, name = people_near(agent), to
-        if command.verb == WHISPER:
-            name = command.argument.partition(" = ")[0]
-        met = [each for each in near if each.key.casefold() == name.casefold()]
-        if command.verb == WHISPER and name and not met:  # as the command finds them
-            met = [each for each in near if each.key.casefold().startswith(name.casefold())]
+        name = command.argument.partition(" = ")[0] if command.verb == WHISPER else to
+        met = [each for each in people_near(agent) if each.key == name]
         # What was perceived since the prompt was made is not answered by it.
         late = any(m.number > seen and m.kind is MemoryKind.PERCEPTION for m in window)
         hidden = confided and command.verb != WHISPER
         unsaid = command.argument if hidden and command.verb == "recall" else ""
-        saved = self._memory.remember(
+        # Before it is done: what comes of it is remembered too.
+        number = self._memory.remember(
             f"{command.verb} …" if unsaid else command.line,
             MemoryKind.ACT,
             place=place,
@@ -98,8 +87,6 @@ class Actor:
             to_id=identity_of(met[0]) if len(met) == 1 else "",
             answers=seen if late else 0,
         )
-        # Before it is done: what comes of it is remembered too.
-        number = self._memory.last_act if saved else 0
         if command.verb in PRIVATE:
             return Act(command, result=self._keeper.perform(command, place, unsaid), memory=number)
 
@@ -109,7 +96,7 @@ class Actor:
                 log(f"[Error] {agent.key}: {command.line!r} broke off: {result.value!r}")
 
         line = command.line
-        if command.verb == "say" and to in {person.key for person in near}:
+        if command.verb == "say" and met:
             line = f"talk {to} = {command.argument}"
         self.acting = command
         return Act(command, result=agent.execute_cmd(line).addBoth(over), memory=number)
@@ -126,11 +113,8 @@ class Actor:
         seen: int = 0,
     ) -> Act:
         """Say words to somebody: speech, whatever is in it, and never a command."""
-        leader = next((each for each in people_near(agent) if each.key == partner), None)
-        if whispered and leader is None:
+        if whispered and all(each.key != partner for each in people_near(agent)):
             return Act(None, f"{partner} has gone, and it was for nobody else")
-        if leader is not None and leader.id == self.leader:
-            self.spoke_at = self._seconds()
         verb, line = (WHISPER, f"{partner} = {words}") if whispered else ("say", words)
         return self.do(agent, Command(verb, line, reason), partner, event=event, seen=seen)
 
@@ -140,5 +124,5 @@ class Actor:
         if command.verb == "stay":
             return Command("emote", "stays here.", command.reason)
         leader = next(each for each in people_near(agent) if each.key == command.argument)
-        self.leader, self.spoke_at = int(leader.id), self._seconds()
+        self.leader = int(leader.id)
         return Command("emote", f"goes with {leader.key} from now on.", command.reason)

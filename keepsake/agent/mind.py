@@ -40,7 +40,7 @@ class Mind:
         self.compactions = Compactions(life, memory, services)
         recaller = Recaller(life, books.notes, memory, services)
         self.keeper = MemoryTools(memory, books, recaller, self.compactions, services)
-        self.actor = Actor(memory, self.keeper, services.seconds)
+        self.actor = Actor(memory, self.keeper)
         thoughts = ThoughtLog(life.name, services.events)
         begun = partial(
             Turn,

@@ -44,7 +44,6 @@ class MemoryComponent:
         summaries: The folder of its summaries.
         problem: Why the archive cannot be written now; None if it can.
         newest: Number of the last memory that was archived since the server started; 0 for none.
-        last_act: Number of the last act that was remembered since the server started; 0 for none.
         private: Which of its memories are private, and with whom they are shared.
         commitments: What it has promised, and the rules that it keeps to.
         waiting: The memories that wait for the disk, in the order lived.
@@ -56,7 +55,7 @@ class MemoryComponent:
         self.name, self.folder = life.name, life.folder
         self.summaries = SummaryFolder(life.folder / "summaries", life.name)
         self.problem: KeepsakeError | None = None
-        self.newest = self.last_act = 0
+        self.newest = 0
         self.private, self.commitments = PrivateWords(), books.commitments
         self.waiting: deque[Line] = deque(services.spill.of(life.folder.name))
         self.asleep, self.known = False, (frozenset[str](), "")
@@ -71,7 +70,7 @@ class MemoryComponent:
         text: str,
         kind: MemoryKind = MemoryKind.PERCEPTION,
         **facts: Unpack[MemoryFacts],
-    ) -> bool:
+    ) -> int:
         """Remember one line.
 
         ``source_id`` and ``to_id`` say who that is, whatever they are called (:func:`identity_of`),
@@ -79,18 +78,18 @@ class MemoryComponent:
         matters, 1 to 10, if the world says so, ``chain`` of hearsay whose memories it rests on.
 
         Returns:
-            Whether it is in the archive; if not, it waits, and :attr:`problem` says why.
+            Its number in the archive; 0 if it waits, and :attr:`problem` says why.
         """
         now = self._services.clock.now().isoformat()
         line: Line = {**facts, "text": text, "kind": kind.value, "time": now}
         self.waiting.append(line)
-        if saved := self.save_backlog():
-            return saved
+        if self.save_backlog():
+            return self.newest
         if self._services.spill.keep(self.folder.name, line):  # or a stop would lose it
             self._spilled = True
         else:
             log(f"[Error] {self.name}: A memory can be written nowhere; a stop would lose it")
-        return saved
+        return 0
 
     def save_backlog(self) -> bool:
         """Archive what waits in RAM, in order; True if nothing waits any more."""
@@ -104,8 +103,6 @@ class MemoryComponent:
                 self.waiting.popleft()
                 self.newest = memory.number
                 self.private.saw(memory)
-                if memory.kind is MemoryKind.ACT:
-                    self.last_act = memory.number
                 self._services.events.emit(
                     MemoryChange(  # of the words only how many signs they have
                         agent=self.name,

@@ -170,7 +170,7 @@ class AgentMixin(CharacterMixin):
                 mind.memory.remember(line, MemoryKind.RESULT, place=place, event=kind)
             return 0
         source = from_obj.key if from_obj is not None and from_obj is not self else ""
-        kept = mind.memory.remember(
+        number = mind.memory.remember(
             line,
             place=place,
             source=source,
@@ -180,7 +180,6 @@ class AgentMixin(CharacterMixin):
             chain=str(facts.get("chain", "")),
             to_id=str(facts.get("about", "")),
         )
-        number = mind.memory.newest if kept else 0
         if source and (event := event_of(self, from_obj, line, facts)):
             if event.from_player:
                 event = self._meant(event, from_obj, facts)
