@@ -99,7 +99,12 @@ class MemorySearch:
         vectors, embedder = self._vectors, self._embedder
         if question.times and not question.terms:  # of one that names but a day, the rest is noise
             vectors = None
-        asked = _ASIDE.submit(_near, vectors, embedder, views) if vectors and embedder else None
+        asked = None
+        if vectors and embedder:  # what is nearest to the mean of the vectors
+            embed, nearest = embedder.embed, vectors.query
+            asked = _ASIDE.submit(
+                lambda: nearest([*map(sum, zip(*embed(views), strict=True))], _POOL + _WINDOW)
+            )
         pools: dict[DocumentKind | None, int] = {None: _POOL}
         if kinds is not None:
             pools = {kind: _POOL if kind is DocumentKind.MEMORY else _RARE_POOL for kind in kinds}
@@ -121,36 +126,33 @@ class MemorySearch:
         known, scores = {d.key: d for d, _ in found}, {d.key: score for d, score in found}
         if question.asker and near is None:
             # Their own lines need share no word with it, and nothing else would find them.
-            told = self._words.search((question.asker,), _POOL, DocumentKind.MEMORY, before)
-            known |= {document.key: document for document, _ in told}
+            own = self._words.search((question.asker,), _POOL, DocumentKind.MEMORY, before)
+            known |= {document.key: document for document, _ in own}
         for span in question.times:
             known |= self._words.of_time(span, _POOL, before, question.asker)
         spread = (*islice(scores, _SPREAD), *islice(meant, _SPREAD))
         numbers = {row + step for key in spread if (row := row_of(key)) > 0 for step in (-1, 1)}
         more = {*meant, *(f"{DocumentKind.MEMORY}:{number}" for number in numbers)}
         known |= self._attempt("words", lambda: self._words.get(more.difference(known))) or {}
-
-        def fitting(found: Mapping[str, Document] | None) -> dict[str, Document]:
-            return {
-                key: document
-                for key, document in (found or {}).items()
-                if (kinds is None or document.kind in kinds)
-                and (not before or document.last < before)
-                and may(document)
-            }
-
-        documents = fitting(known)
         # Who or what the best lines tell of, other lines tell more of: "her brother Edwin".
-        best = [next(filter(documents.__contains__, each), "") for each in (scores, meant)]
-        lines = "" if scene else " ".join(documents[key].text for key in best if key)
-        more_of = set(read(lines, names, now).terms).difference(question.terms)
-        linked = fitting(self._attempt("words", lambda: self._words.sharing(more_of, before)))
-        documents = dict(sorted((documents | linked).items()))  # sums of floats depend on the order
+        ranked = () if scene else (scores, meant)
+        best = {next((k for k in each if k in known and may(known[k])), "") for each in ranked}
+        best.discard("")
+        told = " ".join(known[key].text for key in sorted(best))
+        more_of = set(read(told, names, now).terms).difference(question.terms)
+        linked = self._attempt("words", lambda: self._words.sharing(more_of, before)) or {}
+        documents = {
+            key: document
+            for key, document in sorted(
+                (known | linked).items()
+            )  # as sums of floats depend on their order
+            if (kinds is None or document.kind in kinds)
+            and (not before or document.last < before)
+            and may(document)
+        }
         return rank(
             question,
-            Candidates(
-                documents, scores, None if near is None else meant, linked.keys() - set(best)
-            ),
+            Candidates(documents, scores, None if near is None else meant, linked.keys() - best),
             now,
             limit=limit,
             kinds=kinds,
@@ -173,9 +175,3 @@ class MemorySearch:
             return None
         self._failing.discard(name)
         return result
-
-
-def _near(vectors: Vectors, embedder: Embedder, views: Sequence[str]) -> list[tuple[str, float]]:
-    """What is nearest to the mean of the vectors of one question's ``views``, best first."""
-    mean = [*map(sum, zip(*embedder.embed(views), strict=True))]
-    return vectors.query(mean, _POOL + _WINDOW)
