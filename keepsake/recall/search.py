@@ -139,8 +139,12 @@ class MemorySearch:
         best = {next((k for k in each if k in known and may(known[k])), "") for each in ranked}
         best.discard("")
         told = " ".join(known[key].text for key in sorted(best))
-        more_of = set(read(told, names, now).terms).difference(question.terms)
-        linked = self._attempt("words", lambda: self._words.sharing(more_of, before)) or {}
+        more_of = [w for w in read(told, names, now).terms if w not in question.terms]
+        links = self._attempt(
+            "words",
+            lambda: self._words.search(more_of, _POOL, DocumentKind.MEMORY, before, rare=True),
+        )
+        linked = {document.key: document for document, _ in links or ()}
         documents = {
             key: document
             for key, document in sorted(

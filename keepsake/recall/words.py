@@ -66,7 +66,6 @@ _BEST = f"""
     ORDER BY rank, rowid LIMIT ?
 ) ON id = row ORDER BY score DESC, row
 """
-_SHARING = f"SELECT {_FIELDS} FROM words WHERE words MATCH ? AND rowid BETWEEN 1 AND ?"
 _OF_TIME = f"""
 SELECT {_FIELDS} FROM words WHERE rowid BETWEEN 1 AND ? AND unixepoch(time) BETWEEN ? AND ?
 ORDER BY casefold(speaker) = ? DESC, rowid DESC LIMIT ?
@@ -124,6 +123,8 @@ class WordIndex:
         limit: int,
         kind: DocumentKind | None = None,
         before: int | None = None,
+        *,
+        rare: bool = False,
     ) -> list[tuple[Document, float]]:
         """Documents with their BM25 scores (higher is better), best first.
 
@@ -132,10 +133,12 @@ class WordIndex:
             limit: The most documents.
             kind: Only documents of this kind; None for all.
             before: Only memories before this number; None for all.
+            rare: Only what has in its own text a word that a few have, and no more.
         """
         # A quote would end the word, a zero the whole query.
         clean = (term.replace('"', " ").replace("\0", " ").strip() for term in terms)
-        quoted = [f'"{term}"' for term in dict.fromkeys(clean) if term]
+        where = "{text apart} : " if rare else ""
+        quoted = [f'{where}"{term}"' for term in dict.fromkeys(clean) if term]
         if not quoted:
             return []
         first, last = _RANGES[kind]
@@ -144,10 +147,13 @@ class WordIndex:
             counts: dict[str, int] = {}
             if last > 0 and len(quoted) > 1:
                 # Scoring a row takes ten times as long as counting it, and counting ends early.
-                counts = dict(database.execute(_COUNTS, (_MOST_ROWS, json.dumps(quoted))))
+                most = _RARE + 1 if rare else _MOST_ROWS
+                counts = dict(database.execute(_COUNTS, (most, json.dumps(quoted))))
                 quoted.sort(key=counts.__getitem__)
             rows = accumulate(counts.get(each, 0) for each in quoted)  # the rarest first
             fitting = [e for e, sum_ in zip(quoted, rows, strict=True) if sum_ <= _MOST_ROWS]
+            if rare and not (fitting := [e for e in quoted if 1 < counts.get(e, 0) <= _RARE]):
+                return []
             asked = " OR ".join(fitting or quoted[:1])
             found = database.execute(_BEST, (asked, first, last, limit))
             return [(_document(fields), score) for score, *fields in found]
@@ -157,15 +163,6 @@ class WordIndex:
         when = span.start.timestamp(), span.end.timestamp() - 1
         with self._connected() as database:
             found = database.execute(_OF_TIME, ((before or _FAR) - 1, *when, who, limit))
-            return {fields[0]: _document(fields) for fields in found}
-
-    def sharing(self, terms: Iterable[str], before: int | None) -> dict[str, Document]:
-        """The memories that hold one of the rare words among ``terms``."""
-        asked = json.dumps([f'{{text apart}} : "{term}"' for term in terms])
-        with self._connected() as database:
-            counts = database.execute(_COUNTS, (_RARE + 1, asked)).fetchall()
-            rare = " OR ".join(each for each, count in counts if 1 < count <= _RARE)
-            found = database.execute(_SHARING, (rare, (before or _FAR) - 1)) if rare else ()
             return {fields[0]: _document(fields) for fields in found}
 
     def get(self, keys: Iterable[str]) -> dict[str, Document]:
