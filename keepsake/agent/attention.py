@@ -27,8 +27,6 @@ GREETED_SECONDS = 600.0
 """Anyone who comes back within this time is not greeted again."""
 CHATTER_PAUSE = 120.0
 """Seconds of silence after which agents may talk among themselves anew."""
-JITTER = 0.3
-"""Share by which the cooldown varies."""
 _NEVER = float("-inf")
 
 
@@ -245,7 +243,7 @@ class Attention:
             paused = now - self._last_event > CHATTER_PAUSE
             self._chatter, self._last_event = 1 if paused else self._chatter + 1, now
         self._met = {who: at for who, at in self._met.items() if now - at < GREETED_SECONDS}
-        self._ready_at = now + self.config.cooldown * (1.0 + JITTER * self._rng.uniform(-1.0, 1.0))
+        self._ready_at = now + self.config.cooldown
         self._idle_from, self._idle_share = now, self._rng.uniform(2 / 3, 4 / 3)
 
 

@@ -48,7 +48,6 @@ from keepsake.tasks.task import TRIES
 
 MOST_LOOKUPS = 3
 """How often what a look-up brought may come back in the same turn."""
-_PRIORITIES = {"player": Priority.PLAYER, "event": Priority.EVENT, "idle": Priority.IDLE}
 
 
 class TurnDropped(Exception):
@@ -181,7 +180,7 @@ class Turn:
     async def _hear(self) -> Outcome:
         """Have the model asked, and each part done as soon as it is whole."""
         self.queued, self.inbox = self.services.clock.now(), DeferredQueue()
-        priority, inbox = _PRIORITIES[self.impulse.priority], self.inbox
+        priority, inbox = Priority[self.impulse.priority.upper()], self.inbox
         if priority is Priority.EVENT and not players_near(self.agent):
             priority = Priority.IDLE  # what no player sees can wait
         key = f"agent-{self.life.number}"
