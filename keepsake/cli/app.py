@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -228,7 +229,8 @@ def serve_recall() -> None:
 
     if hasattr(sys.stdin, "reconfigure"):  # whatever the locale says, JSON is UTF-8
         sys.stdin.reconfigure(encoding="utf-8", errors="replace")
-    RecallServer(MiniLMEmbedder(threads=2)).serve(sys.stdin, sys.stdout)
+    with closing(RecallServer(MiniLMEmbedder(threads=2))) as server:
+        server.serve(sys.stdin, sys.stdout)
 
 
 @recall_app.callback()

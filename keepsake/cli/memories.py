@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
@@ -13,10 +14,11 @@ from typing import Any, TextIO
 from rich.markup import escape
 from rich.table import Table
 
+from keepsake.archive.records import Memory, MemoryKind
 from keepsake.cli.output import err, items_bar, out, plain_table, print_json, print_wide
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.lab.answers import PROMPTS, agreement
-from keepsake.lab.conversation import Conversation, read_turns
+from keepsake.lab.conversation import NO_TIME, ConversationTurn, read_turns, times_of
 from keepsake.lab.evaluate import Row, limited
 from keepsake.lab.measures import (
     ABSTAINS,
@@ -37,6 +39,7 @@ from keepsake.lab.measures import (
     SESSION_ANY,
     WITHIN,
 )
+from keepsake.lab.memories.keepsake import KeepsakeMemory
 from keepsake.lab.report import (
     HOURS,
     MeasuredKind,
@@ -58,7 +61,7 @@ from keepsake.lab.sweep import (
 )
 from keepsake.memory import protocol
 from keepsake.paths import places
-from keepsake.ports import Embedder
+from keepsake.ports import Embedder, FixedClock
 
 _FOUND = (RECALL[5], RECALL[10], RECALL[20], ALL_HIT[10], MRR, NDCG, SESSION_ANY, SESSION_ALL)
 RETRIEVAL = (*_FOUND, WITHIN[500], WITHIN[2000], "memory_tokens", "memory_seconds")
@@ -314,10 +317,55 @@ _REQUESTS = (
 
 
 class RecallServer:
-    """Answers requests, one JSON object a line, about one conversation at a time."""
+    """Answers requests, one JSON object a line, about one conversation at a time.
+
+    It is searched by the agents' own recall.
+    """
 
     def __init__(self, embedder: Embedder) -> None:
-        self._conversation = Conversation(embedder)
+        self._embedder = embedder
+        self._begin()
+
+    def _begin(self) -> None:
+        """Hold nothing."""
+        self._folder = tempfile.TemporaryDirectory(prefix="keepsake-", ignore_cleanup_errors=True)
+        self._ids: list[str] = []
+        self._clock = FixedClock(NO_TIME)  # "last week" in a question is relative to its end
+        self._last = NO_TIME
+        self._memory = KeepsakeMemory(
+            protocol.Surroundings(
+                agent="",
+                folder=Path(self._folder.name),
+                clock=self._clock,
+                embedder=self._embedder,
+            )
+        )
+
+    def close(self) -> None:
+        """Let go of what it holds."""
+        self._memory.close()
+        self._folder.cleanup()
+
+    def ingest(self, turns: Sequence[ConversationTurn], *, keep: bool) -> None:
+        """Hold these turns; with ``keep`` beside those before, as what was said after them.
+
+        Raises:
+            KeepsakeError: Two turns have one id, those that are kept included; nothing changes.
+        """
+        ids = [*(self._ids if keep else ()), *(turn.id for turn in turns)]
+        if len(set(ids)) < len(ids):
+            raise KeepsakeError("Two turns have the same id", "Give each its own")
+        if not keep:
+            self.close()
+            self._begin()
+        for number, (turn, time) in enumerate(
+            zip(turns, times_of(turns, self._last), strict=True), len(self._ids) + 1
+        ):
+            self._last, self._clock.time = time, max(self._clock.time, time)
+            told = turn.text, turn.place, turn.speaker
+            self._memory.perceive(Memory(number, time, MemoryKind.PERCEPTION, *told, event="say"))
+        self._ids = ids
+        self._memory.rest(asleep=False)
 
     def serve(self, lines: Iterable[str], out: TextIO) -> None:
         """Answer each line by a line until there are no more; blank lines are skipped."""
@@ -331,13 +379,14 @@ class RecallServer:
             request = json.loads(line.lstrip("\ufeff"))  # some programs begin with a mark
             match request:
                 case {"op": "ingest"}:
-                    self._conversation.ingest(read_turns(request))
+                    self.ingest(read_turns(request), keep=False)
                 case {"op": "add"}:
-                    self._conversation.ingest(read_turns(request), keep=True)
+                    self.ingest(read_turns(request), keep=True)
                 case {"op": "query", "text": str() as text} if text.strip():
                     limit = request.get("k", _DEFAULT_HITS)
                     if type(limit) is int and 1 <= limit <= _MOST_HITS:
-                        return {"ids": self._conversation.query(text, limit)}
+                        found = self._memory.recall(text, limit)
+                        return {"ids": [self._ids[each.numbers[0] - 1] for each in found]}
                     wanted = f'"k" is a whole number from 1 to {_MOST_HITS}'
                     raise KeepsakeError(wanted, _REQUESTS)
                 case _:

@@ -1,7 +1,4 @@
-"""A conversation to be searched by itself, as public memory benchmarks have them.
-
-It is searched by exactly the recall that the agents use, over indexes in memory.
-"""
+"""The turns of a conversation, as public memory benchmarks have them, and when each was said."""
 
 from __future__ import annotations
 
@@ -13,15 +10,10 @@ from pydantic import BaseModel, BeforeValidator, ValidationError
 from pydantic.dataclasses import dataclass
 
 from keepsake.errors import KeepsakeError
-from keepsake.lab.memories.plain import LineIndex
 from keepsake.language.perception import writable
-from keepsake.ports import Embedder, FixedClock
-from keepsake.recall.documents import Document, DocumentKind
 from keepsake.recall.query import read
-from keepsake.recall.search import MemorySearch
-from keepsake.recall.words import WordIndex
 
-_NO_TIME = datetime(2000, 1, 1, tzinfo=UTC)
+NO_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 _FORMATS = ("%I:%M %p on %d %B, %Y", "%Y/%m/%d %H:%M", "%Y/%m/%d", "%d.%m.%Y, %H:%M:%S")
 """How the public memory benchmarks write a time."""
 
@@ -53,85 +45,7 @@ class ConversationTurn:
 _SHAPE = 'A turn looks like {"id": "D1:1", "speaker": "Ann", "time": "8 May 2023", "text": "…"}'
 
 
-class Conversation:
-    """Holds one conversation at a time and finds its turns. Not for several threads at once.
-
-    Args:
-        embedder: Embeds turns and questions; None searches by words alone.
-
-    Attributes:
-        ids: The conversation's own ids, by the keys of documents.
-        names: Of people and places.
-        words, vectors, recall: What is searched, and how.
-        ended: When it ended: "last week" in a question is relative to that.
-    """
-
-    def __init__(self, embedder: Embedder | None) -> None:
-        self.embedder = embedder
-        self._hold()
-
-    def _hold(self) -> None:
-        """Begin anew, with nothing."""
-        self.ids: dict[str, str] = {}
-        self._last = _NO_TIME
-        self.ended = FixedClock(_NO_TIME)
-        self.names: set[str] = set()
-        self.words = WordIndex()
-        self._index = LineIndex(self.embedder, self.words.add)
-        self.vectors = self._index.vectors
-        self.recall = MemorySearch(
-            self.words,
-            self.vectors,
-            self.embedder,
-            names=lambda: self.names,
-            clock=self.ended,
-        )
-
-    def ingest(self, turns: Sequence[ConversationTurn], *, keep: bool = False) -> None:
-        """Hold these turns; with ``keep`` beside those before, as what was said after them.
-
-        Raises:
-            KeepsakeError: Two turns have one id, those that are kept included; nothing changes.
-            ModelError: They could not be embedded.
-        """
-        ids = [*(self.ids.values() if keep else ()), *(turn.id for turn in turns)]
-        if len(set(ids)) < len(ids):
-            raise KeepsakeError("Two turns have the same id", "Give each its own")
-        if not keep:
-            self._hold()
-        times = list(times_of(turns, self._last))
-        for turn, time in zip(turns, times, strict=True):
-            number = len(self.ids) + 1
-            document = Document(
-                key=f"{DocumentKind.MEMORY}:{number}",
-                kind=DocumentKind.MEMORY,
-                text=turn.text,
-                time=time,
-                first=number,
-                last=number,
-                speaker=turn.speaker,
-                place=turn.place,
-            )
-            self.ids[document.key] = turn.id
-            self._index.add(document)
-            self.names |= {turn.speaker, turn.place} - {""}
-        *_, self._last = self._last, *times
-        self.ended.time = max(self.ended.time, *times, self._last)
-        self._index.settle()
-
-    def query(self, text: str, limit: int) -> list[str]:
-        """Ids of the turns that answer ``text``, best first.
-
-        Raises:
-            KeepsakeError: Nobody could be asked.
-        """
-        hits = self.recall.search(text, limit=limit)
-        if hits is None:
-            raise KeepsakeError("The turns could not be searched", "Ingest them again")
-        return [self.ids[hit.document.key] for hit in hits]
-
-
-def times_of(turns: Sequence[ConversationTurn], before: datetime = _NO_TIME) -> Iterator[datetime]:
+def times_of(turns: Sequence[ConversationTurn], before: datetime = NO_TIME) -> Iterator[datetime]:
     """When each turn was said: where that cannot be read, at the time of the turn before."""
     for turn in turns:
         before = moment(turn.time, before) or before

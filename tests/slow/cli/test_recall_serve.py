@@ -3,6 +3,8 @@
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
@@ -21,8 +23,9 @@ def turns(rows=TURNS) -> list[dict[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def server() -> RecallServer:
-    return RecallServer(MiniLMEmbedder(threads=2))
+def server() -> Iterator[RecallServer]:
+    with closing(RecallServer(MiniLMEmbedder(threads=2))) as made:
+        yield made
 
 
 def test_a_program_talks_to_the_real_command_and_hears_nothing_but_answers():
