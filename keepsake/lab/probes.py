@@ -33,7 +33,7 @@ _WAKING = timedelta(hours=14)
 _VISITING = timedelta(hours=11)
 _LATER = timedelta(hours=16)
 """The time after which a second line of a template is said."""
-_OTHERS = 2
+_OTHERS = 4
 """The most other visitors who tell the like of themselves."""
 _CONTENT: Mapping[str, Any] = yaml.safe_load(
     Path(__file__).with_name("probes.yaml").read_text("utf-8")

@@ -55,8 +55,8 @@ _A_PAIR, _AT_ONCE = 100, 1000
 """Rounds for each of a family: its smallest p value, corrected, is then at most 0.01; in parts."""
 HEADLINES = (RECALL[10], ALL_HIT[10], WITHIN[2000], RIGHT, F1, JUDGED, KEPT)
 """What arms are compared by, where there are such figures."""
-OVER_TIME = (IN_CONTEXT, IN_REACH, RIGHT)
-"""What is followed over time: the prompt alone, with recall, what a model says."""
+OVER_TIME = (IN_CONTEXT, IN_REACH, ALL_HIT[10], RIGHT)
+"""What is followed over time: the prompt alone, with recall, a ranking, what a model says."""
 HOURS = {1.0: "an hour", 24.0: "a day", 168.0: "a week"}
 """What delays of probes are called."""
 
