@@ -251,7 +251,7 @@ class _ArchivedLife(_Format):
                 number, before = str(memory.number), memory.time - timedelta.resolution
                 asked = TrialQuestion(number, said.words, before, asker=said.who)
                 questions.append(replace(asked, audience=frozenset({key_of(memory)})))
-        return Trial(f"{VAULT}{folder.name}", folder.name.capitalize(), memories, tuple(questions))
+        return Trial(f"{VAULT}{folder.name}", folder.name, memories, tuple(questions))
 
 
 # -- LongMemEval

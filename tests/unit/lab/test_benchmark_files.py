@@ -1,6 +1,7 @@
 """Benchmarks are read in the form in which they are published; errors name file, item and cure."""
 
 import json
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,6 +13,7 @@ from keepsake.archive.privacy import is_private
 from keepsake.errors import KeepsakeError
 from keepsake.lab.benchmarks import read_trials
 from keepsake.paths import REPOSITORY
+from tests.sentences import table
 from tests.unit.memories.test_memories import life
 
 FOLDER = REPOSITORY / "tests" / "data" / "benchmarks"
@@ -46,21 +48,11 @@ def test_realtalk_is_read_in_a_folder_of_talks(tmp_path):
 
 
 def test_an_agent_is_handed_what_it_hears(tmp_path):
-    said = [("a", "Ann", [], "I have a puppy."), ("b", "Ann", ["Mira"], "It is stolen.")]
-    said += [("c", "Ann", ["Ben"], "From the smith."), ("d", "Mira", ["Ann"], "From whom?")]
-    keys = ("id", "speaker", "hears", "text")
-    asked = {"text": "What of my puppy?", "asker": "Ann", "kept_from": "Ben", "evidence": ["b"]}
-    asked |= {"answer": "stolen", "stale": "bought", "delay": 2}
-    unheard = {"text": "Who lost it?", "answer": "the smith", "evidence": ["c"]}
-    turns = [dict(zip(keys, each, strict=True), time="8 May 2023") for each in said]
-    path = tmp_path / "life.json"
-    path.write_text(json.dumps({"agent": "Mira", "turns": turns, "questions": [asked, unheard]}))
-    (trial,) = read_trials(path)
-    assert [m.text for m in trial.memories if is_private(m)] == [
-        "It is stolen.",
-        "whisper Ann = From whom?",
-    ]
-    assert len(trial.memories) == 3
+    data = table("a life in which Mira hears some of it")
+    (tmp_path / "life.json").write_text(json.dumps(data))
+    (trial,) = read_trials(tmp_path)
+    own = [memory.text for memory in trial.memories if is_private(memory)]
+    assert (len(trial.memories), own) == (3, ["It is stolen.", "whisper Ann = From whom?"])
     known, unknown = trial.questions
     assert (known.audience, known.kept_from, known.stale) == ({"Ann"}, {"Ben"}, ("bought",))
     assert known.time - trial.memories[1].time == known.delay == timedelta(hours=2)
@@ -69,16 +61,14 @@ def test_an_agent_is_handed_what_it_hears(tmp_path):
 
 def test_an_archive_of_the_vault_is_a_life(tmp_path, monkeypatch):
     monkeypatch.setenv("KEEPSAKE_VAULT", str(tmp_path))
-    archive = Archive(tmp_path / "agents" / "mira" / "archive")
-    for memory in life(9):
-        archive.append(replace(memory, text=f'Ada says to you, "Day {memory.number}?"').to_record())
-    archive.close()
-    (trial,) = read_trials(Path("vault:mira"))
+    with closing(Archive(tmp_path / "agents" / "Mira" / "archive")) as archive:
+        for memory in life(9):
+            archive.append(replace(memory, text='Ada says to you, "Which day?"').to_record())
+    (trial,) = read_trials(Path("vault:Mira"))
     assert (trial.agent, len(trial.memories), len(trial.questions)) == ("Mira", 9, 3)
-    marked = {"life": "vault:mira", "questions": [{"text": "Which day?", "evidence": [4]}]}
+    marked = {"life": "vault:Mira", "questions": [{"text": "Which day?", "evidence": [4]}]}
     (tmp_path / "marked.json").write_text(json.dumps(marked))
-    (trial,) = read_trials(tmp_path / "marked.json")
-    assert trial.questions[0].evidence == {4}
+    assert read_trials(tmp_path)[0].questions[0].evidence == {4}
     with pytest.raises(KeepsakeError, match="nobody has no archive"):
         read_trials(Path("vault:nobody"))
 
