@@ -213,7 +213,9 @@ class SweepArm:
     kinds: Sequence[MeasuredKind]  # the last is of all questions together
 
     def over_time(self, load: float, measure: str) -> dict[float, Estimate]:
-        """Its figure at one load, by the hours after which it was asked."""
+        """Its figure at one load, by the hours after which it was asked; none that it lacks."""
+        if measure not in self.kinds[-1].estimates:
+            return {}
         rows = [row for row in self.rows if row["delay_hours"] and row["load"] == load]
         hours = sorted({row["delay_hours"] for row in rows})
         found = {h: [row for row in rows if row["delay_hours"] == h] for h in hours}
