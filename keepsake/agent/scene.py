@@ -248,6 +248,8 @@ def _around(
     return TalkScene(
         name=agent.key,
         persona=str(agent.db.profile or f"You are {agent.key}."),
+        # One example may have several lines.
+        examples=tuple(x for each in agent.db.examples or () for x in str(each).splitlines()),
         deeds=tuple(f"> {v.usage} ({v.help})" for v in deeds if v.takes not in changing),
         now=f"{day_and_time(now)}, {now:%H:%M}",
         place=place_of(agent) or "nowhere",

@@ -290,6 +290,7 @@ class TestRules(TalkWorld):
     def test_a_small_model_reads_ahead_after_greetings_and_answers_and_is_shown_no_secret(self):
         self.said = [" Sit down, Tom."]
         self.mira.db.profile = f"{PERSONA} (secret) You taste nothing."
+        self.mira.db.examples = ['Piet says to you, "Hm."\n~Mira> say Sit, Piet.']
         self.mind.thinker.answered(identity_of(self.char1))
         self.pass_time(1)
         (ahead,) = self.fake.calls("/api/generate")
@@ -300,6 +301,7 @@ class TestRules(TalkWorld):
         self.pass_time(4)
         head = ahead.body["prompt"].split("\n(")[0]
         assert PERSONA in head
+        assert "Mira: Sit, Piet." in head
         _, answer, ahead = self.fake.calls("/api/generate")
         assert answer.body["prompt"].startswith(head)
         assert ahead.body["options"]["num_predict"] == 1
