@@ -37,6 +37,7 @@ from keepsake.lab.measures import (
     RIGHT,
     SESSION_ALL,
     SESSION_ANY,
+    TOLD,
     WITHIN,
 )
 from keepsake.lab.memories.keepsake import KeepsakeMemory

@@ -23,6 +23,7 @@ from keepsake.lab.measures import (
     JUDGED,
     KEPT,
     SAYS_UNKNOWN,
+    TOLD,
     WITHIN,
     of_evidence,
     scores,
@@ -201,7 +202,9 @@ def row_of(trial: Trial, asking: Asking) -> Row:
         row[IN_REACH] = _held(wanted, asking.context, asking.recalled)
         for tokens, name in WITHIN.items():
             row[name] = _held(wanted, *fitting(asking, tokens))
-    if question.kept_from and stands_in(question.answers, reach):  # what is forgotten is not kept
+    if question.answerable and question.answers:
+        row[TOLD] = float(stands_in(question.answers, reach))
+    if question.kept_from and row.get(TOLD):  # what is forgotten is not kept
         row[KEPT] = float(not stands_in(question.answers, asking.before_others))
     return row
 

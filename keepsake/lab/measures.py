@@ -17,7 +17,7 @@ from functools import lru_cache
 
 from keepsake.lab.benchmarks import LOCOMO, TrialQuestion
 
-IN_CONTEXT, IN_REACH, KEPT = "in_context", "in_reach", "kept"
+IN_CONTEXT, IN_REACH, TOLD, KEPT = "in_context", "in_reach", "told", "kept"
 MRR, NDCG, SESSION_ANY, SESSION_ALL = "mrr", "ndcg@10", "session_any@5", "session_all@10"
 F1, EXACT, RIGHT, ABSTAINS, JUDGED = "f1", "exact", "right", "abstains", "judged"
 DEPTHS, BUDGETS = (1, 5, 10, 20), (500, 1000, 2000, 4000)
@@ -39,6 +39,7 @@ MEASURES: Mapping[str, str] = {
     **{name: f"within {tokens:,} tokens" for tokens, name in WITHIN.items()},
     IN_CONTEXT: "in context",
     IN_REACH: "in reach",
+    TOLD: "its words in reach",
     KEPT: "kept to itself",
     F1: "F1",
     EXACT: "exact",
