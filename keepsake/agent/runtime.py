@@ -197,7 +197,9 @@ class Runtime:
         config, budget = self.recall.current, self.chat_tokens // SHARE
         if not config.budget or budget <= config.budget:
             return config
-        return replace(config, budget=budget, memories=config.memories * budget // config.budget)
+        # Twice as many, as those beyond the best come without what is beside them.
+        more = 2 * config.memories * budget // config.budget
+        return replace(config, budget=budget, memories=more)
 
     def strategy(self) -> Strategy:
         """How summaries are written now: what ``memory_compaction.md`` names; any thread."""

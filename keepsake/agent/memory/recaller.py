@@ -157,7 +157,9 @@ class Recaller:
         around: tuple[Memory, ...] = ()
         if self._services.chat_tokens and audience is not None:
             found = [hit.document for hit in hits if hit.document.kind is DocumentKind.MEMORY]
-            numbers = sorted({document.first + n for document in found for n in (-1, 0, 1)})
+            best = found[: self._services.recall.current.memories]
+            beside = {document.first + n for document in best for n in (-1, 1)}
+            numbers = sorted(beside.union(document.first for document in found))
             keys = (f"{DocumentKind.MEMORY}:{n}" for n in numbers if not before or n < before)
             with suppress(IndexUnavailable):
                 known = (memory_of(each, self._name) for each in index.words.get(keys).values())
