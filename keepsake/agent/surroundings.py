@@ -121,10 +121,8 @@ def hosts_guests(agent: Body) -> bool:
 
 def talkativeness(agent: Body) -> float:
     """How often the agent does something unasked, 0 to 1."""
-    try:
-        return min(max(float(agent.attributes.get("talkativeness")), 0.0), 1.0)
-    except (TypeError, ValueError):  # builders can set an attribute to anything
-        return 0.5
+    share = agent.attributes.get("talkativeness")  # builders can set an attribute to anything
+    return min(max(float(share), 0.0), 1.0) if isinstance(share, int | float) else 0.5
 
 
 def identity_of(somebody: Any) -> str:

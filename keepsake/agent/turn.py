@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from typing import Any
 
 from twisted.internet.defer import DeferredQueue
@@ -76,7 +75,7 @@ class Turn:
     unanswered: bool = False  # whether no model has answered a player
     found: SearchResult | None = None  # what recall brought for it
     ticket: Ticket | None = None  # its place in the queue
-    queued: datetime | None = None  # since when it has it
+    queued: float = 0.0  # since when it has it, in seconds of the timer
     talk: Talk | None = None  # what was asked; None before that
     # pieces of the answer as they come, then how it ended
     inbox: DeferredQueue[str | tuple[Outcome]] = field(default_factory=DeferredQueue)
@@ -179,7 +178,7 @@ class Turn:
 
     async def _hear(self) -> Outcome:
         """Have the model asked, and each part done as soon as it is whole."""
-        self.queued, self.inbox = self.services.clock.now(), DeferredQueue()
+        self.queued, self.inbox = self.services.seconds(), DeferredQueue()
         priority, inbox = Priority[self.impulse.priority.upper()], self.inbox
         if priority is Priority.EVENT and not players_near(self.agent):
             priority = Priority.IDLE  # what no player sees can wait
@@ -228,9 +227,9 @@ class Turn:
             profile.request(prompt.question, cache_key=f"agent-{self.life.number}"),
             on_text=lambda piece: post(lambda: inbox.put(piece)),
         )
-        wait = (now - self.queued).total_seconds() if self.queued is not None else 0.0
+        wait = self.services.seconds() - self.queued
         self.sent = self.thoughts.sent = Sent(
-            *(now, wanted, prompt.rendered, request, costs, max(wait, 0.0), basis)
+            *(now, wanted, prompt.rendered, request, costs, wait, basis)
         )
         return request
 

@@ -95,12 +95,9 @@ class NoMemory:
 
     def __init__(self, folder: Path) -> None:
         self.name, self.folder, self.memory = "Mira", folder, self
-        self.compactions, self.used = 0, 0
+        self.compactions = 0
 
     def status(self) -> NoMemory:
-        return self
-
-    def load(self) -> NoMemory:
         return self
 
     def compact_if_due(self, *, asleep: bool) -> None:
@@ -122,7 +119,6 @@ class Bedroom:
         memory: Any,
         tasks: Mapping[Step, NightTask],
         ask: Ask | None = None,
-        calls: int = 24,
     ) -> None:
         self.told: list[Sleep] = []
         self.clock = task.Clock()
@@ -131,7 +127,7 @@ class Bedroom:
             seconds=self.clock.seconds,
             post=lambda call: call(),
             nights=AtOnce(),
-            sleeping=SimpleNamespace(current=SleepConfig(calls=calls)),
+            sleeping=SimpleNamespace(current=SleepConfig()),
             asker=lambda *_: ask,
             events=SimpleNamespace(emit=self.told.append),
         )
