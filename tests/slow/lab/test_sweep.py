@@ -10,6 +10,7 @@ from keepsake.errors import KeepsakeError
 from keepsake.lab.sweep import read_plan, sweep
 from keepsake.paths import REPOSITORY, Places, Ports
 from tests.fakes.model_server import FakeModelServer
+from tests.sentences import table
 from tests.unit.lab.in_process import keepsake
 from tests.unit.lab.test_eval_answers import PROFILES, well_read
 
@@ -72,14 +73,7 @@ def test_a_plan_is_the_product_of_its_parts(tmp_path):
     assert {(c.profile, c.judge) for c in more} == {("", ""), ("agent", "agent")}
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("sources: [", "no YAML"),
-        ("sources: [{file: nosuch.json}]\nmemories: [rag]", "no file"),
-        ("sources: [{probes: {load: 20}}]\nmemories: [rag]", "probes.load: Extra inputs"),
-    ],
-)
+@pytest.mark.parametrize(("text", "told"), table("plans that cannot be used"))
 def test_a_plan_that_cannot_be_used_says_why(tmp_path, text, told):
     with pytest.raises(KeepsakeError, match=re.escape(told)) as found:
         read_plan(written(tmp_path, text))
