@@ -173,7 +173,7 @@ class Runtime:
     def spill(self) -> Spill:
         """What waits for archives that cannot be written; for the reactor thread."""
         spill = Spill(self.places.spill)
-        self.syncer.add(spill)
+        self.syncer.syncs.add(spill.sync)
         return spill
 
     @property

@@ -12,7 +12,6 @@ again goes on. Everything here blocks, and belongs where no other process has th
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
 import re
@@ -292,14 +291,17 @@ def _masked(char: str) -> str:
 def mask(path: Path, traces: Iterable[Traces]) -> None:
     """Overwrite their rare words in a log that is being written to, letter by letter; blocks.
 
-    All places in it stay what they are, in bytes and in characters; one that is compressed, as
-    earlier versions do it, is replaced.
+    All places in it stay what they are, in bytes and in characters; a log that an earlier version
+    has compressed goes.
 
     Raises:
-        OSError, EOFError, zlib.error: It cannot be read or written.
+        OSError: It cannot be read or written.
     """
     terms = sorted({term for each in traces for term in each.rare}, key=len, reverse=True)
     if not terms:
+        return
+    if path.suffix == ".gz":
+        path.unlink()
         return
     either = "|".join(map(re.escape, terms))
     # The keys of a JSON line and the kind of an event are nobody's words; who reads it needs them.
@@ -310,14 +312,6 @@ def mask(path: Path, traces: Iterable[Traces]) -> None:
         hidden = found.sub(lambda m: "".join(map(_masked, m[0])), plain)
         return hidden.encode("utf-8", "surrogateescape")
 
-    if path.suffix == ".gz":
-        whole = gzip.decompress(path.read_bytes())
-        if (without := masked(whole)) != whole:
-            part = path.with_suffix(".part")
-            part.touch(0o600)
-            part.write_bytes(gzip.compress(without))
-            part.replace(path)
-        return
     with path.open("r+b") as file:
         while line := file.readline():
             if (without := masked(line)) != line:

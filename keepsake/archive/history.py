@@ -6,13 +6,10 @@ was taken back. Reading takes as long as the life was, so it belongs in a worker
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
 
 from keepsake.archive.log import Archive
-from keepsake.archive.records import Position
 from keepsake.archive.tiers import SummaryState
 from keepsake.json_lines import Record
 from keepsake.memory.types import Outcome, Rung, RungStep
@@ -41,18 +38,11 @@ class PastCompaction:
     steps: tuple[RungStep, ...]
     before: SummaryState
     after: SummaryState
-    position: Position
     undone: datetime | None = None
-    cleared: bool = False
-
-    @property
-    def stands(self) -> bool:
-        """Whether it could be taken back, once those after it are."""
-        return self.undone is None and not self.cleared
 
 
 def compactions(archive: Archive) -> list[PastCompaction]:
-    """Every compaction, oldest first, those taken back included."""
+    """Every compaction since the prompt was last emptied, oldest first, also those taken back."""
     return list(_story(archive).past.values())
 
 
@@ -63,11 +53,11 @@ def summaries_at(archive: Archive, moment: datetime) -> SummaryState:
 
 def _story(archive: Archive, until: datetime | None = None) -> _Story:
     story = _Story()
-    for position, record in archive.changes():
+    for _, record in archive.forwards(lived=False):
         try:
             if until and record and datetime.fromisoformat(record["t"]) > until:
                 break
-            story.take(position, record or {})
+            story.take(record or {})
         except (KeyError, ValueError, TypeError):
             continue  # a line that this code cannot read; opening the memory reports it
     return story
@@ -75,7 +65,7 @@ def _story(archive: Archive, until: datetime | None = None) -> _Story:
 
 def standing(archive: Archive) -> list[PastCompaction]:
     """Those that can be taken back, one after the other from the last on."""
-    return [past for past in compactions(archive) if past.stands]
+    return [past for past in compactions(archive) if past.undone is None]
 
 
 @dataclass(slots=True)
@@ -85,25 +75,19 @@ class _Story:
     past: dict[int, PastCompaction] = field(default_factory=dict)
     now: SummaryState = field(default_factory=SummaryState)
 
-    def take(self, position: Position, record: Record) -> None:
-        after = self.now.after(record)
-        if record.get("type") == "compaction":
-            self.past[after.standing] = _past(record, position, self.now, after)
-        self.now = after
+    def take(self, record: Record) -> None:
+        before, self.now = self.now, self.now.after(record)
         match record.get("type"):
-            case "undo":
-                self._change(int(record["id"]), undone=datetime.fromisoformat(record["t"]))
+            case "compaction":
+                self.past[self.now.standing] = _past(record, before, self.now)
+            case "undo" if past := self.past.get(int(record["id"])):
+                time = datetime.fromisoformat(record["t"])
+                self.past[past.number] = replace(past, undone=time)
             case "clear":
-                self.past = {n: replace(past, cleared=True) for n, past in self.past.items()}
-
-    def _change(self, number: int, **changes: Any) -> None:
-        if number in self.past:
-            self.past[number] = replace(self.past[number], **changes)
+                self.past = {}
 
 
-def _past(
-    record: Record, position: Position, before: SummaryState, after: SummaryState
-) -> PastCompaction:
+def _past(record: Record, before: SummaryState, after: SummaryState) -> PastCompaction:
     tokens = record.get("tokens") or {}
     older = Outcome.WATERFALL if after.longterm else Outcome.FIRST  # which do not say it
     first = max(after.recent.first if after.recent else 0, before.summarised + 1)
@@ -124,7 +108,6 @@ def _past(
         steps=tuple(map(_step, record.get("steps", ()))),
         before=before,
         after=after,
-        position=position,
     )
 
 
@@ -138,7 +121,7 @@ def step_record(step: RungStep) -> Record:
     }
 
 
-def _step(record: Mapping[str, Any]) -> RungStep:
+def _step(record: Record) -> RungStep:
     return RungStep(
         rung=Rung(record["rung"]),
         tokens_before=int(record["before"]),

@@ -16,9 +16,9 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from keepsake.archive.records import Memory, Position
+from keepsake.archive.records import Memory
 from keepsake.errors import ArchiveError, ArchiveInUse, ArchiveUnwritable
 from keepsake.json_lines import (
     AppendedFile,
@@ -77,7 +77,7 @@ class Archive:
 
     # -- writing
 
-    def append(self, record: Mapping[str, Any]) -> Position:
+    def append(self, record: Mapping[str, Any]) -> None:
         """Write one line and hand it to the operating system.
 
         Raises:
@@ -106,7 +106,6 @@ class Archive:
             except OSError as error:
                 raise _unwritable(self.folder, error) from error
             self._lines, self.last_number = lines + 1, number or self.last_number
-            return Position(file.path.name, lines + 1)
 
     def _put_back(self, file: AppendedFile) -> ArchiveUnwritable:
         """Make the last segment, which somebody has changed or moved, anew; says what was found."""
@@ -170,30 +169,25 @@ class Archive:
         return fd
 
     def _open_last_segment(self) -> AppendedFile:
+        """The last segment, its end mended after a crash."""
         names = self._names()
         file = AppendedFile(self.folder / (names[-1] if names else f"{1:010d}{_SUFFIX}"))
         try:
-            self._set_torn_line_aside(file)
+            torn = file.torn()
+            if torn and parsed(torn):  # the line is whole, only its line end was lost
+                file.append(b"\n")
+            elif torn:
+                aside, self.torn = self._aside(), len(torn)
+                aside.write_bytes(torn)
+                file.cut(file.size - self.torn)
+                self.reports.append(
+                    f"the last line of {file.path.name} was torn ({self.torn} bytes); "
+                    f"set aside as {aside.name}"
+                )
         except OSError:
             file.close()
             raise
         return file
-
-    def _set_torn_line_aside(self, file: AppendedFile) -> None:
-        """Mend the end of the last segment after a crash."""
-        if not (torn := file.torn()):
-            return
-        if parsed(torn):  # the line is whole, only its line end was lost
-            file.append(b"\n")
-            return
-        aside = self._aside()
-        aside.write_bytes(torn)
-        file.cut(file.size - len(torn))
-        self.torn = len(torn)
-        self.reports.append(
-            f"the last line of {file.path.name} was torn ({self.torn} bytes); "
-            f"set aside as {aside.name}"
-        )
 
     def _find_last_number(self) -> int:
         for record in self.backwards():
@@ -232,24 +226,15 @@ class Archive:
             with (self.folder / name).open("rb") as file:
                 yield from lines_from_end(file)
 
-    def forwards(self) -> Iterator[tuple[Position, Record | None]]:
-        """Every line.
+    def forwards(self, *, lived: bool = True) -> Iterator[tuple[str, Record | None]]:
+        """Every line; without what was ``lived``, which is nearly all, and is not parsed then.
 
         Yields:
-            Position and record; None for a line that cannot be read.
+            Where it stands, and the record; None for a line that cannot be read.
         """
         for segment, index, line in _lines(self._segments()):
-            yield Position(segment, index), parsed(line) or None
-
-    def changes(self) -> Iterator[tuple[Position, Record | None]]:
-        """Every line but the memories and their repeats, which are nearly all, and are not parsed.
-
-        Yields:
-            Position and record; None for a line that cannot be read.
-        """
-        for segment, index, line in _lines(self._segments()):
-            if not line.startswith(_LIVED):
-                yield Position(segment, index), parsed(line) or None
+            if lived or not line.startswith(_LIVED):
+                yield f"{segment}:{index}", parsed(line) or None
 
     def read(self, first: int, last: int) -> list[Memory]:
         """The memories ``first`` … ``last``, both included, repeats folded in."""
@@ -296,41 +281,24 @@ def _take(found: dict[int, Memory], record: Record, first: int, last: int) -> bo
     return True
 
 
-class Syncable(Protocol):
-    """What has lines that are not on the disk yet, such as an :class:`Archive`."""
-
-    def sync(self) -> None:
-        """Bring them there; raises ArchiveUnwritable when the disk refuses."""
-
-
 class Syncer:
     """Brings archives to the disk in the background, so that no caller waits.
 
     Args:
         seconds: The longest time that a line stays with the operating system only.
         failed: Called in the syncer's thread with what a disk refused.
+
+    Attributes:
+        syncs: What brings lines to the disk, as :meth:`Archive.sync`; added and taken out here.
     """
 
     def __init__(
-        self, seconds: float = 1.0, failed: Callable[[ArchiveUnwritable], None] | None = None
+        self, seconds: float = 1.0, failed: Callable[[ArchiveUnwritable], None] = lambda _: None
     ) -> None:
-        self._archives: set[Syncable] = set()
-        self._lock = threading.Lock()
-        self._stop = threading.Event()
-        self._seconds = seconds
-        self._failed = failed
+        self.syncs: set[Callable[[], None]] = set()
+        self._stop, self._seconds, self._failed = threading.Event(), seconds, failed
         self._thread = threading.Thread(target=self._run, name="archive-sync", daemon=True)
         self._thread.start()
-
-    def add(self, archive: Syncable) -> None:
-        """Look after this archive from now on."""
-        with self._lock:
-            self._archives.add(archive)
-
-    def remove(self, archive: Syncable) -> None:
-        """Look after it no longer."""
-        with self._lock:
-            self._archives.discard(archive)
 
     def stop(self) -> None:
         """Sync everything once more and end the thread."""
@@ -338,18 +306,13 @@ class Syncer:
         self._thread.join()
 
     def _run(self) -> None:
-        while not self._stop.wait(self._seconds):
-            self._sync_all()
-        self._sync_all()
-
-    def _sync_all(self) -> None:
-        with self._lock:
-            archives = list(self._archives)
-        for archive in archives:
-            try:
-                archive.sync()
-            except ArchiveUnwritable as error:
-                if self._failed is not None:
+        stopped = False
+        while not stopped:
+            stopped = self._stop.wait(self._seconds)
+            for sync in self.syncs.copy():
+                try:
+                    sync()
+                except ArchiveUnwritable as error:
                     self._failed(error)
 
 

@@ -171,9 +171,6 @@ class Summary:
     time: datetime
     tokens_before: int = 0  # estimated tokens of what it was made from
     tokens_after: int = 0
-    # numbers of the memories that matter and that its text still told when it was made, ascending;
-    # none in archives of before that was kept
-    mattered: tuple[int, ...] = ()
 
     @property
     def count(self) -> int:
@@ -181,8 +178,8 @@ class Summary:
         return self.last - self.first + 1
 
     def to_record(self) -> dict[str, Any]:
-        """Part of an archive line of type ``compaction``; what matters only if anything does."""
-        record: dict[str, Any] = {
+        """Part of an archive line of type ``compaction``."""
+        return {
             "from": self.first,
             "to": self.last,
             "text": self.text,
@@ -191,7 +188,6 @@ class Summary:
             "tokens_before": self.tokens_before,
             "tokens_after": self.tokens_after,
         }
-        return record | ({"mattered": list(self.mattered)} if self.mattered else {})
 
     @classmethod
     def from_record(cls, tier: Tier, record: Mapping[str, Any]) -> Summary:
@@ -209,16 +205,4 @@ class Summary:
             time=datetime.fromisoformat(record["t"]),
             tokens_before=int(record.get("tokens_before", 0)),
             tokens_after=int(record.get("tokens_after", 0)),
-            mattered=tuple(int(number) for number in record.get("mattered", ())),
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Position:
-    """Where a line stands in the archive."""
-
-    segment: str
-    line: int
-
-    def __str__(self) -> str:
-        return f"{self.segment}:{self.line}"

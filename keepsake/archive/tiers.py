@@ -7,7 +7,7 @@ so that a restart arrives at what was there before.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -15,6 +15,9 @@ from typing import Any
 from keepsake.archive.log import Archive
 from keepsake.archive.records import EDITED, Memory, Summary, Tier
 from keepsake.json_lines import Record
+
+_MOVES = ("compaction", "undo", "clear")
+"""Lines with which memories leave the window, or come back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +35,6 @@ class SummaryState:
         """The summary of that tier."""
         return self.longterm if tier is Tier.LONGTERM else self.recent
 
-    def edited(self, tier: Tier, text: str, time: datetime) -> SummaryState:
-        """The same after a person has rewritten one of them; what it covers stays the same."""
-        summary = self.summary(tier)
-        edited = summary and replace(summary, text=text, model=EDITED, time=time)
-        changes: dict[str, Any] = {tier.value: edited}
-        return replace(self, **changes)
-
     def after(self, record: Record) -> SummaryState:
         """The state after one archive line; most lines say nothing of it.
 
@@ -49,10 +45,15 @@ class SummaryState:
             case "compaction" | "undo":
                 return SummaryState.from_record(record)
             case "edit":
-                time = datetime.fromisoformat(record["t"])
-                return self.edited(Tier(record["tier"]), str(record["text"]), time)
-            case "clear":
-                return SummaryState(summarised=int(record["n"]))
+                time, tier = datetime.fromisoformat(record["t"]), Tier(record["tier"])
+                summary = self.summary(tier)
+                edited = summary and replace(
+                    summary, text=str(record["text"]), model=EDITED, time=time
+                )
+                changes: dict[str, Any] = {tier.value: edited}
+                return replace(self, **changes)
+            case "clear":  # as earlier versions emptied a prompt
+                return SummaryState(summarised=int(record["n"]), time=self.time)
         return self
 
     def compaction_line(self, step: int, **details: Any) -> Record:
@@ -137,28 +138,6 @@ class Tiers:
         self.window[-1] = self.window[-1].repeated(times)
         return self.window[-1]
 
-    def compacted(self, made: SummaryState, step: int) -> None:
-        """A compaction was committed: the window begins after its short-term summary."""
-        self.step, self.compactions, self.undone_at = step, made.standing, None
-        self._stand(made)
-
-    def undone(
-        self, before: SummaryState, step: int, total: int, window: Iterable[Memory] = ()
-    ) -> None:
-        """A compaction was taken back; ``window`` are the memories that stand again."""
-        self.window = [*window, *self.window]
-        self.step, self.undone_at = step, total
-        self._stand(before)
-
-    def clear(self, through: int) -> None:
-        """Everything up to ``through`` left the prompt."""
-        self.undone_at = None
-        self._stand(SummaryState(summarised=through, time=self.state.time))
-
-    def _stand(self, state: SummaryState) -> None:
-        self.state = state
-        self.window = [memory for memory in self.window if memory.number > state.summarised]
-
     def apply(self, record: Record) -> None:
         """Take one archive line; lines of unknown types say nothing about the tiers.
 
@@ -171,19 +150,14 @@ class Tiers:
                 self.last_number = self.window[-1].number
             case "repeat" if self.window and self.window[-1].number == int(record["n"]):
                 self.repeat_last(int(record["times"]))
-            case "compaction":
-                made = self.state.after(record)
-                self.compacted(made, int(record.get("step") or made.standing))
-            case "undo":
-                before = self.state.after(record)
-                self.undone(before, int(record["step"]), int(record["total"]))
-                self.compactions = int(record["compactions"])
-            case "clear":
-                self.clear(int(record["n"]))
-                self.compactions = int(record["compactions"])
-                self.step = int(record.get("step", self.compactions))
-            case _:
-                self.state = self.state.after(record)
+            case kind:
+                state, total = self.state.after(record), record.get("total")
+                if kind in _MOVES:
+                    self.compactions = int(record.get("compactions", state.standing))
+                    self.step = int(record.get("step") or self.compactions)
+                    self.undone_at = total if kind == "undo" else None
+                    self.window = [each for each in self.window if each.number > state.summarised]
+                self.state = state
 
 
 def load_tiers(archive: Archive) -> Tiers:
@@ -201,8 +175,9 @@ def load_tiers(archive: Archive) -> Tiers:
             break
         if boundary is None or kind in ("memory", "repeat"):
             tail.append(record)
-        if boundary is None:
-            boundary = _boundary(record)
+        if boundary is None and kind in _MOVES:
+            with suppress(KeyError, ValueError, TypeError):  # below it is reported
+                boundary = SummaryState().after(record).summarised
     tiers = Tiers()
     for record in reversed(tail):
         try:
@@ -211,15 +186,3 @@ def load_tiers(archive: Archive) -> Tiers:
             archive.reports.append(f"a line was passed over ({error!r}): {str(record)[:80]}")
     tiers.last_number = archive.last_number
     return tiers
-
-
-def _boundary(record: Record) -> int | None:
-    """S as that line sets it, None if it says nothing of it."""
-    match record.get("type"):
-        case "compaction":
-            return int(record["recent"]["to"])
-        case "undo":
-            return int(record["summarised"])
-        case "clear":
-            return int(record["n"])
-    return None

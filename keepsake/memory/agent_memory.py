@@ -11,7 +11,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import datetime
 from operator import attrgetter
 from typing import Unpack
@@ -201,34 +200,21 @@ class AgentMemory:
                 with self.lock:
                     self._triggers.compacted(reason, rest)
             if made is None and emergency and load.used > load.budget:
-                raise self._nothing_left(load)
-            return made or self._nothing(reason)
-
-    def _nothing(self, reason: CompactReason) -> CompactionResult:
-        """There is nothing to do, and why."""
-        window, size = len(self.tiers.window), self.host.config().immediate_window
-        by_count = reason is CompactReason.COUNT or reason.asked
-        detail = (
-            f"what is not summarised yet ({window}) stands in the immediate window of {size}"
-            if by_count and window <= size
-            else f"none of the {window} memories that are not summarised yet can leave the prompt"
-        )
-        return CompactionResult(reason, Outcome.NOTHING, detail, kept=window)
-
-    def _nothing_left(self, load: Load) -> CompactionError:
-        """What is too large, where no rung can make it smaller."""
-        parts = {
-            "what stands in the prompt beside memories": load.overhead,
-            "the summaries": load.summaries,
-            "the newest memories": load.window,
-        }
-        largest = max(parts, key=lambda part: parts[part])
-        return CompactionError(
-            f"{self.agent}'s prompt needs {load.used} tokens and may have {load.budget}, and "
-            f"nothing is left to compact; {largest} alone cost {parts[largest]}",
-            "Raise context_tokens in memory_compaction.md if the model can look at more; or "
-            "shorten the profile, the pinned lines or the template in prompts/talk.md",
-        )
+                costs = {
+                    "what stands in the prompt beside memories": load.overhead,
+                    "the summaries": load.summaries,
+                    "the newest memories": load.window,
+                }
+                part = max(costs, key=lambda each: costs[each])
+                raise CompactionError(
+                    f"{self.agent}'s prompt needs {load.used} tokens and may have {load.budget}, "
+                    f"and nothing is left to compact; {part} alone cost {costs[part]}",
+                    "Raise context_tokens in memory_compaction.md if the model can look at more; "
+                    "or shorten the profile, the pinned lines or the template in prompts/talk.md",
+                )
+            kept = len(self.tiers.window)
+            why = f"none of the {kept} memories that are not summarised yet can leave the prompt"
+            return made or CompactionResult(reason, Outcome.NOTHING, why, kept=kept)
 
     def undo(self) -> Undone:
         """Take the newest compaction back; may be repeated until none is left.
@@ -244,13 +230,6 @@ class AgentMemory:
             with self.lock:  # what was known of the load holds no longer
                 self.window.forget()
                 self._triggers.forget()
-                load = self.window.load()
-            if load.used > load.budget:
-                warning = (
-                    "; with that the prompt is over its budget, and will soon be compacted "
-                    "again: to go further back, raise context_tokens in memory_compaction.md first"
-                )
-                undone = replace(undone, detail=undone.detail + warning)
             return undone
 
     @contextmanager

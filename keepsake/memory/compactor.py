@@ -161,8 +161,8 @@ class Compactor:
                 tokens=tokens,
                 steps=[step_record(step) for step in result.steps],
             )
-            position = self._archive.append(line)
-            tiers.compacted(made, tiers.step + 1)
+            self._archive.append(line)
+            tiers.apply(line)
         self.failures, self.retry_at, self.last_failure, self._unwritten = 0, None, "", 0
         # The operating system has the line; the background tries again to bring it to the disk.
         with suppress(ArchiveUnwritable):
@@ -171,9 +171,9 @@ class Compactor:
             name = "Long-term" if summary.tier is Tier.LONGTERM else "Short-term"
             self._log(f"{name} summary updated ({len(summary.text)} chars)")
         for tier in Tier:
-            self._copies.write(tier, position, keep=True)
+            self._copies.write(tier, keep=True)
         self._log(f"Compaction complete ({result.outcome})")
-        return replace(result, number=made.standing, position=position)
+        return replace(result, number=made.standing)
 
     # -- taking one back
 
@@ -195,12 +195,13 @@ class Compactor:
                 step, total = tiers.step + 1, tiers.last_number
                 made, time = tiers.compactions, self._host.clock.now()
                 line = before.undo_line(number, step, compactions=made, total=total, time=time)
-                position = self._archive.append(line)
-                tiers.undone(before, step, total, window)
+                self._archive.append(line)
+                tiers.window = [*window, *tiers.window]
+                tiers.apply(line)
             with suppress(ArchiveUnwritable):
                 self._archive.sync()
             for tier in Tier:
-                self._copies.write(tier, position)
+                self._copies.write(tier)
         restored = (window[0].number, window[-1].number) if window else None
         detail = "the summaries of before stand again"
         if restored:

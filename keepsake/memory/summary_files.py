@@ -18,7 +18,7 @@ import frontmatter
 import yaml
 
 from keepsake.archive.log import Archive
-from keepsake.archive.records import Position, Tier
+from keepsake.archive.records import Tier
 from keepsake.archive.tiers import SummaryState, Tiers
 from keepsake.books.files import free_name, replace_file
 from keepsake.errors import ArchiveUnwritable
@@ -78,22 +78,13 @@ class SummaryFolder:
         post.content = text.strip()
         replace_file(path, frontmatter.dumps(post, sort_keys=False) + "\n")
 
-    def write(
-        self,
-        tier: Tier,
-        state: SummaryState,
-        step: int,
-        position: Position | None,
-        *,
-        keep: bool = False,
-    ) -> str:
+    def write(self, tier: Tier, state: SummaryState, step: int, *, keep: bool = False) -> str:
         """Put a summary into the file of its tier, or take away the file of one that is not.
 
         Args:
             tier: Which one.
             state: The summaries as they stand.
             step: The compaction or undoing after which that is.
-            position: That of its line in the archive.
             keep: Whether it is written as the time-stamped file of its version, too.
 
         Returns:
@@ -129,8 +120,6 @@ class SummaryFolder:
             "step": step,
             "digest": _digest(text),
         }
-        if position is not None:
-            metadata["archive"] = str(position)
         page = frontmatter.dumps(frontmatter.Post(text, **metadata), sort_keys=False) + "\n"
         replace_file(path, page)
         if keep:
@@ -163,11 +152,11 @@ class VaultCopies:
         self.in_step = threading.Lock()
         """Held from a commit until the files have followed it."""
 
-    def write(self, tier: Tier, position: Position | None, *, keep: bool = False) -> None:
+    def write(self, tier: Tier, *, keep: bool = False) -> None:
         """Have the file of a summary follow the tiers; see :meth:`SummaryFolder.write`."""
         tiers, folder = self._tiers, self._folder
         try:
-            note = folder.write(tier, tiers.state, tiers.step, position, keep=keep)
+            note = folder.write(tier, tiers.state, tiers.step, keep=keep)
         except OSError as error:
             note = ""
             self._log(f"{folder.path(tier)} could not be written: {error}")
@@ -189,10 +178,10 @@ class VaultCopies:
                 note = self._adopt_edit(tier, file) if file is not None and file.edited else ""
                 gone = self._tiers.state.summary(tier) is None
                 if mend and (gone or file is None or file.step != self._tiers.step):
-                    self.write(tier, None)
+                    self.write(tier)
             except ValueError as error:
                 note = f"{error}; the archive's own text is used"
-                self.write(tier, None)
+                self.write(tier)
             except ArchiveUnwritable as error:
                 if not mend:
                     raise
@@ -207,16 +196,15 @@ class VaultCopies:
             tiers, summary = self._tiers, self._tiers.state.summary(tier)
             if summary is None or file.text == summary.text.strip():
                 return ""
-            position, now = None, self._host.clock.now()
             note = f"{file.path} was edited, but is empty or belongs to another compaction"
             if file.step == tiers.step and file.text:
-                line = {"type": "edit", "tier": tier.value, "text": file.text, "t": now.isoformat()}
-                position = self._archive.append(line)
-                tiers.state = tiers.state.edited(tier, file.text, now)
+                now = self._host.clock.now().isoformat()
+                line = {"type": "edit", "tier": tier.value, "text": file.text, "t": now}
+                self._archive.append(line)
+                tiers.apply(line)
                 note = f"{file.path.name} was edited by hand and adopted ({len(file.text)} chars)"
-        if position is not None:
-            self._emit(tier, len(file.text))
-        self.write(tier, position)
+                self._emit(tier, len(file.text))
+        self.write(tier)
         return note
 
     def _log(self, text: str) -> None:

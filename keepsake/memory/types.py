@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from keepsake.archive.records import Memory, Position, Summary
+from keepsake.archive.records import Memory, Summary
 
 
 class CompactReason(StrEnum):
@@ -109,7 +109,6 @@ class CompactionResult:
     tokens_after: int = 0
     seconds: float = 0.0
     model: str = ""
-    position: Position | None = None
     number: int = 0
     calls: int = 0
     prompt_tokens: int = 0

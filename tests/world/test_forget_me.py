@@ -81,7 +81,6 @@ class TestForgetMe(Building, PrivateWorld):
             for path in Path(folder).rglob("*"):
                 if path.is_file():
                     data = path.read_bytes()
-                    data = gzip.decompress(data) if path.suffix == ".gz" else data
                     yield str(path), data.decode("utf-8", "replace").casefold()
         for number, row in enumerate(self.vectors()):
             yield f"vector {number}", json.dumps(row, ensure_ascii=False).casefold()

@@ -165,7 +165,7 @@ class MemoryComponent:
             spill.sync()
             log(f"[Memory] {self.name}: Memories wait in {spill.path} for the archive")
         if self._memory is not None:
-            self._services.syncer.remove(self._memory.archive)
+            self._services.syncer.syncs.discard(self._memory.archive.sync)
             try:
                 self._memory.close()
             except ArchiveError as error:
@@ -201,7 +201,7 @@ class MemoryComponent:
             cure = "Mend its files; what happens meanwhile waits in the home"
             self._trouble(ArchiveError(told, cure))
             return False
-        self._services.syncer.add(archive)
+        self._services.syncer.syncs.add(archive.sync)
         # Of what waited since before this process, an earlier one may have brought a part.
         self.waiting = deque(not_yet_in(archive, list(self.waiting)))
         if archive.torn:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -87,6 +86,6 @@ def _of_logs(found: list[Traces], problems: list[str], ended: Callable[[], None]
         if path.is_file() and path.suffix != ".db":
             try:
                 mask(path, found)
-            except (OSError, EOFError, zlib.error) as error:
+            except OSError as error:
                 problems.append(f"{path.name}: {error}")
     runtime().post(ended)

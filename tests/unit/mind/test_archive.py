@@ -206,10 +206,10 @@ def test_the_syncer_brings_lines_to_the_disk_and_tells_what_that_refuses(tmp_pat
     archive = Full(tmp_path)
     archive.append({"type": "note"})
     syncer = Syncer(0.01, lambda error: told.set() if error is refused else None)
-    syncer.add(archive)
+    syncer.syncs.add(archive.sync)
     assert told.wait(60)
     assert brought.is_set()
-    syncer.remove(archive)
+    syncer.syncs.remove(archive.sync)
     syncer.stop()
     with pytest.raises(ArchiveUnwritable):
         archive.close()

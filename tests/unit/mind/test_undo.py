@@ -98,7 +98,7 @@ def test_the_automatic_ones_do_not_make_it_again_at_once(life):
     # A prompt over its budget does not wait for that.
     life.config = replace(SMALL, preserve_memories=2)
     memory.window.overhead = life.config.budget - 20
-    assert "raise context_tokens" in memory.undo().detail
+    memory.undo()
     assert memory.before_thought() is EMERGENCY
     memory.close()
 
@@ -123,8 +123,5 @@ def test_the_history_has_both_texts_figures_and_what_was_taken_back(life, memory
     assert (first.covered, third.covered) == ((1, 4), (5, 13))
     assert first.steps[0].rung is Rung.MASK
     assert first.tokens_before > first.tokens_after > 0
-    segment, line = str(third.position).split(":")
-    text = (memory.archive.folder / segment).read_text().splitlines()[int(line) - 1]
-    assert '"id":3' in text
     memory = cleared(life, memory)
-    assert all(past.cleared and not past.stands for past in history.compactions(memory.archive))
+    assert history.compactions(memory.archive) == []

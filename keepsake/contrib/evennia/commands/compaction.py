@@ -108,12 +108,12 @@ def view(query: Query) -> Callable[[], str] | None:
 def _listed(name: str, past: Sequence[PastCompaction]) -> str:
     if not past:
         return f"{name}'s memory has not been compacted yet."
-    rows = [_row(each, "" if each.stands else "|x") for each in past]
+    rows = [_row(each, "|x" if each.undone else "") for each in past]
     heads = ("No", "When (UTC)", "Why", "Memories", "Tokens", "Calls", "Secs", "")
-    gone = [each for each in past if not each.stands]
-    saving = sum(each.tokens_before - each.tokens_after for each in past if each.stands)
+    gone = [each for each in past if each.undone]
+    saving = sum(each.tokens_before - each.tokens_after for each in past if not each.undone)
     end = f"{len(past) - len(gone)} stand and save {saving:,} tokens of each prompt"
-    end += f"; {len(gone)} were taken back or cleared" if gone else ""
+    end += f"; {len(gone)} were taken back" if gone else ""
     return f"|wCompactions of {name}'s memory|n\n{table(heads, rows)}\n{end}."
 
 
@@ -126,7 +126,7 @@ def _row(past: PastCompaction, colour: str) -> list[str]:
         f"{past.tokens_before} > {past.tokens_after}",
         str(past.calls),
         f"{past.seconds:.1f}",
-        "undone" if past.undone is not None else "cleared" if past.cleared else "",
+        "undone" if past.undone else "",
     )
     return [f"{colour}{cell}" for cell in cells]
 
@@ -169,7 +169,6 @@ def _figures(found: CompactionResult | PastCompaction) -> Iterator[tuple[str, st
         f"{found.completion_tokens:,} out"
     )
     yield "Cost", f"{cost if found.calls else 'no call of a model'}, {found.seconds:.1f} s"
-    yield "Archive", plain(str(found.position))
 
 
 def _texts(past: PastCompaction) -> Iterator[str]:
