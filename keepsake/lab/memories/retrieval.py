@@ -19,7 +19,7 @@ from keepsake.archive.records import Memory
 from keepsake.lab.memories.plain import MOST_LINES, LineIndex, Newest, settings_of
 from keepsake.language.perception import COMMON_WORDS, words, writable
 from keepsake.markdown_config import between
-from keepsake.memory.protocol import RecalledLine, Surroundings, dated, line_of
+from keepsake.memory.protocol import RecalledLine, Surroundings, dated
 from keepsake.models.embedders import onnx_model, run_onnx
 from keepsake.recall.documents import Document, DocumentKind
 
@@ -72,8 +72,8 @@ class Rag(Newest):
         """Keep the line, to be indexed later."""
         super().perceive(memory)
         number, key = memory.number, f"{DocumentKind.MEMORY}:{memory.number}"
-        self._lived[key] = dated(memory), (number,)
-        text = writable(line_of(memory))
+        text = writable(dated(memory))  # with its day, more of the evidence is found
+        self._lived[key] = text, (number,)
         self._index.add(Document(key, DocumentKind.MEMORY, text, memory.time, number, number))
 
     def recall(self, question: str, limit: int) -> Sequence[RecalledLine]:
