@@ -10,10 +10,6 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Iterable
-from pathlib import Path
-
-import frontmatter
-import yaml
 
 from keepsake.errors import NameRefused
 from keepsake.language.perception import COMMON_WORDS
@@ -138,12 +134,3 @@ def _is_latin(char: str) -> bool:
     code = ord(char)
     in_block = code < 0x17F or 0x218 <= code <= 0x21B or 0x1E00 <= code <= 0x1EFF
     return in_block and unicodedata.category(char) in ("Lu", "Ll") and char not in "ŉµ"
-
-
-def name_of(folder: Path) -> str:
-    """The name of the agent in a folder, as its ``profile.md`` has it; else the folder's own."""
-    try:
-        post = frontmatter.loads((folder / "profile.md").read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError):
-        return folder.name
-    return str(post.get("name") or folder.name)

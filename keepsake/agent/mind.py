@@ -91,12 +91,12 @@ class Mind:
         self.thinker.schedule()
         return True, f"{agent.key} thinks again{', once it wakes' if agent.db.asleep else ''}"
 
-    def put_to_bed(self, agent: Body, who: str, *, here: bool) -> Tended:
-        """Send it to bed, or have it lie down where it is."""
-        sleeper, why = self.sleeper, f"{who} said so"
+    def put_to_bed(self, agent: Body, who: str) -> Tended:
+        """Send it to bed."""
+        sleeper = self.sleeper
         if sleeper.asleep:
             return False, f"{agent.key} is asleep already"
-        sleeper.fall_asleep(why) if here else sleeper.go_to_bed(why)
+        sleeper.go_to_bed(f"{who} said so")
         if sleeper.asleep:
             return True, f"{agent.key} sleeps"
         return True, f"{agent.key} goes home to sleep, to {agent.home.key}"

@@ -185,7 +185,6 @@ def restore(
 
 @app.command()
 def logs(
-    which: Annotated[str, typer.Argument(help="Which log: events, agents, server …")] = "events",
     *,
     lines: Annotated[
         int, typer.Option("-n", "--lines", min=0, max=MOST_LINES, help="How many lines to begin.")
@@ -196,13 +195,9 @@ def logs(
     lab: OfLab = "",
     as_json: AsJson = False,
 ) -> None:
-    """Show the event log (what agents think and do) or a text log, and follow it."""
-    here = simulate.places_of(lab)
-    if which == event_logs.EVENTS:
-        wanted = event_logs.wanted_events(agent or (), kind or ())
-        event_logs.show_events(here, wanted, lines, go_on=follow, as_json=as_json)
-    else:
-        event_logs.show_text(here, which, lines, go_on=follow)
+    """Show the event log (what agents think and do), and follow it."""
+    here, wanted = simulate.places_of(lab), event_logs.wanted_events(agent or (), kind or ())
+    event_logs.show_events(here, wanted, lines, go_on=follow, as_json=as_json)
 
 
 @app.command()

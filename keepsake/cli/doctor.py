@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import stat
 from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
@@ -78,14 +77,14 @@ def examine(asked: Places, game: Path | None = None) -> list[Finding]:
     if game is None:
         here = processes.actual(asked)
         return [finding for subject in CHECKS for finding in examine_one(here, subject)]
-    lacks = [Finding("Game", False, *each) for each in own_game.lacks(game)]
+    lacks = own_game.lacks()
+    told = lacks or f"{game} starts the agents"
+    found = [Finding("Game", not lacks, told, f"Add it; {own_game.PAGE}" if lacks else "")]
     cure = 'Set KEEPSAKE = {"port_base": …} in settings.py: the model has 7 more, Chroma 8'
     children = processes.taken(asked, "model server", "vector server")
-    lacks += [Finding("Ports", False, obstacle, cure) for obstacle in children]
-    return [
-        *(lacks or [Finding("Game", True, f"{game} starts the agents")]),
-        *(each for name in CHECKS if name != "Ports" for each in examine_one(asked, name)),
-    ]
+    found += [Finding("Ports", False, obstacle, cure) for obstacle in children]
+    rest = (name for name in CHECKS if name != "Ports")
+    return [*found, *(each for name in rest for each in examine_one(asked, name))]
 
 
 def examine_one(here: Places, subject: str) -> list[Finding]:
@@ -100,7 +99,7 @@ def examine_one(here: Places, subject: str) -> list[Finding]:
     except ConfigError as error:
         told = f"not looked at, as {error.path.name} cannot be used"
     except KeepsakeError as error:
-        wrong(error.what, error.cure or "See the logs: `keepsake logs server --no-follow`")
+        wrong(error.what, error.cure or f"See the logs in {here.logs}")
     return found or [Finding(subject, True, told)]
 
 
@@ -123,14 +122,6 @@ def copy(here: Places, wrong: Wrong) -> str:
     return f"home {here.home}, vault {here.vault}, port base {here.ports.base}"
 
 
-def secrets(here: Places, wrong: Wrong) -> str:
-    """Secrets are readable by their owner alone."""
-    for path in (here.admin_password, here.secret_key):
-        if path.exists() and (mode := stat.S_IMODE(path.stat().st_mode)) != 0o600:
-            wrong(f"{path} has mode {mode:o}, others may read it", f"chmod 600 {path}")
-    return "readable by their owner alone"
-
-
 def ports(here: Places, wrong: Wrong) -> str:
     """Every port is free, or held by a process of this copy."""
     for obstacle in processes.taken(here):
@@ -142,7 +133,7 @@ def world(here: Places, wrong: Wrong) -> str:
     """Portal and Server run, or neither of them does."""
     missing = processes.missing(here)
     if missing and missing != processes.HALVES:
-        cure = "A start mends that; `keepsake logs server --no-follow` has why it ended"
+        cure = f"A start mends that; {here.logs / 'server.log'} has why it ended"
         wrong(f"runs without its {' and '.join(sorted(missing))}", cure)
     return "not running" if missing else "runs"
 
@@ -309,7 +300,6 @@ def _has_agents(here: Places) -> bool:
 
 CHECKS: Mapping[str, Callable[[Places, Wrong], str]] = {
     "Copy": copy,
-    "Secrets": secrets,
     "Ports": ports,
     "World": world,
     "Database": world_database,

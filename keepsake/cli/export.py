@@ -17,7 +17,6 @@ from keepsake.errors import KeepsakeError, refusing
 from keepsake.events.files import Filter, events
 from keepsake.events.prompts import prompts_of
 from keepsake.json_lines import line_of
-from keepsake.names import name_of
 from keepsake.paths import Places
 
 PROMPTS, MEMORIES, PEOPLE = "prompts", "memories", "people"
@@ -77,7 +76,7 @@ def _rows(here: Places, wanted: Filter, *, lives: bool) -> Iterator[tuple[str, R
         yield PROMPTS, {"hash": hash_, "text": text}
     found = here.agents.glob("*/archive") if lives else ()
     for folder in sorted(each.parent for each in found):
-        if wanted({"agent": name_of(folder)}):
+        if wanted({"agent": folder.name}):
             yield from ((MEMORIES, row) for row in _memories(folder))
             yield from ((PEOPLE, row) for row in _people(folder))
 
@@ -90,7 +89,7 @@ def _memories(folder: Path) -> Iterator[Row]:
     for each in lived:
         entry = journal.resting_on(each.number)
         yield {
-            "agent": name_of(folder),
+            "agent": folder.name,
             "n": each.number,
             "t": _utc(each.time),
             **{name: str(getattr(each, name)) for name in _TEXTS},
@@ -101,7 +100,7 @@ def _memories(folder: Path) -> Iterator[Row]:
 
 def _people(folder: Path) -> Iterator[Row]:
     for page in sorted(PeopleBook(folder).all(), key=lambda page: page.key):
-        row = {"agent": name_of(folder), "about": page.name, "about_id": page.key}
+        row = {"agent": folder.name, "about": page.name, "about_id": page.key}
         met = {"t": _utc(page.last_met), "evidence": []}
         if page.portrait:
             yield {**row, "of": "portrait", "text": page.portrait, **met}

@@ -1,12 +1,10 @@
-"""``keepsake logs``: the event log in colour, or one of the text logs."""
+"""``keepsake logs``: the event log in colour."""
 
 from __future__ import annotations
 
 import json
-import subprocess
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from rich.text import Text
@@ -17,12 +15,10 @@ from keepsake.events.files import Filter, follow, last, newest
 from keepsake.events.types import KINDS
 from keepsake.paths import Places
 
-EVENTS = "events"
 LONGEST = 500
 """Characters of one text that a line shows; ``--json`` shows all of it."""
 _COLOURS = {"thought": "cyan", "memory": "blue", "compaction": "magenta", "error": "red"}
 _HEAD = ("v", "seq", "t", "kind", "agent", "agent_id", "problem")
-_CURE = "Read it as the user who started Keepsake"
 
 
 def wanted_events(agents: Collection[str], kinds: Collection[str]) -> Filter:
@@ -31,23 +27,6 @@ def wanted_events(agents: Collection[str], kinds: Collection[str]) -> Filter:
         what = f"There are no events of the kind {unknown[0]!r}"
         raise KeepsakeError(what, f"There are: {', '.join(KINDS)}")
     return Filter(agents, kinds)
-
-
-def show_text(here: Places, which: str, lines: int, *, go_on: bool) -> None:
-    """Print the end of a text log, and what is added if ``go_on``.
-
-    Raises:
-        KeepsakeError: There is no such log, or it cannot be read.
-    """
-    path = here.logs / f"{which}.log"
-    if "/" in which or not path.exists():
-        there = ", ".join([EVENTS, *sorted(log.stem for log in here.logs.glob("*.log"))])
-        raise KeepsakeError(f"There is no log named {which!r}", f"There are: {there}")
-    with refusing(f"{path} cannot be read", _CURE):
-        path.open("rb").close()
-    for line in tail(path, lines, go_on=go_on):
-        # Players' words may hold any sign.
-        out.print(_plain(line.expandtabs(4)), markup=False)
 
 
 def show_events(here: Places, wanted: Filter, lines: int, *, go_on: bool, as_json: bool) -> None:
@@ -63,7 +42,9 @@ def show_events(here: Places, wanted: Filter, lines: int, *, go_on: bool, as_jso
         else:
             out.print(as_line(record))
 
-    with refusing(f"The event log in {here.events} cannot be read", _CURE):
+    with refusing(
+        f"The event log in {here.events} cannot be read", "Read it as the user who started Keepsake"
+    ):
         end = newest(here.events)
         found = [each for each in last(here.events, lines, wanted) if each["seq"] <= end]
         if lines and not found:
@@ -76,24 +57,6 @@ def show_events(here: Places, wanted: Filter, lines: int, *, go_on: bool, as_jso
             show(record)
         for record in filter(wanted, follow(here.events, end) if go_on else ()):
             show(record)
-
-
-def tail(path: Path, lines: int, *, go_on: bool = False) -> Iterator[str]:
-    """The last lines of a text log, without their ends, and each that is added if ``go_on``.
-
-    The file may not exist, and may be rotated away or cut.
-    """
-    with subprocess.Popen(
-        ["tail", *(["-F"] if go_on else []), "-n", str(lines), str(path)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,  # where it tells that a file was rotated
-        encoding="utf-8",
-        errors="replace",
-    ) as reader:
-        try:
-            yield from (line.rstrip("\n") for line in reader.stdout or ())
-        finally:
-            reader.terminate()
 
 
 def as_line(record: Mapping[str, Any]) -> Text:

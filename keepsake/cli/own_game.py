@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
@@ -13,7 +12,7 @@ from keepsake.paths import DATABASE_URL, REPOSITORY
 
 APP, LIFECYCLE = "keepsake.contrib.evennia", "keepsake.contrib.evennia.lifecycle"
 SETTINGS = "server.conf.settings"
-_PAGE = "docs/your-own-game.md has the lines"
+PAGE = "docs/your-own-game.md has the lines"
 
 
 def adopt(environ: dict[str, str] | os._Environ[str] = os.environ) -> Path | None:
@@ -47,7 +46,7 @@ def adopt(environ: dict[str, str] | os._Environ[str] = os.environ) -> Path | Non
     finally:
         os.chdir(here)
     if APP not in apps:
-        raise KeepsakeError(f"INSTALLED_APPS of {game} does not name {APP}", f"Add it; {_PAGE}")
+        raise KeepsakeError(f"INSTALLED_APPS of {game} does not name {APP}", f"Add it; {PAGE}")
     environ["KEEPSAKE_HOME"], environ["KEEPSAKE_VAULT"] = str(folders.home), str(folders.vault)
     environ["KEEPSAKE_PORT_BASE"] = str(folders.ports.base)
     database = settings.DATABASES["default"]
@@ -70,20 +69,10 @@ def refuse(game: Path | None, operation: str) -> None:
         raise KeepsakeError("There is no game here", "Go to the directory of your Evennia game")
 
 
-def lacks(game: Path) -> Iterator[tuple[str, str]]:
-    """What the settings of that game lack, and the cure."""
-    import django  # noqa: PLC0415 - a game's alone
-    import evennia  # noqa: PLC0415 - likewise
-    from django.conf import settings  # noqa: PLC0415 - likewise
+def lacks() -> str:
+    """What the settings of the game lack; empty for nothing."""
+    from django.conf import settings  # noqa: PLC0415 - a game's alone
 
     named = settings.AT_SERVER_STARTSTOP_MODULE
-    if LIFECYCLE not in ([named] if isinstance(named, str) else named):
-        yield f"AT_SERVER_STARTSTOP_MODULE does not name {LIFECYCLE}", f"Add it; {_PAGE}"
-    os.chdir(game)
-    django.setup()
-    evennia._init()
-    from evennia.utils.utils import class_from_module  # noqa: PLC0415 - likewise
-
-    sets = (settings.CMDSET_CHARACTER, settings.CMDSET_ACCOUNT)
-    if not any(each.key == "@agent" for path in sets for each in class_from_module(path)()):
-        yield "Builders have no commands on agents", f"Add CmdSetAgents to a command set; {_PAGE}"
+    there = LIFECYCLE in ([named] if isinstance(named, str) else named)
+    return "" if there else f"AT_SERVER_STARTSTOP_MODULE does not name {LIFECYCLE}"

@@ -16,7 +16,6 @@ from rich.table import Table
 
 from keepsake import database, vault_lock
 from keepsake.cli import processes
-from keepsake.cli.logs import tail
 from keepsake.cli.output import plain_table
 from keepsake.cli.processes import Component
 from keepsake.errors import KeepsakeError, refusing
@@ -160,8 +159,11 @@ def _wait_until_ready(here: Places, not_pid: int = 0) -> None:
 
 
 def _broken(here: Places, what: str) -> KeepsakeError:
-    lines = [*tail(here.logs / "portal.log", 5), *tail(here.logs / "server.log", _TAIL_LINES)]
-    shown = "\n  ".join([f"{what}. The logs in {here.logs} end so:", *lines])
+    shown = f"{what}. The logs in {here.logs} end so:"
+    for name, most in (("portal.log", 5), ("server.log", _TAIL_LINES)):
+        with suppress(OSError):
+            lines = (here.logs / name).read_text(encoding="utf-8", errors="replace").splitlines()
+            shown = "\n  ".join([shown, *lines[-most:]])
     return KeepsakeError(f"{shown}\n", "Mend what they name and start again, or ask the doctor")
 
 

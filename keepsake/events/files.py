@@ -57,13 +57,10 @@ class LineWriter:
     """Appends lines to the newest file of a log; for one thread, but for :meth:`sync`.
 
     A torn last line, as a killed process leaves it, is cut off at opening.
-
-    Args:
-        most: Files that are kept, the oldest going first; 0: all.
     """
 
-    def __init__(self, folder: Path, stem: str, limit: int, most: int = 0) -> None:
-        self._folder, self._stem, self._limit, self._most = folder, stem, limit, most
+    def __init__(self, folder: Path, stem: str, limit: int) -> None:
+        self._folder, self._stem, self._limit = folder, stem, limit
         self._day = ""
         self.file: AppendedFile | None = None
         if files := files_of(folder, stem):
@@ -114,8 +111,6 @@ class LineWriter:
         self.file, self._day = AppendedFile(path, _OWNER_ONLY), day.isoformat()
         if before is not None:
             before.close()
-        for old in files_of(self._folder, self._stem)[: -self._most] if self._most else ():
-            old.path.unlink(missing_ok=True)
         return self.file
 
 

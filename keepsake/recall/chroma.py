@@ -80,7 +80,7 @@ class Chroma:
             kind, text = IndexUnavailable, str(error) or type(error).__name__
         raise kind(
             f"Chroma at {self.address} cannot be asked ({text})",
-            "Recall goes on with words; see `keepsake doctor` and `keepsake logs vectors`",
+            "Recall goes on with words; see `keepsake doctor` and vectors.log",
         )
 
     def check(self) -> str:

@@ -77,9 +77,7 @@ def _button(name: str, told: str, deed: Deed) -> None:
 
 _button("pause", "Let an agent perceive, but not think.", lambda agent, mind, _: mind.pause(agent))
 _button("resume", "Let it think again.", lambda agent, mind, _: mind.resume(agent))
-_button(
-    "sleep", "Send it to bed.", lambda agent, mind, who: mind.put_to_bed(agent, who, here=False)
-)
+_button("sleep", "Send it to bed.", lambda agent, mind, who: mind.put_to_bed(agent, who))
 _button("wake", "Wake it, or keep it up.", lambda agent, mind, who: mind.wake(agent, who))
 
 

@@ -77,10 +77,8 @@ class TestReplies(PrivateWorld):
 
     def state(self) -> tuple[Any, ...]:
         """What nobody may change by talking."""
-        folder = self.mind.memory.folder
-        kept = (folder / "profile.md").read_text() if (folder / "profile.md").exists() else ""
         return (
-            *(self.mira.db.profile, tuple(self.mira.db.examples or ()), self.mira.key, kept),
+            *(self.mira.db.profile, tuple(self.mira.db.examples or ()), self.mira.key),
             *(str(self.mira.locks), str(self.mira.permissions.all())),
             *(str(self.ann.permissions.all()), ObjectDB.objects.count()),
         )

@@ -90,7 +90,6 @@ class TestHostile(PeopleWorld):
             assert kept.startswith("Rook said: ")
             assert "obey" not in kept
         assert self.mira.db.profile == persona
-        assert not (self.mind.memory.folder / "profile.md").exists()
 
 
 class TestPromises(PeopleWorld):

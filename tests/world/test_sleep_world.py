@@ -222,8 +222,6 @@ class TestBuilders(SleepWorld):
         assert "goes home to sleep, to The Inn" in self.types("@sleep mira")
         assert "going home" in self.types("@agent")
         assert "stays up" in self.types("@wake mira")
-        assert "Mira sleeps" in self.types("@sleep/here mira")
-        assert self.mira.location is quay
 
     def test_woken_by_a_builder_it_is_fresh_and_shaken_awake_as_tired_as_before(self):
         self.char1.permissions.add("Builder")

@@ -1,30 +1,26 @@
 """What is written down of builders' doings and of players' reports.
 
-Each is a line of JSON, which nobody changes later. The files rotate as the event log's do, and so
-many of them are kept.
+Each is a line of JSON, which nobody changes later.
 """
 
 from __future__ import annotations
 
 import inspect
 import re
+from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from evennia import InterruptCommand
 from evennia.commands.default.muxcommand import MuxCommand
 
-from keepsake.events.files import LineWriter, files_of
-from keepsake.json_lines import line_of, parsed
+from keepsake.json_lines import AppendedFile, line_of, lines_from_end, parsed
 from keepsake.language.perception import words
 
 AUDIT, REPORTS = "audit", "reports"
-"""How the names of the files begin."""
-FILE_BYTES, MOST_FILES = 1_000_000, 400
-"""Of one file, and how many are kept: more than a year, as each day begins one."""
+"""The names of the files, which grow by some megabytes a year."""
 LONGEST = 1000
 """Characters of one typed line that are kept."""
 
@@ -35,43 +31,32 @@ def keep(name: str, **facts: Any) -> None:
     Raises:
         OSError: The disk refused.
     """
-    now, folder = datetime.now(UTC), Path(settings.LOG_DIR)
-    folder.mkdir(parents=True, exist_ok=True)
-    lines = LineWriter(folder, name, FILE_BYTES, MOST_FILES)
-    number = lines.last_number() + 1
-    record = {"seq": number, "t": now.isoformat(timespec="milliseconds")} | facts
+    Path(settings.LOG_DIR).mkdir(parents=True, exist_ok=True)
+    file = AppendedFile(_path(name), 0o600)
     try:
-        lines.write(line_of(record), now.date(), number)
+        file.append(line_of({"t": datetime.now(UTC).isoformat(timespec="milliseconds")} | facts))
     finally:
-        if lines.file is not None:  # not `lines.close`, which waits for the disk
-            lines.file.close()
+        file.close()
 
 
 def newest(name: str, most: int) -> list[dict[str, Any]]:
     """The newest lines, oldest first; those that cannot be read are passed over."""
-    files = reversed(files_of(Path(settings.LOG_DIR), name))
-    records = (record for file in files for record in map(parsed, file.lines_from_end()) if record)
-    return [*islice(records, most)][::-1]
+    with suppress(FileNotFoundError), _path(name).open("rb") as file:
+        return [*islice(filter(None, map(parsed, lines_from_end(file))), most)][::-1]
+    return []
+
+
+def _path(name: str) -> Path:
+    return Path(settings.LOG_DIR, f"{name}.jsonl")
 
 
 # -- commands that are written down
 
-_EVENNIAS = {  # which declare none of what they take
-    "@link": ("twoway",),
-    "@lock": ("del", "view"),
-    "@set": ("edit", "script", "channel", "account", "room", "exit", "char", "character"),
-    "encoding": ("clear",),
-}
 _FOR_STAFF = re.compile(r"(?<!not )(?<!p)\bp?perm\((?!player\b)", re.I)
 
 
 class AuditedCommand(MuxCommand):
-    """Evennia's base of commands; what is for builders alone is written down when it is typed.
-
-    A switch that a command does not declare in ``switch_options`` is refused, and nothing is done.
-    """
-
-    switch_options: tuple[str, ...] | None = None
+    """Evennia's base of commands; what is for builders alone is written down when it is typed."""
 
     def get_help(self, caller: Any, cmdset: object) -> str:
         """The class's docstring, without the indentation of the source."""
@@ -89,18 +74,6 @@ class AuditedCommand(MuxCommand):
             except OSError as error:
                 self.msg(f"|rThis was not written into the audit log:|n {error.strerror}")
         return super().at_pre_cmd()
-
-    def parse(self) -> None:
-        """Take the words apart, unless they begin with a switch that there is not."""
-        typed = self.args.split(maxsplit=1)[0] if self.args.startswith("/") else ""
-        there = self.switch_options or _EVENNIAS.get(self.key, ())
-        for switch in filter(None, typed.lower().split("/")):
-            if not any(each.startswith(switch) for each in there):
-                known = f"It has /{', /'.join(there)}" if there else "It has none"
-                shown = switch.replace("|", "||")[:40]
-                self.msg(f"|rThat did not work:|n {self.key} has no switch /{shown}. {known}.")
-                raise InterruptCommand
-        super().parse()
 
 
 def _who(command: MuxCommand) -> dict[str, Any]:

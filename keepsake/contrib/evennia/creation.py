@@ -1,15 +1,13 @@
-"""Which agents there are, and how one is made and kept in the vault."""
+"""Which agents there are, and how one is made and gets its memory."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 from uuid import NAMESPACE_OID, uuid5
 
 import evennia
-import frontmatter
-import yaml
 from evennia.accounts.models import AccountDB
 from evennia.objects.models import ObjectDB
 from evennia.objects.objects import DefaultCharacter
@@ -20,7 +18,7 @@ from keepsake.agent.runtime import running, runtime
 from keepsake.agent.surroundings import identity_of, is_agent
 from keepsake.books.files import replace_file
 from keepsake.contrib.evennia.apps import setting
-from keepsake.errors import KeepsakeError, refusing
+from keepsake.errors import KeepsakeError
 from keepsake.events.types import MemoryChange
 from keepsake.language.perception import one_line
 from keepsake.names import check_agent_name, folder_name
@@ -29,8 +27,6 @@ FOLDER = "memory_folder"
 """The attribute that every agent has: its folder below ``vault/agents``."""
 MEMORY_ID = "memory_id"
 """The attribute that says which memories an agent has, and the file in their folder."""
-PROFILE_FILE = "profile.md"
-"""Who a former agent was, in its folder."""
 _BUILDER = "_:perm(Builder)"
 
 
@@ -160,36 +156,3 @@ def tell_builders(text: str) -> None:
     for who in dict.fromkeys(each.puppet or each.account for each in sessions):
         if who is not None and who.locks.check_lockstring(who, _BUILDER):
             who.msg(text)
-
-
-def keep_profile(agent: Any) -> None:
-    """Write the agent's profile and examples into its folder in the vault.
-
-    Raises:
-        KeepsakeError: The vault cannot be written.
-    """
-    post = frontmatter.Post(
-        str(agent.db.profile), name=agent.key, examples=list(agent.db.examples or ())
-    )
-    path = runtime().places.agents / agent.memory_folder / PROFILE_FILE
-    cure = "Free some disk space or mend the permissions"
-    with refusing(f"The profile could not be kept in {path}", cure):
-        replace_file(path, frontmatter.dumps(post) + "\n")
-
-
-def kept_profile(name: str) -> tuple[str, list[str]]:
-    """Profile and examples of a former agent of that name; empty if there was none.
-
-    Raises:
-        KeepsakeError: The file is there, but cannot be read.
-    """
-    path = runtime().places.agents / folder_name(name) / PROFILE_FILE
-    try:
-        post = frontmatter.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return "", []
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise KeepsakeError(
-            f"The profile in {path} cannot be read ({error})", "Mend the file, or give a profile"
-        ) from error
-    return str(post.content), [str(line) for line in cast("list[Any]", post.get("examples") or [])]

@@ -10,7 +10,7 @@ import pytest
 
 from keepsake.archive.spill import Spill
 from keepsake.cli import doctor, processes
-from keepsake.paths import prepare, read_or_create
+from keepsake.paths import prepare
 from tests.empty_tables import lay_tables
 
 
@@ -38,12 +38,6 @@ def missing_file(copy):
     path = copy.here.config / "memory_compaction.md"
     path.unlink()
     return f"{path} is missing"
-
-
-def open_secret(copy):
-    read_or_create(copy.here.admin_password, nbytes=12)
-    copy.here.admin_password.chmod(0o644)
-    return f"{copy.here.admin_password} has mode 644"
 
 
 def damaged_database(copy):
@@ -91,7 +85,7 @@ def line(number):
 @pytest.mark.parametrize(
     "fault",
     [
-        *(broken_setting, broken_prompt, missing_file, open_secret),
+        *(broken_setting, broken_prompt, missing_file),
         *(damaged_database, waiting_memory, broken_line, broken_note, broken_summary),
     ],
 )

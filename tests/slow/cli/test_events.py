@@ -136,15 +136,9 @@ def test_logs_shows_events_and_picks_them_out(lived):
     assert record["sections"] == {"window": 12, "who it is": 3}
 
 
-def test_the_text_log_stays_readable_and_what_there_is_not_is_said(lived):
+def test_a_kind_that_there_is_not_is_said(lived):
     wrong = keepsake(lived.environ, "logs", "--no-follow", "--kind", "dream")
     assert (wrong.returncode, "thought, guard, memory, recall" in wrong.stderr) == (1, True)
-    none = keepsake(lived.environ, "logs", "agents", "--no-follow")
-    assert (none.returncode, "There are: events" in none.stderr) == (1, True)
-    lived.here.agents_log.write_text(
-        "line\n" * 50 + "Mira: say \x1b[2J\x1b]0;owned\x07 [bold]\u202eevil\tend\n"
-    )
-    assert lines_of(lived, "agents", "-n", "1") == ["Mira: say ·[2J·]0;owned· [bold]·evil    end"]
 
 
 def test_logs_follows(lived):

@@ -14,12 +14,7 @@ from keepsake.contrib.evennia.commands.base import (
     shortened,
     table,
 )
-from keepsake.contrib.evennia.creation import (
-    all_agents,
-    create_agent,
-    keep_profile,
-    kept_profile,
-)
+from keepsake.contrib.evennia.creation import all_agents, create_agent
 from keepsake.contrib.evennia.minds import mind_by_number
 from keepsake.contrib.evennia.wording import counted
 from keepsake.errors import KeepsakeError
@@ -39,14 +34,13 @@ VIEWS: dict[str, View] = {
 }
 """What can be read of an agent's mind; each is a switch."""
 _ACTIONS = (
-    *("create", "delete", "pause", "profile", "prompt", "resume"),
+    *("create", "delete", "pause", "prompt", "resume"),
     *("rules", "sleep", "wake"),
 )
 _OPTIONS = {
     "all": "why",
     "deep": "why",
     "drop": "rules",
-    "here": "sleep",
     "remove": "pin",
     "undo": "compaction",
 }
@@ -64,13 +58,11 @@ class CmdAgent(BuilderCommand):
       @agent <name> = <profile>           say who it is
       @agent/create <name> [= <profile>]  make one in this room
       @agent/delete <name>                delete it; its archive stays
-      @agent/profile <name> [= <profile>] see or change who it is
       @agent/pause <name>                 it perceives, but does not think
       @agent/resume <name>                it thinks again
       @agent/prompt <name> [= <words>]    the prompt that it would send now, or
                                           if you said these words to it
-      @agent/sleep <name>                 it goes home to sleep;
-                                          |w/sleep/here|n: where it stands
+      @agent/sleep <name>                 it goes home to sleep
       @agent/wake <name>                  it wakes, and is no longer tired
      |wIts mind|n
       @agent/why <name> [<n>]             why it did its last act, or the n-th
@@ -116,12 +108,11 @@ class CmdAgent(BuilderCommand):
             self._look(view, options)
         elif action == "rules":
             self._rules(drop="drop" in options)
-        elif action == "sleep":
-            self._sleep(here="here" in options)
         elif action:
             getattr(self, f"_{action}")()
         elif self.rhs is not None:
-            self._profile()
+            self.agent_named(self.lhs).db.profile = _profile_text(self.rhs)
+            self.caller.msg("Changed. The next thought uses it.")
         elif self.args.strip():
             self.caller.msg(self._one(self.agent_named(self.args)))
         else:
@@ -189,13 +180,8 @@ class CmdAgent(BuilderCommand):
         if not self.caller.location:
             raise KeepsakeError("You are nowhere", "Go to the room where the agent shall stand")
         name = self.lhs.strip()
-        profile, examples = (_profile_text(self.rhs), []) if self.rhs else kept_profile(name)
-        agent = create_agent(
-            name,
-            location=self.caller.location,
-            profile=profile or f"You are {name}.",
-            examples=examples,
-        )
+        profile = _profile_text(self.rhs) if self.rhs else f"You are {name}."
+        agent = create_agent(name, location=self.caller.location, profile=profile)
         mind = self.mind(agent)
         mind.thinker.schedule()
         status = mind.memory.memory.status()
@@ -203,27 +189,18 @@ class CmdAgent(BuilderCommand):
         lived = status.total > 1  # more than its first look around
         back = f" {agent.key} remembers an earlier life: {total}." if lived else ""
         self.caller.msg(f"|gMade {agent.key}|n, in {agent.location.key}.{back}")
-        if not profile:
-            self.caller.msg(f"Say who that is: @agent/profile {agent.key} = You are {agent.key}, …")
-
-    def _profile(self) -> None:
-        agent = self.agent_named(self.lhs)
-        if self.rhs is None:
-            self.caller.msg(plain(str(agent.db.profile)))
-            return
-        agent.db.profile = _profile_text(self.rhs)
-        self.caller.msg(f"Changed {agent.key}'s profile; the next thought uses it.")
+        if not self.rhs:
+            self.caller.msg(f"Say who that is: @agent {agent.key} = You are {agent.key}, …")
 
     def _delete(self) -> None:
         if not self.lhs:
             raise KeepsakeError("It is not clear which agent to delete", "Name it")
         agent = self.agent_named(self.lhs)
         name, folder = agent.key, self.mind(agent).memory.folder
-        keep_profile(agent)
         agent.delete()
         self.caller.msg(
-            f"{name} is gone. The archive and the profile stay in {plain(str(folder))}; "
-            f"@agent/create {name} brings both back."
+            f"{name} is gone. The archive stays in {plain(str(folder))}; @agent/create {name} "
+            "brings its memories back."
         )
 
     # -- tending
@@ -236,9 +213,9 @@ class CmdAgent(BuilderCommand):
         agent = self.agent_named(self.lhs)
         self._tended(agent, self.mind(agent).resume(agent))
 
-    def _sleep(self, *, here: bool) -> None:
-        agent, who = self.agent_named(self.args), plain(self.caller.key)
-        self._tended(agent, self.mind(agent).put_to_bed(agent, who, here=here))
+    def _sleep(self) -> None:
+        agent = self.agent_named(self.args)
+        self._tended(agent, self.mind(agent).put_to_bed(agent, plain(self.caller.key)))
 
     def _wake(self) -> None:
         agent = self.agent_named(self.args)
