@@ -57,10 +57,6 @@ def world() -> World:
     return World()
 
 
-def test_the_line_after_the_question_is_found_though_it_shares_no_word(world):
-    assert "memory:3" in world.found("What does Tom's brother do?", limit=3)
-
-
 def test_how_many_are_wanted_changes_no_order(world):
     lines = ((n, f'Tom says to you, "Nets {n % 11} and {n % 7} of {n}."') for n in range(20, 320))
     world.put(*(memory(n, "Tom", text, NOW - timedelta(minutes=n)) for n, text in lines))
@@ -68,7 +64,11 @@ def test_how_many_are_wanted_changes_no_order(world):
     assert found[:20] == world.found("Which nets have 3 and 5?", limit=20)
 
 
-def test_meaning_finds_what_words_do_not(world):
+def test_what_shares_no_word_is_found_by_meaning_by_the_line_before_or_by_what_that_tells_of(world):
+    assert "memory:3" in world.found("What does Tom's brother do?", limit=3)
+    heron = memory(20, "Nell", "The heron on the mill is Wilma.", NOW)
+    world.put(heron, memory(30, "Joss", "Wilma laid three eggs there at the third bell.", NOW))
+    assert world.found("What sits on the mill?", limit=2) == ["memory:20", "memory:30"]
     assert world.found("sibling", limit=1) == ["memory:1"]
     assert World(vectors=False).found("sibling") == []
 
