@@ -72,10 +72,10 @@ class GenerationRequest:
 
     # the raw text; no chat template is put around it. With ``messages`` it is the same in words,
     # for logs and token counts, and is not sent
-    prompt: str
-    max_tokens: int = 128
+    prompt: str = ""
+    max_tokens: int = 0  # tokens of the answer; 0 for the profile's
     stop: tuple[str, ...] = ()  # strings that end the answer; they are not part of it
-    temperature: float = 0.7
+    temperature: float | None = None  # None for the profile's
     seed: int | None = None
     repeat_penalty: float = 1.0  # 1.0 is none
     # JSON schema the answer must match, where the server can

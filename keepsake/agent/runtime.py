@@ -42,11 +42,11 @@ from keepsake.models.gateway import Gateway
 from keepsake.models.profiles import CHAT, DIALOGUE, EMBEDDER, EXTRACTIVE, ModelProfile, Profiles
 from keepsake.models.queue import Priority
 from keepsake.paths import SHIPPED_CONFIG, Places
-from keepsake.ports import Clock, Embedder, Generation, SystemClock, TargetModel
+from keepsake.ports import Clock, Embedder, Generation, GenerationRequest, SystemClock, TargetModel
 from keepsake.prompt.tokens import Heuristic
 from keepsake.recall.service import IndexService
 from keepsake.tasks.talk import LAST_LINES
-from keepsake.tasks.task import Ask, Question
+from keepsake.tasks.task import Ask
 from keepsake.tasks.task_prompts import task_prompts
 
 WORKERS, COMPACTIONS, NIGHTS = 6, 4, 2
@@ -146,10 +146,8 @@ class Runtime:
         if self.gateway.profiles.get(profile).provider == EXTRACTIVE:
             return None
 
-        def ask(build: Callable[[TargetModel], Question]) -> Generation:
-            return self.gateway.generate(
-                profile, lambda now: now.request(build(now)), priority, given_up=given_up
-            )
+        def ask(build: Callable[[TargetModel], GenerationRequest]) -> Generation:
+            return self.gateway.generate(profile, build, priority, given_up=given_up)
 
         return ask
 

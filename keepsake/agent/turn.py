@@ -224,7 +224,8 @@ class Turn:
             return None
         post, inbox = self.services.post, self.inbox
         request = replace(
-            profile.request(prompt.question, cache_key=f"agent-{self.life.number}"),
+            profile.request(prompt.question),
+            cache_key=f"agent-{self.life.number}",
             on_text=lambda piece: post(lambda: inbox.put(piece)),
         )
         wait = self.services.seconds() - self.queued
@@ -374,7 +375,7 @@ class Turn:
                 return None
             self.context = context_of(self.agent, self.impulse, self.keeper.memory)
             prompt, *_ = self._prompt(profile, None, self._as_if("…"))
-            return replace(profile.request(prompt.question, cache_key=key), max_tokens=1)
+            return replace(profile.request(prompt.question), cache_key=key, max_tokens=1)
 
         with suppress(KeepsakeError):  # no model; who is answered next is told so
             self.services.gateway.submit(PROFILE, Priority.EVENT, key, request, lambda _: None)
@@ -427,7 +428,7 @@ class Turn:
             latency=round(max(spent, answer.seconds if answer else 0.0), 6),
             model=answer.model if answer else "",
             seed=sent.request.seed if sent else None,
-            temperature=sent.request.temperature if sent else 0.0,
+            temperature=(sent.request.temperature or 0.0) if sent else 0.0,
             answer=answer.text if answer else "",
             command="; ".join(command.line for command, _ in done) or None,
             reason=next((command.reason for command, _ in done if command.reason), ""),

@@ -53,13 +53,12 @@ def get(name: Name) -> None:
         out.print("The shipped model is there: it needs nothing.")
         return
     out.print(escape(f"{model.repo}/{model.file}, {_size(model)}, licence: {model.licence}"))
-    if not model.sha256:
-        out.print("models.md has no sha256 of it: it is checked by what the hub reports alone.")
     prepare(here)
-    found = fetching.fetch(model, here.models)
-    out.print(escape(str(found.path)))
-    if found.revision:
-        out.print(f"  revision {found.revision}\n  sha256   {found.sha256}")
+    path = fetching.fetch(model, here.models)
+    out.print(escape(str(path)))
+    if not model.sha256:
+        told = "models.md has no sha256 of it: it was checked by what the hub reports alone."
+        out.print(f"{told}\n  sha256   {fetching.sum_of(path)}")
     out.print(f"Have the agents use it: keepsake model use {model.name}", markup=False)
 
 

@@ -35,7 +35,6 @@ from keepsake.models.profiles import (
 )
 from keepsake.paths import Places
 from keepsake.ports import ChatMessage, Generation, GenerationRequest
-from keepsake.tasks.task import Question
 
 PROMPTS: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text("utf-8"))
 """What models are asked: ``task``, and ``judge``, by kind of question."""
@@ -103,7 +102,7 @@ class AnsweringModel:
         """
         text = prompt if self._chat else f"{prompt}\n{opening}"
         try:
-            made = self.generate(self.profile.request(Question((), text, ("\n",))))
+            made = self.generate(self.profile.request(GenerationRequest(text, stop=("\n",))))
         except BadAnswer:
             made = Generation("", "stop", 0, 0, 0, 0.0, "")
         return replace(made, text=" ".join(made.text.split()))

@@ -224,7 +224,7 @@ def _result(ladder: Ladder, seconds: float) -> CompactionResult:
         detail += f", {longterm.first}-{longterm.last} the long-term one" if longterm else ""
     if any(step.rung is Rung.TRUNCATE for step in ladder.steps):
         detail += "; what did not fit was cut, the archive has it"
-    costs = [draft.cost for draft in ladder.written]
+    answers = [each for draft in ladder.written for each in draft.answers]
     refused = [each for draft in ladder.written for each in draft.refusals]
     return CompactionResult(
         reason=plan.reason,
@@ -236,9 +236,9 @@ def _result(ladder: Ladder, seconds: float) -> CompactionResult:
         tokens_after=ladder.tokens,
         seconds=seconds,
         model=recent.model,
-        calls=sum(each.calls for each in costs),
-        prompt_tokens=sum(each.prompt_tokens for each in costs),
-        completion_tokens=sum(each.completion_tokens for each in costs),
+        calls=len(answers),
+        prompt_tokens=sum(each.prompt_tokens for each in answers),
+        completion_tokens=sum(each.completion_tokens for each in answers),
         steps=tuple(ladder.steps),
-        refused=tuple((each.task, each.answer, each.reason) for each in refused),
+        refused=tuple(refused),
     )

@@ -30,9 +30,9 @@ from keepsake.memory.summary_text import (
 )
 from keepsake.memory.types import CompactReason, Rung, RungStep
 from keepsake.memory.window import Window
-from keepsake.ports import Generation, TargetModel
-from keepsake.tasks.summarise import Contradictions, Summarise, SummaryBrief
-from keepsake.tasks.task import FALLBACK, Ask, Cost, Question, RefusedAnswer, run
+from keepsake.ports import Generation, GenerationRequest, TargetModel
+from keepsake.tasks.summarise import Contradictions, Summarise
+from keepsake.tasks.task import FALLBACK, Ask, RefusedAnswer, run
 from keepsake.tasks.task_prompts import Templates
 
 UNCHANGED = "unchanged"
@@ -211,7 +211,7 @@ class Ladder:
 
     def _step(self, rung: Rung, before: int, *written: Draft) -> None:
         if self.tokens != before or written:
-            calls = sum(each.cost.calls for each in written)
+            calls = sum(len(each.answers) for each in written)
             self.steps.append(RungStep(rung, before, self.tokens, calls))
         self.written += written
 
@@ -267,17 +267,15 @@ class ModelSummarizer:
             ModelError: No answer.
             ConfigError: A template fails on these memories.
         """
-        source, cost = source.relevant(), Cost()
+        source, answers = source.relevant(), list[Generation]()
         if not source.memories and len(source.older) == 1 and source.fits(source.older[0]):
             return Draft(source.older[0], UNCHANGED)
 
-        def ask(build: Callable[[TargetModel], Question]) -> Generation:
-            nonlocal cost
-            answer = self.ask(build)
-            cost = cost.with_call(answer)
-            return answer
+        def ask(build: Callable[[TargetModel], GenerationRequest]) -> Generation:
+            answers.append(self.ask(build))
+            return answers[-1]
 
-        refusals: tuple[RefusedAnswer, ...] = ()
+        refusals = list[RefusedAnswer]()
         while True:
             task = self._task(source, ask)
             result = run(task, ask, forgiving=False)
@@ -285,7 +283,7 @@ class ModelSummarizer:
             rest = source.memories[max(task.taken, 1) :]
             if not rest:
                 by = EXTRACTIVE if result.by == FALLBACK else result.by
-                return Draft(result.value, by, cost, refusals)
+                return Draft(result.value, by, tuple(answers), tuple(refusals))
             source = replace(source, older=(result.value,), memories=rest)
 
     def _task(self, source: SummarySource, ask: Ask) -> Summarise:
@@ -305,7 +303,8 @@ class ModelSummarizer:
             prompts = self.prompts["contradictions"].current
             return run(Contradictions(prompts, source.constraints, text), ask).value
 
-        brief = SummaryBrief(
+        name = "merge" if merges else "summarise"
+        task = Summarise(
             agent=source.agent,
             persona=self.persona,
             wanted=source.strategy.wanted(source.tier, source.agent),
@@ -313,11 +312,13 @@ class ModelSummarizer:
             most_tokens=source.limit_tokens or int(ANSWERED[source.tier] * source.usual_tokens),
             tokens=source.tokens,
             names=self.names,
+            prompts=self.prompts[name].current,
+            lines=source.older if merges else numbered(memories),
+            older="" if merges else "\n\n".join(source.older),
+            by_rules=by_rules,
+            shortened=shortened,
+            contradicted=contradicted,
+            merges=merges,
+            name=name,
         )
-        name = "merge" if merges else "summarise"
-        prompts = self.prompts[name].current
-        lines = source.older if merges else numbered(memories)
-        older = "" if merges else "\n\n".join(source.older)
-        given = lines, older, by_rules, shortened, contradicted, merges, name
-        task = Summarise(brief, prompts, *given)
         return task

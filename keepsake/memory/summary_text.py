@@ -18,7 +18,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from keepsake.archive.forgetting import FORGOTTEN
@@ -26,9 +26,10 @@ from keepsake.archive.records import Memory, MemoryKind, Tier
 from keepsake.language.heard import heard, spoken
 from keepsake.language.perception import SENTENCE_GAP, for_prompt, short_day, shorten, words
 from keepsake.memory.config import NARRATIVE, Strategy
+from keepsake.ports import Generation
 from keepsake.prompt.script import DAYTIMES, about_memory
 from keepsake.prompt.tokens import CHARACTERS_PER_TOKEN, estimate_tokens
-from keepsake.tasks.task import Cost, RefusedAnswer
+from keepsake.tasks.task import RefusedAnswer
 
 EXTRACTIVE = "extractive"
 """Who wrote a summary that needed no model."""
@@ -156,7 +157,7 @@ class Draft:
 
     text: str
     model: str
-    cost: Cost = field(default_factory=Cost)
+    answers: tuple[Generation, ...] = ()  # of the model, refused ones included
     refusals: tuple[RefusedAnswer, ...] = ()  # answers that were not used
 
 

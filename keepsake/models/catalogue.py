@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
-from pathlib import Path, PurePosixPath
-from string import hexdigits
+from pathlib import Path
 
 from keepsake.errors import ConfigError, ModelMissing
 from keepsake.markdown_config import ConfigSection, between, parse
@@ -19,6 +19,14 @@ HUB, REGISTRY = "hub", "registry"
 _FORMS, _FETCH, _DETECTION = "forms", "fetch", "detection"
 """The headings of what is no model: families that another form suits than their server says, the
 models that are fetched where there is none that talks, and families, the best first."""
+_SHAPES = {
+    "repo": (r"[^/\s]+/[^/\s]+", "no owner/name"),
+    "file": (r"[^/].*\.gguf", "no GGUF file"),
+    "revision": (r"(?:[0-9a-f]{40})?", "not the full number in hexadecimal digits"),
+    "sha256": (r"(?:[0-9a-f]{64})?", "not the full number in hexadecimal digits"),
+    "wheels": (r"(?:\S+ \d+-\d+ \S+)?", "no wheels: model-part 1-22 0.2.0"),
+}
+"""What is written of a model, and what else it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,17 +149,9 @@ def _model(section: ConfigSection) -> CatalogueModel:
     found = replace(section.into(CatalogueModel), name=section.name.lower())
     if found.name == SHIPPED:
         return replace(found, repo="", file=SHIPPED_FILE)
-    if len(found.repo.split("/")) != 2 or not all(found.repo.split("/")):
-        raise section.refuse("repo", f"{found.repo!r} is no owner/name")
-    file = PurePosixPath(found.file)
-    if file.suffix != ".gguf" or file.is_absolute() or ".." in file.parts:
-        raise section.refuse("file", f"{found.file!r} is no GGUF file")
-    wheels = found.wheels.split()
-    if wheels and (len(wheels) != 3 or not found.sha256):
-        cure = "Write name, numbers and version: model-part 1-22 0.2.0; and the file's sha256"
-        raise section.refuse("wheels", f"{found.wheels!r} are no wheels", cure)
-    for key, digits in (("revision", 40), ("sha256", 64)):
-        written = getattr(found, key)
-        if written and (len(written) != digits or set(written) - set(hexdigits)):
-            raise section.refuse(key, f"{written!r} is not the full number in hexadecimal digits")
+    for key, (shape, what) in _SHAPES.items():
+        if not re.fullmatch(shape, written := getattr(found, key), re.I):
+            raise section.refuse(key, f"{written!r} is {what}")
+    if found.wheels and not found.sha256:
+        raise section.refuse("wheels", "nothing tells what comes of them", "Write sha256 as well")
     return found

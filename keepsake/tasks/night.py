@@ -6,17 +6,17 @@ They share how memories are shown, the two parts of a prompt, and the JSON that 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.language.heard import spoken
 from keepsake.language.perception import LAST_COMMA, for_prompt, shorten
-from keepsake.ports import ChatMessage, TargetModel
+from keepsake.ports import ChatMessage, GenerationRequest, TargetModel
 from keepsake.prompt.tokens import estimate_tokens
 from keepsake.tasks.conversation import own_line
-from keepsake.tasks.task import AnswerRefused, Prompts, Question
+from keepsake.tasks.task import AnswerRefused, Prompts
 
 PARTS = ("system", "turn")
 """The parts of each of their templates."""
@@ -61,50 +61,42 @@ def memory_line(memory: Memory) -> str:
     return f"{memory.number}. [{when:%a} {when.day} {when:%B %Y, %H:%M}] {line}"
 
 
-class _NightTask:
-    """One question of a night: the two parts of a template, with the newest lines that fit.
+@dataclass(frozen=True, slots=True)
+class NightTask[T]:
+    """One question of a night: the two parts of a template, with the newest lines that fit."""
 
-    Args:
-        prompts: The template.
-        own_name: Whose night it is.
-        lines: What the answer is made from, the oldest first.
-        values: What else the template may name.
-
-    Attributes:
-        name: The name of the template.
-        answer_tokens: The most tokens of an answer.
-        schema: The JSON schema of the answer; None for text.
-    """
-
-    name: str
+    name: str  # of its template
+    prompts: Prompts
+    lines: Sequence[str]  # what the answer is made from, the oldest first
+    values: Mapping[str, Any]  # what else the template may name
     answer_tokens: int
-    schema: Mapping[str, Any] | None = None
+    read: Callable[[str], T]
+    otherwise: T  # the result without a model
+    schema: Mapping[str, Any] | None = None  # the JSON schema of the answer; None for text
 
-    def __init__(
-        self, prompts: Prompts, own_name: str, lines: Sequence[str], **values: Any
-    ) -> None:
-        self._prompts, self._lines = prompts, lines
-        self._values = {"name": own_name, **values}
-
-    def ask(self, target: TargetModel, refused: str) -> Question:
+    def ask(self, target: TargetModel, refused: str) -> GenerationRequest:
         """The two parts, as messages or as one text that an answer continues."""
         room, lines = max(target.prompt_tokens - _FRAME_TOKENS, 200), list[str]()
-        for line in reversed(self._lines):
+        for line in reversed(self.lines):
             if (room := room - estimate_tokens(line) - 1) < 0:
                 break
             lines.insert(0, line)
-        values = {**self._values, "lines": lines, "refused": refused}
-        system, turn = (self._prompts.render(part, **values) for part in PARTS)
-        question = Question(
+        values = {**self.values, "lines": lines, "refused": refused}
+        system, turn = (self.prompts.render(part, **values) for part in PARTS)
+        request = GenerationRequest(
             max_tokens=self.answer_tokens, temperature=TEMPERATURE, json_schema=self.schema
         )
         if target.form == "chat":
             messages = (ChatMessage("system", system), ChatMessage("user", turn))
-            return replace(question, messages=messages)
-        return replace(question, text=f"{system}\n\n{turn}\n", stop=("\n\n#",))
+            return replace(request, messages=messages)
+        return replace(request, prompt=f"{system}\n\n{turn}\n", stop=("\n\n#",))
+
+    def fallback(self) -> T:
+        """The result without a model."""
+        return self.otherwise
 
 
-def _schema(name: str, most: int, **fields: Mapping[str, Any]) -> dict[str, Any]:
+def _schema(name: str, most: int, fields: Mapping[str, Any]) -> dict[str, Any]:
     """The JSON schema of an object with a list ``name`` of at most ``most`` such objects."""
     item = {"type": "object", "properties": fields, "required": list(fields)}
     entries = {"type": "array", "maxItems": most, "items": item}
@@ -165,35 +157,36 @@ def _drafted(
     return DraftEntry(text, tuple(numbers))
 
 
-class JournalTask(_NightTask):
-    """Asks for the entries of a day; ``memories`` may be known to anybody, the oldest first."""
+def journal_task(
+    prompts: Prompts, own_name: str, memories: Sequence[Memory]
+) -> NightTask[tuple[DraftEntry, ...]]:
+    """Asks for the entries of a day; none may cite what was not shown.
 
-    name, answer_tokens = "journal", 1200
-    schema = _schema("entries", MOST_ENTRIES, text=_TEXT, importance=_IMPORTANCE, memories=_NUMBERS)
+    ``memories``: Of the day, as anybody may know them, the oldest first.
+    """
+    shown = frozenset(each.number for each in memories)
 
-    def __init__(self, prompts: Prompts, own_name: str, memories: Sequence[Memory]) -> None:
-        lines = [memory_line(each) for each in memories]
-        super().__init__(prompts, own_name, lines, most=MOST_ENTRIES, longest=LONGEST_ENTRY)
-        self._shown = frozenset(each.number for each in memories)
-
-    def read(self, answer: str) -> tuple[DraftEntry, ...]:
-        """The entries; none may cite what was not shown."""
+    def read(answer: str) -> tuple[DraftEntry, ...]:
         entries = []
         for found in _listed(answer, "entries")[:MOST_ENTRIES]:
             given = found.get("importance")
             if not isinstance(given, int) or not 1 <= given <= 10:
                 raise AnswerRefused('The "importance" of an entry is a whole number from 1 to 10')
-            draft = _drafted(found, LONGEST_ENTRY, self._shown)
+            draft = _drafted(found, LONGEST_ENTRY, shown)
             entries.append(replace(draft, importance=given))
         return tuple(entries)
 
-    def fallback(self) -> tuple[DraftEntry, ...]:
-        """None: what matters by its figure is written down without a model."""
-        return ()
+    lines = [memory_line(each) for each in memories]
+    values = {"name": own_name, "most": MOST_ENTRIES, "longest": LONGEST_ENTRY}
+    item = {"text": _TEXT, "importance": _IMPORTANCE, "memories": _NUMBERS}
+    schema = _schema("entries", MOST_ENTRIES, item)
+    return NightTask("journal", prompts, lines, values, 1200, read, (), schema)
 
 
-class PeopleTask(_NightTask):
-    """Asks for the paragraph about one person.
+def people_task(
+    prompts: Prompts, own_name: str, who: str, portrait: str, lines: Sequence[str]
+) -> NightTask[str]:
+    """Asks for the paragraph about one person, on one line; else it stays.
 
     Args:
         prompts: The template.
@@ -203,18 +196,7 @@ class PeopleTask(_NightTask):
         lines: What they said and did, with dates, the oldest first.
     """
 
-    name, answer_tokens = "people", 450
-
-    def __init__(
-        self, prompts: Prompts, own_name: str, who: str, portrait: str, lines: Sequence[str]
-    ) -> None:
-        super().__init__(
-            prompts, own_name, lines, who=who, portrait=portrait, longest=LONGEST_PORTRAIT
-        )
-        self._portrait = portrait
-
-    def read(self, answer: str) -> str:
-        """The paragraph, on one line; not empty, and not too long."""
+    def read(answer: str) -> str:
         text = " ".join(answer.split()).lstrip("#*->` ")
         if not any(char.isalnum() for char in text):
             raise AnswerRefused("The answer is empty")
@@ -223,43 +205,33 @@ class PeopleTask(_NightTask):
             raise AnswerRefused(what)
         return text
 
-    def fallback(self) -> str:
-        """The paragraph as it is."""
-        return self._portrait
+    own = {"name": own_name, "who": who, "portrait": portrait, "longest": LONGEST_PORTRAIT}
+    return NightTask("people", prompts, lines, own, 450, read, portrait)
 
 
-class ReflectTask(_NightTask):
-    """Asks for insights.
+def reflect_task(  # noqa: PLR0917 - each is another thing, and none can be left out
+    prompts: Prompts,
+    own_name: str,
+    lines: Sequence[str],
+    known: Sequence[str],
+    numbers: Collection[int],
+    most: int,
+) -> NightTask[tuple[DraftEntry, ...]]:
+    """Asks for insights; each cites two memories at least, and none that was not shown.
 
     Args:
         prompts: The template.
         own_name: Who reflects.
         lines: Entries with the numbers of their memories, the oldest first.
         known: Insights of before.
-        numbers: All the memory numbers that stand in them.
+        numbers: All the memory numbers that stand in the entries.
         most: The most insights.
     """
 
-    name, answer_tokens = "reflect", 500
+    def read(answer: str) -> tuple[DraftEntry, ...]:
+        found = _listed(answer, "insights")[:most]
+        return tuple(_drafted(each, LONGEST_INSIGHT, numbers, LEAST_CITED) for each in found)
 
-    def __init__(  # noqa: PLR0917 - each is another thing, and none can be left out
-        self,
-        prompts: Prompts,
-        own_name: str,
-        lines: Sequence[str],
-        known: Sequence[str],
-        numbers: frozenset[int],
-        most: int,
-    ) -> None:
-        super().__init__(prompts, own_name, lines, known=known, most=most, longest=LONGEST_INSIGHT)
-        self._numbers, self._most = numbers, most
-        self.schema = _schema("insights", most, text=_TEXT, memories=_NUMBERS)
-
-    def read(self, answer: str) -> tuple[DraftEntry, ...]:
-        """The insights; each cites two memories at least, and none that was not shown."""
-        found = _listed(answer, "insights")[: self._most]
-        return tuple(_drafted(each, LONGEST_INSIGHT, self._numbers, LEAST_CITED) for each in found)
-
-    def fallback(self) -> tuple[DraftEntry, ...]:
-        """None: without a model an agent does not reflect."""
-        return ()
+    values = {"name": own_name, "known": known, "most": most, "longest": LONGEST_INSIGHT}
+    schema = _schema("insights", most, {"text": _TEXT, "memories": _NUMBERS})
+    return NightTask("reflect", prompts, lines, values, 500, read, (), schema)

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 from keepsake.language.perception import SENTENCE_GAP
 from keepsake.memory.summary_text import WIDE, plain
-from keepsake.ports import ChatMessage, TargetModel
+from keepsake.ports import ChatMessage, GenerationRequest, TargetModel
 from keepsake.tasks.answer import bare, recites
-from keepsake.tasks.task import AnswerRefused, Prompts, Question
+from keepsake.tasks.task import AnswerRefused, Prompts
 
 SYSTEM, TEXT = "system", "text"
 """The parts of both prompts: the rules of the task, and the whole of it for a base model."""
@@ -37,20 +37,7 @@ tokens, however short its source is."""
 _REPEATS = 3
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryBrief:
-    """What the writer of a summary is told, whatever it summarises."""
-
-    agent: str
-    persona: str  # who that is, a paragraph; empty to leave it out
-    wanted: str  # what the summary should be like, as the strategy says
-    headings: tuple[str, ...]  # those that it must have
-    most_tokens: int  # how many tokens it may have, and no more than its source has
-    tokens: Callable[[str], int]  # what a text costs
-    names: frozenset[str] = frozenset()  # of the people and places that the game knows
-
-
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Summarise:
     """One summary of ``older`` and of the first of ``lines``, or of summaries alone.
 
@@ -59,7 +46,13 @@ class Summarise:
         shown: What it was shown, older summaries first.
     """
 
-    brief: SummaryBrief
+    agent: str
+    persona: str  # who that is, a paragraph; empty to leave it out
+    wanted: str  # what the summary should be like, as the strategy says
+    headings: tuple[str, ...]  # those that it must have
+    most_tokens: int  # how many tokens it may have, and no more than its source has
+    tokens: Callable[[str], int]  # what a text costs
+    names: frozenset[str]  # of the people and places that the game knows
     prompts: Prompts
     lines: Sequence[str]  # memories, numbered and dated, oldest first; or summaries
     older: str  # the summary of what was before them; empty for none
@@ -81,19 +74,19 @@ class Summarise:
         """Show so many of the lines; how many tokens a summary of them may have."""
         older = (self.older,) if self.older else ()
         self.taken, self.shown = taken, (*older, *self.lines[:taken])
-        source = sum(map(self.brief.tokens, self.shown))
-        return min(self.brief.most_tokens, max(source, _LEAST_TOKENS))
+        source = sum(map(self.tokens, self.shown))
+        return min(self.most_tokens, max(source, _LEAST_TOKENS))
 
-    def ask(self, target: TargetModel, refused: str) -> Question:
+    def ask(self, target: TargetModel, refused: str) -> GenerationRequest:
         """The prompt with as many of the memories as fit."""
-        chat, tokens = target.form == "chat", self.brief.tokens
+        chat, tokens = target.form == "chat", self.tokens
         self._is_chat = chat
         parts = (SYSTEM, SUMMARIES if self.merges else MEMORIES) if chat else (TEXT,)
         frame = (self._rendered(part, (), refused, older="") for part in parts)
         room = target.prompt_tokens - sum(map(tokens, frame)) - _SPARE_TOKENS
         summaries = [*self.lines] if self.merges else [self.older]
         if sum(map(tokens, (*self.lines, self.older))) > room:
-            most = max(min(self.brief.most_tokens, room // (len(summaries) + 1)), _LEAST_TOKENS)
+            most = max(min(self.most_tokens, room // (len(summaries) + 1)), _LEAST_TOKENS)
             fitting = [t if tokens(t) <= most else self.shortened(t, most) for t in summaries]
             self.lines = fitting if self.merges else self.lines
             self.older = self.older if self.merges else fitting[0]
@@ -109,9 +102,9 @@ class Summarise:
         most = 2 * self._show(self.taken)
         if chat:
             messages = (ChatMessage("system", texts[0]), ChatMessage("user", texts[1]))
-            return Question(messages=messages, max_tokens=most)
-        stop = ("\n# ", "\n---") if self.brief.headings else ("\n#", "\n\n", "\n>")
-        return Question(text=texts[0], stop=stop, max_tokens=most)
+            return GenerationRequest(messages=messages, max_tokens=most)
+        stop = ("\n# ", "\n---") if self.headings else ("\n#", "\n\n", "\n>")
+        return GenerationRequest(texts[0], stop=stop, max_tokens=most)
 
     def read(self, answer: str) -> str:
         """The summary.
@@ -130,13 +123,12 @@ class Summarise:
         return self.by_rules(self.taken)
 
     def _rendered(self, part: str, lines: Sequence[str], refused: str, **other: str) -> str:
-        brief = self.brief
         values: dict[str, object] = {
-            "agent": brief.agent,
-            "persona": brief.persona,
-            "wanted": brief.wanted,
-            "headings": list(brief.headings),
-            "words": brief.most_tokens * 4 // 9,
+            "agent": self.agent,
+            "persona": self.persona,
+            "wanted": self.wanted,
+            "headings": list(self.headings),
+            "words": self.most_tokens * 4 // 9,
             "refused": refused,
             "older": self.older,
             SUMMARIES if self.merges else MEMORIES: list(lines),
@@ -153,7 +145,7 @@ class Summarise:
         letters = bare(" ".join(plain(text)))
         if len(letters) < min(_LEAST_LETTERS, max(int(len(told) * _LEAST_SHARE), 1)):
             raise AnswerRefused("it is empty, or says next to nothing")
-        if (tokens := self.brief.tokens(text)) > (most := self._show(self.taken)):
+        if (tokens := self.tokens(text)) > (most := self._show(self.taken)):
             words = most * len(text.split()) // max(tokens, 1)
             what = f"it has {tokens} tokens and may have {most}: write {words} words at most"
             raise AnswerRefused(what)
@@ -167,13 +159,13 @@ class Summarise:
                 "it recites its instructions; write only the summary of the memories"
             )
         there = {line.strip("#*: ").casefold() for line in text.splitlines()}
-        if missing := [each for each in self.brief.headings if each.casefold() not in there]:
+        if missing := [each for each in self.headings if each.casefold() not in there]:
             raise AnswerRefused(f"these headings are missing: {', '.join(missing)}")
         self._check_names(text)
 
     def _check_names(self, text: str) -> None:
-        own = set(self.brief.agent.casefold().split())
-        names = [n for n in self.brief.names if n and own.isdisjoint(n.casefold().split())]
+        own = set(self.agent.casefold().split())
+        names = [n for n in self.names if n and own.isdisjoint(n.casefold().split())]
         told = [name for name in names if _mentions(text, name)]
         known = [name for name in told if any(_mentions(each, name) for each in self.shown)]
         unknown = (name for name in told if name not in known)
@@ -254,10 +246,10 @@ class Contradictions:
     text: str  # the summary
     name: str = "contradictions"
 
-    def ask(self, target: TargetModel, refused: str) -> Question:
+    def ask(self, target: TargetModel, refused: str) -> GenerationRequest:
         """The numbered lines, the summary, and the question."""
         text = self.prompts.render(QUESTION, lines=list(self.lines), text=self.text)
-        return Question(messages=(ChatMessage("user", text),), temperature=0.0)
+        return GenerationRequest(messages=(ChatMessage("user", text),), temperature=0.0)
 
     def read(self, answer: str) -> tuple[str, ...]:
         """The contradicted lines; none for an answer of another form."""

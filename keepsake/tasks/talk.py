@@ -15,7 +15,7 @@ from typing import Any
 from keepsake.archive.records import Memory
 from keepsake.language.heard import spoken
 from keepsake.language.perception import for_prompt
-from keepsake.ports import ChatMessage, TargetModel
+from keepsake.ports import ChatMessage, GenerationRequest, TargetModel
 from keepsake.prompt.script import script
 from keepsake.prompt.sections import FRAME, Marks, PromptLine, Rendered
 from keepsake.prompt.verbs import Verb
@@ -29,7 +29,7 @@ from keepsake.tasks.conversation import (
     turns_of,
 )
 from keepsake.tasks.deed import tools_of
-from keepsake.tasks.task import Prompts, Question
+from keepsake.tasks.task import Prompts
 
 LONGEST_LINE = 2000
 """Characters of one line of the scene: what the agent knows of somebody is one."""
@@ -107,7 +107,7 @@ TALK_VARIABLES = frozenset({*_SHOWN, "always", "refused", "talk", "window", "cur
 class TalkPrompt:
     """A prompt that was made for one model."""
 
-    question: Question
+    question: GenerationRequest
     rendered: Rendered  # the same as text, with the section of each line
 
 
@@ -212,7 +212,7 @@ class Talk:
         tools = tools_of(self.scene.tools) if target.takes_tools else ()
         self._instructions = "\n".join(line.text for line in head if line.section == FRAME)
         rendered = Rendered(text, (*head, *talk, *last))
-        return TalkPrompt(Question(tuple(messages), text, tools=tools), rendered)
+        return TalkPrompt(GenerationRequest(text, messages=tuple(messages), tools=tools), rendered)
 
     def _last(
         self, target: TargetModel, refused: str, news: Sequence[PromptLine]
@@ -253,10 +253,9 @@ class Talk:
             if self.count([line.text for line in lines]) <= target.prompt_tokens:
                 break
         text = "\n".join(line.text for line in lines)
-        question = Question(text=text, stop=("\n",))
-        if target.form == DIALOGUE:  # what is in brackets happens, and nobody says it
-            question = replace(question, stop=("\n", "("))
-        return TalkPrompt(question, Rendered(text, tuple(lines)))
+        # What is in brackets happens, and nobody says it.
+        stop = ("\n", "(") if target.form == DIALOGUE else ("\n",)
+        return TalkPrompt(GenerationRequest(text, stop=stop), Rendered(text, tuple(lines)))
 
     def _lines(
         self, prompts: Prompts, part: str, values: dict[str, Any], **more: Any

@@ -14,18 +14,18 @@ from __future__ import annotations
 
 import re
 import traceback
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import jinja2
 from jinja2 import meta, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from keepsake.errors import ConfigError, KeepsakeError, ModelError
-from keepsake.ports import ChatMessage, Generation, TargetModel, Tool
+from keepsake.ports import Generation, GenerationRequest, TargetModel
 
 TRIES = 2
 """How often a model is asked: once, and once more with the reason of the refusal."""
@@ -35,19 +35,6 @@ ENVIRONMENT = ImmutableSandboxedEnvironment(
     undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
 )
 _FENCE = re.compile(r"^(?P<mark>```|~~~)(?P<part>\w+)\n(?P<body>.*?)^(?P=mark)[^\n]*$", re.M | re.S)
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """The prompt of a task, rendered for one model."""
-
-    messages: tuple[ChatMessage, ...] = ()  # for a model whose form is ``chat``
-    text: str = ""  # for a model that continues text
-    stop: tuple[str, ...] = ()  # strings that end the answer
-    max_tokens: int = 0  # tokens of the answer; 0 for the profile's ``max_tokens``
-    temperature: float | None = None  # None for the profile's
-    json_schema: Mapping[str, Any] | None = None
-    tools: tuple[Tool, ...] = ()
 
 
 class AnswerRefused(KeepsakeError):
@@ -62,8 +49,8 @@ class Task[T](Protocol):
         """The name of its template, such as ``talk``."""
         ...
 
-    def ask(self, target: TargetModel, refused: str) -> Question:
-        """The prompt for this model.
+    def ask(self, target: TargetModel, refused: str) -> GenerationRequest:
+        """The prompt for this model; what it leaves open is the profile's.
 
         Args:
             target: The model that will answer.
@@ -84,8 +71,7 @@ class Task[T](Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class RefusedAnswer:
+class RefusedAnswer(NamedTuple):
     """One answer that was not used."""
 
     task: str
@@ -93,37 +79,15 @@ class RefusedAnswer:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """What the calls of a task took; tokens are 0 where the server does not count."""
-
-    calls: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    seconds: float = 0.0
-
-    def with_call(self, answer: Generation) -> Cost:
-        """The same and one call more."""
-        return Cost(
-            self.calls + 1,
-            self.prompt_tokens + answer.prompt_tokens,
-            self.completion_tokens + answer.completion_tokens,
-            self.seconds + answer.seconds,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class TaskResult[T]:
-    """The result of a task, with who made it and what it took."""
+class TaskResult[T](NamedTuple):
+    """The result of a task."""
 
     value: T
     by: str  # the model's name, or :data:`FALLBACK`
-    cost: Cost = Cost()
-    refusals: tuple[RefusedAnswer, ...] = ()
-    problem: str = ""  # why no model answered; empty if one did
+    refusals: Sequence[RefusedAnswer]
 
 
-type Ask = Callable[[Callable[[TargetModel], Question]], Generation]
+type Ask = Callable[[Callable[[TargetModel], GenerationRequest]], Generation]
 """Asks the model of one profile: gets the prompt when the model's turn has come; blocks.
 
 Raises:
@@ -131,35 +95,28 @@ Raises:
 """
 
 
-def run[T](task: Task[T], ask: Ask | None, *, forgiving: bool = True) -> TaskResult[T]:
+def run[T](task: Task[T], ask: Ask, *, forgiving: bool = True) -> TaskResult[T]:
     """Have a model do the task; a refused answer is asked for once more, then the fallback counts.
 
-    Args:
-        task: The task.
-        ask: How the model is asked; None where the profile names none.
-        forgiving: Whether the fallback also counts where the model gave no answer.
+    ``forgiving``: Whether the fallback also counts where the model gave no answer.
 
     Raises:
         ModelError: No answer, and ``forgiving`` is off.
     """
-    refusals: tuple[RefusedAnswer, ...] = ()
-    cost, problem, reason = Cost(), "", ""
-    for _ in range(TRIES if ask is not None else 0):
-        assert ask is not None
+    refusals, reason = list[RefusedAnswer](), ""
+    for _ in range(TRIES):
         try:
             answer = ask(partial(task.ask, refused=reason))
-        except ModelError as error:
+        except ModelError:
             if not forgiving:
                 raise
-            problem = str(error)
             break
-        cost = cost.with_call(answer)
         try:
-            return TaskResult(task.read(answer.text), answer.model, cost, refusals)
+            return TaskResult(task.read(answer.text), answer.model, refusals)
         except AnswerRefused as refused:
             reason = refused.what
-            refusals = (*refusals, RefusedAnswer(task.name, answer.text, reason))
-    return replace(TaskResult(task.fallback(), FALLBACK, cost, refusals), problem=problem or reason)
+            refusals.append(RefusedAnswer(task.name, answer.text, reason))
+    return TaskResult(task.fallback(), FALLBACK, refusals)
 
 
 # -- templates

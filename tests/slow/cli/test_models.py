@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from keepsake.errors import ModelFailed, ModelMissing
+from keepsake.errors import ModelFailed, ModelMissing, ModelUnavailable
 from keepsake.models import fetching
 from keepsake.models.catalogue import CatalogueModel
 from keepsake.models.profiles import load
@@ -23,8 +23,9 @@ SHIPPED_FILE = REPOSITORY / "vault" / "config" / "models.md"
 
 
 @pytest.fixture
-def hub() -> Iterator[FakeHub]:
+def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeHub]:
     with FakeHub(REPO, FILE, DATA) as hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.address)
         yield hub
 
 
@@ -39,40 +40,36 @@ def tiny(revision: str = COMMIT, sha256: str = SHA) -> CatalogueModel:
     )
 
 
-def fetch(hub: FakeHub, models: Path, model: CatalogueModel | None = None) -> fetching.Fetched:
-    return fetching.fetch(model or tiny(), models, {"HF_ENDPOINT": hub.address})
-
-
 def files(models: Path) -> list[str]:
     return sorted(path.name for path in models.iterdir())
 
 
 def test_a_file_is_fetched_whole_and_checked(hub: FakeHub, tmp_path: Path):
-    found = fetch(hub, tmp_path)
-    assert found == fetching.Fetched(tmp_path / FILE, COMMIT, SHA)
-    assert found.path.read_bytes() == DATA
+    found = fetching.fetch(tiny(), tmp_path)
+    assert found == tmp_path / FILE
+    assert found.read_bytes() == DATA
     assert files(tmp_path) == [FILE]
-    found.path.unlink()
+    found.unlink()
     (tmp_path / f".{FILE}.{SHA[:12]}.part").write_bytes(DATA[:500_000])
     hub.failing = 500
-    with pytest.raises(ModelFailed, match=r"HTTP 500.*is kept"):
-        fetch(hub, tmp_path)
+    with pytest.raises(ModelUnavailable, match=r"500.*is kept"):
+        fetching.fetch(tiny(), tmp_path)
     hub.failing = 0
-    assert fetch(hub, tmp_path).path.read_bytes() == DATA
+    assert fetching.fetch(tiny(), tmp_path).read_bytes() == DATA
     assert hub.ranges[-1] == "bytes=500000-"
     with pytest.raises(ModelMissing, match=r"no somebody/tiny-GGUF/tiny.*HF_TOKEN"):
-        fetch(hub, tmp_path / "empty", tiny("1" * 40))
+        fetching.fetch(tiny("1" * 40), tmp_path / "empty")
 
 
 def test_what_is_damaged_never_gets_its_name(hub: FakeHub, tmp_path: Path):
     hub.data = DATA[:-1] + b"!"  # and the hub says that it is the right one
     with pytest.raises(ModelFailed, match=r"has the SHA-256 .* in place of"):
-        fetch(hub, tmp_path)
+        fetching.fetch(tiny(), tmp_path)
     assert files(tmp_path) == []
     hub.data = b"<html>" * 99
     hub.digest = hashlib.sha256(hub.data).hexdigest()
     with pytest.raises(ModelFailed, match="no GGUF file"):
-        fetch(hub, tmp_path, tiny(sha256=""))
+        fetching.fetch(tiny(sha256=""), tmp_path)
     assert files(tmp_path) == []
 
 

@@ -129,7 +129,7 @@ def test_what_ollama_is_asked(fake: FakeModelServer):
 
 
 PLAIN = {"prompt", "max_tokens", "temperature", "model", "stream", "stream_options"}
-FULL = GenerationRequest("x", json_schema=SCHEMA, repeat_penalty=1.2)
+FULL = GenerationRequest("x", 9, temperature=0.3, json_schema=SCHEMA, repeat_penalty=1.2)
 LLAMA = {"json_schema": SCHEMA, "repeat_penalty": 1.2, "min_p": 0.1, "cache_prompt": True}
 FORMAT = {"type": "json_schema", "json_schema": {"name": "answer", "schema": SCHEMA}}
 

@@ -6,7 +6,7 @@ import pytest
 
 from keepsake.errors import ConfigError
 from keepsake.models.profiles import CHAT, DIALOGUE, ModelProfile, Profiles, load
-from keepsake.tasks.task import Question
+from keepsake.ports import GenerationRequest
 from tests.sentences import table
 
 
@@ -24,9 +24,9 @@ def test_a_profile_is_read_and_requests_take_it(tmp_path: Path):
         context_tokens=2048,
         max_tokens=0,
     )
-    request = profile.request(Question(text="Hello"), cache_key="mira")
+    request = profile.request(GenerationRequest("Hello"))
     assert (request.prompt, request.seed, request.temperature) == ("Hello", 7, 0.2)
-    other = profile.request(Question(text="Hello", stop=("\n",), max_tokens=5, temperature=1.0))
+    other = profile.request(GenerationRequest("Hello", stop=("\n",), max_tokens=5, temperature=1.0))
     assert (other.temperature, other.stop, other.max_tokens) == (1.0, ("\n",), 5)
 
 

@@ -18,8 +18,7 @@ from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.summary_text import Draft, SummarySource
 from keepsake.memory.types import MemoryContext
 from keepsake.memory.window import MemoryHost
-from keepsake.ports import FixedClock, Tokens
-from keepsake.tasks.task import Cost
+from keepsake.ports import FixedClock, Generation, Tokens
 
 SMALL = CompactionConfig(immediate_window=4, recent_window=3, min_saving_tokens=0)
 """Such small windows save next to nothing, so they must not ask for a saving."""
@@ -81,7 +80,11 @@ class ScriptedSummarizer:
         if source.tier in self.failing:
             raise ModelUnavailable("nobody answers", "Start the model server")
         if self.bad:
-            return Draft("Quux plugh xyzzy, and fnord.", "scripted", cost=Cost(calls=1))
+            return Draft(
+                "Quux plugh xyzzy, and fnord.",
+                "scripted",
+                answers=(Generation("", "stop", 0, 0, 0, 0.0, ""),),
+            )
         lines = (*source.older, *map(_raw, source.memories))
         first, last = lines[: 4 if len(lines) > 5 else 1], lines[-1]
         return Draft(" ".join(line[:40] for line in dict.fromkeys([*first, last])), "scripted")

@@ -19,9 +19,9 @@ from keepsake.agent.sleep.night import Nights, NightTask, Step
 from keepsake.agent.sleep.night_tasks import NightWork
 from keepsake.events.types import Sleep
 from keepsake.paths import REPOSITORY
-from keepsake.ports import Generation, TargetModel
+from keepsake.ports import Generation, GenerationRequest, TargetModel
 from keepsake.tasks.night import JOURNAL_VARIABLES, PARTS, PEOPLE_VARIABLES, REFLECT_VARIABLES
-from keepsake.tasks.task import Ask, Prompts, Question, load_prompts
+from keepsake.tasks.task import Ask, Prompts, load_prompts
 
 
 def generation(text: str) -> Generation:
@@ -45,14 +45,14 @@ class Target:
     is_stopgap: bool = False
 
 
-def shown(question: Question) -> str:
+def shown(question: GenerationRequest) -> str:
     """All that a model is sent, as one text."""
-    return "\n\n".join([*(each.text for each in question.messages), question.text])
+    return "\n\n".join([*(each.text for each in question.messages), question.prompt])
 
 
-def says(words: str) -> Callable[[TargetModel], Question]:
+def says(words: str) -> Callable[[TargetModel], GenerationRequest]:
     """A prompt that is nothing but these words."""
-    return lambda _: Question(text=words)
+    return lambda _: GenerationRequest(words)
 
 
 def shipped(task: str, variables: tuple[str, ...]) -> Prompts:
@@ -73,7 +73,7 @@ class Script:
     answer: Callable[[str], str] = lambda _: "none"
     prompts: list[str] = field(default_factory=list)
 
-    def __call__(self, build: Callable[[TargetModel], Question]) -> Generation:
+    def __call__(self, build: Callable[[TargetModel], GenerationRequest]) -> Generation:
         self.prompts.append(shown(build(Target())))
         return generation(self.answer(self.prompts[-1]))
 

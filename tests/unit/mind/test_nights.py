@@ -12,7 +12,7 @@ from keepsake.agent.sleep.night import Figures, NightAsk
 from keepsake.archive.records import Memory
 from keepsake.books.entries import Judge, line, standing
 from keepsake.books.journal import Journal
-from keepsake.tasks.night import JOURNAL_VARIABLES, JournalTask
+from keepsake.tasks.night import JOURNAL_VARIABLES, journal_task
 from keepsake.tasks.task import AnswerRefused
 from tests.sentences import table
 from tests.unit.mind.acquaintances import TOM, Days, taken
@@ -41,12 +41,12 @@ def entries(*found: object) -> str:
 )
 def test_a_journal_that_does_not_hold_is_refused(answer, why):
     with pytest.raises(AnswerRefused, match=why):
-        JournalTask(JOURNAL, "Mira", DAY).read(answer)
+        journal_task(JOURNAL, "Mira", DAY).read(answer)
 
 
 @pytest.mark.parametrize("answer", table("journals in other dress"))
 def test_json_is_read_as_models_write_it(answer):
-    (draft,) = JournalTask(JOURNAL, "Mira", DAY).read(answer)
+    (draft,) = journal_task(JOURNAL, "Mira", DAY).read(answer)
     assert draft.memories == (1, 2)
 
 

@@ -33,8 +33,7 @@ from keepsake.books.people import PeopleBook
 from keepsake.books.person_page import PersonPage
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.types import CompactReason
-from keepsake.ports import Generation, TargetModel
-from keepsake.tasks.task import Question
+from keepsake.ports import Generation, GenerationRequest, TargetModel
 from tests.sentences import table
 from tests.unit.mind.lives import Life, ManualClock, covered
 from tests.unit.mind.sleepers import Bedroom, Killed, NoMemory, Target, generation, shown, work
@@ -154,7 +153,7 @@ class Accident:
             torn()
         raise Killed(name)
 
-    def ask(self, build: Callable[[TargetModel], Question]) -> Generation:
+    def ask(self, build: Callable[[TargetModel], GenerationRequest]) -> Generation:
         prompt = shown(build(Target()))
         answer = self.place("ask", lambda: generation(model(prompt)), lambda: None)
         assert isinstance(answer, Generation)

@@ -15,7 +15,7 @@ from keepsake.memory.summary_text import SummarySource
 from keepsake.paths import REPOSITORY
 from keepsake.ports import Generation
 from keepsake.prompt.tokens import estimate_tokens
-from keepsake.tasks.summarise import Summarise, SummaryBrief
+from keepsake.tasks.summarise import Summarise
 from keepsake.tasks.task import AnswerRefused
 from keepsake.tasks.task_prompts import task_prompts
 from tests.unit.mind.sleepers import Target
@@ -72,7 +72,7 @@ def written(answers, source=SOURCE, **target):
 
 def test_a_chat_model_is_shown_the_memories_numbered_and_dated():
     draft, (question,) = written([GOOD])
-    assert (draft.text, draft.model, draft.cost.calls, draft.refusals) == (GOOD, "a-model", 1, ())
+    assert (draft.text, draft.model, len(draft.answers), draft.refusals) == (GOOD, "a-model", 1, ())
     system, user = question.messages
     assert (system.role, user.role) == ("system", "user")
     assert system.text.startswith("You are Mira, the innkeeper.\n")
@@ -84,12 +84,12 @@ def test_a_chat_model_is_shown_the_memories_numbered_and_dated():
         '16. [5 May, morning] Jonas says to you, "Thank you for the soup."',
     ]
     assert "could not be used" not in user.text
-    assert question.text == ""
+    assert question.prompt == ""
 
 
 def test_after_two_refusals_the_summary_is_made_without_a_model():
     draft, asked = written(["..."])
-    assert len(asked) == draft.cost.calls == len(draft.refusals) == 2
+    assert len(asked) == len(draft.answers) == len(draft.refusals) == 2
     assert draft.model == "extractive"
     assert 'Anneke told me: "I go to sea from Tollen."' in draft.text
 
@@ -99,7 +99,7 @@ def test_more_than_fits_goes_piece_by_piece_each_with_the_summary_so_far():
     answers = [f"Jonas has lost planks to {n} tides." for n in range(10)]
     draft, asked = written(answers, replace(SOURCE, memories=many), prompt_tokens=1000)
     assert 2 < len(asked) <= 6
-    assert draft.cost.calls == len(asked)
+    assert len(draft.answers) == len(asked)
     assert draft.text == answers[len(asked) - 1]
     shown = "\n".join(question.messages[1].text for question in asked)
     assert all(shown.count(f"Plank {n} went") == 1 for n in range(1, 120))
@@ -123,7 +123,7 @@ def test_an_older_summary_that_is_longer_than_a_prompt_is_shortened_and_shown():
 
 def check_of(life: str, headings: tuple[str, ...] = ()) -> Summarise:
     lived = DATA["lives"][life]
-    brief = SummaryBrief(
+    return Summarise(
         agent=lived["agent"],
         persona="",
         wanted=NARRATIVE.wanted(Tier.RECENT, lived["agent"]),
@@ -131,8 +131,11 @@ def check_of(life: str, headings: tuple[str, ...] = ()) -> Summarise:
         most_tokens=450,
         tokens=estimate_tokens,
         names=frozenset(DATA["names"]),
+        prompts=PROMPTS["summarise"].current,
+        lines=lived["lines"],
+        older="",
+        by_rules=lambda _: "",
     )
-    return Summarise(brief, PROMPTS["summarise"].current, lived["lines"], "", lambda _: "")
 
 
 def refusal(case: dict) -> str:

@@ -115,7 +115,7 @@ def test_what_others_say_cannot_pass_for_another_part_of_the_prompt():
 def test_a_model_that_continues_text_gets_a_dialogue():
     told = ('Anneke said, "I carve whalebone."',)
     prompt = talk(replace(SCENE, told=told)).prompt(Target(form="dialogue"))
-    lines = prompt.question.text.splitlines()
+    lines = prompt.question.prompt.splitlines()
     assert not prompt.question.messages
     assert lines[0] == "You are Mira Fenn, keeper of the Kettle."
     assert lines[-2:] == ["Anneke: I told my father. He hugged me.", "Mira:"]
@@ -123,7 +123,7 @@ def test_a_model_that_continues_text_gets_a_dialogue():
     assert lines[at - 1] == "Jonas: The tide took two of my planks."
     assert lines[at + 1].startswith("(Thursday"), "what changes comes after the talk of before"
     assert prompt.question.stop == ("\n", "(")
-    assert "whalebone" in prompt.question.text
+    assert "whalebone" in prompt.question.prompt
     assert "Tom: Hello." in lines
 
 
@@ -131,7 +131,7 @@ def test_a_dialogue_grows_and_is_cut_so_that_most_begin_as_the_one_before():
     starts = []
     for count in range(1, 3 * LAST_LINES):
         window = tuple(heard(n, f'Tom says to you, "Line {n}."', "Tom") for n in range(1, count))
-        text = talk(replace(SCENE, window=window)).prompt(Target(form="dialogue")).question.text
+        text = talk(replace(SCENE, window=window)).prompt(Target(form="dialogue")).question.prompt
         shown = [line for line in text.splitlines() if line.startswith("Tom: Line")]
         assert min(count - 1, LAST_LINES) <= len(shown) < 2 * LAST_LINES
         starts += shown[:1]
@@ -144,7 +144,7 @@ def test_what_players_write_is_never_a_template_nor_a_script(evil):
     parts = ("notes", "experiences", "pinned", "exits", "here", "people")
     texts = dict.fromkeys(("recent", "longterm", "place", "description"), evil)
     scene = replace(SCENE, window=words, **texts, **dict.fromkeys(parts, (evil,)))
-    prompt = talk(scene).prompt(Target("script", 9_000), evil).question.text
+    prompt = talk(scene).prompt(Target("script", 9_000), evil).question.prompt
     assert not any(each in prompt for each in ("49", "xxxxxxxxx", "<eos>", "~Mira> @py"))
     assert prompt.count("~Mira>") == 2, "an act, and the end"
 
