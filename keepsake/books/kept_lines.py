@@ -15,12 +15,11 @@ raises; writing blocks, and belongs in a worker thread.
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from itertools import count
 from pathlib import Path
-from typing import ClassVar
 
 from keepsake.books.files import NO_OWNER, Owner, RecordStore
 from keepsake.errors import NoteRefused
@@ -53,27 +52,31 @@ _PROMISE = re.compile(
 """Earlier versions also say when it was, and end with ``[done]`` what is over."""
 
 
-class ListBook[T](ABC):
-    """A markdown list, one item a line; other text stays."""
+class ListBook[T]:
+    """A markdown list, one item a line; other text stays.
 
-    of: ClassVar[str]  # what kind of book this is, for the event log
-    head: ClassVar[str] = ""  # the text of a new file
+    Args:
+        path: The file.
+        owner: Whose it is.
+        of: What kind of book this is, for the event log.
+        read: The item in a line; None for a line that holds none.
+        write: The line of an item.
+        head: The text of a new file.
+    """
 
-    def __init__(self, path: Path, owner: Owner = NO_OWNER) -> None:
-        self.path = path
+    def __init__(  # noqa: PLR0917 - each is another thing, and none can be left out
+        self,
+        path: Path,
+        owner: Owner,
+        of: str,
+        read: Callable[[str], T | None],
+        write: Callable[[T], str],
+        head: str = "",
+    ) -> None:
+        self.path, self._read, self._written, self._head = path, read, write, head
         self._store = RecordStore[tuple[T, ...]](
-            lambda _, source, __: self._items(source), self.of, owner
+            lambda _, source, __: self._items(source), of, owner
         )
-
-    @staticmethod
-    @abstractmethod
-    def read_line(line: str) -> T | None:
-        """The item in a line; None for a line that holds none."""
-
-    @staticmethod
-    @abstractmethod
-    def write_line(item: T) -> str:
-        """The line of an item."""
 
     @property
     def items(self) -> tuple[T, ...]:
@@ -89,40 +92,33 @@ class ListBook[T](ABC):
         self._store.look([self.path])
         return list(self._store.problems().values())
 
-    def _change(self, plan: Callable[[tuple[T, ...]], Sequence[T | None]]) -> None:
+    def _change(self, plan: Callable[[tuple[T, ...]], T | Collection[int]]) -> None:
         """Change the file, whole or not at all.
 
-        ``plan``: Takes the items and gives what becomes of each, None for one that goes; more of
-        them are added at the end of the file. May refuse, and is asked again if somebody saves the
-        file meanwhile.
+        ``plan``: Takes the items and gives one more, or the places of those that go. May refuse,
+        and is asked again if somebody saves the file meanwhile.
 
         Raises:
             NoteRefused: The file cannot be read or written, or ``plan`` refused.
         """
 
         def make(source: str | None, items: tuple[T, ...] | None) -> str:
-            planned, count = plan(items or ()), len(items or ())
-            return self._text(source or self.head, planned[:count], planned[count:])
+            planned, text = plan(items or ()), source or self._head
+            if not isinstance(planned, Collection):
+                body = text.rstrip()
+                gap = "" if not body else "\n" if self._items(body) else "\n\n"
+                return f"{body}{gap}{self._written(planned)}\n"
+            lines, place = list[str](), count()
+            for line in text.splitlines(keepends=True):
+                if self._read(line.rstrip()) is None or next(place) not in planned:
+                    lines.append(line)
+            return "".join(lines)
 
         self._store.change(self.path, make)
 
     def _items(self, source: str) -> tuple[T, ...]:
-        found = (self.read_line(line.rstrip()) for line in source.splitlines())
+        found = (self._read(line.rstrip()) for line in source.splitlines())
         return tuple(item for item in found if item is not None)
-
-    def _text(self, source: str, kept: Sequence[T | None], new: Sequence[T | None]) -> str:
-        lines, left = list[str](), iter(kept)
-        for line in source.splitlines(keepends=True):
-            if (was := self.read_line(line.rstrip())) is None:
-                lines.append(line)
-            elif (now := next(left)) is not None:
-                lines.append(line if now == was else f"{self.write_line(now)}\n")
-        added = [f"{self.write_line(item)}\n" for item in new if item is not None]
-        if not added:
-            return "".join(lines)
-        body = "".join(lines).rstrip()
-        gap = "" if not body else "\n" if self._items(body) else "\n\n"
-        return f"{body}{gap}{''.join(added)}"
 
 
 def meant(which: str, numbers: Sequence[int], texts: Sequence[str], of: str) -> int:
@@ -156,21 +152,20 @@ class _Pin:
     own: bool = field(compare=False)
 
 
+def _pin_of(line: str) -> _Pin | None:
+    match = _PIN.match(line)
+    return _Pin(match["text"], match["own"] is not None) if match else None
+
+
+def _line_of_pin(pin: _Pin) -> str:
+    return f"- {pin.text} {OWN}" if pin.own else f"- {pin.text}"
+
+
 class Pinned(ListBook[_Pin]):
     """The pinned block of one agent; safe to use from several threads."""
 
-    of = "pins"
-
-    @staticmethod
-    def read_line(line: str) -> _Pin | None:
-        """The pin in a line."""
-        match = _PIN.match(line)
-        return _Pin(match["text"], match["own"] is not None) if match else None
-
-    @staticmethod
-    def write_line(item: _Pin) -> str:
-        """The line of a pin."""
-        return f"- {item.text} {OWN}" if item.own else f"- {item.text}"
+    def __init__(self, path: Path, owner: Owner = NO_OWNER) -> None:
+        super().__init__(path, owner, "pins", _pin_of, _line_of_pin)
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -208,7 +203,7 @@ class Pinned(ListBook[_Pin]):
             cure = f"Pin at most {LONGEST_PIN} a line"
             raise NoteRefused(f"That is {len(line):,} characters", cure)
 
-        def plan(pins: tuple[_Pin, ...]) -> list[_Pin]:
+        def plan(pins: tuple[_Pin, ...]) -> _Pin:
             if line.casefold() in (pin.text.casefold() for pin in pins):
                 raise NoteRefused("That is pinned already")
             used = sum(len(pin.text) for pin in pins)
@@ -217,7 +212,7 @@ class Pinned(ListBook[_Pin]):
                     f"The pinned block is full ({used:,} of {PINNED_LIMIT:,} characters)",
                     "Unpin something first: unpin <number>",
                 )
-            return [*pins, _Pin(line, own)]
+            return _Pin(line, own)
 
         self._change(plan)
         self._store.tell("pin", "agent" if own else "builder", size=len(line))
@@ -231,7 +226,7 @@ class Pinned(ListBook[_Pin]):
         """
         removed = ""
 
-        def plan(pins: tuple[_Pin, ...]) -> list[_Pin | None]:
+        def plan(pins: tuple[_Pin, ...]) -> Collection[int]:
             nonlocal removed
             if not pins:
                 raise NoteRefused("Nothing is pinned")
@@ -242,7 +237,7 @@ class Pinned(ListBook[_Pin]):
                 raise NoteRefused(
                     f"{removed[:60]!r} was not pinned by you", "You can unpin what you pinned"
                 )
-            return [*pins[:place], None, *pins[place + 1 :]]
+            return (place,)
 
         self._change(plan)
         self._store.tell("unpin", "agent" if only_own else "builder", size=len(removed))
@@ -284,33 +279,32 @@ class Commitment:
         return -(-len(f"- {self.line}\n".encode(errors="replace")) // CHARACTERS_PER_TOKEN)
 
 
+def _commitment_of(line: str) -> Commitment | None:
+    if (match := _PROMISE.match(line)) is None:
+        return None
+    who = "" if match["who"].casefold() == _SOMEBODY else match["who"].strip()
+    return Commitment(
+        CommitmentKind(match["kind"]),
+        for_prompt(who),
+        shorten(for_prompt(match["text"]), 2 * LONGEST_PROMISE),
+        int(match["number"] or 0),
+        match["key"] or "",
+    )
+
+
+def _line_of_commitment(item: Commitment) -> str:
+    preposition = "to" if item.kind is CommitmentKind.PROMISE else "from"
+    by = f", by {item.key}" if item.key else ""
+    end = f" (memory {item.number}{by})" if item.number else ""
+    return f"- {item.kind.value} {preposition} {item.who or _SOMEBODY}: {item.text}{end}"
+
+
 class Commitments(ListBook[Commitment]):
     """The promises and rules of one agent; safe to use from several threads."""
 
-    of, head = "promises", _NEW_FILE
-
-    @staticmethod
-    def read_line(line: str) -> Commitment | None:
-        """The promise or rule in a line."""
-        match = _PROMISE.match(line)
-        if match is None:
-            return None
-        who = "" if match["who"].casefold() == _SOMEBODY else match["who"].strip()
-        return Commitment(
-            CommitmentKind(match["kind"]),
-            for_prompt(who),
-            shorten(for_prompt(match["text"]), 2 * LONGEST_PROMISE),
-            int(match["number"] or 0),
-            match["key"] or "",
-        )
-
-    @staticmethod
-    def write_line(item: Commitment) -> str:
-        """The line of a promise or rule."""
-        preposition = "to" if item.kind is CommitmentKind.PROMISE else "from"
-        by = f", by {item.key}" if item.key else ""
-        end = f" (memory {item.number}{by})" if item.number else ""
-        return f"- {item.kind.value} {preposition} {item.who or _SOMEBODY}: {item.text}{end}"
+    def __init__(self, path: Path, owner: Owner = NO_OWNER) -> None:
+        parts = "promises", _commitment_of, _line_of_commitment, _NEW_FILE
+        super().__init__(path, owner, *parts)
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -355,14 +349,14 @@ class Commitments(ListBook[Commitment]):
         who = " ".join(for_prompt(new.who).replace(":", " ").split())[:48].strip()
         item = replace(new, who=who, text=text)
 
-        def plan(items: tuple[Commitment, ...]) -> list[Commitment | None]:
+        def plan(items: tuple[Commitment, ...]) -> Commitment:
             same = (each for each in items if (each.kind, each.who) == (item.kind, item.who))
             if any(each.text.casefold() == text.casefold() for each in same):
                 raise NoteRefused("That stands in the list already")
             if sum(each.cost for each in (*items, item)) > PROMISED_LIMIT:
                 told = f"The list of promises is full ({len(items)})"
                 raise NoteRefused(told, "Keep one first: kept <number>")
-            return [*items, item]
+            return item
 
         self._change(plan)
         self._store.tell("noticed", by, n=item.number, of=item.kind.value, size=len(item.text))
@@ -386,7 +380,7 @@ class Commitments(ListBook[Commitment]):
         """
         gone = [each for each in self.items if which(each)]
         if gone:
-            self._change(lambda items: [None if which(each) else each for each in items])
+            self._change(lambda items: [n for n, each in enumerate(items) if which(each)])
         for each in gone:
             self._store.tell("closed", by, n=each.number, of=each.kind.value, size=len(each.text))
         return len(gone)

@@ -29,7 +29,6 @@ from keepsake.memory.types import (
     CompactReason,
     Load,
     MemoryContext,
-    MemoryStatus,
     Outcome,
     Undone,
 )
@@ -49,6 +48,8 @@ class AgentMemory:
         archive: Where everything is kept.
         summaries: The folder of its summaries, as files.
         lock: Guards the tiers; held for moments.
+        tiers: Which memory is in which tier.
+        compactor: Knows how often compactions failed, and why.
     """
 
     def __init__(
@@ -64,7 +65,7 @@ class AgentMemory:
         self._triggers = Triggers(self.tiers, self.window, host)
         self._copies = VaultCopies(summaries, self.tiers, archive, self.lock, host)
         parts = archive, self.tiers, self.lock, self.window, self._copies, host
-        self._compactor = Compactor(*parts)
+        self.compactor = Compactor(*parts)
         self._copies.adopt_edits(mend=True)
 
     def append(
@@ -158,7 +159,7 @@ class AgentMemory:
         return emergency if self._pays(emergency) else None
 
     def _holding(self) -> list[CompactReason]:
-        if self._busy.locked() or self._compactor.backing_off:
+        if self._busy.locked() or self.compactor.backing_off:
             return []
         with self.lock:
             return self._triggers.holding()
@@ -182,7 +183,7 @@ class AgentMemory:
             CompactionError: Nothing was changed; says why, or that nothing is left to do.
         """
         emergency = reason is CompactReason.EMERGENCY
-        with self._alone(), self._compactor.failing_safely():
+        with self._alone(), self.compactor.failing_safely():
             self.archive.sync()  # what cannot be written may not be compacted
             self._copies.adopt_edits()
             with self.lock:
@@ -192,7 +193,7 @@ class AgentMemory:
             hopeless = blocked and (plan is None or plan.least > load.budget)
             made = None
             if plan and not (emergency and hopeless and load.used > load.budget):
-                made = self._compactor.make(plan, again=blocked)
+                made = self.compactor.make(plan, again=blocked)
                 load = self.load()
                 # What came meanwhile says nothing of what this one could do.
                 left = made.tokens_after if made else load.summaries + load.window
@@ -224,7 +225,7 @@ class AgentMemory:
         """
         with self._alone():
             try:
-                undone = self._compactor.take_back(history.standing(self.archive))
+                undone = self.compactor.take_back(history.standing(self.archive))
             except KeepsakeError as error:
                 raise CompactionError(error.what, error.cure) from error
             with self.lock:  # what was known of the load holds no longer
@@ -272,22 +273,10 @@ class AgentMemory:
         with self._copies.in_step:  # just after a commit the files are still those of before
             return integrity.check(self.archive, self.context(), self.summaries)
 
-    def status(self) -> MemoryStatus:
-        """Figures about this memory."""
+    def next_due(self) -> int:
+        """The memory number at which the next compaction falls due by count."""
         with self.lock:
-            tiers, tried = self.tiers, self._compactor
-            return MemoryStatus(
-                total=tiers.last_number,
-                window=len(tiers.window),
-                next_due=self._triggers.next_due(),
-                running=self._busy.locked(),
-                last_compaction=tiers.state.time,
-                compactions=tiers.compactions,
-                failures=tried.failures,
-                retry_at=tried.retry_at,
-                last_failure=tried.last_failure,
-                last_number=tiers.state.standing,
-            )
+            return self._triggers.next_due()
 
     def close(self) -> None:
         """Bring everything to the disk and let go of the files."""

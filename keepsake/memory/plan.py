@@ -5,7 +5,7 @@ Pure: it works on a snapshot, without files, locks or models.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -177,18 +177,15 @@ def _fitting(start: int, room: _Room) -> int:
 # -- what is going on: no compaction summarises that
 
 
-def open_exchange(
-    window: Sequence[Memory], own_name: str, promised: Collection[int] = ()
-) -> int | None:
+def open_exchange(window: Sequence[Memory], own_name: str) -> int | None:
     """The number of the oldest memory of what is going on; None if nothing is.
 
     Somebody waits from the first thing that they said to the agent, until it speaks or gives
-    something to them, or they leave. A promise that is open holds the memory in which it was made.
+    something to them, or they leave.
 
     Args:
         window: Memories, oldest first, as they are and not masked.
         own_name: The agent's name.
-        promised: Numbers of the memories on which open promises rest.
     """
     recent = window[-FARTHEST:]
     alone = len({memory.source for memory in recent if memory.source}) < 2
@@ -205,8 +202,7 @@ def open_exchange(
                 last[said.who] = memory.number
         elif memory.event in _WAYS:
             first.pop(memory.source, None), last.pop(memory.source, None)
-    held = [memory.number for memory in recent if memory.number in promised]
-    return min([*first.values(), *held], default=None)
+    return min(first.values(), default=None)
 
 
 def _answered(act: Memory, waiting: dict[str, int]) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from enum import StrEnum
 
 from keepsake.archive.records import Memory, Summary
@@ -128,20 +127,3 @@ class Undone:
     # summaries
     restored: tuple[int, int] | None
     left: int  # how many more can be taken back
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryStatus:
-    """Figures about a memory, without the texts."""
-
-    total: int
-    window: int
-    # memory number at which the next compaction falls due; None for never
-    next_due: int | None = None
-    running: bool = False
-    last_compaction: datetime | None = None
-    compactions: int = 0
-    failures: int = 0
-    retry_at: datetime | None = None
-    last_failure: str = ""
-    last_number: int = 0  # number of the newest compaction that stands, 0 if there is none

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from keepsake.archive.privacy import outward
@@ -37,8 +37,6 @@ class MemoryHost:
     tokens: Tokens | None = None  # knows what a line costs in a prompt
     # pins and open promises, which stand in every prompt word for word
     constraints: Callable[[], Sequence[str]] = tuple
-    # the numbers of the memories on which open promises rest: they stay verbatim while they are new
-    promised: Callable[[], Collection[int]] = tuple
     asleep: Callable[[], bool] = lambda: False
     # how much a memory matters, 1 to 10: what matters stays longer; None for rules alone
     importance: Callable[[Memory], int] | None = None
@@ -132,7 +130,7 @@ class Window:
             longterm_tokens=longterm,
             recent_tokens=recent,
             overhead=self.overhead,
-            open_from=open_exchange(context.window, self.agent, self._host.promised()),
+            open_from=open_exchange(context.window, self.agent),
             tokens=longterm + recent + sum(weights),
         )
 

@@ -111,7 +111,7 @@ def _gauges(streams: int, scrubber: Scrubber) -> list[Metric]:
     minds, shared, memories = list(open_minds()), runtime(), 0
     for mind in minds:
         with suppress(KeepsakeError):  # an archive that cannot be opened now; its state says so
-            memories += mind.memory.memory.status().total
+            memories += mind.memory.memory.tiers.last_number
     with suppress(KeepsakeError):  # a profile that cannot be used; `faults` tells of it
         found += model_servers(shared.gateway.statuses(), scrubber)
     states = dict.fromkeys(STATES, 0) | Counter(map(state_of, minds))

@@ -138,13 +138,12 @@ def _figures(mind: Mind) -> tuple[int, int | None, str, str]:
     """Memories, when the next compaction is due, why one is due now, why the last one failed."""
     try:
         memory = mind.memory.memory
-        status = memory.status()
         # To weigh whether it pays takes a while; during a compaction it is pointless.
         due = None if mind.compactions.compacting else memory.may_be_due()
     except KeepsakeError:  # its archive cannot be opened, which the component reports itself
         return 0, None, "", ""
-    failure = status.last_failure if status.failures else ""
-    return status.total, status.next_due, due.value if due else "", failure
+    failure = memory.compactor.last_failure
+    return memory.tiers.last_number, memory.next_due(), due.value if due else "", failure
 
 
 def _servers() -> Iterator[ServerRow]:
@@ -237,13 +236,13 @@ def prompt(number: int) -> PromptView:
 def tiers(number: int) -> TiersView:
     """Which memory is in which tier."""
     memory = mind_with(number).memory.memory
-    context, status = memory.context(), memory.status()
-    window = context.window[0].number if context.window else status.total + 1
+    context, tiers = memory.context(), memory.tiers
+    window = context.window[0].number if context.window else tiers.last_number + 1
     oldest = context.longterm or context.recent
     return TiersView(
         first=oldest.first if oldest else window,
-        total=status.total,
-        compaction=status.last_number,
+        total=tiers.last_number,
+        compaction=tiers.state.standing,
         longterm=context.longterm,
         recent=context.recent,
         window_first=window,

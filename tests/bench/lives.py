@@ -41,6 +41,6 @@ def lived(folder: Path, name: str, lines: Sequence[Line], **host: Any) -> AgentM
         who = line.text.partition(" ")[0]
         source = who if who in PEOPLE and line.kind is MemoryKind.PERCEPTION else ""
         memory.append(line.text, line.kind, place="The Kettle", source=source, event="say")
-        if memory.status().total >= (memory.status().next_due or 0):
+        if memory.tiers.last_number >= memory.next_due():
             memory.compact(CompactReason.COUNT)
     return memory

@@ -72,7 +72,7 @@ def _figures() -> list[Figure]:  # noqa: C901 - a world of its own
                 self.settle(lambda: not compactions.compacting, 900.0)
             self.mind.look()
             self.mira.attributes.remove("paused")
-            made, shown, leaked = memory.memory.status().compactions, 0, 0
+            made, shown, leaked = memory.memory.tiers.compactions, 0, 0
             self.services.clock.time = BEGAN + timedelta(days=_ASKED_AFTER, hours=18, minutes=30)
             for fact in told["facts"]:
                 prompt = self._prompt(guests[fact["who"]], fact["question"])

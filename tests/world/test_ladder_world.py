@@ -69,7 +69,7 @@ class LadderWorld(AgentsWorld):
 
     def summarizer(self, make):
         """Have the summaries written by what ``make`` gives, called in a worker thread."""
-        compacting = self.mind.memory.memory._compactor
+        compacting = self.mind.memory.memory.compactor
         real = compacting._host.summarizer
         compacting._host = replace(compacting._host, summarizer=lambda: make(real))
 

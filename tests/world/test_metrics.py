@@ -77,7 +77,7 @@ class WatchedTest(MetricsWorld):
         assert self.value("prompt_tokens_total") > 0
         assert self.value("thought_latency_seconds_count", priority="player") >= 1
         assert self.value("agents", state="idle") == self.value("up") == 1
-        assert self.value("memories") == self.mind.memory.memory.status().total
+        assert self.value("memories") == self.mind.memory.memory.tiers.last_number
         records = self.shown()
         heard = next(each for each in records if "Good evening" in each.get("text", ""))
         assert (heard["source"], heard["place"], heard["kind"]) == ("Tom", "The Inn", "memory")

@@ -132,7 +132,7 @@ class TestLooking(WebWorld):
         assert mira["last_act"] == "say Good evening, Tom."
         assert (mira["ended"], mira["failed"], mira["waiting"]) == (1, 0, None)
         assert 0 < mira["used"] <= mira["budget"]
-        assert mira["memories"] == self.mind.memory.memory.status().total
+        assert mira["memories"] == self.mind.memory.memory.tiers.last_number
         assert mira["next_due"] == 129
         assert mira["problem"] == found["log_problem"] == ""
         inn = next(each for each in self.get("/world") if each["name"] == "The Inn")
@@ -165,7 +165,7 @@ class TestLooking(WebWorld):
         (self.services.places.config / "memory_compaction.md").write_text(SMALL)
         self.lives_through(40)
         tiers = self.get(self.of_mira("/tiers"))
-        total = self.mind.memory.memory.status().total
+        total = self.mind.memory.memory.tiers.last_number
         assert (tiers["first"], tiers["total"]) == (1, total)
         longterm, recent = tiers["longterm"], tiers["recent"]
         assert longterm["first"] == 1

@@ -102,7 +102,7 @@ class MemoryTools:
         A small model that says the word all the time would wear its memory down.
         """
         config, memory = self._services.ladder, self.memory.memory
-        could_leave = memory.status().window - config.immediate_window
+        could_leave = len(memory.tiers.window) - config.immediate_window
         least = max(config.recent_window // WORTH_IT, 1)
         outcome: Compacted | None = None
         if could_leave >= least or memory.load().share >= config.low:

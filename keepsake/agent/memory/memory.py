@@ -226,7 +226,6 @@ class MemoryComponent:
                     None, lambda number: self.private.may_hear([number], NOBODY)
                 ),
             ),
-            promised=lambda: frozenset(item.number for item in self.commitments.items),
             asleep=lambda: self.asleep,
             importance=self._books.importance_of,
             emit=services.events.emit,

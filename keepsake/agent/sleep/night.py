@@ -213,7 +213,7 @@ class Nights:
     async def _compact(self) -> Figures:
         """Have the memory compacted if it is over its sleep mark, and wait for the end of it."""
         memory, compactions = self._memory.memory, self._compactions
-        made = memory.status().compactions
+        made = memory.tiers.compactions
         compactions.compact_if_due(asleep=True)
         await compactions.idle()
-        return {"compactions": memory.status().compactions - made}
+        return {"compactions": memory.tiers.compactions - made}

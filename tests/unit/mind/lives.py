@@ -146,14 +146,14 @@ def lived(*lines: str) -> list[Memory]:
 
 def live(memory: AgentMemory, count: int) -> None:
     """Have ``count`` more things happen, each different."""
-    start = memory.status().total
+    start = memory.tiers.last_number
     for number in range(start + 1, start + count + 1):
         memory.append(f"Thing {number} happened.")
 
 
 def talk(memory: AgentMemory, count: int, words: int = 20) -> None:
     """Have ``count`` more things happen, each of ``words`` words that tell them apart."""
-    for number in range(memory.status().total + 1, memory.status().total + count + 1):
+    for number in range(memory.tiers.last_number + 1, memory.tiers.last_number + count + 1):
         rest = " ".join(f"w{number}x{place}" for place in range(words - 4))
         memory.append(f"The baker told {number} {rest}.")
 

@@ -53,7 +53,7 @@ def test_every_length_of_a_cut_file_opens(life):
         segment(life).write_bytes(whole[:length])
         memory = life.open()
         numbers = covered(memory.context())
-        assert numbers == list(range(1, memory.status().total + 1))
+        assert numbers == list(range(1, memory.tiers.last_number + 1))
         memory.close()
 
 
@@ -142,7 +142,7 @@ def test_disk_full_in_the_middle_of_a_line_loses_nothing(life, monkeypatch):
     with pytest.raises(ArchiveUnwritable, match="Free some disk space"):
         memory.append("This does not fit " + "x" * 3)
     monkeypatch.undo()
-    assert memory.status().total == 2
+    assert memory.tiers.last_number == 2
     live(memory, 1)
     assert covered(memory.context()) == [1, 2, 3]
     memory.close()

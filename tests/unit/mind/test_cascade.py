@@ -41,7 +41,7 @@ def test_default_sizes_compact_at_129_193_257(life):
     for _ in range(3):
         while not memory.next_turn():
             live(memory, 1)
-        due.append(memory.status().total)
+        due.append(memory.tiers.last_number)
         memory.compact(COUNT)
     context = memory.context()
     assert due == [129, 193, 257]
@@ -90,7 +90,7 @@ def test_a_failed_call_changes_nothing_and_backs_off(life, memory, tier):
     life.summarizer.failing = set()
     compacted(memory, 2)
     assert covered(memory.context()) == list(range(1, 14))
-    assert memory.status().failures == 0
+    assert memory.compactor.failures == 0
     live(memory, 8)
     life.summarizer.failing = set(Tier)
     for _ in range(life.config.fallback_after):

@@ -102,7 +102,7 @@ def test_an_earlier_archive_and_an_earlier_event_log_open(agent):
     try:
         context = memory.context()
         assert context.recent is not None
-        assert covered(context) == list(range(context.recent.first, memory.status().total + 1))
+        assert covered(context) == list(range(context.recent.first, memory.tiers.last_number + 1))
         assert memory.archive.read(13, 13)[0].repeats == 2
     finally:
         memory.close()

@@ -64,7 +64,7 @@ def test_the_high_mark_starts_one_that_ends_under_the_low_mark(life, memory):
     memory.compact(SLEEP)
     assert memory.load().share <= WIDE.low
     assert memory.next_turn() is None
-    assert covered(memory.context()) == list(range(1, memory.status().total + 1))
+    assert covered(memory.context()) == list(range(1, memory.tiers.last_number + 1))
 
 
 def test_a_load_that_walks_around_the_mark_compacts_seldom(life, memory):
@@ -95,12 +95,12 @@ def test_a_prompt_that_never_fits_says_what_is_too_large_and_asks_the_model_seld
             assert "nothing is left to compact" in error.what  # noqa: PT017 - some are made
             assert "beside memories alone cost 1200" in str(error)  # noqa: PT017
             assert "context_tokens" in error.cure  # noqa: PT017
-    made = memory.status().compactions
+    made = memory.tiers.compactions
     assert made + refused == 60
     assert made <= 2 + 60 * 6 / WIDE.min_saving_tokens + 2
     assert life.summarizer.calls <= 4 * made
     assert covered(memory.context()) == list(range(1, 61))
-    assert memory.status().failures == 0, "no model has failed"
+    assert memory.compactor.failures == 0, "no model has failed"
 
 
 # -- rungs

@@ -88,11 +88,11 @@ class Lives(RuleBasedStateMachine):
         """Have something happen; on a full disk it is refused before it has."""
         if not self.full_disk:
             happen()
-            self.told = self.memory.status().total
+            self.told = self.memory.tiers.last_number
             return
         with pytest.raises(ArchiveUnwritable):
             happen()
-        assert self.memory.status().total == self.told
+        assert self.memory.tiers.last_number == self.told
 
     @rule(count=st.integers(1, 9))
     def things_happen(self, count):
@@ -118,10 +118,10 @@ class Lives(RuleBasedStateMachine):
     @rule(times=st.integers(1, 3))
     def something_repeats(self, times):
         self.memory.append("Tick.")
-        before = self.memory.status().total
+        before = self.memory.tiers.last_number
         for _ in range(times):
             self.memory.append("Tick.")
-        self.told = self.memory.status().total
+        self.told = self.memory.tiers.last_number
         assert self.told == before
 
     # -- compactions
@@ -131,21 +131,21 @@ class Lives(RuleBasedStateMachine):
         self.compact(reason)
 
     def compact(self, reason):
-        before, made = self.memory.context(), self.memory.status().compactions
+        before, made = self.memory.context(), self.memory.tiers.compactions
         try:
             result = self.memory.compact(reason)
         except CompactionError:
             after = self.memory.context()
             assert (after.longterm, after.recent) == (before.longterm, before.recent)
             assert after.window == before.window
-            assert self.memory.status().compactions == made
+            assert self.memory.tiers.compactions == made
             return None
         self.count_in(before, made)
-        assert (self.memory.status().compactions > made) == bool(result.number)
+        assert (self.memory.tiers.compactions > made) == bool(result.number)
         return result
 
     def count_in(self, before, made):
-        if self.memory.status().compactions > made:
+        if self.memory.tiers.compactions > made:
             self.before.append(Tiers.of(before, self.cleared))
 
     @rule(seconds=st.integers(1, 4000))
@@ -194,7 +194,7 @@ class Lives(RuleBasedStateMachine):
     def two_at_once(self, count):
         scripted = self.life.summarizer
         scripted.gate, before = threading.Event(), self.memory.context()
-        made = self.memory.status().compactions
+        made = self.memory.tiers.compactions
         scripted.entered.clear()
         first = threading.Thread(target=self.compact_quietly)
         first.start()
@@ -285,7 +285,7 @@ class Lives(RuleBasedStateMachine):
     @rule(torn=st.none() | st.binary(min_size=1, max_size=30).filter(lambda b: b"\n" not in b))
     def restart_or_crash_in_the_middle_of_a_line(self, torn):
         self.free_disk()
-        before, last = self.memory.context(), self.memory.status().last_number
+        before, last = self.memory.context(), self.memory.tiers.state.standing
         self.memory.close()
         if torn is not None:
             segments = sorted((self.life.folder / "archive").glob("0*.jsonl"))
@@ -295,7 +295,7 @@ class Lives(RuleBasedStateMachine):
         after = self.memory.context()
         assert (after.longterm, after.recent) == (before.longterm, before.recent)
         assert after.window == before.window
-        assert self.memory.status().last_number == last
+        assert self.memory.tiers.state.standing == last
 
     @rule(lost=st.booleans())
     def crash_between_commit_and_files(self, lost):
@@ -329,7 +329,7 @@ class Lives(RuleBasedStateMachine):
     @invariant()
     def every_memory_is_in_exactly_one_tier(self):
         if hasattr(self, "memory"):
-            assert self.memory.status().total == self.told
+            assert self.memory.tiers.last_number == self.told
             expected = list(range(self.cleared + 1, self.told + 1))
             assert covered(self.memory.context()) == expected
 

@@ -184,10 +184,9 @@ class CmdAgent(BuilderCommand):
         agent = create_agent(name, location=self.caller.location, profile=profile)
         mind = self.mind(agent)
         mind.thinker.schedule()
-        status = mind.memory.memory.status()
-        total = counted(status.total, "memory")
-        lived = status.total > 1  # more than its first look around
-        back = f" {agent.key} remembers an earlier life: {total}." if lived else ""
+        total = mind.memory.memory.tiers.last_number  # its first look around is one
+        lived = f" {agent.key} remembers an earlier life: {counted(total, 'memory')}."
+        back = lived if total > 1 else ""
         self.caller.msg(f"|gMade {agent.key}|n, in {agent.location.key}.{back}")
         if not self.rhs:
             self.caller.msg(f"Say who that is: @agent {agent.key} = You are {agent.key}, …")
@@ -242,12 +241,13 @@ def _row(agent: AgentMixin, mind: Mind | None) -> tuple[str, ...]:
     if mind is None:
         return agent.key, place, "", "", "", "opening", ""
     try:
-        status, load = mind.memory.memory.status(), mind.memory.memory.load()
+        memory = mind.memory.memory
+        due, load = str(memory.next_due()), memory.load()
     except KeepsakeError as error:
         return agent.key, place, "?", "", "", plain(shortened(str(error))), _tired(mind)
-    due = "never" if status.next_due is None else str(status.next_due)
-    state = "compacting" if status.running else _state(mind)
-    return agent.key, place, str(status.total), due, f"{load.share:.0%}", state, _tired(mind)
+    total, state = memory.tiers.last_number, _state(mind)
+    state = "compacting" if mind.compactions.compacting else state
+    return agent.key, place, str(total), due, f"{load.share:.0%}", state, _tired(mind)
 
 
 def _state(mind: Mind) -> str:

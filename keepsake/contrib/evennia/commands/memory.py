@@ -21,7 +21,6 @@ from keepsake.contrib.evennia.commands.base import (
 )
 from keepsake.contrib.evennia.minds import open_minds
 from keepsake.contrib.evennia.wording import counted
-from keepsake.memory.types import MemoryStatus
 from keepsake.models.queue import READY, Priority, ServerStatus
 from keepsake.prompt.sections import Rendered, chart, costs_of
 
@@ -86,17 +85,19 @@ class CmdMemoryStatus(BuilderCommand):
 def _facts(mind: Mind) -> Iterator[tuple[str, str]]:
     component, no_room = mind.memory, mind.compactions.no_room
     memory, window = component.memory, component.context().window
-    status, load = memory.status(), memory.load()
+    tiers, tried, load = memory.tiers, memory.compactor, memory.load()
     numbers = f" (memories {window[0].number}-{window[-1].number})" if window else ""
-    yield "Memories", f"{status.total}, {len(window)} verbatim in the window{numbers}"
+    yield "Memories", f"{tiers.last_number}, {len(window)} verbatim in the window{numbers}"
     yield (
         "Prompt",
         f"{load.used:,} of {load.budget:,} tokens ({load.share:.0%}): summaries "
         f"{load.summaries:,}, window {load.window:,}, the rest "
         f"{f'{load.overhead:,}' if load.overhead else 'is known after its first act'}",
     )
-    yield "Next compaction", _due(status)
-    yield "Last compaction", when(status.last_compaction, datetime.now(UTC))
+    due, left = memory.next_due(), memory.next_due() - tiers.last_number
+    at = f"at memory {due} ({f'{left} more' if left > 0 else 'due now'})"
+    yield "Next compaction", "under way" if mind.compactions.compacting else at
+    yield "Last compaction", when(tiers.state.time, datetime.now(UTC))
     if promises := component.commitments.lines:
         yield "Promises", f"{len(promises)} in {plain(str(component.commitments.path))}"
     yield "On disk", f"{memory.archive.size() / 1000:.1f} kB in {plain(str(component.folder))}"
@@ -105,24 +106,15 @@ def _facts(mind: Mind) -> Iterator[tuple[str, str]]:
         late = f" ({index.waiting} documents by words alone so far)" if index.waiting else ""
         how = f"by words and meaning{late}" if index.by_meaning else "by words"
         yield "Recall", how + (f". |r{plain(index.problem)}|n" if index.problem else "")
-    if status.failures:
-        retry = f"; next try {status.retry_at:%H:%M:%S} UTC" if status.retry_at else ""
-        failed = f"{counted(status.failures, 'time')}: {plain(status.last_failure)}{retry}"
+    if tried.failures:
+        retry = f"; next try {tried.retry_at:%H:%M:%S} UTC" if tried.retry_at else ""
+        failed = f"{counted(tried.failures, 'time')}: {plain(tried.last_failure)}{retry}"
         yield "|rFailed|n", failed
     if problem := component.problem:
         waiting = counted(len(component.waiting), "memory")
         yield "|rNot written|n", f"{waiting} in RAM. {plain(str(problem))}"
     if no_room is not None:
         yield "|rNo room|n", plain(str(no_room))
-
-
-def _due(status: MemoryStatus) -> str:
-    if status.running:
-        return "under way"
-    if status.next_due is None:
-        return "never"
-    left = status.next_due - status.total
-    return f"at memory {status.next_due} " + (f"({left} more)" if left > 0 else "(due now)")
 
 
 def _integrity(report: IntegrityReport) -> str:
