@@ -130,9 +130,9 @@ class OpenAIModel(ServerModel):
     ) -> Iterator[str]:
         refused, chat = takes.refused, bool(request.messages)
         body: dict[str, Any] = {
-            "max_tokens": request.max_tokens or None,
+            "max_tokens": (most := request.max_tokens or None),
             # What OpenAI's own newer models take in its place.
-            "max_completion_tokens": request.max_tokens if "max_tokens" in refused else None,
+            "max_completion_tokens": most if "max_tokens" in refused else None,
             "temperature": request.temperature,
             "model": self.profile.model or None,
             "stop": list(request.stop) or None,
