@@ -30,21 +30,15 @@ _LOGIN = re.compile(
     rf"(?P<word>{_WORD}{_END}|{_MIXED})"
 )
 _PASSWORD = re.compile(
-    rf"(?i)(?<!\w)(?P<head>@?(?P<other>user)?password{_BLANK})(?P<old>[^=\"”\n]{{1,80}}?)"
-    r"(?P<sign>[^\S\n]{0,8}=[^\S\n]{0,8})(?P<word>[^\s\"”|]+)"
+    rf"(?i)(?<!\w)(?P<head>@?(?:user)?password{_BLANK})(?P<word>[^=\"”\n]{{1,80}}?"
+    r"[^\S\n]{0,8}=[^\S\n]{0,8}[^\s\"”|]+)"
 )
-_NOUN = r"(?:password|passwd|passphrase|passcode|pwd|pw)"
+"""``password old = new``, ``@userpassword Tom = new``: all of it is hidden."""
 _SAID = re.compile(
-    rf"(?i)(?<!\w)(?P<head>{_NOUN}(?:\s{{1,8}}(?:is|was|be)|\s{{0,8}}[:=])?\s{{0,8}}[\"“'‘]?)"
-    r"(?P<word>(?=[^\s\"“”]*\d)[^\s\"“”|]{6,})"
+    r"(?i)(?<!\w)(?P<head>(?:password|passwd|passphrase|passcode|pwd|pw)(?:\s{1,8}(?:is|was|be)"
+    r"|\s{0,8}[:=])?\s{0,8}[\"“'‘]?)(?P<word>(?=[^\s\"“”]*\d)[^\s\"“”|]{6,})"
 )
 """``the password is hunter22``; without a digit it may be any word: "the password is known"."""
-_OWN = re.compile(
-    r"(?i)(?P<head>(?:(?<!\w)(?:my|our|your|his|her|their)|['’]s)\s{1,8}(?:\w{1,20}\s{1,8})?"
-    rf"{_NOUN}(?:\s{{1,8}}(?:is|was)|\s{{0,8}}[:=])\s{{0,8}}[\"“'‘]?)"
-    r"(?P<word>[^\s\"“”|]{8,})"
-)
-"""``my password is correcthorse``: what somebody calls theirs, and is as long as one has to be."""
 _MARKS = "\"“”'‘’.,;!?() "
 _MOST_KNOWN = 500
 
@@ -75,8 +69,7 @@ class Scrubber:
         if "co" in folded or "cr" in folded:
             line = _LOGIN.sub(self._hidden, line)
         if "pass" in folded or "pw" in folded:
-            line = _PASSWORD.sub(self._hidden_both, line)
-            line = _OWN.sub(self._hidden, _SAID.sub(self._hidden, line))
+            line = _SAID.sub(self._hidden, _PASSWORD.sub(self._hidden, line))
         return line
 
     def _without_known(self, text: str) -> str:
@@ -87,24 +80,16 @@ class Scrubber:
         return text
 
     def _hidden(self, found: re.Match[str]) -> str:
-        """What stands there instead."""
-        self._heed(found["word"])
+        """What stands there instead; from now on what it hides is known.
+
+        A word without a digit is not, as it may be one that somebody needs.
+        """
+        for said in found["word"].split("="):
+            word = said.strip(_MARKS).casefold()
+            new = len(word) >= SHORTEST and word not in self._known and HIDDEN not in word
+            if new and any(map(str.isdigit, word)) and len(self._known) < _MOST_KNOWN:
+                self._known.append(word)
         return f"{found['head']}{HIDDEN}"
-
-    def _hidden_both(self, found: re.Match[str]) -> str:
-        """The same of an old and a new password; in front of another's stands only a name."""
-        self._heed(found["word"])
-        if found["other"]:
-            return f"{found['head']}{found['old']}{found['sign']}{HIDDEN}"
-        self._heed(found["old"])
-        return f"{found['head']}{HIDDEN}{found['sign']}{HIDDEN}"
-
-    def _heed(self, said: str) -> None:
-        """Know a password from now on; one without a digit may be a word that somebody needs."""
-        word = said.strip(_MARKS).casefold()
-        new = len(word) >= SHORTEST and word not in self._known and HIDDEN not in word
-        if new and any(map(str.isdigit, word)) and len(self._known) < _MOST_KNOWN:
-            self._known.append(word)
 
 
 def secrets_in(environ: Mapping[str, str]) -> list[str]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
 from datetime import datetime
 from itertools import islice, takewhile
 from pathlib import Path
@@ -97,12 +97,12 @@ class Why:
     agent: str
     nth: int  # which of its last acts: 1 the very last
     time: datetime
-    command: str  # what it did; the raw answer if that was refused
+    command: str  # what it did
     reason: str  # the private reason that it gave
     seq: int = 0  # number of its event in the log; 0 if the log has none
     trigger: str = ""  # what set it off; empty if that is not known
     cause: Memory | None = None  # the memory that set it off; None if none did, or if not known
-    act: Memory | None = None  # the memory of the act; None for none
+    act: Memory  # the memory of the act
     recalled: tuple[PromptSource, ...] = ()  # what was recalled for it, and was in the prompt
     summaries: tuple[SummaryBasis, ...] = ()  # the summaries in the prompt, long-term first
     # raw memories under these that share words with the act, the most telling first
@@ -114,22 +114,12 @@ class Why:
     missing: tuple[str, ...] = ()  # what is not known any more, and why, a sentence each
 
 
-def why_did(
-    log: Path,
-    archive: Archive,
-    agent: str,
-    agent_id: int,
-    n: int = 1,
-    *,
-    everything: bool = False,
-) -> Why:
+def why_did(log: Path, archive: Archive, agent: str, agent_id: int, n: int = 1) -> Why:
     """What led to the ``n``-th last act of an agent; blocks, a second at the worst.
 
     ``agent``: Its name.
     ``agent_id``: Its id in the log.
     ``n``: Which act, 1 the last.
-    ``everything``: Count what came to nothing as well: waiting, refused answers, thoughts that
-    were not answered; then only what the log tells of counts.
 
     Raises:
         KeepsakeError: There is no such act, or the log cannot be read; says why.
@@ -138,27 +128,23 @@ def why_did(
         what = f"{n} names no act: they are counted back from the last one, which is 1"
         raise KeepsakeError(what, f"Ask for 1 to {MOST_BACK}")
     with refusing(f"The event log in {log} cannot be read", "Mend the permissions, or the disk"):
-        thoughts = newest_first(log, kind="thought", agent_id=agent_id, most=MOST_BYTES)
         lines = (line for line in archive.backwards() if line.get("kind") == MemoryKind.ACT.value)
-        found = [*islice(thoughts if everything else memories_in(lines), n)]
+        found = [*islice(memories_in(lines), n)]
         if not found:
             raise KeepsakeError(f"{agent} has not done anything yet", "Talk to it, or wait a while")
         if len(found) < n:
             what = f"So far back nothing is known: {len(found):,} of {agent}'s acts are known"
             raise KeepsakeError(what, "Ask for a smaller number")
-        act = found[-1] if isinstance(found[-1], Memory) else None
-        record = found[-1] if isinstance(found[-1], dict) else None
-        if act is not None and act.event not in _BY_RULE:
-            record = _thought_of(act, thoughts)
+        act, whose = found[-1], {"agent": agent, "nth": n}
+        record = None if act.event in _BY_RULE else _thought_of(act, log, agent_id)
         if record is None:
-            assert act is not None, "a thought or an act was found"
-            return _from_archive(archive, act, {"agent": agent, "nth": n})
-        return _from_log(log, archive, agent_id, record, act, {"agent": agent, "nth": n})
+            return _from_archive(archive, act, whose)
+        return _from_log(log, archive, record, act, whose)
 
 
-def _thought_of(act: Memory, thoughts: Iterable[Record]) -> Record | None:
+def _thought_of(act: Memory, log: Path, agent_id: int) -> Record | None:
     """The thought that led to an act; None where the log does not hold it."""
-    for record in thoughts:
+    for record in newest_first(log, kind=Thought.kind, agent_id=agent_id, most=MOST_BYTES):
         numbers = record.get("memories") or [record.get("memory") or 0]
         if act.number in numbers:
             return record
@@ -167,13 +153,8 @@ def _thought_of(act: Memory, thoughts: Iterable[Record]) -> Record | None:
     return None
 
 
-def _from_log(  # noqa: PLR0917 - each is another thing, and none can be left out
-    log: Path,
-    archive: Archive,
-    agent_id: int,
-    record: Record,
-    act: Memory | None,
-    whose: Mapping[str, Any],
+def _from_log(
+    log: Path, archive: Archive, record: Record, act: Memory, whose: Mapping[str, Any]
 ) -> Why:
     """What led to an act of whose thought the log tells; blocks."""
     seq, found = int(record["seq"]), record.get("recalled") or ()
@@ -183,7 +164,7 @@ def _from_log(  # noqa: PLR0917 - each is another thing, and none can be left ou
     missing = []
     if told.prompt and prompt is None:
         missing.append("Its prompt is no longer in the event log: its file was removed")
-    if told.outcome == "acted" and not told.prompt and not told.model:
+    if not told.prompt and not told.model:
         missing.append("Nothing was asked: it answered by rule, from its memory, without a model")
     past, time = compactions(archive), datetime.fromisoformat(str(record["t"]))
     texts = summaries_at(archive, time)
@@ -193,21 +174,19 @@ def _from_log(  # noqa: PLR0917 - each is another thing, and none can be left ou
         if told.compaction and not texts.standing:
             number = told.compaction
             missing.append(f"The archive does not hold compaction {number}, whose summaries it had")
-    act = act or _one(archive, told.memory)
-    command = act.text if act is not None else told.command or told.answer.strip()
-    guards = newest_first(log, kind=Guard.kind, agent_id=agent_id, most=MOST_BYTES)
+    guards = newest_first(log, kind=Guard.kind, agent_id=told.agent_id, most=MOST_BYTES)
     near = [*takewhile(lambda each: each["seq"] > seq - MOST_GUARDED, guards)]
     return Why(
         **whose,
         time=time,
-        command=command,
+        command=act.text,
         reason=told.reason,
         seq=seq,
         trigger=told.trigger,
         cause=_one(archive, told.cause),
         act=act,
         recalled=tuple(_shown(told.recalled, archive, past, prompt)),
-        **_basis(archive, texts, command, told.reason),
+        **_basis(archive, texts, act.text, told.reason),
         window=(told.recent + 1, told.total) if told.total else None,
         thought=told,
         guards=tuple(
@@ -236,14 +215,9 @@ def _from_archive(archive: Archive, act: Memory, whose: Mapping[str, Any]) -> Wh
 
 
 def _event[T](kind: type[T], record: Record) -> T:
-    """The event of a record, of whose fields another version lacks or adds some."""
-    known = {}
-    for each in fields(kind):  # type: ignore[arg-type]
-        if (value := record.get(each.name)) is not None:
-            known[each.name] = value
-        elif each.default is MISSING and each.default_factory is MISSING:
-            known[each.name] = ""
-    return kind(**known)
+    """The event of a record, which may have further fields."""
+    names = {each.name for each in fields(kind)}  # type: ignore[arg-type]
+    return kind(**{name: value for name, value in record.items() if name in names})
 
 
 def _shown(

@@ -38,7 +38,6 @@ _ACTIONS = (
     *("rules", "sleep", "wake"),
 )
 _OPTIONS = {
-    "all": "why",
     "deep": "why",
     "drop": "rules",
     "remove": "pin",
@@ -66,8 +65,7 @@ class CmdAgent(BuilderCommand):
       @agent/wake <name>                  it wakes, and is no longer tired
      |wIts mind|n
       @agent/why <name> [<n>]             why it did its last act, or the n-th
-                                          last; |w/why/deep|n: whole texts,
-                                          |w/why/all|n: thoughts without acts too
+                                          last; |w/why/deep|n: whole texts
       @agent/recall <name> = <words>      what it finds, with scores
       @agent/memories <name> [65-128]     its memories, word for word
       @agent/compaction <name> [<n>]      its compactions, or one of them with

@@ -44,12 +44,12 @@ def view(query: Query) -> Callable[[], str]:
     n, agent, archive = query.number(1), query.agent, query.mind.memory.memory.archive
     name, number = agent.key, agent.id
     folder, now, log = runtime().places.events, runtime().clock.now(), runtime().event_log
-    deep, everything = "deep" in query.options, "all" in query.options
+    deep = "deep" in query.options
 
     def work() -> str:
         if log is not None:  # the act that has just been done is written down
             log.flush(_LOG_SECONDS)
-        found = why_did(folder, archive, name, number, n, everything=everything)
+        found = why_did(folder, archive, name, number, n)
         return told(found, now, deep=deep)
 
     return work
@@ -76,11 +76,8 @@ def told(why: Why, now: datetime, *, deep: bool = False) -> str:
 def _act(why: Why, now: datetime) -> Iterator[str]:
     which = "last act" if why.nth == 1 else f"last act but {why.nth - 1}"
     yield f"|w{why.agent}'s {which}|n, {when(why.time.astimezone(UTC), now)}"
-    where = f" |x(memory {why.act.number}, {plain(why.act.place)})|n" if why.act else ""
+    where = f" |x(memory {why.act.number}, {plain(why.act.place)})|n"
     yield f"  {one_line(why.command) or '(nothing)'}{where}"
-    if (thought := why.thought) is not None and thought.outcome != "acted":
-        problem = f": {one_line(thought.problem)}" if thought.problem else ""
-        yield f"  |r{plain(thought.outcome)}|n{problem}"
     yield f"|wIts reason|n   {one_line(why.reason) or '(it gave none)'}"
 
 
