@@ -1,9 +1,8 @@
 """Books: markdown files that a person and the game both edit.
 
 A kind of book is a function that reads a file's text. :class:`RecordStore` parses a file again only
-when it changed, tells a person's edit from what the game itself writes, never replaces what it has
-not read, and keeps the last good state of a file that cannot be read, with a problem that names the
-cure. An empty file counts as none.
+when it changed, never replaces what it has not read, and keeps the last good state of a file that
+cannot be read, with a problem that names the cure. An empty file counts as none.
 """
 
 from __future__ import annotations
@@ -168,7 +167,6 @@ class RecordStore[T]:
 
     Args:
         parse: Reads the text of a file.
-        of: What kind of book this is, for the event log.
         owner: Whose it is.
 
     Attributes:
@@ -176,10 +174,10 @@ class RecordStore[T]:
         version: Rises with every change of what was read.
     """
 
-    def __init__(self, parse: Parse[T], of: str, owner: Owner = NO_OWNER) -> None:
+    def __init__(self, parse: Parse[T], owner: Owner = NO_OWNER) -> None:
         self.lock = threading.RLock()
         self.version = 0
-        self._parse, self._of, self._owner = parse, of, owner
+        self._parse, self._owner = parse, owner
         self._files: dict[Path, _File[T]] = {}
         self._looked = False
 
@@ -214,7 +212,7 @@ class RecordStore[T]:
                 for path in paths:
                     self._look_at(path)
                 for path in sorted(self._files.keys() - set(paths)):
-                    self._gone(path, by_hand=not path.exists())
+                    self._gone(path)
                 self._looked = True
             finally:
                 self.lock.release()
@@ -230,7 +228,7 @@ class RecordStore[T]:
             if source and source.strip():
                 self._take(path, now, source)
             else:
-                self._gone(path, by_hand=True)
+                self._gone(path)
         except NoteRefused as problem:
             self._broken(path, now, str(problem))
         except (OSError, UnicodeDecodeError) as error:
@@ -239,20 +237,15 @@ class RecordStore[T]:
 
     def _take(self, path: Path, known: Stamp | None, source: str) -> T:
         """Take over what a person may have written; the record."""
-        before, seen = self._files.get(path), stamp(path)
+        seen = stamp(path)
         changed = datetime.fromtimestamp(seen[0] / 1e9, UTC) if seen else datetime.now(UTC)
         record = self._parse(path, source, changed)
         self._files[path] = _File(known, record)
         self.version += 1
-        if (before or self._looked) and record != (before.record if before else None):
-            self.tell("edit", "hand", of=self._of, title=path.name, size=len(source))
         return record
 
-    def _gone(self, path: Path, *, by_hand: bool) -> None:
-        file = self._files.pop(path, None)
-        self.version += file is not None
-        if by_hand and file is not None and file.record is not None:
-            self.tell("edit", "hand", of=self._of, title=path.name)
+    def _gone(self, path: Path) -> None:
+        self.version += self._files.pop(path, None) is not None
 
     def _broken(self, path: Path, known: Stamp | None, problem: str) -> None:
         before = self._files.get(path) or _File[T]()
@@ -282,7 +275,7 @@ class RecordStore[T]:
                     source, old = read(path), None
                     text = source if source and source.strip() else None
                     if text is None:
-                        self._gone(path, by_hand=True)
+                        self._gone(path)
                     else:  # what a person has written since somebody looked
                         old = self._take(path, None, text)
                     made = make(text, old)
@@ -295,7 +288,7 @@ class RecordStore[T]:
                     self._files[path] = _File(written, new)
                     self.version += 1
                     if not made.strip():
-                        self._gone(path, by_hand=False)
+                        self._gone(path)
                     return old, new
         except (OSError, UnicodeDecodeError) as error:
             raise unusable(path, error) from error
@@ -313,5 +306,5 @@ class RecordStore[T]:
                 aside = path.rename(free_name(folder / path.name))
             except OSError as error:
                 raise unusable(path, error) from error
-            self._gone(path, by_hand=False)
+            self._gone(path)
             return aside

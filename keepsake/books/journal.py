@@ -54,8 +54,7 @@ class Journal:
 
     def __init__(self, folder: Path, owner: Owner = NO_OWNER) -> None:
         self.folder = folder
-        self._report, self._reported = owner.report, set[str]()
-        self._store = RecordStore(self._parse, "journal", owner)
+        self._store = RecordStore(_parse, owner)
         self.known: tuple[JournalEntry, ...] = ()
         self._by_number: dict[int, JournalEntry] = {}
 
@@ -75,7 +74,12 @@ class Journal:
     def problems(self) -> tuple[str, ...]:
         """What cannot be read of the files, one sentence each; blocks."""
         self.entries()
-        found = {path: _problems(path, file) for path, file in self._store.records().items()}
+        found = {
+            path: [
+                f"{path}, {each}. Mend it; until then it is left alone" for each in file.problems
+            ]
+            for path, file in self._store.records().items()
+        }
         found |= {path: [problem] for path, problem in self._store.problems().items()}
         return tuple(each for path in sorted(found) for each in found[path])
 
@@ -86,17 +90,6 @@ class Journal:
             self.known = tuple(entry for path in sorted(days) for entry in days[path].entries)
             self._by_number = telling_of(self.known)
             return self.known
-
-    def _parse(self, path: Path, source: str, _: datetime) -> DayFile:
-        try:
-            file = parse(date.fromisoformat(path.stem), source)
-        except ValueError as error:
-            raise NoteRefused(f"{path} is named after no day", "Rename it") from error
-        for each in _problems(path, file):
-            if each not in self._reported:
-                self._report(each)
-            self._reported.add(each)
-        return file
 
     # -- writing
 
@@ -142,8 +135,11 @@ class Journal:
         return result
 
 
-def _problems(path: Path, file: DayFile) -> list[str]:
-    return [f"{path}, {each}. Mend it; until then it is left alone" for each in file.problems]
+def _parse(path: Path, source: str, _: datetime) -> DayFile:
+    try:
+        return parse(date.fromisoformat(path.stem), source)
+    except ValueError as error:
+        raise NoteRefused(f"{path} is named after no day", "Rename it") from error
 
 
 def importance(memory: Memory, own_name: str) -> int:

@@ -58,25 +58,21 @@ class ListBook[T]:
     Args:
         path: The file.
         owner: Whose it is.
-        of: What kind of book this is, for the event log.
         read: The item in a line; None for a line that holds none.
         write: The line of an item.
         head: The text of a new file.
     """
 
-    def __init__(  # noqa: PLR0917 - each is another thing, and none can be left out
+    def __init__(
         self,
         path: Path,
         owner: Owner,
-        of: str,
         read: Callable[[str], T | None],
         write: Callable[[T], str],
         head: str = "",
     ) -> None:
         self.path, self._read, self._written, self._head = path, read, write, head
-        self._store = RecordStore[tuple[T, ...]](
-            lambda _, source, __: self._items(source), of, owner
-        )
+        self._store = RecordStore[tuple[T, ...]](lambda _, source, __: self._items(source), owner)
 
     @property
     def items(self) -> tuple[T, ...]:
@@ -165,7 +161,7 @@ class Pinned(ListBook[_Pin]):
     """The pinned block of one agent; safe to use from several threads."""
 
     def __init__(self, path: Path, owner: Owner = NO_OWNER) -> None:
-        super().__init__(path, owner, "pins", _pin_of, _line_of_pin)
+        super().__init__(path, owner, _pin_of, _line_of_pin)
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -303,8 +299,7 @@ class Commitments(ListBook[Commitment]):
     """The promises and rules of one agent; safe to use from several threads."""
 
     def __init__(self, path: Path, owner: Owner = NO_OWNER) -> None:
-        parts = "promises", _commitment_of, _line_of_commitment, _NEW_FILE
-        super().__init__(path, owner, *parts)
+        super().__init__(path, owner, _commitment_of, _line_of_commitment, _NEW_FILE)
 
     @property
     def lines(self) -> tuple[str, ...]:

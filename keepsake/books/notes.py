@@ -65,7 +65,7 @@ class NoteBook:
 
     def __init__(self, folder: Path, owner: Owner = NO_OWNER) -> None:
         self.folder = folder
-        self.store = RecordStore(parse_note, "note", owner)
+        self.store = RecordStore(parse_note, owner)
 
     # -- reading
 

@@ -120,9 +120,9 @@ class MemoryChange(AgentEvent):
     #: The memory's number: the one on which a promise rests, the first one that a journal entry
     #: rests on. Of an undoing or an edit of a summary the compaction's; 0 where there is none.
     n: int
-    #: The kind of memory: ``perception``, ``act``, ``result``; of ``edit`` the file: ``longterm``,
-    #: ``recent``, ``note``, ``journal``, ``person``, ``pins``, ``promises``; of ``noticed`` and
-    #: ``closed``: ``promise``, ``rule``; of a page ``person``; of an entry ``journal``.
+    #: The kind of memory: ``perception``, ``act``, ``result``; of ``edit`` the summary:
+    #: ``longterm``, ``recent``; of ``noticed`` and ``closed``: ``promise``, ``rule``; of a page
+    #: ``person``; of an entry ``journal``.
     of: str = ""
     size: int = 0  #: Characters of the memory or of the text; bytes for a torn line.
     #: How often in a row it has happened; how many memories were worked into a page,
@@ -132,7 +132,7 @@ class MemoryChange(AgentEvent):
     #: Who did it: ``agent``, ``builder``, ``rules``, ``night`` or ``hand`` (in its files); empty
     #: where nobody in particular did.
     by: str = ""
-    title: str = ""  #: Of a note; of ``edit`` the file's name.
+    title: str = ""  #: Of a note.
     #: Whom a page is about, by name; of an agent that was renamed what it was called
     #: before.
     about: str = ""
@@ -143,7 +143,7 @@ OPERATIONS: Mapping[str, str] = {
     "repeat": "the newest memory happened again; its count rises",
     "mended": "a torn last line of the archive was set aside after a crash",
     "undo": "a compaction was undone",
-    "edit": "a person changed a file; with a problem: too late, and the change was set aside",
+    "edit": "a person changed a summary; with a problem: too late, and the change was set aside",
     "reindex": "the recall index is rebuilt",
     "note": "a note was written or added to",
     "unnote": "a note was moved to the forgotten ones",

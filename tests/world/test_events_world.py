@@ -9,11 +9,10 @@ from typing import Any
 import jsonschema
 
 from keepsake.agent import agent_log, runtime
-from keepsake.books.kept_lines import Commitment, CommitmentKind
 from keepsake.contrib.evennia.minds import close_all
 from keepsake.events.files import events
 from keepsake.events.prompts import prompt_text
-from keepsake.events.types import KINDS, OPERATIONS, World
+from keepsake.events.types import KINDS, World
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.types import CompactReason
 from keepsake.models.gateway import Gateway
@@ -189,50 +188,3 @@ class ServersTest(EventsWorld):
         assert ready["host"] == gone["host"] == self.fake.address
         assert gone["ready"] is False
         assert gone["problem"]
-
-
-class HandsTest(EventsWorld):
-    """Reads what was told of memories since it last asked."""
-
-    def setUp(self) -> None:
-        super().setUp()
-        self.seen = 0
-
-    def ops(self) -> list[tuple[str, str, str, str]]:
-        """Operation, of what, about whom or with what title, and by whom; what is lived apart."""
-        found = [each for each in self.logged("memory", "Mira") if each["seq"] > self.seen]
-        self.seen = max([self.seen, *(each["seq"] for each in found)])
-        assert {each["op"] for each in found} <= set(OPERATIONS)
-        return [
-            (each["op"], each["of"], each["about"] or each["title"], each["by"])
-            for each in found
-            if each["op"] not in ("append", "repeat", "profile")
-        ]
-
-    def test_what_a_person_changes_in_the_files_is_looked_for_every_few_minutes(self):
-        self.mira.db.paused = True
-        self.char1.execute_cmd("say I work as a miller, Mira.")
-        rule = Commitment(CommitmentKind.RULE, "Tom", "never sell the mill", 2)
-        self.mind.memory.commitments.add(rule)
-        keeper, folder = self.mind.keeper, self.mind.memory.folder
-        keeper.write_note("mill", "It is Tom's.", place="", by="builder")
-        self.mind.books.pinned.add("The mill is Tom's.")
-        self.mind.keeper.write_entry("Tom works at the mill.")
-        self.mind.look()
-        self.ops()
-        (note,) = folder.glob("notes/*.md")
-        (day,) = folder.glob("journal/*.md")
-        (tom,) = folder.glob("people/Tom-*.md")
-        for path in (note, day, tom, folder / "pinned.md", folder / "noticed.md"):
-            path.write_text(path.read_text().replace("mill", "forge"))
-        self.mind.look()
-        told = self.ops()
-        assert sorted(told) == [
-            ("edit", "journal", day.name, "hand"),
-            ("edit", "note", note.name, "hand"),
-            ("edit", "person", tom.name, "hand"),
-            ("edit", "pins", "pinned.md", "hand"),
-            ("edit", "promises", "noticed.md", "hand"),
-        ]
-        self.mind.look()
-        assert self.ops() == []

@@ -11,10 +11,9 @@ import pytest
 from keepsake.agent.agent_log import known_secrets
 from keepsake.events.files import events
 from keepsake.events.log import EventLog, Subscribers
-from keepsake.events.prompts import prompt_text
 from keepsake.events.schema import json_schema
 from keepsake.events.secrets import HIDDEN, Scrubber
-from keepsake.events.types import KINDS, Fault, Health, Recalled, Thought
+from keepsake.events.types import KINDS, Fault, Thought
 from keepsake.paths import REPOSITORY, Places, Ports
 from tests.sentences import table
 
@@ -82,37 +81,6 @@ def test_keys_of_the_environment_and_what_the_home_keeps_are_known(tmp_path, mon
 @pytest.mark.parametrize("line", table("no passwords"))
 def test_what_is_only_said_stays(line):
     assert Scrubber([KEY]).clean(line) == line
-
-
-def test_no_field_of_any_event_lets_a_secret_in(tmp_path):
-    log = EventLog(tmp_path, secrets=[KEY])
-    login = "connect Tom c67jHL8p"
-    log.emit(
-        Thought(
-            agent="Mira",
-            trigger="addressed",
-            priority="player",
-            outcome="refused",
-            prompt=f'who she is: {KEY}\nTom says, "{login}"\n~Mira>',
-            answer=f"say {login}",
-            command=f"say {login}",
-            reason=f"he said {KEY}",
-            problem=f"refused: {KEY!r}",
-            recalled=(Recalled(kind="note", title="my c67jHL8p", why="words: c67jhl8p, soup"),),
-        )
-    )
-    log.emit(Fault(level="error", text=f"HTTP 401: Bearer {KEY} was refused"))
-    log.emit(Health(provider="openai", host=f"http://u:{KEY}@h", ready=False, problem=KEY))
-    assert log.flush()
-    (thought, *_) = events(tmp_path)
-    text = prompt_text(tmp_path, thought["prompt"], thought["seq"])
-    log.close()
-    assert text == f'who she is: {HIDDEN}\nTom says, "connect Tom {HIDDEN}"\n~Mira>'
-    for path in tmp_path.iterdir():
-        found = path.read_text()
-        assert "sk-live" not in found
-        assert "4f9a" not in found
-        assert "c67jhl8p" not in found.casefold()
 
 
 @pytest.mark.parametrize(("head", "part", "times", "tail"), table("lines to backtrack in"))

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from keepsake.books.entries import EntryOrigin, Judge, local_day, standing
-from keepsake.books.files import Owner
 from keepsake.books.journal import Journal, importance
 from tests.sentences import table
 from tests.unit.mind import journals
@@ -19,13 +18,8 @@ CUP = 'Tom told me: "I will bring the blue cup back."'
 
 
 @pytest.fixture
-def log() -> list[str]:
-    return []
-
-
-@pytest.fixture
-def journal(tmp_path: Path, log: list[str]) -> Journal:
-    return Journal(tmp_path / "journal", Owner(report=log.append))
+def journal(tmp_path: Path) -> Journal:
+    return Journal(tmp_path / "journal")
 
 
 def file_of(journal: Journal) -> Path:
@@ -51,7 +45,7 @@ def test_what_is_written_can_be_read_again_and_is_written_once_a_day(journal: Jo
 # -- people at the files
 
 
-def test_what_a_person_wrote_stays_word_for_word(journal: Journal, log: list[str]):
+def test_what_a_person_wrote_stays_word_for_word(journal: Journal):
     path, day = file_of(journal), f"{local_day(NOON):%Y%m%d}"
     source = "\n".join(table("a day by hand")).format(day=day) + "\n"
     path.parent.mkdir()
@@ -64,8 +58,8 @@ def test_what_a_person_wrote_stays_word_for_word(journal: Journal, log: list[str
     assert rain.id == f"{day}-901"
     text = path.read_text()
     assert text.startswith(source), "to the letter"
-    assert len([line for line in log if "very" in line]) == 1
-    broken = int(journal.problems[0].split("line ")[1].split(":")[0])
+    (problem,) = (each for each in journal.problems if "very" in each)
+    broken = int(problem.split("line ")[1].split(":")[0])
     assert text.splitlines()[broken - 1] == f"## {day}-2"
 
 
