@@ -129,7 +129,7 @@ class MemoryChange(AgentEvent):
     #: how many entries were merged or folded.
     times: int = 1
     problem: str = ""  #: Why it could not be done, or why it had to be; empty if neither.
-    #: Who did it: ``agent``, ``builder``, ``rules``, ``night`` or ``hand`` (in its files); empty
+    #: Who did it: ``agent``, ``builder``, ``rules``, ``night`` or ``hand`` (in the file); empty
     #: where nobody in particular did.
     by: str = ""
     title: str = ""  #: Of a note.
