@@ -77,7 +77,7 @@ def use(name: Name) -> None:
         file = "" if model.name == SHIPPED else Path(model.file).name
         settings |= {"provider": EMBEDDED, "model_file": file}
 
-    file_of_profiles = RecordStore[str](lambda _path, text, _time: text, "settings")
+    file_of_profiles = RecordStore[str](lambda _path, text, _time: text)
     file_of_profiles.change(path, lambda text, _: with_settings(text or "", AGENT, settings))
     load(path)  # another profile may contradict it
     out.print(f"The agents use {name} now, by the section {AGENT} of {escape(str(path))}.")
