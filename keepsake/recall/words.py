@@ -67,8 +67,8 @@ _BEST = f"""
 ) ON id = row ORDER BY score DESC, row
 """
 _OF_TIME = f"""
-SELECT {_FIELDS} FROM words WHERE rowid BETWEEN 1 AND ? AND unixepoch(time) BETWEEN ? AND ?
-ORDER BY casefold(speaker) = ? DESC, rowid DESC LIMIT ?
+{_STORED} WHERE id BETWEEN 1 AND ? AND unixepoch(c5) BETWEEN ? AND ?
+ORDER BY casefold(c8) = ? DESC, id DESC LIMIT ?
 """
 _COUNTS = """
 SELECT value, (SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH value LIMIT ?))
@@ -181,7 +181,8 @@ class WordIndex:
     def counts(self) -> IndexCounts:
         """How many documents there are."""
         with self._connected() as database:
-            tables = ("words", "words WHERE rowid > 0", "waiting")
+            # Of each row FTS5 keeps its length too, and these few bytes are soon counted.
+            tables = ("words_docsize", "words_docsize WHERE id > 0", "waiting")
             asked = ", ".join(f"(SELECT count(*) FROM {each})" for each in tables)
             return IndexCounts(*database.execute(f"SELECT {asked}").fetchone())
 
