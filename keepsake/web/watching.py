@@ -1,4 +1,4 @@
-"""What the Server observes: the live stream, the metrics, the reactor's lag.
+"""What the Server observes: the live stream and the metrics.
 
 There is one a process, made before the agents' runtime, whose events it gets by its subscribers.
 """
@@ -16,7 +16,6 @@ from typing import Any
 from prometheus_client.metrics_core import Metric
 from twisted.internet import reactor as _reactor
 from twisted.internet.defer import Deferred
-from twisted.internet.task import LoopingCall
 from twisted.internet.threads import deferToThread
 
 from keepsake.agent.agent_log import known_secrets
@@ -30,21 +29,20 @@ from keepsake.events.log import Subscribers, WrittenEvent
 from keepsake.events.secrets import Scrubber
 from keepsake.events.types import MemoryChange
 from keepsake.json_lines import in_json
+from keepsake.models.queue import READY
 from keepsake.paths import Places
 from keepsake.web.access import watcher
 from keepsake.web.live import KEPT, LiveResource
-from keepsake.web.metrics import Metrics, gauge, model_servers
+from keepsake.web.metrics import Metrics, gauge
 from keepsake.web.world import STATES, on_reactor, state_of
 
-LOOK_SECONDS = 0.5
-"""Between two looks at how late the reactor is."""
 _LONGEST_TEXT = 4_000
 """Characters of a memory that a page is sent; the whole of it is in the archive."""
 _log = logging.getLogger("keepsake.web")
 
 
 class Watching:
-    """The live stream, the metrics and the lag of this process.
+    """The live stream and the metrics of this process.
 
     Attributes:
         subscribers: For the runtime, which reports events to them.
@@ -53,25 +51,12 @@ class Watching:
     """
 
     def __init__(self, here: Places, reactor: Any) -> None:
-        self._reactor, self._scrubber = reactor, Scrubber(known_secrets(here))
+        self._scrubber = Scrubber(known_secrets(here))
         self.live = LiveResource(reactor, _allowed, self.line, list(_before(here)))
-        self.metrics = Metrics(lambda: _gauges(len(self.live.streams), self._scrubber))
+        self.metrics = Metrics(lambda: _gauges(self._scrubber))
         self.subscribers = Subscribers()
         self.subscribers.on_written.append(self.live.written)
         self.subscribers.on_event.append(self.metrics.took)
-        self._looks, self._due = LoopingCall(self._look), 0.0
-        self._looks.clock = reactor
-
-    def start(self) -> None:
-        """Begin to look how late the reactor is."""
-        self._due = self._reactor.seconds() + LOOK_SECONDS
-        self._looks.start(LOOK_SECONDS, now=False)
-
-    def stop(self) -> None:
-        """Let all browsers go; after a reload they come again."""
-        if self._looks.running:
-            self._looks.stop()
-        self.live.close()
 
     def line(self, event: WrittenEvent) -> bytes:
         """The JSON of an event; that of a memory with its words, without secrets."""
@@ -87,11 +72,6 @@ class Watching:
         clean = {name: self._scrubber.clean(value) for name, value in words.items() if value}
         return in_json(record | clean).encode("utf-8", "replace")
 
-    def _look(self) -> None:
-        now = self._reactor.seconds()
-        self.metrics.lag.observe(max(now - self._due, 0.0))
-        self._due = now + LOOK_SECONDS
-
 
 @cache
 def watching() -> Watching:
@@ -100,27 +80,28 @@ def watching() -> Watching:
 
 
 @on_reactor
-def _gauges(streams: int, scrubber: Scrubber) -> list[Metric]:
-    """What is so now. ``streams``: How many browsers watch."""
-    found = [
-        gauge("up", "Whether the agents run", running()),
-        gauge("live_streams", "Browsers that watch", streams),
-    ]
+def _gauges(scrubber: Scrubber) -> list[Metric]:
+    """What is so now; the addresses of model servers without a password."""
+    found = [gauge("up", "Whether the agents run", {(): running()})]
     if not running():
         return found
-    minds, shared, memories = list(open_minds()), runtime(), 0
-    for mind in minds:
-        with suppress(KeepsakeError):  # an archive that cannot be opened now; its state says so
-            memories += mind.memory.memory.tiers.last_number
+    shared, who = runtime(), ("provider", "host")
     with suppress(KeepsakeError):  # a profile that cannot be used; `faults` tells of it
-        found += model_servers(shared.gateway.statuses(), scrubber)
-    states = dict.fromkeys(STATES, 0) | Counter(map(state_of, minds))
+        servers = [(s.provider, scrubber.clean(s.host), s) for s in shared.gateway.statuses()]
+        ready = {(provider, host): s.health == READY for provider, host, s in servers}
+        waiting = {
+            (provider, host, priority.name.lower()): count
+            for provider, host, status in servers
+            for priority, count in status.waiting.items()
+        }
+        found.append(gauge("model_server_ready", "Whether a model server answers", ready, *who))
+        found.append(gauge("queue_length", "Jobs that wait for a model", waiting, *who, "priority"))
+    states = dict.fromkeys(STATES, 0) | Counter(map(state_of, open_minds()))
     writable = shared.event_log is None or not shared.event_log.problem
     return [
         *found,
-        gauge("memories", "Memories of all agents", memories),
-        gauge("event_log_writable", "Whether the event log can be written", writable),
-        gauge("agents", "Agents, by their state", states, "state"),
+        gauge("event_log_writable", "Whether the event log can be written", {(): writable}),
+        gauge("agents", "Agents, by their state", {(s,): n for s, n in states.items()}, "state"),
     ]
 
 

@@ -60,10 +60,9 @@ def start() -> None:
     prepare(here)
     if (web_root := getattr(evennia.EVENNIA_SERVER_SERVICE, "web_root", None)) is not None:
         web_root.putChild(b"agents-live", watched.live)
-    _held.callback(watched.stop)
+    _held.callback(watched.live.close)
     _held.enter_context(vault_lock.take(here))
     shared = runtime.start(here, reactor, subscribers=traced(watched.subscribers))
-    shared.at_first_agent.append(watched.start)
     for moment in (SIGNAL_OBJECT_POST_PUPPET, SIGNAL_OBJECT_POST_UNPUPPET):
         moment.connect(notice_login)
     live(shared)
