@@ -20,7 +20,7 @@ class Exit(DefaultExit):
         """Let agents that follow the one who left come along."""
         super().at_post_traverse(traversing_object, source_location, **kwargs)
         if running():
-            for mind in list(open_minds()):
+            for mind in open_minds():
                 self._go_after(mind, traversing_object, source_location)
 
     def _go_after(self, mind: Mind, leader: Any, start: Any) -> None:

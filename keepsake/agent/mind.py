@@ -27,12 +27,11 @@ class Mind:
     """The components of one agent, made for each other; nothing of them is at work yet.
 
     Attributes:
-        begun: Whether they are at work; before that they can do nothing but wait, or be closed.
         memory_id: Which memories those are.
     """
 
     def __init__(self, life: Life, services: Runtime) -> None:
-        self.begun = self.closed = False
+        self.closed = False
         self.memory_id = ""
         self.workers = services.workers
         self.books = books = Books(life, services)
@@ -58,8 +57,7 @@ class Mind:
         self.sleeper: Sleeper = Sleeper(memory, self.thinker, nights, services)
 
     def begin(self) -> None:
-        """Open what it remembers, unless that is done, and go on from there."""
-        self.begun = True
+        """Open what it remembers, and go on from there."""
         self.memory.open()
         self.thinker.take_up()
         # In a thread, so that no thought waits for files; what people change from then on is seen.

@@ -142,7 +142,7 @@ def restore(here: Places, source: Path, *, replace: bool = False) -> Backup:
             What was there is as it was.
     """
     here.agents.mkdir(parents=True, exist_ok=True)
-    stages = {"home": here.home / _STAGE, "vault": here.vault / _STAGE}
+    stage = here.home / _STAGE
     with processes.alone(here):
         if processes.running(here):
             raise KeepsakeError(f"The world of {here.home} runs", "Stop it with `keepsake stop`")
@@ -156,12 +156,11 @@ def restore(here: Places, source: Path, *, replace: bool = False) -> Backup:
                             "Set KEEPSAKE_HOME and KEEPSAKE_VAULT to empty folders, or let it be "
                             "moved aside: `keepsake restore FILE --replace`",
                         )
-                    manifest = _unpack(source, stages)
-                    _check_database(here, stages["home"])
-                    aside = _put_in_place(here, stages, keep_tables=has_world)
+                    manifest = _unpack(source, stage)
+                    _check_database(here, stage / "home")
+                    aside = _put_in_place(here, stage, keep_tables=has_world)
             finally:
-                for stage in stages.values():
-                    shutil.rmtree(stage, ignore_errors=True)
+                shutil.rmtree(stage, ignore_errors=True)
     return Backup(source, manifest["files"], manifest["made"], aside)
 
 
@@ -171,23 +170,16 @@ def _has_world(here: Places) -> bool:
     return here.database.exists() or bool(here.database_url and database.ask(here, asked))
 
 
-def _unpack(source: Path, stages: dict[str, Path]) -> dict[str, Any]:
-    """Unpack a backup into the stages, by what its names begin with; its manifest."""
-    manifest: dict[str, Any] = {}
+def _unpack(source: Path, stage: Path) -> dict[str, Any]:
+    """Unpack a backup; its manifest."""
     try:
         with gzip.open(source) as packed, tarfile.open(fileobj=packed, mode="r|") as tar:
-            for member in tar:
-                top, _, name = member.name.partition("/")
-                if member.name == MANIFEST and (last := tar.extractfile(member)):
-                    manifest = json.load(last)
-                elif member.isreg() and top in stages and name:
-                    tar.extract(member.replace(name=name), stages[top], filter="data")
-                else:
-                    raise ValueError(f"it holds {member.name!r}, which no backup does")
+            tar.extractall(stage, filter="data")
             while packed.read(1 << 20):  # gzip's own checksum is behind the end
                 pass
-        if "made" not in manifest:
+        if not (stage / MANIFEST).exists():
             raise ValueError("its end is missing")
+        manifest: dict[str, Any] = json.loads((stage / MANIFEST).read_text(encoding="utf-8"))
     except (tarfile.TarError, gzip.BadGzipFile, EOFError, zlib.error, ValueError) as error:
         what = f"{source} is damaged, and nothing was changed: {error}"
         raise KeepsakeError(what, "Take another backup") from error
@@ -211,14 +203,14 @@ def _check_database(here: Places, stage: Path) -> None:
         raise KeepsakeError(what, "Take another backup")
 
 
-def _put_in_place(here: Places, stages: dict[str, Path], *, keep_tables: bool) -> tuple[Path, ...]:
+def _put_in_place(here: Places, stage: Path, *, keep_tables: bool) -> tuple[Path, ...]:
     """Move what is there aside and what is new to its place; where that went."""
     stamp = datetime.now(UTC).strftime("before-restore-%Y%m%d-%H%M%S-%f")
     if here.database_url:
         if keep_tables:
             (here.home / stamp).mkdir()
             database.copy_into(here, here.home / stamp)
-        dump = stages["home"] / database.DUMP
+        dump = stage / "home" / database.DUMP
         database.load_dump(here, dump)  # one transaction: if it fails all is as it was
         dump.unlink()
     old = [here.database.with_name(here.database.name + end) for end in ("", "-wal", "-shm")]
@@ -230,10 +222,13 @@ def _put_in_place(here: Places, stages: dict[str, Path], *, keep_tables: bool) -
         aside = top / stamp / path.relative_to(top)
         aside.parent.mkdir(parents=True, exist_ok=True)
         path.rename(aside)
-    for place in (here.home, here.config, here.agents):
-        staged = stages["home"] if place == here.home else stages["vault"] / place.name
+    for place, name in (
+        (here.home, "home"),
+        (here.config, "vault/config"),
+        (here.agents, "vault/agents"),
+    ):
         place.mkdir(exist_ok=True)
-        for new in sorted(staged.iterdir()) if staged.exists() else ():
-            new.rename(place / new.name)
+        for new in sorted((stage / name).glob("*")):
+            shutil.move(new, place)
     os.sync()
     return tuple(top / stamp for top in (here.home, here.vault) if (top / stamp).exists())

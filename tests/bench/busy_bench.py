@@ -49,7 +49,6 @@ def measure() -> Iterator[Figure]:
     size = Size()
     with tempfile.TemporaryDirectory() as scratch, world(Path(scratch), size) as made:
         made.timed("start", "start")
-        made.opened("opened after a start")
         player = Player.admin(made.copy)
         player.see(ROOM)
         made.brake(on=False)
@@ -57,7 +56,6 @@ def measure() -> Iterator[Figure]:
         idle, busy = (_while(made, player, size, busy=busy) for busy in (False, True))
         player.leave()
         made.timed("reload", "reload, busy")
-        made.opened("opened after a reload, busy")
         made.timed("stop", "stop, busy")
     yield from _figures(size, idle, busy)
     for name, seconds in made.took.items():

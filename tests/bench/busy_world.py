@@ -32,7 +32,7 @@ ROOM = "The Bench"
 _LETTERS = "bcdfghjklm"
 WINDOW_STEP = 44
 """About as many lines leave a window at a time."""
-_OPEN_SECONDS, _REST_SECONDS = 900.0, 3600.0
+_REST_SECONDS = 3600.0
 
 
 @dataclass(frozen=True)
@@ -59,14 +59,6 @@ class BusyWorld:
         began = time.monotonic()
         ended = self.copy.keepsake(command)
         assert ended.returncode == 0, ended.stdout + ended.stderr
-        self.took[name] = time.monotonic() - began
-
-    def opened(self, name: str) -> None:
-        """Wait until all agents are open, and keep what that took."""
-        began = time.monotonic()
-        while processes.ask(self.copy.here, "ready", seconds=120).get("unopened"):
-            assert time.monotonic() - began < _OPEN_SECONDS, "the agents were never all open"
-            time.sleep(0.1)
         self.took[name] = time.monotonic() - began
 
     def brake(self, *, on: bool) -> None:

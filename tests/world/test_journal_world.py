@@ -79,9 +79,9 @@ class TestBuilders(Building, JournalWorld):
         assert "told to me" in " ".join(shown.split())
         assert "judged by rules" in shown
         assert f"memories {self.number_of('blue cup')}" in shown
-        assert "Ostrey" in self.type("@journal Mira today")
+        assert "Ostrey" in self.type("@journal Mira ostrey")
         assert "has nothing of" in self.type("@journal Mira 2020-01-02")
-        shown = self.type("@journal Mira = blue cups")
+        shown = self.type("@journal Mira = blue CUP")
         assert "blue cup" in shown
         assert "Ostrey" not in shown
         assert "has nothing of 'zeppelin'" in self.type("@journal Mira zeppelin")

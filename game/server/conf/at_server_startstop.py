@@ -20,7 +20,6 @@ from game.server import control
 from keepsake.agent.agent_log import report
 from keepsake.agent.runtime import runtime
 from keepsake.contrib.evennia import lifecycle as agents
-from keepsake.contrib.evennia.minds import unopened
 from keepsake.errors import KeepsakeError
 from keepsake.paths import places
 from world.build import open_world
@@ -106,7 +105,6 @@ def _ready() -> dict[str, Any]:
         "ready": portal is not None and bool(portal.transport.connected),
         "pid": os.getpid(),
         "problem": _problem,
-        "unopened": unopened(),  # agents, which are opened one after another
     }
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from evennia.objects.models import ObjectDB
@@ -14,8 +13,8 @@ from keepsake.agent.attention import TALK_SECONDS
 from keepsake.agent.runtime import now, running, runtime
 from keepsake.agent.surroundings import identity_of, is_agent, players_near, talkativeness
 from keepsake.contrib.evennia.creation import FOLDER
-from keepsake.contrib.evennia.minds import mind_of, open_minds, unopened
-from keepsake.contrib.evennia.news import Absentee, News, Witness, chosen, news_of
+from keepsake.contrib.evennia.minds import mind_of, open_minds
+from keepsake.contrib.evennia.news import Absentee, News, chosen, news_of
 from keepsake.errors import KeepsakeError
 from keepsake.events.files import time_of
 
@@ -26,8 +25,6 @@ else:
 
 LEFT = "left"
 """Attribute: when they went, in ISO format."""
-AGAIN = 1.0
-"""Seconds between two looks whether all agents are open."""
 PATIENCE = 30.0
 """Seconds after which nothing of it is shown any more."""
 
@@ -72,16 +69,7 @@ def tell_of_absence(character: Any) -> None:
     """Look for it in a worker, and show it if there is anything."""
     left = time_of(character.attributes.get(LEFT))
     character.attributes.add(LEFT, now().isoformat())  # a crash tells nobody that they go
-    if left is not None and running():
-        _look_back(character, left)
-
-
-def _look_back(character: Any, left: datetime) -> None:
-    """Ask all agents, which just after a start are not open yet."""
-    if not running() or character.pk is None:
-        return
-    if unopened():
-        runtime().timer.callLater(AGAIN, _look_back, character, left)
+    if left is None or not running():
         return
     ignored = dict(character.attributes.get("ignored") or {})
     who = Absentee(character.key, identity_of(character), left, ignored)
@@ -92,7 +80,7 @@ def _look_back(character: Any, left: datetime) -> None:
         found: list[News] = []
         for mind, name, key in known:
             with suppress(KeepsakeError, OSError):  # told elsewhere
-                found += news_of(Witness(name, key, mind.memory.memory.archive), who)
+                found += news_of(mind.memory.memory.archive, name, key, who)
         return chosen(found)
 
     def failed(failure: Failure) -> None:

@@ -19,8 +19,7 @@ from keepsake.agent.agent_log import logged
 from keepsake.agent.runtime import COMPACTING_AT_ONCE, Runtime
 from keepsake.contrib.evennia.agents import notice_login
 from keepsake.contrib.evennia.apps import places
-from keepsake.contrib.evennia.creation import all_agents
-from keepsake.contrib.evennia.minds import close_all, open_in_turn, open_minds, unopened
+from keepsake.contrib.evennia.minds import close_all, open_all, open_minds
 from keepsake.contrib.otel import traced
 from keepsake.errors import KeepsakeError
 from keepsake.paths import prepare
@@ -51,7 +50,7 @@ def at_server_cold_stop() -> None:
 
 
 def start() -> None:
-    """Start what all agents run on, and have every agent's memory opened in its turn.
+    """Start what all agents run on, and have every agent's memory opened.
 
     Raises:
         KeepsakeError: A folder cannot be written to, or another game has the vault.
@@ -69,9 +68,9 @@ def start() -> None:
 
 
 def live(shared: Runtime) -> None:
-    """Have every agent's memory opened in its turn, and let all think."""
+    """Have every agent's memory opened, and let all think."""
     global _housekeeping  # noqa: PLW0603 - one a process, like what it looks after
-    open_in_turn(all_agents())
+    shared.post(open_all)
     shared.gateway.on_ready = _model_is_back
     _housekeeping = LoopingCall(_keep_house)
     _housekeeping.clock = shared.timer
@@ -80,7 +79,7 @@ def live(shared: Runtime) -> None:
 
 def _model_is_back() -> None:
     """Have those answered whom no model answered, now that a server is well again."""
-    for mind in list(open_minds()):
+    for mind in open_minds():
         mind.thinker.model_is_back()
 
 
@@ -96,11 +95,10 @@ def stop(*, reload: bool) -> None:
 def _keep_house() -> None:
     """What no event of the world would set off: a full disk that is empty again, retries.
 
-    A thread is left to who has to compact before it can answer; and as long as some are not open
-    yet, that is what there is to do.
+    A thread is left to who has to compact before it can answer.
     """
-    minds = list(open_minds())
-    busy = COMPACTING_AT_ONCE if unopened() else sum(mind.compactions.compacting for mind in minds)
+    minds = open_minds()
+    busy = sum(mind.compactions.compacting for mind in minds)
     for mind in minds:
         # One that compacts would have to be waited for, and does all this itself.
         if mind.closed or mind.compactions.compacting:

@@ -3,14 +3,11 @@
 The components live here, by the agent's database number, and not on the Evennia object:
 Evennia may drop an object from its cache at any time, and an archive must have one owner.
 
-After a start they are opened one after the other while players play: a worker thread reads, the
-reactor thread hears of it and goes on to the next. Whoever asks for a mind that is not open yet
-has it opened right then, so nothing that is said to an agent is lost.
+They are opened at a start, some milliseconds each, or when somebody first asks for one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -20,14 +17,12 @@ from twisted.internet.task import LoopingCall
 
 from keepsake.agent.agent_log import logged
 from keepsake.agent.mind import Mind
-from keepsake.agent.runtime import Runtime, running, runtime
+from keepsake.agent.runtime import running, runtime
 from keepsake.agent.sleep.sleeper import TICK_SECONDS
 from keepsake.agent.surroundings import Life
-from keepsake.contrib.evennia.creation import MEMORY_ID, settle_memory
+from keepsake.contrib.evennia.creation import MEMORY_ID, all_agents, settle_memory
 
 _minds: dict[int, Mind] = {}
-_unopened: dict[int, Any] = {}
-"""The agents whose turn to be opened has not come yet."""
 _ticking: LoopingCall | None = None
 
 
@@ -37,71 +32,52 @@ def mind_of(agent: Any) -> Mind | None:
     None while no runtime runs, and for an agent that is being deleted: what it still sees
     of its own end must not open its archive again.
     """
-    if (mind := _minds.get(agent.id)) is not None and mind.begun:
+    number = agent.id
+    if (mind := _minds.get(number)) is not None:
         if mind.memory_id == agent.attributes.get(MEMORY_ID):
             return mind
-        close_mind(agent.id)  # somebody gave it another memory
-    if not running() or agent.id is None or agent.ndb.being_deleted:
+        close_mind(number)  # somebody gave it another memory
+    if not running() or number is None or agent.ndb.being_deleted:
         return None
-    mind = _made(agent)
-    if not mind.begun:
+    shared = runtime()
+    while shared.at_first_agent:
+        shared.at_first_agent.pop(0)()
+    shared.subscribers.agent_ids[agent.key] = number
+    settle_memory(agent)
+    if number not in _minds:  # else it is a copy, which has begun meanwhile
+        # Evennia keeps what it has loaded: the database is asked only the first time.
+        find = partial(ObjectDB.objects.get_id, number)
+        folder = shared.places.agents / agent.memory_folder
+        _minds[number] = mind = Mind(Life(number, agent.key, folder, find, known_names), shared)
+        mind.memory_id = agent.attributes.get(MEMORY_ID)
         mind.begin()
-        if _unopened.pop(agent.id, None) is not None:
-            mind.thinker.schedule()
         _tick_from_now_on()
-    return mind
+    return _minds[number]
 
 
 def mind_by_number(agent_id: int) -> Mind | None:
     """The mind of the agent with that database number, if it is open now."""
-    mind = _minds.get(agent_id)
-    return mind if mind is not None and mind.begun else None
+    return _minds.get(agent_id)
 
 
-def open_minds() -> Iterator[Mind]:
+def open_minds() -> list[Mind]:
     """Every mind that is open now."""
-    yield from [mind for mind in _minds.values() if mind.begun]
+    return list(_minds.values())
 
 
-def unopened() -> int:
-    """How many agents wait for their turn to be opened."""
-    return len(_unopened)
-
-
-def open_in_turn(agents: Iterable[Any]) -> None:
-    """Open the minds of these agents one after the other, and let them think."""
-    shared = runtime()
+def open_all() -> None:
+    """Open the minds of all agents, and let them think."""
+    agents = all_agents() if running() else []
+    for agent in agents:  # or the first would take others for players
+        runtime().subscribers.agent_ids[agent.key] = agent.id
     for agent in agents:
-        _unopened[agent.id] = agent
-        # or the first would take others for players
-        shared.subscribers.agent_ids[agent.key] = agent.id
-    shared.post(lambda: _open_next(shared))
-
-
-def _open_next(shared: Runtime) -> None:
-    if not running() or runtime() is not shared or not _unopened:
-        return
-    number, agent = next(iter(_unopened.items()))
-
-    def prepared() -> None:
-        if running() and runtime() is shared:
-            with logged(f"{agent.key}: The mind could not be opened"):
-                mind_of(agent)
-            _unopened.pop(number, None)
-            _open_next(shared)
-
-    with logged(f"{agent.key}: The mind could not be made"):
-        if agent.id is not None and not agent.ndb.being_deleted:
-            # Its turn ends when that is read: reading two at once would only take longer for both.
-            reading = shared.workers.submit(_made(agent).memory.open)
-            reading.add_done_callback(lambda _: shared.post(prepared))
-            return
-    shared.post(prepared)
+        with logged(f"{agent.key}: The mind could not be opened"):
+            if mind := mind_of(agent):
+                mind.thinker.schedule()
 
 
 def close_mind(agent_id: int) -> None:
     """The agent is gone; its archive stays."""
-    _unopened.pop(agent_id, None)
     if mind := _minds.pop(agent_id, None):
         mind.close()
         mind.keeper.recaller.forget()
@@ -113,10 +89,9 @@ def close_all() -> None:
     if _ticking is not None:
         _ticking.stop()
     _ticking = None
-    for mind in list(_minds.values()):
+    for mind in open_minds():
         mind.close()
     _minds.clear()
-    _unopened.clear()
 
 
 def _tick_from_now_on() -> None:
@@ -129,7 +104,7 @@ def _tick_from_now_on() -> None:
 
 
 def _tick() -> None:
-    minds = list(open_minds())
+    minds = open_minds()
     for mind in minds:
         with logged(f"{mind.memory.name}: Its day could not go on"):
             mind.sleeper.tick()
@@ -143,23 +118,3 @@ def known_names() -> frozenset[str]:
     """The names of all people and places. Recall treats a mention of one as more than a word."""
     families = (kind.objects.all_family() for kind in (DefaultCharacter, DefaultRoom))
     return frozenset(n for each in families for n in each.values_list("db_key", flat=True))
-
-
-def _made(agent: Any) -> Mind:
-    """Its mind, which may have to begin yet."""
-    number, shared = agent.id, runtime()
-    if number in _minds:
-        return _minds[number]
-    while shared.at_first_agent:
-        shared.at_first_agent.pop(0)()
-    shared.subscribers.agent_ids[agent.key] = number
-    settle_memory(agent)
-    if number in _minds:  # a copy, which has begun meanwhile
-        return _minds[number]
-    # Evennia keeps what it has loaded: the database is asked only the first time.
-    find = partial(ObjectDB.objects.get_id, number)
-    folder = shared.places.agents / agent.memory_folder
-    life = Life(number, agent.key, folder, find, known_names)
-    _minds[number] = mind = Mind(life, shared)
-    mind.memory_id = agent.attributes.get(MEMORY_ID)
-    return mind

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum
-from itertools import islice
+from itertools import islice, takewhile
 
 from keepsake.archive.log import Archive
 from keepsake.archive.privacy import is_private
@@ -63,20 +63,15 @@ class News:
     same: str
 
 
-@dataclass(frozen=True, slots=True)
-class Witness:
-    """An agent, by name and key, with what is looked into."""
-
-    name: str
-    key: str
-    archive: Archive
-
-
-def news_of(witness: Witness, who: Absentee) -> Iterator[News]:
-    """What one agent has to tell; reads files, so it belongs in a worker thread."""
-    for memory in _since(witness.archive, who):
-        if found := _told(memory, witness, who):
-            yield found
+def news_of(archive: Archive, name: str, key: str, who: Absentee) -> Iterator[News]:
+    """What the agent of that name and key has to tell, newest first; reads files."""
+    lines = islice(archive.lines_back(), MOST_LINES)
+    since = takewhile(lambda each: each.time >= who.since, memories_in(map(parsed, lines)))
+    for memory in since:
+        hidden = is_private(memory) or who.ignores(memory.source_id) or memory.source_id == who.key
+        # Nor what those whom they ignore are said to say.
+        if not hidden and not any(names(memory.text, each) for each in who.ignored.values()):
+            yield from _told(memory, name, "" if who.ignores(key) else name, who.name)
 
 
 def chosen(found: Iterable[News]) -> list[News]:
@@ -88,36 +83,21 @@ def chosen(found: Iterable[News]) -> list[News]:
     return [*sorted(first.values(), key=lambda each: each.kind), *rest][:SHOWN]
 
 
-def _since(archive: Archive, who: Absentee) -> Iterator[Memory]:
-    """The memories since they left, the newest first."""
-    for line in islice(archive.lines_back(), MOST_LINES):
-        for memory in memories_in([parsed(line)]):
-            if memory.time < who.since:
-                return
-            yield memory
-
-
-def _told(memory: Memory, witness: Witness, who: Absentee) -> News | None:
-    if is_private(memory) or who.ignores(memory.source_id) or memory.source_id == who.key:
-        return None
-    if any(names(memory.text, each) for each in who.ignored.values()):
-        return None  # nor what they are said to say
-    if memory.event == _DEED and names(memory.text, who.name):
-        return News(NewsKind.DEED, memory.time, memory.text, memory.text)
+def _told(memory: Memory, name: str, own: str, who: str) -> Iterator[News]:
+    """What a memory of the agent tells of ``who``; ``own``: empty if its words do not count."""
+    if memory.event == _DEED and names(memory.text, who):
+        yield News(NewsKind.DEED, memory.time, memory.text, memory.text)
+        return
     if said := own_words(memory):
-        speaker, to = witness.name, memory.to or said.to
-        if who.ignores(witness.key):
-            return None
+        speaker, to = own, memory.to or said.to
     elif said := heard(memory):
-        speaker, to = said.who, witness.name if said.to == "you" else said.to
-    else:
-        return None
-    about = [each for each in SENTENCE_GAP.split(said.words) if names(each, who.name)]
-    if not about or names(to, who.name):
-        return None
+        speaker, to = said.who, name if said.to == "you" else said.to
+    about = [each for each in SENTENCE_GAP.split(said.words) if names(each, who)] if said else []
+    if not about or not speaker or names(to, who):
+        return
     asked = about[0].endswith("?")
     did = f"asked {to or 'around'} after you" if asked else f"spoke of you{f' to {to}' * bool(to)}"
     where = f" at {memory.place}" if memory.place else ""
     text = f'{speaker} {did}{where}: "{shorten(about[0], LONGEST)}"'
     kind = NewsKind.ASKED if asked else NewsKind.SPOKE
-    return News(kind, memory.time, text, f"{speaker}: {about[0]}")
+    yield News(kind, memory.time, text, f"{speaker}: {about[0]}")

@@ -71,8 +71,8 @@ class CmdAgent(BuilderCommand):
       @agent/compaction <name> [<n>]      its compactions, or one of them with
                                           the memories that it covers;
                                           |w/compaction/undo|n: take the last back
-      @agent/journal <name> [<words>]     its journal: today, 2026-11-21, or
-                                          entries with these words
+      @agent/journal <name> [<words>]     its journal, or the entries with these
+                                          words, or of a day: 2026-11-21
       @agent/people <name> [<who>]        its pages about people
       @agent/notes <name>                 its notes
       @agent/note <name>/<title> [= <text>]  read a note, or add to it

@@ -15,7 +15,7 @@ from evennia.objects.objects import DefaultCharacter
 from evennia.utils.ansi import strip_ansi
 from evennia.utils.evmore import EvMore
 from evennia.utils.evtable import EvTable
-from evennia.utils.utils import class_from_module
+from evennia.utils.utils import class_from_module, time_format
 from twisted.internet.defer import TimeoutError
 from twisted.python.failure import Failure
 
@@ -27,7 +27,7 @@ from keepsake.archive.records import EDITED
 from keepsake.contrib.evennia.agents import AgentMixin
 from keepsake.contrib.evennia.creation import all_agents, find_agents
 from keepsake.contrib.evennia.minds import mind_of
-from keepsake.contrib.evennia.wording import counted, listed, quoted
+from keepsake.contrib.evennia.wording import listed, quoted
 from keepsake.errors import KeepsakeError
 from keepsake.memory.ladder import UNCHANGED
 
@@ -239,10 +239,4 @@ def when(time: datetime | None, now: datetime) -> str:
 
 def ago(time: datetime | None, now: datetime) -> str:
     """How long ago in the largest unit that fits: ``3 minutes ago``; ``never`` for None."""
-    if time is None:
-        return "never"
-    seconds = (now - time).total_seconds()
-    for size, unit in ((86400, "day"), (3600, "hour"), (60, "minute")):
-        if seconds >= size:
-            return f"{counted(int(seconds // size), unit)} ago"
-    return "just now"
+    return "never" if time is None else f"{time_format((now - time).total_seconds(), 4)} ago"

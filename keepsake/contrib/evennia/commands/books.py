@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 
 from keepsake.agent.runtime import runtime
 from keepsake.books.entries import JournalEntry
@@ -24,13 +23,11 @@ from keepsake.contrib.evennia.commands.base import (
 )
 from keepsake.contrib.evennia.wording import counted
 from keepsake.errors import KeepsakeError
-from keepsake.language.perception import telling
 
 NEWEST = 30
 """Entries of the journal that are shown when nothing is asked for."""
 MOST = 300
 """Entries, or people, that are shown at most."""
-_DAYS = {"today": 0, "yesterday": 1}
 
 # -- notes and pins
 
@@ -146,7 +143,7 @@ def rules_dropped(books: Sequence[tuple[str, Commitments]], person: str) -> str:
 
 
 def journal(query: Query) -> Callable[[], str]:
-    """``@journal``: the newest entries, those of a day, or those that tell of some words."""
+    """``@journal``: the newest entries, or those with some words, such as ``2026-11-21 cup``."""
     name, words, book = query.name, query.words, query.mind.books.journal
     return lambda: _entries(name, book, words)
 
@@ -165,22 +162,9 @@ def _asked(entries: Sequence[JournalEntry], words: str) -> tuple[Sequence[Journa
     if not words:
         newest = entries[-NEWEST:]
         return newest, f"(the newest {len(newest)} of {counted(len(entries), 'entry')})"
-    if (day := _day(words)) is not None:
-        return [each for each in entries if _local(each) == day], f"of {day:%A %d %B %Y}"
-    wanted = telling(words) or set(words.casefold().split())
-    found = [
-        each for each in entries if wanted <= telling(each.text) | set(each.text.casefold().split())
-    ]
-    return found, f"of {words!r}"
-
-
-def _day(words: str) -> date | None:
-    """The day that is meant; None if words are."""
-    if (back := _DAYS.get(words.casefold())) is not None:
-        return datetime.now().astimezone().date() - timedelta(days=back)
-    with suppress(ValueError):
-        return date.fromisoformat(words)
-    return None
+    wanted = words.casefold().split()
+    texts = ((each, f"{_local(each)} {each.text}".casefold()) for each in entries)
+    return [each for each, text in texts if all(word in text for word in wanted)], f"of {words!r}"
 
 
 def _local(entry: JournalEntry) -> date:
