@@ -7,6 +7,7 @@ does is in its charts.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics
 from prometheus_client.exposition import generate_latest
@@ -74,7 +75,7 @@ class Metrics(Collector):
                 self._faults.labels(event.level).inc()
 
 
-def gauge(name: str, words: str, values: Mapping[tuple[str, ...], float], *labels: str) -> Metric:
+def gauge(name: str, words: str, values: Mapping[Any, float], *labels: str) -> Metric:
     """A value for each combination of labels; without labels one value, of none."""
     found = GaugeMetricFamily(f"keepsake_{name}", words, labels=labels)
     for which, value in values.items():
