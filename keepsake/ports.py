@@ -54,16 +54,8 @@ class TargetModel(Protocol):
         """The most tokens that may be new in a prompt since the last one; 0 for any number."""
 
     @property
-    def max_tokens(self) -> int:
-        """The most tokens of an answer."""
-
-    @property
     def takes_tools(self) -> bool:
         """Whether the model can call tools."""
-
-    @property
-    def is_stopgap(self) -> bool:
-        """Whether it is the shipped 270M model, for which rules answer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,22 +12,19 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
-from urllib.parse import urlencode
 
 from keepsake.errors import BadAnswer, ModelFailed, ModelMissing, ModelRejected
 from keepsake.models.capabilities import Capabilities, is_chat_template, thinks_aloud
 from keepsake.models.http import JsonServer, ServerWords, shown
 from keepsake.models.model import LOOK_SECONDS, SentAnswer, ServerModel, tools_as_sent
-from keepsake.models.profiles import CHAT, DIALOGUE, LLAMA_CPP, OLLAMA, OTHER, VLLM, ModelProfile
+from keepsake.models.profiles import CHAT, DIALOGUE, LLAMA_CPP, OTHER, VLLM, ModelProfile
 from keepsake.ports import GenerationRequest
 
 KEY_VARIABLES = ("KEEPSAKE_OPENAI_API_KEY", "OPENAI_API_KEY")
 """Where the key comes from, and the only places that it comes from."""
 
-_OWNERS = {"vllm": VLLM, "llamacpp": LLAMA_CPP, "library": OLLAMA}
+_OWNERS = {"vllm": VLLM, "llamacpp": LLAMA_CPP}
 """What a server is, by the owner that its list of models names."""
-_OLLAMA_CONTEXT = 4096
-"""Tokens that Ollama looks at where nobody says another number; it cuts longer prompts silently."""
 _CONTEXTS = ("max_model_len", "context_length", "context_window", "max_context_length")
 """What servers call a model's context in their list: vLLM, OpenRouter, Groq, LM Studio."""
 
@@ -91,23 +88,13 @@ class OpenAIModel(ServerModel):
         owners = (_OWNERS.get(str(each.get("owned_by"))) for each in rows)
         kind = next(filter(None, owners), OTHER)
         props: Mapping[str, Any] = {}
-        if kind in (LLAMA_CPP, OLLAMA, OTHER):
-            page = "/api/ps" if kind == OLLAMA else "/props"
-            # Another server has no such page.
+        if kind != VLLM:  # another server has no such page
             with suppress(ModelMissing, ModelRejected, BadAnswer, ModelFailed):
-                props = self._http.call("GET", page, seconds=LOOK_SECONDS)
-                if props.get("role") == "router":  # of llama.cpp, which serves several models
-                    page = f"/props?{urlencode({'model': self.profile.model})}"
-                    props = self._http.call("GET", page, seconds=LOOK_SECONDS)
+                props = self._http.call("GET", "/props", seconds=LOOK_SECONDS)
         if kind != LLAMA_CPP and not {"default_generation_settings", "build_info"} & props.keys():
             own = [each for each in rows if each.get("id") == self.profile.model] or rows[:1]
-            least = 0
-            if kind == OLLAMA:  # what it has loaded tells its size, which nobody can choose here
-                loaded = props["models"] if isinstance(props.get("models"), list) else []
-                own = [each for each in loaded if each.get("model") == self.profile.model]
-                least = self.profile.context_tokens or _OLLAMA_CONTEXT
             sizes = [each[name] for each in own for name in _CONTEXTS if each.get(name)]
-            return Capabilities(kind, known=True, context=_count(sizes[0] if sizes else least))
+            return Capabilities(kind, known=True, context=_count(sizes[0] if sizes else 0))
         template = str(props.get("chat_template") or "")
         chat = is_chat_template(template) or "chat_template" not in props
         can, settings = (

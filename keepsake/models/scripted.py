@@ -1,8 +1,8 @@
 """A model that is none: it plays an agent by rules, and the same prompts have the same answers.
 
 For simulations that anybody can repeat, and for trying things out without a model server. It
-reads who is there and what was just said, and greets, answers, thanks, looks, walks, notes and
-recalls; which of it, and in which words, a random generator says that is seeded by the prompt.
+reads who is there and what was just said, and answers, chats, looks, walks, notes and recalls;
+which of it, and in which words, a random generator says that is seeded by the prompt.
 An agent that waits leaves no memory, so a prompt may come again as it was: then how often it has
 come counts too, or nothing would ever happen again.
 """
@@ -10,7 +10,6 @@ come counts too, or nothing would ever happen again.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
@@ -31,10 +30,9 @@ _LINES: Mapping[str, Sequence[str]] = yaml.safe_load(
 )
 """What it says, by the occasion."""
 _SPEECH = ("says", "asks", "shouts", "whispers")
-_COMES = (" arrives", " has entered the game", " comes", " enters", " walks in")
 _EXITS, _HERE, _ASLEEP = "Exits: ", "Also here: ", " (asleep)"
-_OWN_LATELY, _LATELY = 6, 60
-"""Of its own acts, none is done again among so many; lines of the window that are read."""
+_OWN_LATELY = 6
+"""Of its own acts, none is done again among so many."""
 
 
 class ScriptedModel:
@@ -57,7 +55,8 @@ class ScriptedModel:
         Raises:
             ModelRejected: The prompt is not a thought of an agent.
         """
-        if (scene := read(request.prompt)) is None:
+        *lines, own = request.prompt.rstrip().split("\n")
+        if not (own.startswith("~") and own.endswith(">") and len(own) > 2):
             raise ModelRejected(
                 "The scripted model only plays agents",
                 "Give profiles that summarise another provider in llm.md, such as extractive",
@@ -70,8 +69,10 @@ class ScriptedModel:
         throw = f"{seed}\n{request.temperature}\n{again}\n{request.prompt}"
         dice = Random(throw.encode("utf-8", "replace"))
         reason = f" | {dice.choice(_LINES['reasons'])}" if dice.random() < 0.6 else ""
-        tries = (_idea(scene, dice) for _ in range(_TRIES))
-        act = next((each for each in tries if each not in scene.lately), "say Well, well.")
+        done = [x.removeprefix(own).partition(" | ")[0].strip() for x in lines if x.startswith(own)]
+        tries = (_idea(lines, own, dice) for _ in range(_TRIES))
+        lately = done[-_OWN_LATELY:]
+        act = next((each for each in tries if each not in lately), "say Well, well.")
         text = " ".join(act.split(" ")[: max(int(request.max_tokens / 1.5), 1)]) + reason
         prompt, completion = Heuristic().of(request.prompt), Heuristic().of(text)
         seconds = round(prompt / _READ + completion / _WRITTEN, 3)
@@ -90,94 +91,52 @@ class ScriptedModel:
         """There is nothing to close."""
 
 
-@dataclass(frozen=True, slots=True)
-class PromptScene:
-    """A prompt, as far as the scripted model understands it."""
+def _idea(lines: Sequence[str], own: str, dice: Random) -> str:
+    """One idea of what to do in the scene of a prompt, whose own acts begin with ``own``."""
+    here = [each for each in _listed(lines, _HERE) if not each.endswith(_ASLEEP)]
+    people = [each for each in here if each[:1].isupper()]
+    things = [each for each in here if not each[:1].isupper()]
+    thing = dice.choice(things) if things else "lamp"
+    speaker, said, to_me = _said(lines, own)
+    who = speaker or (dice.choice(people) if people else "")
+    topic = max(reversed(words(said)), key=len, default="weather").casefold()
 
-    exits: tuple[str, ...]
-    people: tuple[str, ...]  # who is there and awake
-    things: tuple[str, ...]  # what lies there
-    said: tuple[str, str, bool] | None  # who said what last, and whether to the agent
-    came: str  # who has come since the agent last did something
-    gave: tuple[str, str] | None  # who gave it what since then
-    nudged: bool  # whether its last answer was refused
-    lately: tuple[str, ...]  # the last things that it did, as commands
-
-
-def _idea(scene: PromptScene, dice: Random) -> str:
-    """One idea of what to do."""
-    who = dice.choice(scene.people) if scene.people else ""
-    thing = dice.choice(scene.things) if scene.things else "lamp"
-    topic = max(reversed(words(scene.said[1])), key=len, default="") if scene.said else ""
-
-    def filled(occasion: str, who: str, thing: str = thing) -> str:
+    def filled(occasion: str) -> str:
         """A line for the occasion; without a name where there is nobody."""
         line = dice.choice(_LINES[occasion])
         line = line if who else line.replace(", {who}", "").replace("{who}", "nobody")
-        named = line.format(who=who, topic=topic.casefold() or "weather", thing=thing)
-        return named.replace("|", "/")
+        return line.format(who=who, topic=topic, thing=thing).replace("|", "/")
 
-    done = f"emote {filled('emotes', who)}"
-    if scene.nudged:  # what it tried went wrong: something that cannot
-        return done
-    if scene.gave:
-        return f"say {filled('thanks', *scene.gave)}"
-    if scene.said:
-        speaker, said, to_me = scene.said
+    done = f"emote {filled('emotes')}"
+    if said:
         if not to_me and dice.random() < 0.55:
             return dice.choice(("wait", done))
         if not to_me and dice.random() < 0.25:
             note = f"note {speaker}: {said.replace('|', '/')[:160]}"
-            return dice.choice((f"recall {speaker} {topic.casefold()}", note))
-        return f"say {filled('answers' if '?' in said else 'acknowledged', speaker)}"
-    if scene.came in scene.people:
-        return f"say {filled('greetings', scene.came)}"
-    choices = ["wait", "wait", done, done, "look", f"journal {filled('journal', who)}"]
-    choices += [f"say {filled('small_talk', who)}"] * 3 + [f"recall {who}"] if who else []
-    choices += [f"go {dice.choice(scene.exits)}"] * 2 if scene.exits else []
-    choices += [f"examine {thing}", f"get {thing}"] if scene.things else []
+            return dice.choice((f"recall {speaker} {topic}", note))
+        return f"say {filled('answers' if '?' in said else 'acknowledged')}"
+    choices = ["wait", "wait", done, done, "look", f"journal {filled('journal')}"]
+    choices += [f"say {filled('small_talk')}"] * 3 + [f"recall {who}"] if who else []
+    choices += [f"go {each}" for each in _listed(lines, _EXITS)[:2]]
+    choices += [f"examine {thing}"] if things else []
     return dice.choice(choices)
 
 
-def read(prompt: str) -> PromptScene | None:
-    """The scene of a prompt; None for one that is no thought of an agent."""
-    *lines, own = prompt.rstrip().split("\n")
-    name = own[1:-1]
-    if not (own.startswith("~") and own.endswith(">") and name and "~" not in name):
-        return None
-    marks = [number for number, line in enumerate(lines) if line == "---"]
-    window = lines[: marks[-1] if marks else None][-_LATELY:]
-    acts = [n for n, line in enumerate(window) if line.startswith(own)]
-    here = _listed(lines, _HERE)
-    awake = [each for each in here if not each.endswith(_ASLEEP)]
-    said = list[tuple[str, str, bool]]()
-    came, gave = "", None
-    for line in window[acts[-1] + 1 if acts else 0 :]:
+def _said(lines: Sequence[str], own: str) -> tuple[str, str, bool]:
+    """Who said what since the agent's last act, and whether to it: that counts before the rest."""
+    found = ("", "", False)
+    for line in lines:
         who, _, rest = line.partition(" ")
-        if not who[:1].isupper() or who == name:
-            continue
         head, sign, spoken = rest.partition(', "')
         verb, _, to = head.partition(" ")
-        if sign and verb in _SPEECH and to in ("", "to you"):
-            said.append((who, spoken.removesuffix('"'), to == "to you"))
-        elif rest.startswith("gives you "):
-            gave = who, rest.removeprefix("gives you ").rstrip(".")
-        elif f" {rest}".startswith(_COMES):
-            came = who
-    own_acts = [window[n].removeprefix(own).partition(" | ")[0].strip() for n in acts]
-    return PromptScene(
-        exits=_listed(lines, _EXITS),
-        people=tuple(each for each in awake if each[:1].isupper()),
-        things=tuple(each for each in awake if not each[:1].isupper()),
-        said=next((each for each in reversed(said) if each[2]), said[-1] if said else None),
-        came=came,
-        gave=gave,
-        nudged=bool(lines) and lines[-1].startswith("You ") and _HERE not in lines[-1],
-        lately=tuple(own_acts[-_OWN_LATELY:]),
-    )
+        if line.startswith(own):
+            found = ("", "", False)
+        elif sign and verb in _SPEECH and who != own[1:-1] and (to == "to you" or not found[2]):
+            found = (who, spoken.removesuffix('"'), to == "to you")
+    return found
 
 
-def _listed(lines: Sequence[str], head: str) -> tuple[str, ...]:
+def _listed(lines: Sequence[str], head: str) -> list[str]:
     line = next((each for each in reversed(lines) if each.startswith(head)), head)
     named = line.removeprefix(head).split(", ")
-    return tuple(each for each in named if each and each not in ("none", "nobody"))
+    return [each for each in named if each and each not in ("none", "nobody")]

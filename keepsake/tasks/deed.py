@@ -93,28 +93,37 @@ def _argument(verb: Verb, rest: str, options: Options) -> str:
     Raises:
         _Refused: It names what is not there.
     """
+    people = options.people
     match verb.takes:
         case Takes.TEXT:
             return rest.strip('*"“” ')[:LONGEST_WORDS]
         case Takes.WHISPER:
-            return _whisper(rest, options)
+            who, words = _halves(rest, r"\s*[=:,]\s*", people)
+            words = words.strip('"“” ')[:LONGEST_WORDS]
+            return f"{_person(who, people)} = {words}" if words else ""
         case Takes.PERSON:
-            return _person(_thing_name(rest), options)
-        case Takes.GIFT:
-            return _gift(verb, rest, options)
+            return _person(rest, people)
+        case Takes.GIFT:  # ``lamp to Tom``, ``lamp = Tom``
+            thing, who = _halves(rest, r"\s+to\s+|\s*=\s*")
+            found = _thing(verb, thing, options) if thing and who else ""
+            return f"{found} to {_person(who, people)}" if found else ""
         case Takes.EXIT:
             return _exit(rest, options)
         case Takes.PROMISE:
-            return _promise(rest, options)
-        case Takes.ENTRY:
-            return _entry(rest)
+            who, what = _halves(rest, r"\s*:\s*", people)
+            what = _own_words(what)
+            return f"{find_named(who, people) or who}: {what}" if what else _own_words(rest)
+        case Takes.ENTRY:  # ``the garden: I sowed`` and ``garden = I sowed`` as ``garden: I sowed``
+            title, text = _halves(rest, r"\s*[:=]\s*|\s+(?:-|–|—)\s+")
+            title, text = shorten(_thing_name(title), _LONGEST_TITLE), _own_words(text)
+            return f"{title}: {text}" if title and text else ""
         case Takes.WORDS:
             return _own_words(rest)
         case Takes.NUMBERS:  # ``memories 65 to 70``, ``#65-70`` and ``(70..65)`` as ``65-70``
-            found = {int(each) for each in re.findall(r"\d{1,9}", rest)[:2]}
-            return "-".join(map(str, sorted(found)))
+            numbers = {int(each) for each in re.findall(r"\d{1,9}", rest)[:2]}
+            return "-".join(map(str, sorted(numbers)))
         case _:
-            return _thing(verb, _thing_name(rest), options)
+            return _thing(verb, rest, options)
 
 
 def _by_usage(verb: Verb, rest: str, options: Options) -> str:
@@ -138,44 +147,16 @@ def _by_usage(verb: Verb, rest: str, options: Options) -> str:
     return "".join(parts)
 
 
-def _whisper(rest: str, options: Options) -> str:
-    rest = rest.removeprefix("to ")
-    if name := _leading_name(rest, options.people):
-        words = rest[len(name) :].lstrip(" =:,")
-    else:
-        name, words = _halves(rest, r"\s*[=:,]\s*")
-    words = words.strip('"“” ')[:LONGEST_WORDS]
-    return f"{_person(name, options)} = {words}" if words else ""
-
-
-def _gift(verb: Verb, rest: str, options: Options) -> str:
-    thing, who = _halves(rest, r"\s+to\s+|\s*=\s*")  # ``lamp to Tom``, ``lamp = Tom``
-    if thing == rest and (who := _leading_name(rest, options.people)):  # ``Tom the lamp``
-        thing = rest[len(who) :]
-    thing, who = _thing_name(thing), _thing_name(who)
-    if not thing or not who:
-        return ""
-    to = _person(who, options)
-    return f"{_thing(verb, thing, options)} to {to}"
-
-
-def _promise(rest: str, options: Options) -> str:
-    to = rest.removeprefix("to ")
-    if name := _leading_name(to, options.people):
-        what = _own_words(to[len(name) :].lstrip(" ,:="))
-        return f"{find_named(name, options.people) or name}: {what}" if what else ""
-    return _entry(rest) or _own_words(rest)
-
-
-def _person(name: str, options: Options) -> str:
-    if to := find_named(name, options.people):
+def _person(name: str, people: Sequence[str]) -> str:
+    name = _thing_name(name)
+    if to := find_named(name, people):
         return to
-    here = either(options.people) or "nobody"
+    here = either(people) or "nobody"
     raise _Refused(f" {shorten(name, 60)}: here is only {here}")
 
 
 def _thing(verb: Verb, thing: str, options: Options) -> str:
-    names = options.of(verb.takes)
+    thing, names = _thing_name(thing), options.of(verb.takes)
     if not thing and verb.takes is Takes.MAYBE_THING:
         return ""
     if name := find_named(thing, names):
@@ -196,16 +177,15 @@ def _exit(rest: str, options: Options) -> str:
 # -- what follows a verb
 
 
-def _leading_name(text: str, present: Sequence[str]) -> str:
-    """The longest name in ``present`` that ``text`` begins with, as written in ``text``."""
-    for name in sorted(present, key=len, reverse=True):
+def _halves(text: str, sign: str, people: Sequence[str] = ()) -> list[str]:
+    """What stands before and after the first ``sign``, a pattern; blank behind if there is none.
+
+    A name in ``people`` that the text begins with needs no sign.
+    """
+    text = text.removeprefix("to ")
+    for name in sorted(people, key=len, reverse=True):
         if name and pattern(rf"{re.escape(name)}(?!\w)", re.I).match(text):
-            return text[: len(name)]
-    return ""
-
-
-def _halves(text: str, sign: str) -> list[str]:
-    """What stands before and after the first ``sign``, a pattern; blank behind if there is none."""
+            return [name, text[len(name) :].lstrip(" =:,")]
     return [*re.split(sign, text, maxsplit=1), ""][:2]
 
 
@@ -220,10 +200,3 @@ def _own_words(text: str) -> str:
     """What the agent says to itself alone: one harmless line; empty if there is no word."""
     line = disarm(text).strip(f"{_QUOTE}'‘’*[] ").lstrip("@ ")
     return shorten(line, LONGEST_ENTRY) if any(char.isalnum() for char in line) else ""
-
-
-def _entry(rest: str) -> str:
-    """``the garden: I sowed`` and ``garden = I sowed`` as ``garden: I sowed``; or empty."""
-    title, text = _halves(rest, r"\s*[:=]\s*|\s+(?:-|–|—)\s+")
-    title, text = shorten(_thing_name(title).rstrip(" :-"), _LONGEST_TITLE), _own_words(text)
-    return f"{title}: {text}" if title and text else ""

@@ -246,25 +246,13 @@ def test_a_server_is_asked_once_what_its_model_was_made_for(
         assert len(fake.calls()) == asked + 1
 
 
-@pytest.mark.parametrize(
-    ("provider", "server", "loaded", "context"),
-    [
-        *(("openai", "library", 0, 4096), ("openai", "library", 9000, 9000)),  # an Ollama
-        ("openai", LLAMA_CPP, 2048, 2048),  # behind its router
-        ("ollama", "", 0, 11264),  # something else, which tells nothing
-    ],
-)
-def test_prompts_fit_what_a_server_looks_at_that_says_so_elsewhere(
-    fake: FakeModelServer, provider: str, server: str, loaded: int, context: int
-):
-    fake.kind, fake.template, fake.context = server, TEMPLATE, loaded
-    fake.plan("/props", Reply(raw=b'{"role": "router", "build_info": "b1"}'))
+def test_an_ollama_that_tells_nothing_of_its_model_is_sent_what_fits(fake: FakeModelServer):
     fake.plan("/api/show", Reply(raw=b'{"details": {}}'))
-    with asking(fake.address, provider) as model:
+    with asking(fake.address, "ollama") as model:
         model.check()
         takes = model.capabilities
-        assert (takes.known, takes.form, takes.context) == (True, CHAT, context)
-        assert model.suited().prompt_tokens < context
+        assert (takes.known, takes.form, takes.context) == (True, CHAT, 11264)
+        assert model.suited().prompt_tokens < 11264
 
 
 @pytest.mark.parametrize(

@@ -40,9 +40,7 @@ class Target:
     form: str = "chat"
     prompt_tokens: int = 8000
     tail_tokens: int = 0
-    max_tokens: int = 400
     takes_tools: bool = False
-    is_stopgap: bool = False
 
 
 def shown(question: GenerationRequest) -> str:
