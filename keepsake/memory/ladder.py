@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 
 from keepsake.archive.records import STOCK, Memory, Summary, Tier
 from keepsake.errors import KeepsakeError
@@ -18,15 +19,12 @@ from keepsake.language.perception import SENTENCE_GAP
 from keepsake.memory.masking import mask
 from keepsake.memory.plan import LEAST_SUMMARY, CompactionPlan
 from keepsake.memory.summary_text import (
-    ANSWERED,
     EXTRACTIVE,
     USUAL_TOKENS,
     Draft,
     Summarizer,
     SummarySource,
     extractive,
-    numbered,
-    summarize,
 )
 from keepsake.memory.types import CompactReason, Rung, RungStep
 from keepsake.memory.window import Window
@@ -277,7 +275,9 @@ class ModelSummarizer:
 
         refusals = list[RefusedAnswer]()
         while True:
-            task = self._task(source, ask)
+            held = partial(self._contradicted, ask, source.constraints)
+            prompts = self.prompts["summarise" if source.memories else "merge"].current
+            task = Summarise(source, prompts, self.persona, self.names, held)
             result = run(task, ask, forgiving=False)
             refusals += result.refusals
             rest = source.memories[max(task.taken, 1) :]
@@ -286,39 +286,7 @@ class ModelSummarizer:
                 return Draft(result.value, by, tuple(answers), tuple(refusals))
             source = replace(source, older=(result.value,), memories=rest)
 
-    def _task(self, source: SummarySource, ask: Ask) -> Summarise:
-        """A summary of as many of the memories as one prompt takes, or of summaries alone."""
-        memories, merges = source.memories, not source.memories
-
-        def by_rules(count: int) -> str:
-            return summarize(replace(source, memories=memories[:count]))
-
-        def shortened(text: str, tokens: int) -> str:
-            return summarize(replace(source, memories=(), older=(text,), limit_tokens=tokens))
-
-        def contradicted(text: str) -> Sequence[str]:
-            """The lines that it contradicts, as the model that wrote it says."""
-            if not source.constraints or (not merges and task.taken < len(memories)):
-                return ()  # a later piece is asked about what this one says
-            prompts = self.prompts["contradictions"].current
-            return run(Contradictions(prompts, source.constraints, text), ask).value
-
-        name = "merge" if merges else "summarise"
-        task = Summarise(
-            agent=source.agent,
-            persona=self.persona,
-            wanted=source.strategy.wanted(source.tier, source.agent),
-            headings=source.strategy.headings,
-            most_tokens=source.limit_tokens or int(ANSWERED[source.tier] * source.usual_tokens),
-            tokens=source.tokens,
-            names=self.names,
-            prompts=self.prompts[name].current,
-            lines=source.older if merges else numbered(memories),
-            older="" if merges else "\n\n".join(source.older),
-            by_rules=by_rules,
-            shortened=shortened,
-            contradicted=contradicted,
-            merges=merges,
-            name=name,
-        )
-        return task
+    def _contradicted(self, ask: Ask, constraints: Sequence[str], text: str) -> Sequence[str]:
+        """The lines that a summary contradicts, as the model that wrote it says."""
+        prompts = self.prompts["contradictions"].current
+        return run(Contradictions(prompts, constraints, text), ask).value

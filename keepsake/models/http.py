@@ -13,9 +13,8 @@ import logging
 import ssl
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -224,10 +223,8 @@ def named_errors(server: ServerWords, seconds: float) -> Iterator[None]:
 def refused(response: httpx.Response, server: ServerWords) -> ModelError:
     """The named error for an answer that is no success, and how long the server is left alone."""
     error = from_status(response.status_code, response.text, server)
-    wait, now = response.headers.get("Retry-After", ""), time.monotonic()
-    with suppress(ValueError, OverflowError):  # seconds, or a date
-        dated = 0.0 if wait.isdecimal() else parsedate_to_datetime(wait).timestamp()
-        error.until = now + (dated - time.time() if dated else float(wait))
+    if (wait := response.headers.get("Retry-After", "")).isdecimal():  # in seconds
+        error.until = time.monotonic() + int(wait)
     return error
 
 

@@ -40,6 +40,8 @@ THOUGHT_TOKENS = 1024
 """What a model that thinks aloud is given beside the tokens of its answer."""
 LOOK_SECONDS = 10.0
 """What a question about the server itself may take."""
+EVALUATE_SECONDS = 2.0
+"""What the evaluation of the new part of a prompt may take."""
 LEAST_TAIL, LEAST_PROMPT = 256, 1024
 """Tokens that may be new in a prompt, and those of a prompt, however slow the server is."""
 _ATTEMPTS = 2
@@ -110,7 +112,7 @@ class ServerModel(ABC):
         room, tail = min([found.prompt_tokens, *filter(None, limits)]), 0
         if takes.rate:  # also a prompt of which the server has nothing is to be answered in time
             room = min(room, max(int(takes.rate * found.time_limit / 2), LEAST_PROMPT))
-            tail = max(int(takes.rate * found.evaluate_seconds), LEAST_TAIL)
+            tail = max(int(takes.rate * EVALUATE_SECONDS), LEAST_TAIL)
         offers = takes.tools if found.tools == AUTO else found.tools == YES
         return replace(
             found,

@@ -100,8 +100,6 @@ class ModelProfile:
     form: str = one_of(AUTO, FORMS)
     # the most tokens of a prompt; 0 for three quarters of the context, and 8,000 at most
     prompt_tokens: int = between(0, low=256, high=1_000_000)
-    # seconds that the evaluation of the new part of a prompt may take
-    evaluate_seconds: float = between(2.0, low=0.1, high=600.0)
     tools: str = one_of(AUTO, (AUTO, YES, NO))  # whether tools are offered; ``auto`` if it says so
     # GGUF file for ``embedded``, absolute or in ``$KEEPSAKE_HOME/models``; empty for the shipped
     # model

@@ -11,10 +11,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from keepsake.language.perception import SENTENCE_GAP
-from keepsake.memory.summary_text import WIDE, plain
+from keepsake.memory.summary_text import (
+    ANSWERED,
+    WIDE,
+    SummarySource,
+    numbered,
+    plain,
+    summarize,
+)
 from keepsake.ports import ChatMessage, GenerationRequest, TargetModel
 from keepsake.tasks.answer import bare, recites
 from keepsake.tasks.task import AnswerRefused, Prompts
@@ -37,73 +44,81 @@ tokens, however short its source is."""
 _REPEATS = 3
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class Summarise:
-    """One summary of ``older`` and of the first of ``lines``, or of summaries alone.
+    """One summary of older ones and of the first memories of a source, or of summaries alone.
 
     Attributes:
-        taken: How many of ``lines`` the model was shown; all of them before it is asked.
+        name: The name of its template.
+        taken: How many of the memories the model was shown; all of them before it is asked.
         shown: What it was shown, older summaries first.
     """
 
-    agent: str
-    persona: str  # who that is, a paragraph; empty to leave it out
-    wanted: str  # what the summary should be like, as the strategy says
-    headings: tuple[str, ...]  # those that it must have
-    most_tokens: int  # how many tokens it may have, and no more than its source has
-    tokens: Callable[[str], int]  # what a text costs
-    names: frozenset[str]  # of the people and places that the game knows
+    source: SummarySource
     prompts: Prompts
-    lines: Sequence[str]  # memories, numbered and dated, oldest first; or summaries
-    older: str  # the summary of what was before them; empty for none
-    by_rules: Callable[[int], str]  # the summary without a model, of so many of ``lines``
-    # an older summary without a model, in so many tokens: one by hand may be longer than a prompt
-    shortened: Callable[[str, int], str] = lambda text, _: text
+    persona: str  # who the agent is, a paragraph; empty to leave it out
+    names: frozenset[str]  # of the people and places that the game knows
     # the pins and open promises that a summary contradicts; a chat model is held to them
     contradicted: Callable[[str], Sequence[str]] = lambda _: ()
-    merges: bool = False  # whether ``lines`` are summaries, all of which are shown
-    name: str = "summarise"  # the name of its template
-    taken: int = -1
-    shown: tuple[str, ...] = ()
+    name: str = field(init=False)
+    taken: int = field(init=False)
+    shown: tuple[str, ...] = field(init=False)
+    _merges: bool = field(init=False)  # whether only summaries are summarised, all of them shown
+    _lines: Sequence[str] = field(init=False)  # memories, numbered and dated; or summaries
+    _older: str = field(init=False)  # the summary of what was before them; empty for none
     _is_chat: bool = False
 
     def __post_init__(self) -> None:
-        self._show(len(self.lines))
+        of, self._merges = self.source, not self.source.memories
+        self.name = "merge" if self._merges else "summarise"
+        self._lines = of.older if self._merges else numbered(of.memories)
+        self._older = "" if self._merges else "\n\n".join(of.older)
+        self._show(len(self._lines))
+
+    @property
+    def _most(self) -> int:
+        """How many tokens a summary may have, and no more than its source has."""
+        of = self.source
+        return of.limit_tokens or int(ANSWERED[of.tier] * of.usual_tokens)
 
     def _show(self, taken: int) -> int:
         """Show so many of the lines; how many tokens a summary of them may have."""
-        older = (self.older,) if self.older else ()
-        self.taken, self.shown = taken, (*older, *self.lines[:taken])
-        source = sum(map(self.tokens, self.shown))
-        return min(self.most_tokens, max(source, _LEAST_TOKENS))
+        older = (self._older,) if self._older else ()
+        self.taken, self.shown = taken, (*older, *self._lines[:taken])
+        source = sum(map(self.source.tokens, self.shown))
+        return min(self._most, max(source, _LEAST_TOKENS))
 
     def ask(self, target: TargetModel, refused: str) -> GenerationRequest:
         """The prompt with as many of the memories as fit."""
-        chat, tokens = target.form == "chat", self.tokens
+        chat, tokens = target.form == "chat", self.source.tokens
         self._is_chat = chat
-        parts = (SYSTEM, SUMMARIES if self.merges else MEMORIES) if chat else (TEXT,)
+        parts = (SYSTEM, SUMMARIES if self._merges else MEMORIES) if chat else (TEXT,)
         frame = (self._rendered(part, (), refused, older="") for part in parts)
         room = target.prompt_tokens - sum(map(tokens, frame)) - _SPARE_TOKENS
-        summaries = [*self.lines] if self.merges else [self.older]
-        if sum(map(tokens, (*self.lines, self.older))) > room:
-            most = max(min(self.most_tokens, room // (len(summaries) + 1)), _LEAST_TOKENS)
-            fitting = [t if tokens(t) <= most else self.shortened(t, most) for t in summaries]
-            self.lines = fitting if self.merges else self.lines
-            self.older = self.older if self.merges else fitting[0]
-        if not self.merges:
-            room, taken = room - tokens(self.older), 0
-            for line in self.lines:
+        summaries = [*self._lines] if self._merges else [self._older]
+        if sum(map(tokens, (*self._lines, self._older))) > room:  # one by hand may be that long
+            most = max(min(self._most, room // (len(summaries) + 1)), _LEAST_TOKENS)
+            alone = replace(self.source, memories=(), limit_tokens=most)
+            fitting = [
+                text if tokens(text) <= most else summarize(replace(alone, older=(text,)))
+                for text in summaries
+            ]
+            self._lines = fitting if self._merges else self._lines
+            self._older = self._older if self._merges else fitting[0]
+        if not self._merges:
+            room, taken = room - tokens(self._older), 0
+            for line in self._lines:
                 room -= tokens(line) + 1
                 if room < 0 and taken:
                     break
                 taken += 1
             self.taken = taken
-        texts = [self._rendered(part, self.lines[: self.taken], refused) for part in parts]
+        texts = [self._rendered(part, self._lines[: self.taken], refused) for part in parts]
         most = 2 * self._show(self.taken)
         if chat:
             messages = (ChatMessage("system", texts[0]), ChatMessage("user", texts[1]))
             return GenerationRequest(messages=messages, max_tokens=most)
-        stop = ("\n# ", "\n---") if self.headings else ("\n#", "\n\n", "\n>")
+        stop = ("\n# ", "\n---") if self.source.strategy.headings else ("\n#", "\n\n", "\n>")
         return GenerationRequest(texts[0], stop=stop, max_tokens=most)
 
     def read(self, answer: str) -> str:
@@ -114,24 +129,29 @@ class Summarise:
         """
         text = cleaned(answer)
         self._check(text)
-        if self._is_chat and (found := self.contradicted(text)):
+        whole = self._merges or self.taken >= len(
+            self.source.memories
+        )  # else a later piece is asked
+        held = self._is_chat and whole and self.source.constraints
+        if held and (found := self.contradicted(text)):
             raise AnswerRefused(f"it contradicts what still holds: {'; '.join(found)}")
         return text
 
     def fallback(self) -> str:
         """The summary without a model."""
-        return self.by_rules(self.taken)
+        return summarize(replace(self.source, memories=self.source.memories[: self.taken]))
 
     def _rendered(self, part: str, lines: Sequence[str], refused: str, **other: str) -> str:
+        of = self.source
         values: dict[str, object] = {
-            "agent": self.agent,
+            "agent": of.agent,
             "persona": self.persona,
-            "wanted": self.wanted,
-            "headings": list(self.headings),
-            "words": self.most_tokens * 4 // 9,
+            "wanted": of.strategy.wanted(of.tier, of.agent),
+            "headings": list(of.strategy.headings),
+            "words": self._most * 4 // 9,
             "refused": refused,
-            "older": self.older,
-            SUMMARIES if self.merges else MEMORIES: list(lines),
+            "older": self._older,
+            SUMMARIES if self._merges else MEMORIES: list(lines),
         }
         return self.prompts.render(part, **values | other)
 
@@ -145,7 +165,7 @@ class Summarise:
         letters = bare(" ".join(plain(text)))
         if len(letters) < min(_LEAST_LETTERS, max(int(len(told) * _LEAST_SHARE), 1)):
             raise AnswerRefused("it is empty, or says next to nothing")
-        if (tokens := self.tokens(text)) > (most := self._show(self.taken)):
+        if (tokens := self.source.tokens(text)) > (most := self._show(self.taken)):
             words = most * len(text.split()) // max(tokens, 1)
             what = f"it has {tokens} tokens and may have {most}: write {words} words at most"
             raise AnswerRefused(what)
@@ -159,12 +179,14 @@ class Summarise:
                 "it recites its instructions; write only the summary of the memories"
             )
         there = {line.strip("#*: ").casefold() for line in text.splitlines()}
-        if missing := [each for each in self.headings if each.casefold() not in there]:
+        if missing := [
+            each for each in self.source.strategy.headings if each.casefold() not in there
+        ]:
             raise AnswerRefused(f"these headings are missing: {', '.join(missing)}")
         self._check_names(text)
 
     def _check_names(self, text: str) -> None:
-        own = set(self.agent.casefold().split())
+        own = set(self.source.agent.casefold().split())
         names = [n for n in self.names if n and own.isdisjoint(n.casefold().split())]
         told = [name for name in names if _mentions(text, name)]
         known = [name for name in told if any(_mentions(each, name) for each in self.shown)]
@@ -185,7 +207,7 @@ class Summarise:
         Of older summaries: whether several sentences do, or each of them.
         """
         name, shown = name.casefold(), [each.casefold() for each in self.shown]
-        if not self.merges:
+        if not self._merges:
             return sum('"' in each and _stands(each, name) for each in shown) >= SEVERAL
         if len(shown) > 1 and all(_stands(text, name) for text in shown):
             return True
@@ -248,13 +270,13 @@ class Contradictions:
 
     def ask(self, target: TargetModel, refused: str) -> GenerationRequest:
         """The numbered lines, the summary, and the question."""
-        text = self.prompts.render(QUESTION, lines=list(self.lines), text=self.text)
+        text = self.prompts.render(QUESTION, lines=list(self._lines), text=self.text)
         return GenerationRequest(messages=(ChatMessage("user", text),), temperature=0.0)
 
     def read(self, answer: str) -> tuple[str, ...]:
         """The contradicted lines; none for an answer of another form."""
         words = set(answer.strip().rstrip(".").replace(",", " ").split())
-        known = {str(number): line for number, line in enumerate(self.lines, 1)}
+        known = {str(number): line for number, line in enumerate(self._lines, 1)}
         named = tuple(line for number, line in known.items() if number in words)
         return named if known.keys() >= words else ()
 

