@@ -270,13 +270,13 @@ class Contradictions:
 
     def ask(self, target: TargetModel, refused: str) -> GenerationRequest:
         """The numbered lines, the summary, and the question."""
-        text = self.prompts.render(QUESTION, lines=list(self._lines), text=self.text)
+        text = self.prompts.render(QUESTION, lines=list(self.lines), text=self.text)
         return GenerationRequest(messages=(ChatMessage("user", text),), temperature=0.0)
 
     def read(self, answer: str) -> tuple[str, ...]:
         """The contradicted lines; none for an answer of another form."""
         words = set(answer.strip().rstrip(".").replace(",", " ").split())
-        known = {str(number): line for number, line in enumerate(self._lines, 1)}
+        known = {str(number): line for number, line in enumerate(self.lines, 1)}
         named = tuple(line for number, line in known.items() if number in words)
         return named if known.keys() >= words else ()
 
