@@ -210,17 +210,15 @@ def _listen(given: str) -> str:
 
 def _database_url(given: str) -> str:
     # The address is not shown itself, nor any part of it: it may hold a password.
-    place, wrong = public_part(given), ""
-    if given and not place.startswith(("postgresql://", "postgres://")):
-        wrong = "It is no PostgreSQL address"
-    elif "@" in place or re.search(r"%(?![0-9A-Fa-f]{2})", given):
-        wrong = "In user and password @ is written as %40, / as %2F and % as %25"
-    elif given and not place.partition("://")[2].partition("/")[2]:
-        wrong = "It names no database"
-    if wrong:
+    place = public_part(given)
+    known = place.startswith(("postgresql://", "postgres://"))
+    named = place.partition("://")[2].partition("/")[2]
+    wrong = "@" in place or re.search(r"%(?![0-9A-Fa-f]{2})", given)
+    if given and (wrong or not (known and named)):
         raise KeepsakeError(
-            f"{DATABASE_URL} cannot be used. {wrong}",
-            "Set it to postgresql://user@host/database, or unset it for SQLite",
+            f"{DATABASE_URL} cannot be used. It is no PostgreSQL address",
+            "Set it to postgresql://user@host/database, with @ in user and password written as "
+            "%40, / as %2F and % as %25; or unset it for SQLite",
         )
     return given
 

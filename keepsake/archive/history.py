@@ -6,7 +6,7 @@ was taken back. Reading takes as long as the life was, so it belongs in a worker
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from keepsake.archive.log import Archive
@@ -43,24 +43,12 @@ class PastCompaction:
 
 def compactions(archive: Archive) -> list[PastCompaction]:
     """Every compaction since the prompt was last emptied, oldest first, also those taken back."""
-    return list(_story(archive).past.values())
+    return list(_replayed(archive)[0].values())
 
 
 def summaries_at(archive: Archive, moment: datetime) -> SummaryState:
     """Both summaries as they stood at that time, edits by hand included; blocks."""
-    return _story(archive, moment).now
-
-
-def _story(archive: Archive, until: datetime | None = None) -> _Story:
-    story = _Story()
-    for _, record in archive.forwards(lived=False):
-        try:
-            if until and record and datetime.fromisoformat(record["t"]) > until:
-                break
-            story.take(record or {})
-        except (KeyError, ValueError, TypeError):
-            continue  # a line that this code cannot read; opening the memory reports it
-    return story
+    return _replayed(archive, moment)[1]
 
 
 def standing(archive: Archive) -> list[PastCompaction]:
@@ -68,23 +56,28 @@ def standing(archive: Archive) -> list[PastCompaction]:
     return [past for past in compactions(archive) if past.undone is None]
 
 
-@dataclass(slots=True)
-class _Story:
-    """The life of the summaries, line by line."""
-
-    past: dict[int, PastCompaction] = field(default_factory=dict)
-    now: SummaryState = field(default_factory=SummaryState)
-
-    def take(self, record: Record) -> None:
-        before, self.now = self.now, self.now.after(record)
-        match record.get("type"):
-            case "compaction":
-                self.past[self.now.standing] = _past(record, before, self.now)
-            case "undo" if past := self.past.get(int(record["id"])):
-                time = datetime.fromisoformat(record["t"])
-                self.past[past.number] = replace(past, undone=time)
-            case "clear":
-                self.past = {}
+def _replayed(
+    archive: Archive, until: datetime | None = None
+) -> tuple[dict[int, PastCompaction], SummaryState]:
+    """The compactions by number, and the summaries, at that time."""
+    found, now = dict[int, PastCompaction](), SummaryState()
+    for _, line in archive.forwards(lived=False):
+        record = line or {}
+        try:
+            if until and record and datetime.fromisoformat(record["t"]) > until:
+                break
+            before, now = now, now.after(record)
+            match record.get("type"):
+                case "compaction":
+                    found[now.standing] = _past(record, before, now)
+                case "undo" if past := found.get(int(record["id"])):
+                    undone = datetime.fromisoformat(record["t"])
+                    found[past.number] = replace(past, undone=undone)
+                case "clear":
+                    found = {}
+        except (KeyError, ValueError, TypeError):
+            continue  # a line that this code cannot read; opening the memory reports it
+    return found, now
 
 
 def _past(record: Record, before: SummaryState, after: SummaryState) -> PastCompaction:

@@ -20,12 +20,6 @@ from typing import Any, ClassVar
 VERSION = 1
 """Raised when a field changes its meaning or goes; a new field or kind does not raise it."""
 
-type Counts = Mapping[str, int]
-"""Whole numbers by name, such as tokens by section of the prompt."""
-
-type Numbers = Mapping[str, int | float]
-"""Numbers by name."""
-
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
 class AgentEvent:
@@ -66,7 +60,7 @@ class Thought(AgentEvent):
     attempt: int = 1  #: Which try at the same thought it is, from 1 on.
     prompt: str = ""  #: The text that was sent; in the log its hash. Empty when none was sent.
     #: Tokens of each section of the prompt, by our own count.
-    sections: Counts = field(default_factory=dict)
+    sections: Mapping[str, int] = field(default_factory=dict)
     budget: int = 0  #: Tokens that the prompt might have, 0 when none was built.
     #: Tokens of the whole prompt, by the server's count; 0 if it does not say.
     prompt_tokens: int = 0
@@ -234,7 +228,7 @@ class Sleep(AgentEvent):
     step: str = ""  #: Which step: ``consolidate``, ``profiles``, ``compact`` …; empty for no step.
     seconds: float = 0.0  #: How long the step took.
     calls: int = 0  #: Model calls that it took.
-    figures: Numbers = field(default_factory=dict)  #: What came of it, by name.
+    figures: Mapping[str, int | float] = field(default_factory=dict)  #: What came of it, by name.
     problem: str = ""  #: Why it failed; empty if it did not.
 
 

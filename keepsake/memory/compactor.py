@@ -17,7 +17,7 @@ from keepsake.archive.history import PastCompaction, step_record
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Tier
 from keepsake.archive.tiers import SummaryState, Tiers
-from keepsake.errors import ArchiveError, ArchiveUnwritable, CompactionError, KeepsakeError
+from keepsake.errors import ArchiveUnwritable, CompactionError, KeepsakeError
 from keepsake.memory.ladder import Ladder
 from keepsake.memory.plan import CompactionPlan
 from keepsake.memory.summary_files import VaultCopies
@@ -51,7 +51,6 @@ class Compactor:
         self.failures = 0
         self.retry_at: datetime | None = None
         self.last_failure = ""
-        self._unwritten = 0
         self._archive, self._tiers, self._lock = archive, tiers, lock
         self._window, self._copies, self._host = window, copies, host
         agent, log = window.agent, host.log
@@ -79,7 +78,6 @@ class Compactor:
 
     def _failed(self, error: KeepsakeError) -> None:
         self.failures += 1
-        self._unwritten += not isinstance(error, ArchiveError)
         wait = min(RETRY_SECONDS * 2 ** (self.failures - 1), RETRY_LIMIT_SECONDS)
         self.retry_at = self._host.clock.now() + timedelta(seconds=wait)
         self.last_failure = str(error)
@@ -112,16 +110,12 @@ class Compactor:
     def _summarizer(self, plan: CompactionPlan, *, again: bool) -> Summarizer:
         """The configured one, or the one that needs no model.
 
-        That is where a model keeps failing, and where a thought waits, or the next lines do, and it
-        would take too long: if it has just failed, or if more is to be read than fits into a
-        prompt, as it reads that part by part while more comes.
+        That is where a thought waits, or the next lines do, and it would take too long: if it has
+        just failed, or if more is to be read than fits into a prompt, as it reads that part by part
+        while more comes.
         """
         emergency = plan.reason is CompactReason.EMERGENCY
-        if plan.config.fallback_after and self._unwritten >= plan.config.fallback_after:
-            told = f"No usable summary in {self._unwritten} tries; falling back to extractive"
-            self._log(told)
-            return extractive
-        failed = emergency and self.backing_off and self._unwritten
+        failed = emergency and self.backing_off
         haste = again or failed or plan.leaving_tokens > plan.config.budget
         if haste and not plan.reason.asked:
             return extractive
@@ -163,7 +157,7 @@ class Compactor:
             )
             self._archive.append(line)
             tiers.apply(line)
-        self.failures, self.retry_at, self.last_failure, self._unwritten = 0, None, "", 0
+        self.failures, self.retry_at, self.last_failure = 0, None, ""
         # The operating system has the line; the background tries again to bring it to the disk.
         with suppress(ArchiveUnwritable):
             self._archive.sync()

@@ -12,9 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from keepsake.archive.records import Tier
-from keepsake.books import kept_lines
 from keepsake.markdown_config import ConfigSection, FileSettings, between, merged
-from keepsake.prompt.tokens import CHARACTERS_PER_TOKEN
 from keepsake.tasks.task import ENVIRONMENT, Prompts, load_prompts
 
 FOLDER = "compaction"
@@ -22,16 +20,20 @@ FOLDER = "compaction"
 
 LARGEST_WINDOW = 10_000
 LARGEST_CONTEXT = 4_000_000
-PINNED_TOKENS = kept_lines.PINNED_LIMIT // CHARACTERS_PER_TOKEN
-"""What the agent's own pinned lines may take."""
-NOTICED_TOKENS = kept_lines.PROMISED_LIMIT
-"""What the lines of its promises and rules may take."""
-
 AUTO, USUAL_CONTEXT = 0, 4096
 """As ``context_tokens``: what the agents' model takes; this many where that is not known."""
 SUMMARY_SHARE = 6
 """A long-term summary may fill one part in this many of a chat model's prompt."""
 
+_CIRCLE = "a compaction would end where it begins"
+_BELOW = (
+    ("low", "high", _CIRCLE),
+    ("low", "sleep", _CIRCLE),
+    ("low", "emergency", _CIRCLE),
+    ("high", "emergency", "an emergency would come before the ordinary compaction"),
+    ("preserve_share", "low", "no compaction could come down to low"),
+)
+"""Which marks stand below which, and why."""
 TIER_NAMES = {Tier.RECENT: "short-term", Tier.LONGTERM: "long-term"}
 """What a template calls the two summaries."""
 WANTED = "wanted"
@@ -108,7 +110,6 @@ class CompactionConfig(FileSettings):
     min_saving_tokens: int = between(300, high=LARGEST_CONTEXT)
     longterm_tokens: int = between(600, low=50, high=LARGEST_CONTEXT)
     profile: str = "summarizer"
-    fallback_after: int = between(3, high=1000)
 
     @property
     def budget(self) -> int:
@@ -120,65 +121,25 @@ class CompactionConfig(FileSettings):
         return int(share * self.budget)
 
     def checked(self, read: ConfigSection) -> CompactionConfig:
-        """These settings, if marks and room go together and there is such a strategy.
+        """These settings, if the marks go together, and there is such a strategy and some room.
 
         Strategies are the templates in the folder ``compaction`` beside the file.
         """
-        _check_strategy(read, self.strategy)
-        _check_marks(read, self)
-        _check_room(read, self)
+        name, files = self.strategy, (read.path.parent / FOLDER).glob("*.md")
+        if name not in (known := sorted({NARRATIVE.name, *(file.stem for file in files)})):
+            cure = f"Use one of {', '.join(known)}; or make {FOLDER}/{name}.md and save this again"
+            raise read.refuse("strategy", f"there is no template {name!r}", cure)
+        for smaller, larger, why in _BELOW:
+            below, above = getattr(self, smaller), getattr(self, larger)
+            if below >= above:
+                told = f"{smaller} {below:g} is not below {larger} {above:g}: {why}"
+                key = _written(read, larger, smaller)
+                raise read.refuse(key, told, f"Lower {smaller} or raise {larger}")
+        if self.budget <= 0:
+            told = f"a reserve of {self.reserve_tokens:,} leaves nothing of the context"
+            key = _written(read, "reserve_tokens", "context_tokens")
+            raise read.refuse(key, told, "Lower reserve_tokens or raise context_tokens")
         return self
-
-
-def _check_strategy(settings: ConfigSection, name: str) -> None:
-    files = (settings.path.parent / FOLDER).glob("*.md")
-    known = sorted({NARRATIVE.name, *(file.stem for file in files)})
-    if name not in known:
-        raise settings.refuse(
-            "strategy",
-            f"there is no template {name!r}",
-            f"Use one of {', '.join(known)}; or make {FOLDER}/{name}.md and save this file again",
-        )
-
-
-def _check_marks(settings: ConfigSection, config: CompactionConfig) -> None:
-    """The marks stand in their order."""
-    circle = "a compaction would end where it begins"
-    before = "an emergency would come before the ordinary compaction"
-    wanted = (
-        ("low", "high", circle),
-        ("low", "sleep", circle),
-        ("low", "emergency", circle),
-        ("high", "emergency", before),
-        ("preserve_share", "low", "no compaction could come down to low"),
-    )
-    for smaller, larger, why in wanted:
-        below, above = getattr(config, smaller), getattr(config, larger)
-        if below >= above:
-            raise settings.refuse(
-                _written(settings, larger, smaller),
-                f"{smaller} {below:g} is not below {larger} {above:g}: {why}",
-                f"Lower {smaller} or raise {larger}",
-            )
-
-
-def _check_room(settings: ConfigSection, config: CompactionConfig) -> None:
-    """The budget holds at least all that no compaction takes out of a prompt."""
-    if config.budget <= 0:
-        raise settings.refuse(
-            _written(settings, "reserve_tokens", "context_tokens"),
-            f"a reserve of {config.reserve_tokens:,} leaves nothing of the context",
-            "Lower reserve_tokens or raise context_tokens",
-        )
-    newest = round(config.preserve_share * config.budget)
-    needed = PINNED_TOKENS + NOTICED_TOKENS + config.longterm_tokens + newest
-    if needed > config.budget:
-        raise settings.refuse(
-            _written(settings, "context_tokens", "longterm_tokens", "preserve_share"),
-            f"a budget of {config.budget:,} tokens is too small: pinned lines, promises, the "
-            f"long-term summary and the newest memories may take {needed:,}",
-            "Raise context_tokens, or lower longterm_tokens or preserve_share",
-        )
 
 
 def _written(settings: ConfigSection, *keys: str) -> str:

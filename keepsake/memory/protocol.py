@@ -113,11 +113,6 @@ def maker(name: str) -> Maker:
         KeepsakeError: There is none, or it cannot be imported; says which there are.
     """
     known = entry_points(group=GROUP)
-    if name not in known.names and ":" not in name:
-        told = f"There is no memory {name!r}"
-        raise KeepsakeError(
-            told, f"There are: {', '.join(sorted(known.names))}; or name a package:Class"
-        )
     point = known[name] if name in known.names else EntryPoint(name, name, GROUP)
     # As with `python -m`: what is nowhere else is found where one stands.
     sys.path += [""] * ("" not in sys.path)
@@ -126,11 +121,9 @@ def maker(name: str) -> Maker:
         found: Maker = point.load()
     except Exception as error:  # whatever somebody's module does when it is imported
         cure = (
-            f"Start `keepsake` in the folder where {point.module.partition('.')[0]} lies, or "
-            f"install its package beside Keepsake: `{sys.executable} -m pip install -e FOLDER`"
+            f"There are: {', '.join(sorted(known.names))}. Or name a package.module:Class that can "
+            f"be imported here, or is installed: `{sys.executable} -m pip install -e FOLDER`"
         )
-        if isinstance(error, AttributeError):
-            cure = f"Name a class of {point.module}: package.module:Class"
         raise KeepsakeError(f"The memory {name!r} cannot be loaded ({error!r})", cure) from error
     missing = [each for each in METHODS if not hasattr(found, each)]
     if not callable(found) or (isinstance(found, type) and missing):

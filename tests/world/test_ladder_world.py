@@ -116,7 +116,7 @@ class TestBudget(LadderWorld):
         assert self.thinks("Well?") == [], "switched off, what is too large is not sent"
         assert self.past() == []
         assert any("cannot think" in line for line in self.logged)
-        self.budget(context_tokens=1600, high=9.0, fallback_after=0)
+        self.budget(context_tokens=1600, high=9.0)
         self.summarizer(lambda _: dead)
         prompts = self.thinks("What did ship 3 bring?", "say Casks.")
         assert [past.reason for past in self.past()] == ["emergency"]

@@ -144,7 +144,7 @@ def _cost(lines: Sequence[str]) -> int:
     ("name", "told"),
     [
         ("collections:OrderedDict", "it lacks perceive, context, recall, rest, close"),
-        ("collections:More", "Name a class of collections"),
+        ("collections:More", "name a package.module:Class"),
         ("nowhere_to_be_found:Memory", "pip install -e"),
     ],
 )

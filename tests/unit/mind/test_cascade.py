@@ -91,13 +91,6 @@ def test_a_failed_call_changes_nothing_and_backs_off(life, memory, tier):
     compacted(memory, 2)
     assert covered(memory.context()) == list(range(1, 14))
     assert memory.compactor.failures == 0
-    live(memory, 8)
-    life.summarizer.failing = set(Tier)
-    for _ in range(life.config.fallback_after):
-        with pytest.raises(CompactionError):
-            memory.compact(COUNT)
-    assert memory.compact(COUNT).model == "extractive"
-    assert "Thing" in memory.context().recent.text
 
 
 @pytest.mark.parametrize("call", ["_datasync", "AppendedFile.append"])
