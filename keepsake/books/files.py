@@ -19,6 +19,8 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from keepsake.errors import NoteRefused
 from keepsake.events.types import MemoryChange
 
@@ -26,7 +28,8 @@ type Stamp = tuple[int, int, int]
 """Modification time in nanoseconds, size in bytes, inode: what changes when a file does."""
 
 type Parse[T] = Callable[[Path, str, datetime], T]
-"""Reads a file's text, last changed at that time; raises NoteRefused if it cannot."""
+"""Reads a file's text, last changed at that time; raises what says why it cannot."""
+_BROKEN = (ValueError, KeyError, TypeError, RecursionError, yaml.YAMLError)
 
 MOST_BYTES = 4_000_000
 """Of one file; a longer one is left alone."""
@@ -61,10 +64,11 @@ def read(path: Path) -> str | None:
 
 def unusable(path: Path, error: Exception) -> NoteRefused:
     """The error for a file that cannot be read or written."""
-    reason = getattr(error, "strerror", None) or str(error)
+    reason = " ".join(str(getattr(error, "strerror", None) or error).split())[:200]
     return NoteRefused(
         f"{path} cannot be read or written ({reason})",
-        "Save it as UTF-8, free some disk space or mend the permissions",
+        "Save it as UTF-8, mend the lines between its `---`, free some disk space or mend the "
+        "permissions",
     )
 
 
@@ -239,10 +243,16 @@ class RecordStore[T]:
         """Take over what a person may have written; the record."""
         seen = stamp(path)
         changed = datetime.fromtimestamp(seen[0] / 1e9, UTC) if seen else datetime.now(UTC)
-        record = self._parse(path, source, changed)
+        record = self._parsed(path, source, changed)
         self._files[path] = _File(known, record)
         self.version += 1
         return record
+
+    def _parsed(self, path: Path, source: str, changed: datetime) -> T:
+        try:
+            return self._parse(path, source, changed)
+        except _BROKEN as error:
+            raise unusable(path, error) from error
 
     def _gone(self, path: Path) -> None:
         self.version += self._files.pop(path, None) is not None
@@ -279,7 +289,7 @@ class RecordStore[T]:
                     else:  # what a person has written since somebody looked
                         old = self._take(path, None, text)
                     made = make(text, old)
-                    new = self._parse(path, made, datetime.now(UTC))
+                    new = self._parsed(path, made, datetime.now(UTC))
                     with _written_aside(path, made) as temporary:
                         if read(path) != source:  # an editor that saved meanwhile is not overrun
                             continue

@@ -23,7 +23,6 @@ from keepsake.books.entries import (
     telling_of,
 )
 from keepsake.books.files import NO_OWNER, Owner, RecordStore, pages
-from keepsake.errors import NoteRefused
 from keepsake.language.heard import given_by_me, given_to_me, heard, meant_for, own_words
 from keepsake.markdown_config import FileSettings, between
 from keepsake.prompt.script import about_memory
@@ -54,7 +53,9 @@ class Journal:
 
     def __init__(self, folder: Path, owner: Owner = NO_OWNER) -> None:
         self.folder = folder
-        self._store = RecordStore(_parse, owner)
+        self._store = RecordStore(
+            lambda path, source, _: parse(date.fromisoformat(path.stem), source), owner
+        )
         self.known: tuple[JournalEntry, ...] = ()
         self._by_number: dict[int, JournalEntry] = {}
 
@@ -133,13 +134,6 @@ class Journal:
             first = min(result.memories, default=0)
             self._store.tell("journal", by, n=first, of="journal", size=len(result.text))
         return result
-
-
-def _parse(path: Path, source: str, _: datetime) -> DayFile:
-    try:
-        return parse(date.fromisoformat(path.stem), source)
-    except ValueError as error:
-        raise NoteRefused(f"{path} is named after no day", "Rename it") from error
 
 
 def importance(memory: Memory, own_name: str) -> int:

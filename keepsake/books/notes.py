@@ -15,7 +15,6 @@ from datetime import datetime
 from pathlib import Path
 
 import frontmatter
-import yaml
 
 from keepsake.books.files import NO_OWNER, Owner, RecordStore, free_name, pages, time_of
 from keepsake.errors import NoteRefused
@@ -187,26 +186,20 @@ def parse_note(path: Path, source: str, changed: datetime) -> Note:
     """The note that ``source`` holds; a file without front matter is one too.
 
     Raises:
-        NoteRefused: The front matter is broken.
+        ValueError, yaml.YAMLError: The front matter is broken.
     """
-    try:
-        meta, body = frontmatter.parse(source)
-        if source.startswith("---") and not meta:
-            raise ValueError("its front matter is not closed or holds no names")
-        return Note(
-            title=str(meta.get("title") or path.stem.replace("-", " ")).strip(),
-            text=body.strip(),
-            created=time_of(meta.get("created"), changed),
-            updated=time_of(meta.get("updated"), changed),
-            place=str(meta.get("place") or ""),
-            reason=str(meta.get("reason") or ""),
-            path=path,
-        )
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        reason = " ".join(str(error).split())
-        raise NoteRefused(
-            f"The note {path} cannot be read ({reason})", "Mend the lines between its `---`"
-        ) from error
+    meta, body = frontmatter.parse(source)
+    if source.startswith("---") and not meta:
+        raise ValueError("its front matter is not closed or holds no names")
+    return Note(
+        title=str(meta.get("title") or path.stem.replace("-", " ")).strip(),
+        text=body.strip(),
+        created=time_of(meta.get("created"), changed),
+        updated=time_of(meta.get("updated"), changed),
+        place=str(meta.get("place") or ""),
+        reason=str(meta.get("reason") or ""),
+        path=path,
+    )
 
 
 def _written(note: Note, meta: Mapping[str, object]) -> str:

@@ -68,7 +68,7 @@ class PeopleBook:
     def __init__(self, folder: Path, owner: Owner = NO_OWNER) -> None:
         self.folder = folder / FOLDER
         self._store = RecordStore(
-            lambda path, source, at: parse_page(path, source, at.replace(microsecond=0)), owner
+            lambda _, source, at: parse_page(source, at.replace(microsecond=0)), owner
         )
         self._through: int | None = None
         self._version: int | None = None

@@ -26,20 +26,14 @@ earlier versions are read too: their facts, observations and conclusions are lin
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from pathlib import Path
-from typing import Any
 
 import frontmatter
-import yaml
 
 from keepsake.archive.records import BY_RULE, Memory
-from keepsake.books.files import (
-    time_of,
-)
-from keepsake.errors import NoteRefused
+from keepsake.books.files import time_of
 from keepsake.language.heard import GIVE, RULED, given_to_me, heard
 from keepsake.language.perception import fit_name, for_prompt
 
@@ -139,22 +133,43 @@ def line_of(memory: Memory) -> PageLine | None:
 # -- a page as a file
 
 
-def parse_page(path: Path, source: str, changed: datetime) -> PersonPage:
+def parse_page(source: str, changed: datetime) -> PersonPage:
     """The page that ``source`` holds.
 
     Raises:
-        NoteRefused: Its front matter cannot be read, or does not say whose it is.
+        ValueError, TypeError, yaml.YAMLError: Its front matter is broken, or says not whose it is.
     """
-    try:
-        meta, body = frontmatter.parse(source)
-        if not meta:
-            raise ValueError("it does not begin with front matter")
-        return _page(meta, body, changed)
-    except (yaml.YAMLError, KeyError, ValueError, TypeError, RecursionError) as error:
-        raise NoteRefused(
-            f"The page {path} cannot be read ({' '.join(str(error).split())[:200]})",
-            "Mend the lines between its `---`, or move the file away and a new one is begun",
-        ) from error
+    meta, body = frontmatter.parse(source)
+    key, given = str(meta.get("key") or "").strip(), meta.get("names")
+    # Earlier versions add a date to each; a person may write one name.
+    many = given if isinstance(given, list) else [given]
+    plain = [each.get("name") if isinstance(each, dict) else each for each in many]
+    names = tuple(fit_name(str(name)) for name in plain if name not in (None, ""))
+    if not key or not names:
+        raise ValueError("its front matter needs a key and names")
+    section, portrait, own, lines = "", list[str](), list[str](), list[PageLine]()
+    for each in map(str.rstrip, body.splitlines()):
+        if each.startswith("## "):
+            section = each.strip("#").strip()
+            own += [] if section in (PORTRAIT, LINES, *_OLD) else [each]
+        elif section == PORTRAIT:
+            portrait.append(each)
+        elif (line := _read(section, each.strip())) is not None:
+            lines.append(line)
+        elif section or not each.startswith("# "):
+            own.append(each)
+    return PersonPage(
+        key=key,
+        names=names,
+        first_met=time_of(meta.get("first_met"), changed),
+        last_met=time_of(meta.get("last_met"), changed),
+        meetings=max(int(meta.get("meetings", 1)), 1),
+        portrait="\n".join(portrait).strip("\n"),
+        lines=tuple(sorted(lines, key=lambda each: (each.numbers, each.time))),
+        through=max(int(meta.get("through", 0)), 0),
+        studied=max(int(meta.get("studied", 0)), 0),
+        by_hand=tuple(re.sub(r"\n{3,}", "\n\n", "\n".join(own)).strip("\n").splitlines()),
+    )
 
 
 def written(page: PersonPage) -> str:
@@ -181,39 +196,6 @@ def written(page: PersonPage) -> str:
 def _line(each: PageLine) -> str:
     numbers = f"memor{'y' if len(each.numbers) == 1 else 'ies'} {', '.join(map(str, each.numbers))}"
     return f"- {each.time.isoformat()}, {numbers}: {each.shown}"
-
-
-def _page(meta: Mapping[str, Any], body: str, changed: datetime) -> PersonPage:
-    key, given = str(meta.get("key") or "").strip(), meta.get("names")
-    # Earlier versions add a date to each; a person may write one name.
-    many = given if isinstance(given, list) else [given]
-    plain = [each.get("name") if isinstance(each, dict) else each for each in many]
-    names = tuple(fit_name(str(name)) for name in plain if name not in (None, ""))
-    if not key or not names:
-        raise ValueError("it needs a key and names")
-    section, portrait, own, lines = "", list[str](), list[str](), list[PageLine]()
-    for each in map(str.rstrip, body.splitlines()):
-        if each.startswith("## "):
-            section = each.strip("#").strip()
-            own += [] if section in (PORTRAIT, LINES, *_OLD) else [each]
-        elif section == PORTRAIT:
-            portrait.append(each)
-        elif (line := _read(section, each.strip())) is not None:
-            lines.append(line)
-        elif section or not each.startswith("# "):
-            own.append(each)
-    return PersonPage(
-        key=key,
-        names=names,
-        first_met=time_of(meta.get("first_met"), changed),
-        last_met=time_of(meta.get("last_met"), changed),
-        meetings=max(int(meta.get("meetings", 1)), 1),
-        portrait="\n".join(portrait).strip("\n"),
-        lines=tuple(sorted(lines, key=lambda each: (each.numbers, each.time))),
-        through=max(int(meta.get("through", 0)), 0),
-        studied=max(int(meta.get("studied", 0)), 0),
-        by_hand=tuple(re.sub(r"\n{3,}", "\n\n", "\n".join(own)).strip("\n").splitlines()),
-    )
 
 
 def _read(section: str, line: str) -> PageLine | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from keepsake.archive.records import Memory, MemoryKind
 from keepsake.contrib.evennia.commands.why import told
 from keepsake.events.types import Thought
 from keepsake.events.why import PromptSource, SummaryBasis, Why
@@ -25,12 +26,13 @@ def test_codes_of_players_are_shown_and_not_obeyed():
     forged = "|rred|n\n|wMira's last act|n"
     now = datetime(2026, 5, 1, tzinfo=UTC)
     whose = {"agent": "Mira", "trigger": "addressed"}
-    outcome = {"priority": "player", "outcome": "refused", "source": forged, "problem": forged}
+    outcome = {"priority": "player", "outcome": "acted", "source": forged, "problem": forged}
     found = Why(
         **whose,
         nth=1,
         time=now,
         command=f"say {forged}",
+        act=Memory(10, now, MemoryKind.ACT, f"say {forged}", forged),
         reason=forged,
         thought=Thought(**whose, **outcome),
         recalled=(PromptSource("note", 0, forged, 0.5, forged, forged),),
@@ -39,7 +41,7 @@ def test_codes_of_players_are_shown_and_not_obeyed():
     )
     shown = told(found, now)
     assert "||rred||n" in shown
-    assert "|r" not in shown.replace("||", "").replace("|rrefused|n", "")
+    assert "|r" not in shown.replace("||", "")
     assert shown.count("|wMira's last act|n") == 1
 
 

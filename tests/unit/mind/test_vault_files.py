@@ -61,7 +61,7 @@ STEPS = st.lists(
 
 def parse(path, source, changed):
     if source.startswith("#"):
-        raise NoteRefused(f"{path.name} is broken", "Mend it")
+        raise ValueError(f"{path.name} is broken")
     return source
 
 
