@@ -26,9 +26,10 @@ earlier versions are read too: their facts, observations and conclusions are lin
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 import frontmatter
 
@@ -139,7 +140,8 @@ def parse_page(source: str, changed: datetime) -> PersonPage:
     Raises:
         ValueError, TypeError, yaml.YAMLError: Its front matter is broken, or says not whose it is.
     """
-    meta, body = frontmatter.parse(source)
+    post = frontmatter.loads(source)
+    meta: Mapping[str, Any] = post.metadata
     key, given = str(meta.get("key") or "").strip(), meta.get("names")
     # Earlier versions add a date to each; a person may write one name.
     many = given if isinstance(given, list) else [given]
@@ -148,7 +150,7 @@ def parse_page(source: str, changed: datetime) -> PersonPage:
     if not key or not names:
         raise ValueError("its front matter needs a key and names")
     section, portrait, own, lines = "", list[str](), list[str](), list[PageLine]()
-    for each in map(str.rstrip, body.splitlines()):
+    for each in map(str.rstrip, post.content.splitlines()):
         if each.startswith("## "):
             section = each.strip("#").strip()
             own += [] if section in (PORTRAIT, LINES, *_OLD) else [each]
