@@ -21,7 +21,6 @@
         ├── ModelRejected         the server refused the request (HTTP 4xx)
         │   └── PromptTooLong     the prompt has more tokens than the model looks at
         ├── ModelFailed           the server broke on the request (HTTP 5xx)
-        ├── AnswerBroken          a streamed answer ended before it was whole
         └── BadAnswer             empty, or not what the protocol promises
 """
 
@@ -142,9 +141,5 @@ class ModelFailed(ModelError):
     """The server broke on the request (HTTP 5xx)."""
 
 
-class AnswerBroken(ModelError):
-    """A streamed answer ended before it was whole; a part of it was handed on."""
-
-
 class BadAnswer(ModelError):
-    """Empty, or not what the protocol promises."""
+    """Empty, broken off after a part of it was handed on, or not what the protocol promises."""

@@ -47,7 +47,6 @@ from keepsake.models.queue import (
     Outcome,
     Post,
     Priority,
-    ServerStatus,
     Ticket,
 )
 from keepsake.models.scripted import ScriptedModel
@@ -68,7 +67,7 @@ _READY_SECONDS = 20.0
 class Gateway:
     """Takes calls for profiles, and answers in the owner's thread.
 
-    The thread that calls :meth:`start` is the owner; ``submit``, ``statuses`` and
+    The thread that calls :meth:`start` is the owner; ``submit``, ``used_servers`` and
     ``shutdown`` belong to it. ``generate`` blocks and belongs to any other.
 
     Args:
@@ -205,12 +204,11 @@ class Gateway:
         """Whether the result is there, within a moment."""
         return bool(wait([future], GIVE_UP_SECONDS).done)
 
-    def statuses(self) -> list[ServerStatus]:
+    def used_servers(self) -> list[ModelServer]:
         """Every server that a profile uses; owner's thread only."""
         profiles = self.profiles.current.values()
         names = [each.name for each in profiles if each.provider != EXTRACTIVE]
-        used = dict.fromkeys(self.model(name)[1] for name in names)
-        return [server.status() for server in used]
+        return [*dict.fromkeys(self.model(name)[1] for name in names)]
 
     def shutdown(self, *, stop_embedded: bool) -> None:
         """Answer all who wait with ModelUnavailable and end; owner's thread only.

@@ -15,7 +15,6 @@ from typing import Any
 from httpx import ReadTimeout
 
 from keepsake.errors import (
-    AnswerBroken,
     BadAnswer,
     CallGivenUp,
     ModelBusy,
@@ -181,7 +180,7 @@ class ServerModel(ABC):
             except ModelError as error:
                 if words.told:
                     what = f"The answer ended amid its words: {error.what}"
-                    raise AnswerBroken(what, error.cure) from error
+                    raise BadAnswer(what, error.cure) from error
                 self.capabilities = self.capabilities.after(error, request)
                 if self.capabilities.refused != takes.refused:
                     continue

@@ -11,7 +11,7 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import CancelledError, Executor, Future
 from dataclasses import dataclass, replace
 from enum import IntEnum
@@ -81,26 +81,6 @@ class Ticket:
     rebuilt: int = 0  # how often its prompt was built anew
 
 
-@dataclass(frozen=True, slots=True)
-class ServerStatus:
-    """One server, as ``@llm-status`` shows it."""
-
-    provider: str  # ``embedded``, ``ollama``, ``openai``
-    host: str  # its address
-    models: tuple[str, ...]  # profile and model of all that is asked there: ``agent: llama3``
-    kind: str  # what the server is, and the form and the size of its prompts
-    health: str  # ``ready``, or what is wrong and what to do
-    waiting: Mapping[Priority, int]  # jobs that wait, by priority
-    running: int  # calls in flight
-    in_flight: int  # calls that may be in flight at once
-    # -- since the start
-    calls: int  # calls made, failures included
-    failures: int  # calls that gave no answer
-    cached: float  # share of prompt tokens that came from the cache, 0 to 1
-    last_error: str = ""  # the newest failure since the last answer; empty when there is none
-    shortage: str = ""  # that it evaluates a part of long prompts, and the cure
-
-
 class ModelServer:
     """One server, whatever profiles are asked there: the most urgent call first.
 
@@ -121,6 +101,8 @@ class ModelServer:
         models: The models that are asked, by the names of their profiles.
         health: ``ready``, or what is wrong and what to do.
         due: When it is looked at next, in monotonic seconds.
+        calls, failures: How many calls were made, and how many of them gave no answer.
+        last_error: The newest failure since the last answer; empty when there is none.
     """
 
     def __init__(
@@ -139,8 +121,8 @@ class ModelServer:
         self.places, self.health, self.due = 2, UNASKED, 0.0
         self._executor, self._post, self._clock, self._changed = executor, post, clock, changed
         self._waiting: list[Ticket] = []
-        self._calls = self._failures = self._prompt_tokens = self._cached_tokens = 0
-        self._last_error = ""
+        self.calls = self.failures = self._prompt_tokens = self._cached_tokens = 0
+        self.last_error = ""
         self._closed: ModelError | None = None
 
     def submit(
@@ -246,14 +228,14 @@ class ModelServer:
         self._post(self._pump)
         if ticket.cancelled:
             return
-        self._calls += outcome is not None
+        self.calls += outcome is not None
         if isinstance(outcome, Generation):
-            self._last_error = ""
+            self.last_error = ""
             self._prompt_tokens += outcome.prompt_tokens
             self._cached_tokens += outcome.cached_tokens
         elif outcome is not None:
-            self._failures += 1
-            self._last_error = str(outcome)
+            self.failures += 1
+            self.last_error = str(outcome)
             if isinstance(outcome, (ModelUnavailable, ModelFailed, ModelMissing, ModelTimeout)):
                 self.due = max(time.monotonic() + UNWELL_SECONDS, outcome.until)
                 self.be(str(outcome))
@@ -287,31 +269,37 @@ class ModelServer:
         if before != health and self._closed is None:
             self._changed(self)
 
-    def status(self) -> ServerStatus:
-        """How it is now; owner's thread only."""
-        models, kind = self.models.values(), "not known yet"
-        if known := [each for each in models if each.capabilities.known]:
-            profiles = [each.suited() for each in known]
-            forms = " and ".join(sorted({each.form for each in profiles}))
-            tools = ", with tools" if any(each.takes_tools for each in profiles) else ""
-            most = f"prompts of {max(each.prompt_tokens for each in profiles):,} tokens at most"
-            kind = f"{known[0].capabilities.kind}, {forms}{tools}; {most}"
+    @property
+    def kind(self) -> str:
+        """What the server is, and the form and the size of its prompts."""
+        if not (known := [each for each in self.models.values() if each.capabilities.known]):
+            return "not known yet"
+        profiles = [each.suited() for each in known]
+        forms = " and ".join(sorted({each.form for each in profiles}))
+        tools = ", with tools" if any(each.takes_tools for each in profiles) else ""
+        most = f"prompts of {max(each.prompt_tokens for each in profiles):,} tokens at most"
+        return f"{known[0].capabilities.kind}, {forms}{tools}; {most}"
+
+    @property
+    def profiles(self) -> tuple[str, ...]:
+        """Profile and model of all that is asked there: ``agent: llama3``."""
+        return tuple(f"{e.profile.name}: {model_name(e.profile)}" for e in self.models.values())
+
+    @property
+    def waiting(self) -> dict[Priority, int]:
+        """How many calls wait, by priority."""
         waiting = Counter(each.priority for each in self._waiting if not each.cancelled)
-        return ServerStatus(
-            provider=self.provider,
-            host=self.host,
-            models=tuple(f"{e.profile.name}: {model_name(e.profile)}" for e in models),
-            kind=kind,
-            health=self.health,
-            waiting={priority: waiting[priority] for priority in Priority},
-            running=len(self.running),
-            in_flight=self.places,
-            calls=self._calls,
-            failures=self._failures,
-            cached=self._cached_tokens / max(self._prompt_tokens, 1),
-            last_error=self._last_error,
-            shortage=next(filter(None, (each.shortage for each in models)), ""),
-        )
+        return {priority: waiting[priority] for priority in Priority}
+
+    @property
+    def cached(self) -> float:
+        """The share of prompt tokens that came from the cache, 0 to 1."""
+        return self._cached_tokens / max(self._prompt_tokens, 1)
+
+    @property
+    def shortage(self) -> str:
+        """That it evaluates a part of long prompts, and the cure; empty if it does not."""
+        return next(filter(None, (each.shortage for each in self.models.values())), "")
 
 
 class DaemonThreads(Executor):

@@ -87,12 +87,12 @@ def _gauges(scrubber: Scrubber) -> list[Metric]:
         return found
     shared, who = runtime(), ("provider", "host")
     with suppress(KeepsakeError):  # a profile that cannot be used; `faults` tells of it
-        servers = [(s.provider, scrubber.clean(s.host), s) for s in shared.gateway.statuses()]
+        servers = [(s.provider, scrubber.clean(s.host), s) for s in shared.gateway.used_servers()]
         ready = {(provider, host): s.health == READY for provider, host, s in servers}
         waiting = {
             (provider, host, priority.name.lower()): count
-            for provider, host, status in servers
-            for priority, count in status.waiting.items()
+            for provider, host, server in servers
+            for priority, count in server.waiting.items()
         }
         found.append(gauge("model_server_ready", "Whether a model server answers", ready, *who))
         found.append(gauge("queue_length", "Jobs that wait for a model", waiting, *who, "priority"))

@@ -28,7 +28,6 @@ from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.minds import mind_by_number, mind_of
 from keepsake.errors import KeepsakeError
 from keepsake.language.perception import SENTENCE_GAP, shorten
-from keepsake.models.queue import Priority
 from keepsake.prompt.sections import TITLES
 from keepsake.web.access import NotFound
 from keepsake.web.shapes import (
@@ -148,19 +147,19 @@ def _figures(mind: Mind) -> tuple[int, int | None, str, str]:
 
 def _servers() -> Iterator[ServerRow]:
     try:
-        statuses = runtime().gateway.statuses()
+        servers = runtime().gateway.used_servers()
     except KeepsakeError as error:  # a profile that cannot be used: all the more there is to see
         yield ServerRow(provider="llm.md", health=str(error))
         return
-    for each in statuses:
+    for each in servers:
         yield ServerRow(
             provider=each.provider,
             host=each.host,
-            models=each.models,
+            models=each.profiles,
             health=each.health,
-            waiting={name.name.lower(): each.waiting.get(name, 0) for name in Priority},
-            running=each.running,
-            in_flight=each.in_flight,
+            waiting={name.name.lower(): count for name, count in each.waiting.items()},
+            running=len(each.running),
+            in_flight=each.places,
             cached=each.cached,
         )
 

@@ -89,7 +89,7 @@ class TestThinking(World):
         self.settle(lambda: len(self.calls()) == 2)
         self.mira.delete()
         gate.set()
-        self.settle(lambda: self.services.gateway.statuses()[0].running == 0)
+        self.settle(lambda: self.services.gateway.used_servers()[0].running == [])
         assert not any("Too late" in line for line in heard)
 
     def test_a_builder_who_plays_it_speaks_for_it_and_leaves_it_where_it_is(self):

@@ -124,5 +124,4 @@ def test_a_model_that_comes_later_answers_without_a_restart(home: Places, owner:
         assert gateway.profiles.get("agent").is_stopgap
         fake.models = ["qwen3:8b"]
         until(lambda: gateway.profiles.get("agent").model == "qwen3:8b")
-        statuses = owner.call(gateway.statuses)
-        assert [each.provider for each in statuses] == ["ollama"]
+        assert [each.provider for each in owner.call(gateway.used_servers)] == ["ollama"]

@@ -12,7 +12,7 @@ from keepsake.errors import ConfigError, ModelMissing, ModelUnavailable
 from keepsake.models import gateway as gateways
 from keepsake.models.gateway import Gateway
 from keepsake.models.profiles import ModelProfile
-from keepsake.models.queue import READY, Outcome, Priority, ServerStatus
+from keepsake.models.queue import READY, ModelServer, Outcome, Priority
 from keepsake.paths import Places
 from keepsake.ports import Generation, GenerationRequest
 from tests.fakes.model_server import FakeModelServer, Reply, llm_page
@@ -41,8 +41,8 @@ def gateway(home: Places, owner: Owner, fake: FakeModelServer) -> Iterator[Gatew
         yield gateway
 
 
-def ollama_status(gateway: Gateway, owner: Owner) -> ServerStatus:
-    return next(s for s in owner.call(gateway.statuses) if s.provider == "ollama")
+def ollama_status(gateway: Gateway, owner: Owner) -> ModelServer:
+    return next(s for s in owner.call(gateway.used_servers) if s.provider == "ollama")
 
 
 def test_an_answer_comes_in_the_owners_thread_or_is_waited_for_in_another(
@@ -68,10 +68,10 @@ def test_an_answer_comes_in_the_owners_thread_or_is_waited_for_in_another(
     )
     built = gateway.generate("agent", lambda profile: GenerationRequest(f"by {profile.model}"))
     assert built.text == "BY FAKE"
-    until(lambda: all(s.health == READY for s in owner.call(gateway.statuses)))
+    until(lambda: all(s.health == READY for s in owner.call(gateway.used_servers)))
     ollama = ollama_status(gateway, owner)
-    assert (ollama.host, ollama.models) == (fake.address, ("agent: fake",))
-    assert (ollama.calls, ollama.failures, ollama.in_flight) == (2, 0, 2)
+    assert (ollama.host, ollama.profiles) == (fake.address, ("agent: fake",))
+    assert (ollama.calls, ollama.failures, ollama.places) == (2, 0, 2)
     with pytest.raises(RuntimeError, match="by its owner"):
         owner.call(lambda: gateway.generate("agent", lambda _: GenerationRequest("x")))
     with pytest.raises(ConfigError, match="poet"):
@@ -82,7 +82,7 @@ def test_an_answer_comes_in_the_owners_thread_or_is_waited_for_in_another(
     configure(home, fake.address, summarizer="extractive")
     with pytest.raises(ModelUnavailable, match="uses no model"):
         gateway.generate("summarizer", lambda _: GenerationRequest("x"))
-    assert {status.provider for status in owner.call(gateway.statuses)} == {"ollama"}
+    assert {status.provider for status in owner.call(gateway.used_servers)} == {"ollama"}
 
 
 def built_for(gateway: Gateway, owner: Owner) -> list[ModelProfile]:

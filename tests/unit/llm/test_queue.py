@@ -160,5 +160,5 @@ def test_the_more_urgent_first_and_in_order_within(desk: Desk, asked: str, answe
         if number == 0 and "@" in asked:
             desk.settle()  # it is in flight while the others come
     waiting = [PRIORITIES[name[0]] for name in asked.split() if name not in desk.hand.started]
-    assert desk.queue.status().waiting == {each: waiting.count(each) for each in Priority}
+    assert desk.queue.waiting == {each: waiting.count(each) for each in Priority}
     assert desk.run_out() == answered.split()

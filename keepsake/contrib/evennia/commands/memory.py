@@ -21,7 +21,7 @@ from keepsake.contrib.evennia.commands.base import (
 )
 from keepsake.contrib.evennia.minds import open_minds
 from keepsake.contrib.evennia.wording import counted
-from keepsake.models.queue import READY, Priority, ServerStatus
+from keepsake.models.queue import READY, ModelServer
 from keepsake.prompt.sections import Rendered, chart, costs_of
 
 
@@ -164,7 +164,7 @@ class CmdLlmStatus(BuilderCommand):
             self.caller.msg(f"|rllm.md is not in use:|n {plain(str(problem))}")
         if gateway.profiles.detects:
             self.caller.msg(f"The agents' model: {plain(gateway.profiles.found.line)}")
-        text = "\n\n".join(_server(status) for status in gateway.statuses())
+        text = "\n\n".join(_server(each) for each in gateway.used_servers())
         self.caller.msg(text or "No profile in llm.md uses a model.")
         counts = sum((mind.thinker.log.guarded for mind in open_minds()), Counter[str]())
         found = (f"{counts[op]} {op}" for op in ("altered", "refused", "dropped"))
@@ -174,22 +174,20 @@ class CmdLlmStatus(BuilderCommand):
         )
 
 
-def _server(status: ServerStatus) -> str:
+def _server(server: ModelServer) -> str:
     """One server, a line a fact."""
-    colour = "|g" if status.health == READY else "|r"
+    colour = "|g" if server.health == READY else "|r"
     waiting = ", ".join(
-        f"{status.waiting[priority]} {priority.name.lower()}"
-        for priority in Priority
-        if status.waiting.get(priority)
+        f"{count} {priority.name.lower()}" for priority, count in server.waiting.items() if count
     )
     lines = [
-        ("Profiles", plain(", ".join(status.models)) or "none asked yet"),
-        ("Server", plain(status.kind)),
-        ("Health", f"{colour}{plain(status.health)}|n"),
-        ("Queue", f"{status.running} of {status.in_flight} in flight; waiting: {waiting or '0'}"),
-        ("Calls", f"{status.calls}, {status.failures} failed"),
-        ("Cached", f"{status.cached:.0%} of the prompts"),
+        ("Profiles", plain(", ".join(server.profiles)) or "none asked yet"),
+        ("Server", plain(server.kind)),
+        ("Health", f"{colour}{plain(server.health)}|n"),
+        ("Queue", f"{len(server.running)} of {server.places} in flight; waiting: {waiting or '0'}"),
+        ("Calls", f"{server.calls}, {server.failures} failed"),
+        ("Cached", f"{server.cached:.0%} of the prompts"),
     ]
-    told = ("Context", status.shortage), ("Last error", status.last_error)
+    told = ("Context", server.shortage), ("Last error", server.last_error)
     lines += [(label, plain(text)) for label, text in told if text]
-    return f"|w{status.provider}|n at {plain(status.host)}\n{labelled(lines, 12)}"
+    return f"|w{server.provider}|n at {plain(server.host)}\n{labelled(lines, 12)}"
