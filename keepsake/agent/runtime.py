@@ -36,10 +36,9 @@ from keepsake.memory.config import (
     load_strategy,
 )
 from keepsake.models.detection import Detection
-from keepsake.models.embedders import CachedEmbedder, load_embedder
-from keepsake.models.embedders import embedder as make_embedder
+from keepsake.models.embedders import CachedEmbedder, MiniLMEmbedder, load_embedder
 from keepsake.models.gateway import Gateway
-from keepsake.models.profiles import CHAT, DIALOGUE, EMBEDDER, EXTRACTIVE, ModelProfile, Profiles
+from keepsake.models.profiles import CHAT, DIALOGUE, EXTRACTIVE, ModelProfile, Profiles
 from keepsake.models.queue import Priority
 from keepsake.paths import SHIPPED_CONFIG, Places
 from keepsake.ports import Clock, Embedder, Generation, GenerationRequest, SystemClock, TargetModel
@@ -346,7 +345,7 @@ def stop(*, reload: bool) -> None:
 def _embedder(profiles: Profiles) -> CachedEmbedder:
     """What ``llm.md`` names; the shipped one if that cannot be used."""
     try:
-        return CachedEmbedder(make_embedder(load_embedder(profiles.path, profiles.found)))
+        return CachedEmbedder(load_embedder(profiles.path, profiles.found))
     except ConfigError as problem:
         report(problem)
-        return CachedEmbedder(make_embedder(ModelProfile(EMBEDDER)))
+        return CachedEmbedder(MiniLMEmbedder())

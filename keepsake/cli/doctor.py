@@ -30,9 +30,9 @@ from keepsake.models import profiles as model_profiles
 from keepsake.models.catalogue import load_catalogue
 from keepsake.models.detection import detected_profiles
 from keepsake.models.embedded import Embedded, require_embedded, require_gguf
-from keepsake.models.embedders import embedder, load_embedder
+from keepsake.models.embedders import MiniLMEmbedder, load_embedder
 from keepsake.models.gateway import build
-from keepsake.models.profiles import EMBEDDED, EMBEDDER, EXTRACTIVE, ModelProfile
+from keepsake.models.profiles import EMBEDDED, EXTRACTIVE
 from keepsake.paths import Places
 from keepsake.recall.agent_index import WORDS
 from keepsake.recall.chroma import Chroma
@@ -253,8 +253,8 @@ def servers(here: Places, wrong: Wrong) -> str:
 def embedding(here: Places, wrong: Wrong) -> str:
     """Texts can be embedded; the question costs one short embedding."""
     path = here.config / "llm.md"
-    profile = load_embedder(path, detected_profiles(here).found) if path.exists() else None
-    with closing(embedder(profile or ModelProfile(EMBEDDER))) as asked:
+    found = load_embedder(path, detected_profiles(here).found) if path.exists() else None
+    with closing(found or MiniLMEmbedder()) as asked:
         dimension = len(asked.embed(["Is anybody there?"])[0])
         return f"{asked.model_name} answers with {dimension} dimensions"
 

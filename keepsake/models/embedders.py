@@ -55,10 +55,11 @@ WHOLE_BATCH = 32
 what is asked for again and again."""
 
 
-def load_embedder(path: Path, found: FoundModel = STOPGAP) -> ModelProfile:
-    """Read the section ``embedder``: ``auto`` is Ollama's, if it has one for many languages.
+def load_embedder(path: Path, found: FoundModel = STOPGAP) -> Embedder:
+    """What the section ``embedder`` names; connects to nothing and loads nothing yet.
 
-    ``found``: What was found on this machine.
+    ``auto`` is Ollama's, if it has one for many languages. ``found``: What was found on this
+    machine.
 
     Raises:
         ConfigError: The file cannot be read, or a value cannot be used.
@@ -69,11 +70,9 @@ def load_embedder(path: Path, found: FoundModel = STOPGAP) -> ModelProfile:
             own = profile_of(section)
             if own.provider not in _EMBED:
                 raise section.refuse("provider", f"{own.provider} embeds nothing")
-    if own.provider != AUTO:
-        return own
-    if not found.embedder:
-        return replace(own, provider=EMBEDDED)
-    return replace(own, provider=found.provider, host=found.host, model=found.embedder)
+    if own.provider == AUTO and found.embedder:
+        own = replace(own, provider=found.provider, host=found.host, model=found.embedder)
+    return MiniLMEmbedder() if own.provider in (AUTO, EMBEDDED) else ServerEmbedder(own)
 
 
 def named_embedder(name: str) -> Embedder | None:
@@ -96,11 +95,6 @@ def named_embedder(name: str) -> Embedder | None:
         return MiniLMEmbedder(folder=Path(name).expanduser())
     cure = "Write embedded, none, ollama:MODEL@HOST, openai:MODEL@HOST or a folder with a model"
     raise ModelMissing(f"There is no embedder {name!r}", cure)
-
-
-def embedder(profile: ModelProfile) -> Embedder:
-    """What the profile names; connects to nothing and loads nothing yet."""
-    return MiniLMEmbedder() if profile.provider == EMBEDDED else ServerEmbedder(profile)
 
 
 class MiniLMEmbedder:

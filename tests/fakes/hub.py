@@ -10,11 +10,10 @@ COMMIT = "9217f5db79a29953eb74d5343926648285ec7e67"
 
 
 class FakeHub:
-    """Serves one file of one repository on loopback, in threads, until :meth:`close`.
+    """Serves one file of one repository on loopback, in threads, as a context.
 
     Attributes:
         data: The file's bytes.
-        commit: The newest revision.
         digest: What it says of the file's SHA-256.
         failing: The status of every download, 0 for the file itself.
         gate: Nothing of a download is sent before it is set; None for none.
@@ -22,11 +21,10 @@ class FakeHub:
     """
 
     def __init__(self, repo: str, file: str, data: bytes) -> None:
-        self.repo, self.file, self.data = repo, file, data
-        self.commit = COMMIT
-        self.digest = hashlib.sha256(data).hexdigest()
-        self.failing = 0
-        self.gate: threading.Event | None = None
+        self.file, self.data, self.digest = file, data, hashlib.sha256(data).hexdigest()
+        self.paths = [f"/{repo}/resolve/{revision}/{file}" for revision in ("main", COMMIT)]
+        self.failing, self.gate = 0, threading.Event()
+        self.gate.set()
         self.ranges: list[str | None] = []
         self._http = ThreadingHTTPServer(
             ("127.0.0.1", 0), type("Handler", (_Handler,), {"hub": self})
@@ -34,10 +32,7 @@ class FakeHub:
         self._http.daemon_threads = True
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.01,), daemon=True)
         self._thread.start()
-
-    @property
-    def address(self) -> str:
-        return f"http://127.0.0.1:{self._http.server_address[1]}"
+        self.address = f"http://127.0.0.1:{self._http.server_address[1]}"
 
     def __enter__(self) -> FakeHub:
         return self
@@ -47,12 +42,6 @@ class FakeHub:
         self._http.server_close()
         self._thread.join()
 
-    def has(self, path: str) -> bool:
-        where = {
-            f"/{self.repo}/resolve/{revision}/{self.file}" for revision in ("main", self.commit)
-        }
-        return path in where
-
 
 class _Handler(BaseHTTPRequestHandler):
     hub: FakeHub
@@ -61,44 +50,32 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
         pass
 
-    def do_HEAD(self) -> None:
-        self._point() if self.hub.has(self.path) else self._nothing(404)
-
     def do_GET(self) -> None:
-        if self.hub.has(self.path):
-            self._point()
-        elif self.path != f"/large/{self.hub.file}":
-            self._nothing(404)
+        hub, asked = self.hub, self.headers.get("Range")
+        if self.path in hub.paths:  # large files lie on another host; here it says what they are
+            where = f"{hub.address.replace('127.0.0.1', 'localhost')}/large/{hub.file}"
+            told = {"X-Repo-Commit": COMMIT, "ETag": '"small"', "Location": where}
+            told |= {"X-Linked-Size": str(len(hub.data)), "X-Linked-ETag": f'"{hub.digest}"'}
+            self._send(302, **told)
+        elif self.path != f"/large/{hub.file}":
+            self._send(404)
         else:
-            self.hub.ranges.append(self.headers.get("Range"))
-            self._nothing(self.hub.failing) if self.hub.failing else self._send()
+            hub.ranges.append(asked)
+            hub.gate.wait(60)
+            start = int(asked.removeprefix("bytes=").partition("-")[0]) if asked else 0
+            size = len(hub.data)
+            told = {"Content-Range": f"bytes {start}-{size - 1}/{size}"} if asked else {}
+            if hub.failing:
+                self._send(hub.failing)
+            else:
+                self._send(206 if asked else 200, hub.data[start:], **told)
 
-    def _point(self) -> None:
-        """Large files lie on another host; the hub says here what they are."""
-        hub = self.hub
-        self.send_response(302)
-        self.send_header("X-Repo-Commit", hub.commit)
-        self.send_header("ETag", '"small"')
-        self.send_header("X-Linked-Size", str(len(hub.data)))
-        self.send_header("X-Linked-ETag", f'"{hub.digest}"')
-        elsewhere = hub.address.replace("127.0.0.1", "localhost")
-        self.send_header("Location", f"{elsewhere}/large/{hub.file}")
-        self.send_header("Content-Length", "0")
-        self.end_headers()
+    def do_HEAD(self) -> None:
+        self.do_GET()
 
-    def _nothing(self, status: int) -> None:
+    def _send(self, status: int, body: bytes = b"", **told: str) -> None:
         self.send_response(status)
-        self.send_header("Content-Length", "0")
+        for name, value in (told | {"Content-Length": str(len(body))}).items():
+            self.send_header(name, value)
         self.end_headers()
-
-    def _send(self) -> None:
-        if self.hub.gate is not None:
-            self.hub.gate.wait(60)
-        data, asked = self.hub.data, self.headers.get("Range")
-        start = int(asked.removeprefix("bytes=").partition("-")[0]) if asked else 0
-        self.send_response(206 if asked else 200)
-        self.send_header("Content-Length", str(len(data) - start))
-        if asked:
-            self.send_header("Content-Range", f"bytes {start}-{len(data) - 1}/{len(data)}")
-        self.end_headers()
-        self.wfile.write(data[start:])
+        self.wfile.write(body)

@@ -174,7 +174,7 @@ def test_in_the_background_it_is_shown_by_status_and_ended_by_stop(copy: Copy, r
     prepare(copy.here)
     (copy.here.config / "models.md").write_text(CATALOGUE)
     with FakeHub(REPO, FILE, DATA) as hub:
-        hub.gate = threading.Event()
+        hub.gate.clear()
         own = {"HF_ENDPOINT": hub.address, "HF_HOME": str(copy.here.home / "hf")}
         copy.environ.update(own)
         with patch.dict(os.environ, copy.environ):

@@ -17,7 +17,7 @@ import pytest
 from keepsake.errors import PromptTooLong
 from keepsake.models import embedded as embeddeds
 from keepsake.models.catalogue import load_catalogue
-from keepsake.models.embedded import Embedded, ensure_weights, require_gguf
+from keepsake.models.embedded import Embedded, require_gguf
 from keepsake.models.openai import OpenAIModel
 from keepsake.models.profiles import DIALOGUE, LLAMA_CPP, SHIPPED_FILE, ModelProfile
 from keepsake.paths import REPOSITORY, Places
@@ -54,8 +54,7 @@ def test_a_schema_holds_the_answer_and_a_prompt_beyond_the_context_is_refused(mo
         "required": ["verb"],
         "additionalProperties": False,
     }
-    # Blanks without end are JSON as well, so a small model that may choose freely loses itself in
-    # them now and then; what is most likely is none.
+    # Of its own choice a small model may lose itself in blanks, which are JSON as well.
     request = GenerationRequest("As JSON: ", max_tokens=200, temperature=0.0, json_schema=schema)
     assert json.loads(model.generate(request).text)["verb"] in ("say", "go")
     with pytest.raises(PromptTooLong, match="exceeds the available context"):
@@ -111,17 +110,6 @@ def test_a_child_is_adopted_after_a_reload_replaced_by_another_file_and_comes_ba
     after_reload.stop()
     until(lambda: own.pid is None)  # its other threads may outlive the zombie for a moment
     assert not after_reload.watch(), "a stopped supervisor starts nothing"
-
-
-# -- GGUF files and the shipped weights
-
-
-def test_the_weights_are_put_together_once(tmp_path: Path):
-    path = ensure_weights(tmp_path / "models")
-    before = path.stat()
-    assert ensure_weights(tmp_path / "models") == path
-    assert path.stat().st_mtime_ns == before.st_mtime_ns
-    assert [each.name for each in path.parent.iterdir()] == [SHIPPED_FILE]
 
 
 def test_a_model_with_a_tuned_voice_is_served_with_it_and_any_other_without(tmp_path: Path):

@@ -170,31 +170,18 @@ def window(*lines: tuple[MemoryKind, str]) -> list[Memory]:
 
 
 def test_what_happened_is_the_users_and_what_it_did_the_assistants():
-    turns = turns_of(
-        window(
-            (PERCEIVED, "Jonas comes in from the quay."),
-            (PERCEIVED, 'Jonas says to you, "The tide took two of my planks."'),
-            (ACT, "say Then it owes you two planks, Jonas."),
-            (ACT, "say Sit down."),  # its sentences came apart
-            (ACT, "emote fills a bowl"),
-            (ACT, "give bowl to Jonas"),
-            (ACT, "wait"),
-            (RESULT, "You give the bowl to Jonas."),
-        )
-    )
+    comes, planks = "Jonas comes in from the quay.", 'Jonas says to you, "The tide took my planks."'
+    acts = ("say It owes you two, Jonas.", "say Sit down.", "emote fills a bowl",
+            "give bowl to Jonas", "wait")  # fmt: skip
+    own = [(ACT, each) for each in acts]  # the sentences came apart
+    given = "You give the bowl to Jonas."
+    turns = turns_of(window((PERCEIVED, comes), (PERCEIVED, planks), *own, (RESULT, given)))
     assert [turn.role for turn in turns] == ["user", "assistant", "user"]
     assert turns[0].lines[0].endswith("The Kettle]")
-    assert turns[0].lines[1:] == [
-        "Jonas comes in from the quay.",
-        'Jonas says to you, "The tide took two of my planks."',
-    ]
-    assert turns[1].lines == [
-        "Then it owes you two planks, Jonas. Sit down.",
-        "*fills a bowl*",
-        "> give bowl to Jonas",
-        "> wait",
-    ]
-    assert turns[2].lines == ["You give the bowl to Jonas."]
+    assert turns[0].lines[1:] == [comes, planks]
+    did = ["*fills a bowl*", "> give bowl to Jonas", "> wait"]
+    assert turns[1].lines == ["It owes you two, Jonas. Sit down.", *did]
+    assert turns[2].lines == [given]
 
 
 def test_what_was_forgotten_stands_neither_in_the_window_nor_before_a_summary():
