@@ -223,7 +223,7 @@ def serve_recall() -> None:
     from keepsake.models.embedders import MiniLMEmbedder  # noqa: PLC0415
 
     if hasattr(sys.stdin, "reconfigure"):  # whatever the locale says, JSON is UTF-8
-        sys.stdin.reconfigure(encoding="utf-8", errors="replace")
+        sys.stdin.reconfigure(encoding="utf-8-sig", errors="replace")
     with closing(RecallServer(MiniLMEmbedder(threads=2))) as server:
         server.serve(sys.stdin, sys.stdout)
 

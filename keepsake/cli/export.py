@@ -11,7 +11,6 @@ from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO
 
 from keepsake.archive.log import Archive
-from keepsake.books.journal import Journal
 from keepsake.books.people import PeopleBook
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.events.files import Filter, events
@@ -82,19 +81,16 @@ def _rows(here: Places, wanted: Filter, *, lives: bool) -> Iterator[tuple[str, R
 
 
 def _memories(folder: Path) -> Iterator[Row]:
-    journal = Journal(folder / "journal")
-    journal.entries()  # it reads its files whole
     with closing(Archive(folder / "archive", read_only=True)) as archive:
         lived = archive.read(1, archive.last_number)
     for each in lived:
-        entry = journal.resting_on(each.number)
         yield {
             "agent": folder.name,
             "n": each.number,
             "t": _utc(each.time),
             **{name: str(getattr(each, name)) for name in _TEXTS},
             "repeats": each.repeats,
-            "importance": entry.importance if entry else each.importance,
+            "importance": each.importance,
         }
 
 

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, Literal, TextIO
 
+from pydantic import BaseModel, Field, ValidationError
 from rich.markup import escape
 from rich.table import Table
 
@@ -18,7 +19,7 @@ from keepsake.archive.records import Memory, MemoryKind
 from keepsake.cli.output import err, items_bar, out, plain_table, print_json, print_wide
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.lab.answers import PROMPTS, agreement
-from keepsake.lab.conversation import NO_TIME, ConversationTurn, read_turns, times_of
+from keepsake.lab.conversation import NO_TIME, ConversationTurn, fault_of, times_of
 from keepsake.lab.evaluate import Row, limited
 from keepsake.lab.measures import (
     ABSTAINS,
@@ -311,11 +312,19 @@ def _kind_json(each: MeasuredKind) -> dict[str, Any]:
     return {"kind": each.kind, "questions": each.questions, **estimates}
 
 
-_MOST_HITS, _DEFAULT_HITS = 1000, 20
 _REQUESTS = (
     'Send {"op": "ingest", "turns": […]}, {"op": "add", "turns": […]} or {"op": "query", '
     '"text": "…", "k": 20}, each on one line'
 )
+
+
+class _Request(BaseModel):
+    """One line that a program sends."""
+
+    op: Literal["ingest", "add", "query"]
+    turns: list[ConversationTurn] = []
+    text: str = ""
+    k: int = Field(20, ge=1, le=1000)
 
 
 class RecallServer:
@@ -348,53 +357,31 @@ class RecallServer:
         self._memory.close()
         self._folder.cleanup()
 
-    def ingest(self, turns: Sequence[ConversationTurn], *, keep: bool) -> None:
-        """Hold these turns; with ``keep`` beside those before, as what was said after them.
+    def serve(self, lines: Iterable[str], out: TextIO) -> None:
+        """Answer each line by a line until there are no more; blank lines are skipped."""
+        for line in filter(str.strip, lines):
+            print(json.dumps(self.answer(line)), file=out, flush=True)
 
-        Raises:
-            KeepsakeError: Two turns have one id, those that are kept included; nothing changes.
-        """
-        ids = [*(self._ids if keep else ()), *(turn.id for turn in turns)]
+    def answer(self, line: str) -> dict[str, Any]:
+        """The answer to one request: ``ok``, ``ids`` or ``error``."""
+        try:
+            asked = _Request.model_validate_json(line)
+        except ValidationError as error:
+            return {"error": f"{fault_of(error)}. {_REQUESTS}"}
+        if asked.op == "query":
+            found = self._memory.recall(asked.text, asked.k)
+            return {"ids": [self._ids[each.numbers[0] - 1] for each in found]}
+        ids = [*(self._ids if asked.op == "add" else ()), *(turn.id for turn in asked.turns)]
         if len(set(ids)) < len(ids):
-            raise KeepsakeError("Two turns have the same id", "Give each its own")
-        if not keep:
+            return {"error": "Two turns have the same id. Give each its own"}
+        if asked.op == "ingest":
             self.close()
             self._begin()
-        for number, (turn, time) in enumerate(
-            zip(turns, times_of(turns, self._last), strict=True), len(self._ids) + 1
-        ):
+        timed = zip(asked.turns, times_of(asked.turns, self._last), strict=True)
+        for number, (turn, time) in enumerate(timed, len(self._ids) + 1):
             self._last, self._clock.time = time, max(self._clock.time, time)
             told = turn.text, turn.place, turn.speaker
             self._memory.perceive(Memory(number, time, MemoryKind.PERCEPTION, *told, event="say"))
         self._ids = ids
         self._memory.rest(asleep=False)
-
-    def serve(self, lines: Iterable[str], out: TextIO) -> None:
-        """Answer each line by a line until there are no more; blank lines are skipped."""
-        for line in lines:
-            if line.strip("\ufeff \t\r\n"):
-                print(json.dumps(self.answer(line)), file=out, flush=True)
-
-    def answer(self, line: str) -> dict[str, Any]:
-        """The answer to one request: ``ok``, ``ids`` or ``error``."""
-        try:
-            request = json.loads(line.lstrip("\ufeff"))  # some programs begin with a mark
-            match request:
-                case {"op": "ingest"}:
-                    self.ingest(read_turns(request), keep=False)
-                case {"op": "add"}:
-                    self.ingest(read_turns(request), keep=True)
-                case {"op": "query", "text": str() as text} if text.strip():
-                    limit = request.get("k", _DEFAULT_HITS)
-                    if type(limit) is int and 1 <= limit <= _MOST_HITS:
-                        found = self._memory.recall(text, limit)
-                        return {"ids": [self._ids[each.numbers[0] - 1] for each in found]}
-                    wanted = f'"k" is a whole number from 1 to {_MOST_HITS}'
-                    raise KeepsakeError(wanted, _REQUESTS)
-                case _:
-                    raise KeepsakeError(f"{line:.60} is no request", _REQUESTS)
-        except (ValueError, RecursionError) as error:
-            return {"error": f"The line is no JSON ({error}). {_REQUESTS}"}
-        except KeepsakeError as error:
-            return {"error": str(error)}
         return {"ok": True}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import ssl
 import subprocess
 import sys
 import time
@@ -18,9 +17,9 @@ from keepsake import database, vault_lock
 from keepsake.cli import processes
 from keepsake.cli.output import plain_table
 from keepsake.cli.processes import Component
-from keepsake.errors import KeepsakeError, refusing
+from keepsake.errors import KeepsakeError
 from keepsake.models import fetching
-from keepsake.paths import DATABASE_URL, REPOSITORY, Certificate, Places, prepare
+from keepsake.paths import DATABASE_URL, REPOSITORY, Places, prepare
 
 LAUNCHER = "game.server.launch"
 """The module that runs Evennia's launcher, as a process: the game's."""
@@ -58,8 +57,6 @@ def start(here: Places, say: Say) -> list[str] | None:
     Raises:
         KeepsakeError: It could not be started; what was begun is ended again.
     """
-    if here.certificate is not None:
-        check_certificate(here.certificate)
     prepare(here)
     with processes.alone(here):
         if not processes.missing(here):
@@ -165,18 +162,6 @@ def _broken(here: Places, what: str) -> KeepsakeError:
             lines = (here.logs / name).read_text(encoding="utf-8", errors="replace").splitlines()
             shown = "\n  ".join([shown, *lines[-most:]])
     return KeepsakeError(f"{shown}\n", "Mend what they name and start again, or ask the doctor")
-
-
-def check_certificate(certificate: Certificate) -> None:
-    """Try the two files of a certificate; raises KeepsakeError if they are of no use."""
-    cure = (
-        "Point KEEPSAKE_TLS_CERT to the certificate with its chain (PEM) and KEEPSAKE_TLS_KEY to "
-        "its key without a passphrase, both readable for this account, or unset both"
-    )
-    # OpenSSL's errors are OSErrors. Without a password it asks at the terminal.
-    with refusing(f"{certificate.cert} and {certificate.key} cannot be used", cure):
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(certificate.cert, certificate.key, password=lambda: b"")
 
 
 # -- watch and stop

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ValidationError
+from pydantic import BeforeValidator, ValidationError
 from pydantic.dataclasses import dataclass
 
-from keepsake.errors import KeepsakeError
 from keepsake.language.perception import writable
 from keepsake.recall.query import read
 
@@ -42,9 +41,6 @@ class ConversationTurn:
     hears: tuple[_Text, ...] = ()
 
 
-_SHAPE = 'A turn looks like {"id": "D1:1", "speaker": "Ann", "time": "8 May 2023", "text": "…"}'
-
-
 def times_of(turns: Sequence[ConversationTurn], before: datetime = NO_TIME) -> Iterator[datetime]:
     """When each turn was said: where that cannot be read, at the time of the turn before."""
     for turn in turns:
@@ -62,22 +58,6 @@ def moment(text: str, zone: datetime) -> datetime | None:
             continue
         return time if time.tzinfo else time.replace(tzinfo=zone.tzinfo)
     return next((span.start for span in read(text, (), zone).times), None)
-
-
-class _Turns(BaseModel):
-    turns: list[ConversationTurn]
-
-
-def read_turns(data: Any) -> list[ConversationTurn]:
-    """The turns of a request or a data file.
-
-    Raises:
-        KeepsakeError: There is no list of turns, or one of them has another shape.
-    """
-    try:
-        return _Turns.model_validate(data).turns
-    except ValidationError as error:
-        raise KeepsakeError(fault_of(error), _SHAPE) from error
 
 
 def fault_of(error: ValidationError) -> str:

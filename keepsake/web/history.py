@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from heapq import nlargest
 from itertools import islice
@@ -44,8 +42,8 @@ _WORD = re.compile(r"\w+")
 POINTS, MOST_HOURS = 60, 7 * 24
 _ENDED = ("acted", "refused", "no answer", "too large", "broke off")
 """Outcomes of thoughts that count in charts; nobody needed one that was dropped."""
-_ANSWER = ("latency", "prompt_tokens", "cached_tokens", "completion_tokens")
-_NONE: tuple[tuple[float, ...], ...] = ((), (), (), ())
+_CHARTED = (Thought.kind, Recall.kind, Compaction.kind)
+_TOKENS = ("prompt", "cached", "completion")
 
 
 def prompt_of(log: Path, number: int, seq: int | None = None) -> PromptView | None:
@@ -214,54 +212,35 @@ def nights(events: Path, agent_id: int) -> Iterator[PageView]:
 # -- charts of one agent, added up from the event log whenever a page asks
 
 
-@dataclass(slots=True)
-class _Slice:
-    """One agent's events in one slice of time, the newest first."""
+def _point(at: float, found: Sequence[Record], memories: int) -> Point:
+    """The events of a slice, newest first; ``memories``: the newest one's number at its end."""
+    of = {kind: [each for each in found if each.get("kind") == kind] for kind in _CHARTED}
+    ended = [each for each in of[Thought.kind] if each.get("outcome") in _ENDED]
+    outcomes = [each["outcome"] for each in ended]
+    asked = [(size, each) for each in ended if (size := sum((each.get("sections") or {}).values()))]
+    answered = [each for each in ended if each.get("model")]
+    read, cached, written = (_numbers(answered, f"{of}_tokens") for of in _TOKENS)
+    seconds = _numbers(answered, "latency")
+    searches = [e for e in of[Recall.kind] if e.get("by") != "builder" and e.get("searched")]
+    return Point(
+        at=datetime.fromtimestamp(at, UTC),
+        thoughts=len(ended),
+        failed=len(ended) - outcomes.count("acted"),
+        no_answer=outcomes.count("no answer"),
+        prompt_tokens=_share(sum(size for size, _ in asked), len(asked)),
+        completion_tokens=_share(sum(written), len(written)),
+        budget=next((each["budget"] for _, each in asked if each.get("budget")), None),
+        cached=_share(sum(cached), sum(read)),
+        latency=_percentile(seconds, 0.5),
+        latency_p95=_percentile(seconds, 0.95),
+        memories=memories or None,
+        recalled=_share(sum(each.get("found", 0) > 0 for each in searches), len(searches)),
+        compactions=sum(bool(each.get("number")) for each in of[Compaction.kind]),
+    )
 
-    outcomes: list[str] = field(default_factory=list)  # of thoughts
-    tokens: list[int] = field(default_factory=list)  # of prompts, by our own count
-    budgets: list[int] = field(default_factory=list)
-    # seconds until an answer; tokens read, cached, written
-    answers: list[tuple[float, ...]] = field(default_factory=list)
-    found: list[bool] = field(default_factory=list)  # of each search whether it found something
-    compactions: int = 0
-    memories: list[int] = field(default_factory=list)  # their numbers
 
-    def take(self, record: Record) -> None:
-        """Add an event, older than those before it."""
-        match record.get("kind"):
-            case Thought.kind if (outcome := str(record.get("outcome"))) in _ENDED:
-                tokens = sum(map(int, (record.get("sections") or {}).values()))
-                self.outcomes.append(outcome)
-                self.tokens += [tokens] * bool(tokens)
-                self.budgets += [int(record["budget"])] * bool(tokens and record.get("budget"))
-                if record["model"]:
-                    self.answers.append(tuple(float(record[name]) for name in _ANSWER))
-            case MemoryChange.kind if record.get("op") == "append":
-                self.memories.append(int(record["n"]))
-            case Recall.kind if record.get("by") != "builder" and record.get("searched"):
-                self.found.append(int(record["found"]) > 0)
-            case Compaction.kind if record.get("number"):
-                self.compactions += 1
-
-    def point(self, at: float, memories: int) -> Point:
-        """All of it; ``memories`` is the newest one's number at its end."""
-        seconds, read, cached, written = zip(*self.answers, strict=True) if self.answers else _NONE
-        return Point(
-            at=datetime.fromtimestamp(at, UTC),
-            thoughts=len(self.outcomes),
-            failed=len(self.outcomes) - self.outcomes.count("acted"),
-            no_answer=self.outcomes.count("no answer"),
-            prompt_tokens=_share(sum(self.tokens), len(self.tokens)),
-            completion_tokens=_share(sum(written), len(written)),
-            budget=self.budgets[0] if self.budgets else None,
-            cached=_share(sum(cached), sum(read)),
-            latency=_percentile(seconds, 0.5),
-            latency_p95=_percentile(seconds, 0.95),
-            memories=memories or None,
-            recalled=_share(sum(self.found), len(self.found)),
-            compactions=self.compactions,
-        )
+def _numbers(events: Sequence[Record], name: str) -> list[float]:
+    return [float(each.get(name) or 0) for each in events]
 
 
 def series(folder: Path, agent_id: int, total: int, hours: int, now: datetime) -> Series:
@@ -272,20 +251,19 @@ def series(folder: Path, agent_id: int, total: int, hours: int, now: datetime) -
     day = str(datetime.fromtimestamp(begin, UTC).date())
     # A file holds one day, but for lines about midnight.
     before = str(datetime.fromtimestamp(begin, UTC).date() - timedelta(days=1))
-    slices = [_Slice() for _ in range(POINTS)]
+    slices: list[list[Record]] = [[] for _ in range(POINTS)]
     for record in newest_first(folder, agent_id=agent_id, since=before):
         if (time := time_of(record.get("t"))) is None:
             continue
         if time.timestamp() < begin:
             break
-        place = int((time.timestamp() - begin) // seconds)
-        with suppress(KeyError, TypeError, ValueError, AttributeError):
-            # A line that somebody has edited, or of another version, says nothing.
-            slices[min(place, POINTS - 1)].take(record)
+        slices[min(int((time.timestamp() - begin) // seconds), POINTS - 1)].append(record)
     points: list[Point] = []
-    for place, each in reversed([*enumerate(slices)]):
-        points.append(each.point(begin + place * seconds, total))
-        total = each.memories[-1] - 1 if each.memories else total
+    for place, found in reversed([*enumerate(slices)]):
+        points.append(_point(begin + place * seconds, found, total))
+        for each in found:  # the newest first
+            if (each.get("kind"), each.get("op")) == (MemoryChange.kind, "append"):
+                total = each.get("n", 1) - 1
     oldest = next(iter(files_of(folder, EVENTS)), None)
     complete = oldest is None or oldest.first <= 1 or oldest.day < day
     return Series(points=tuple(reversed(points)), complete=complete)

@@ -5,7 +5,6 @@ Everybody who has logged in sees it, and only what the agents know of their own 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
@@ -15,7 +14,6 @@ from django.views.decorators.http import require_safe
 
 from keepsake.agent.runtime import runtime
 from keepsake.agent.surroundings import identity_of
-from keepsake.books.person_page import PersonPage
 from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.minds import mind_of
 from keepsake.errors import KeepsakeError
@@ -23,18 +21,8 @@ from keepsake.web.access import HEADERS, with_headers
 from keepsake.web.world import on_reactor
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbour:
-    """An agent, as everybody may see it, and its pages of the reader's own characters."""
-
-    name: str
-    place: str
-    asleep: bool
-    knows: tuple[PersonPage, ...]
-
-
 @on_reactor
-def neighbours(account: Any) -> list[Neighbour]:
+def _agents(account: Any) -> list[dict[str, Any]]:
     """Every agent, those who have met this account's characters most often first."""
     runtime()  # whose error says what to do where the agents do not run
     keys = [identity_of(each) for each in account.characters.all()]
@@ -43,8 +31,10 @@ def neighbours(account: Any) -> list[Neighbour]:
         known = mind.books.people.known if (mind := mind_of(agent)) is not None else {}
         place = agent.location.key if agent.location else "away"
         pages = tuple(known[key] for key in keys if key in known)
-        found.append(Neighbour(agent.key, place, bool(agent.db.asleep), pages))
-    return sorted(found, key=lambda each: (-sum(p.meetings for p in each.knows), each.name))
+        met = -sum(page.meetings for page in pages)
+        shown = {"name": agent.key, "place": place, "asleep": bool(agent.db.asleep), "knows": pages}
+        found.append((met, agent.key, shown))
+    return [shown for _, _, shown in sorted(found, key=lambda each: each[:2])]
 
 
 @require_safe  # type: ignore[untyped-decorator]
@@ -52,7 +42,7 @@ def neighbours(account: Any) -> list[Neighbour]:
 def mine(request: HttpRequest) -> HttpResponse:
     """The page; somebody unknown is sent to log in first."""
     try:
-        shown: dict[str, Any] = {"agents": neighbours(request.user)}
+        shown: dict[str, Any] = {"agents": _agents(request.user)}
     except KeepsakeError as error:
         shown = {"trouble": str(error)}
     answer = render(request, "keepsake/mine.html", shown)

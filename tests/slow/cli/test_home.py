@@ -18,7 +18,6 @@ from keepsake.errors import KeepsakeError
 from keepsake.paths import REPOSITORY, SHIPPED_CONFIG, places, prepare, read_or_create
 from tests.sentences import table
 from tests.slow.cli.conftest import make_copy
-from tests.slow.e2e.running import certify
 
 SLEEP = "import time; print('up', flush=True); time.sleep(600)"
 DEAF = f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {SLEEP}"
@@ -94,24 +93,6 @@ def test_a_taken_port_is_named_with_its_holder_and_a_base_that_is_free(copy):
     base = re.search(r"KEEPSAKE_PORT_BASE=(\d+)", told)[1]
     assert processes.taken(places(copy.environ | {"KEEPSAKE_PORT_BASE": base})) == []
     assert not copy.here.database.exists()
-
-
-def test_a_certificate_that_cannot_be_used_is_refused_before_anything_starts(tmp_path):
-    certify(tmp_path, "localhost")
-    (tmp_path / "other").mkdir()
-    certify(tmp_path / "other", "localhost")
-    pair = {"KEEPSAKE_TLS_CERT": tmp_path / "cert.pem", "KEEPSAKE_TLS_KEY": tmp_path / "key.pem"}
-    for fault in (
-        lambda: pair["KEEPSAKE_TLS_KEY"].write_bytes((tmp_path / "other/key.pem").read_bytes()),
-        lambda: pair["KEEPSAKE_TLS_CERT"].write_text("torn"),
-        pair["KEEPSAKE_TLS_KEY"].unlink,
-    ):
-        fault()
-        copy = make_copy(tmp_path, **{name: str(path) for name, path in pair.items()})
-        started = copy.keepsake("start")
-        assert started.returncode == 1
-        assert "Point KEEPSAKE_TLS_CERT to" in " ".join(started.stderr.split())
-        assert not copy.here.home.exists()
 
 
 @contextmanager
