@@ -201,7 +201,7 @@ def scene_of(
         experiences=lines[DocumentKind.SUMMARY],
         notes=lines[DocumentKind.NOTE],
         pinned=tuple(books.pinned.shown),
-        noticed=memory.commitments.lines_before(
+        noticed=memory.commitments.lines(
             first, lambda number: memory.private.may_hear([number], audience)
         ),
         journal=books.journal_lines(memory.private, first, who),

@@ -34,13 +34,10 @@ class Spill:
 
     Args:
         path: The file; made when it is first needed, or by :meth:`reserve`.
-
-    Attributes:
-        torn: Lines that a crash has torn.
     """
 
     def __init__(self, path: Path) -> None:
-        self.path, self.torn = path, 0
+        self.path = path
         self._waiting: dict[str, list[Line]] = {}
         self._end = 0
         self._dirty = False
@@ -138,11 +135,9 @@ class Spill:
             return
         for line in data.split(b"\n")[:-1]:
             record = _checked(line.lstrip(b"\0"))
-            if not record:
-                self.torn += 1
-            elif record.get("done"):
+            if record.get("done"):
                 self._waiting.pop(record["agent"], None)
-            else:
+            elif record:
                 self._waiting.setdefault(record["agent"], []).append(record["line"])
         # What a crash left of a last line is ended, not gone on with.
         self._end = data.rfind(b"\n") + 1

@@ -301,13 +301,8 @@ class Commitments(ListBook[Commitment]):
     def __init__(self, path: Path, owner: Owner = NO_OWNER) -> None:
         super().__init__(path, owner, _commitment_of, _line_of_commitment, _NEW_FILE)
 
-    @property
-    def lines(self) -> tuple[str, ...]:
-        """What a prompt shows, as :meth:`lines_before` without an end."""
-        return self.lines_before(None)
-
-    def lines_before(
-        self, number: int | None, may: Callable[[int], bool] = lambda _: True
+    def lines(
+        self, number: int | None = None, may: Callable[[int], bool] = lambda _: True
     ) -> tuple[str, ...]:
         """Rules, then promises, as lines of a prompt, as many as :data:`PROMISED_LIMIT` allows.
 

@@ -9,10 +9,10 @@ alone until somebody mends it.
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -30,6 +30,7 @@ from keepsake.books.files import (
 )
 from keepsake.books.journal import JournalConfig
 from keepsake.books.person_page import PersonPage, parse_page, worked_in, written
+from keepsake.json_lines import in_json, parsed
 from keepsake.language.heard import key_of
 from keepsake.language.perception import MONTHS, fit_name, for_prompt, quoted
 from keepsake.markdown_config import between
@@ -89,11 +90,11 @@ class PeopleBook:
         with self._store.lock:
             if self._through is None:
                 self.look()
-                try:  # where that cannot be read, all is looked at again, which does no harm
-                    text = read(self.folder / _WORKED_IN) or "{}"
-                    self._through = max(int(json.loads(text).get("through", 0)), 0)
-                except (OSError, ValueError, TypeError, AttributeError):
-                    self._through = 0
+                # Where that cannot be read, all is looked at again, which does no harm.
+                self._through = 0
+                with suppress(OSError, ValueError, TypeError):
+                    text = read(self.folder / _WORKED_IN) or ""
+                    self._through = max(int(parsed(text).get("through", 0)), 0)
             return self._through
 
     @property
@@ -144,7 +145,7 @@ class PeopleBook:
             for key, found in work.items():
                 self._work_in(key, found)
             if new:  # once the pages are on the disk, so that nothing is skipped
-                path, text = self.folder / _WORKED_IN, json.dumps({"through": new[-1].number})
+                path, text = self.folder / _WORKED_IN, in_json({"through": new[-1].number})
                 try:
                     replace_file(path, f"{text}\n")
                 except OSError as error:

@@ -168,8 +168,6 @@ class Recall(AgentEvent):
     found: int = 0  #: How many memories, summaries and notes were found.
     best: float = 0.0  #: The best score; only comparable within one search. 0 if nothing was found.
     seconds: float = 0.0  #: How long it took.
-    #: The window's first memory, from which on nothing is searched; 0 where all was.
-    window_first: int = 0
 
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)

@@ -137,10 +137,7 @@ class AgentMemory:
 
         None while one runs or is backing off, or where none would pay.
         """
-        for reason in self._holding():
-            if self._pays(reason):
-                return reason
-        return None
+        return next(filter(self._pays, self._holding()), None)
 
     def before_thought(self) -> CompactReason | None:
         """Called before a prompt is built; EMERGENCY when it must not wait.

@@ -196,12 +196,11 @@ class Compactor:
                 self._archive.sync()
             for tier in Tier:
                 self._copies.write(tier)
-        restored = (window[0].number, window[-1].number) if window else None
         detail = "the summaries of before stand again"
-        if restored:
-            detail = f"memories {restored[0]}-{restored[1]} stand word for word again"
+        if window:
+            detail = f"memories {first}-{now} stand word for word again"
         self._log(f"Compaction {number} was taken back: {detail}")
-        return Undone(number, detail, restored, len(past) - 1)
+        return Undone(number, detail, len(past) - 1)
 
 
 def _result(ladder: Ladder, seconds: float) -> CompactionResult:

@@ -123,7 +123,4 @@ class Undone:
 
     number: int
     detail: str
-    # first and last memory that stand verbatim again, None if the compaction had only rewritten
-    # summaries
-    restored: tuple[int, int] | None
     left: int  # how many more can be taken back

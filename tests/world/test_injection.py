@@ -113,7 +113,7 @@ class TestReplies(PrivateWorld):
 
     def too_much(self) -> int:
         """How many of its stores are larger than they may be."""
-        books, promises = self.mind.books, self.mind.memory.commitments.lines
+        books, promises = self.mind.books, self.mind.memory.commitments.lines()
         return sum((
             sum(estimate_tokens(f"- {line}\n") for line in promises) > PROMISES_LIMIT,
             sum(map(len, books.pinned.shown)) > PINS_LIMIT,

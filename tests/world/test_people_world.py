@@ -113,14 +113,14 @@ class TestPromises(PeopleWorld):
         self.mira.db.paused = True
         self.char1.execute_cmd("whisper mira = Will you hide my key?")
         self.perform("promise Tom: hide the key")
-        assert len(self.mind.memory.commitments.lines) == 1
+        assert len(self.mind.memory.commitments.lines()) == 1
         memory, both = self.mind.memory, frozenset({identity_of(self.char1)})
         for audience, shown in ((frozenset(), 0), (both, 1)):
 
             def may(number, audience=audience):
                 return memory.private.may_hear([number], audience)
 
-            assert len(memory.commitments.lines_before(None, may)) == shown
+            assert len(memory.commitments.lines(None, may)) == shown
         # Of the window nothing: the promise itself stands in the prompt of the two alone.
         memory = self.mind.memory.memory
         context = memory.context

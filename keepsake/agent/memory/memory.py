@@ -222,7 +222,7 @@ class MemoryComponent:
             tokens=services.tokens,
             constraints=lambda: (
                 *self._books.pinned.shown,
-                *self.commitments.lines_before(
+                *self.commitments.lines(
                     None, lambda number: self.private.may_hear([number], NOBODY)
                 ),
             ),

@@ -149,7 +149,6 @@ class Recaller:
                 found=len(hits or ()),
                 best=round(max((hit.score for hit in hits or ()), default=0.0), 4),
                 seconds=round(took, 6),
-                window_first=before or 0,
             )
         )
         if hits is None:

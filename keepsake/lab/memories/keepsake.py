@@ -70,7 +70,7 @@ class KeepsakeMemory:
                 summarizer=lambda: summarizer,
                 strategy=lambda: way,
                 tokens=given.tokens,
-                constraints=lambda: self._commitments.lines,
+                constraints=self._commitments.lines,
                 asleep=lambda: self._asleep,
             ),
         )
@@ -86,7 +86,7 @@ class KeepsakeMemory:
             clock=given.clock,
             agent=given.agent,
         )
-        self._memory.window.overhead = sum(given.tokens.each(self._commitments.lines))
+        self._memory.window.overhead = sum(given.tokens.each(self._commitments.lines()))
 
     def perceive(self, memory: Memory) -> None:
         """Archive it, and compact if that makes one due."""
@@ -102,7 +102,7 @@ class KeepsakeMemory:
         """Promises, the summaries, then the window, as far back as there is room."""
         self._compact(self._memory.before_thought())
         now, tokens = self._memory.context(), self._given.tokens
-        promises = self._commitments.lines_before(now.window[0].number if now.window else None)
+        promises = self._commitments.lines(now.window[0].number if now.window else None)
         summaries = (summary.text for summary in now.summaries)
         head = list(first_within(chain(promises, summaries), budget, tokens))
         room = budget - sum(tokens.each(head))

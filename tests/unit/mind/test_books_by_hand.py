@@ -52,7 +52,7 @@ KINDS = {
     "promises": Kind(
         lambda folder: Commitments(folder / "noticed.md"),
         lambda book, text: book.add(Commitment(CommitmentKind.PROMISE, "Tom", text, 1)),
-        lambda book: book.lines,
+        lambda book: book.lines(),
     ),
 }
 

@@ -56,19 +56,19 @@ def promise(text: str, number: int = 241, who: str = "Jonas") -> Commitment:
 
 def test_a_promise_stands_until_it_is_kept(book):
     book.add(promise("a bowl of soup on the twelfth"))
-    assert book.lines == ("You promised Jonas: a bowl of soup on the twelfth (memory 241)",)
+    assert book.lines() == ("You promised Jonas: a bowl of soup on the twelfth (memory 241)",)
     assert Commitments(book.path).items == book.items
     kept = book.meant("241")
     assert book.close(lambda each: each == kept) == 1
-    assert book.lines == ()
+    assert book.lines() == ()
     with book.path.open("a") as file:  # as earlier versions mark what is over
         file.write("- promise to Jonas: a loaf (memory 240) [done]\n")
-    assert book.lines == ()
+    assert book.lines() == ()
     book.add(promise("a bowl of soup on the twelfth"))
     assert len(book.items) == 1, "promised again it is open again"
     book.add(promise("a loaf", 5))
-    assert len(book.lines_before(241)) == 1, "what left the window"
-    assert book.lines_before(None, lambda number: number != 5) == book.lines[:1]
+    assert len(book.lines(241)) == 1, "what left the window"
+    assert book.lines(None, lambda number: number != 5) == book.lines()[:1]
 
 
 def test_a_file_of_before_opens_and_what_people_wrote_stays(book):
@@ -81,9 +81,9 @@ def test_a_file_of_before_opens_and_what_people_wrote_stays(book):
     text = book.path.read_text()
     for line in earlier:
         assert line in text or line.startswith("- promise to Ada")
-    assert book.lines[0] == "Tom told you: Never open the eel trap. (memory 17)"
+    assert book.lines()[0] == "Tom told you: Never open the eel trap. (memory 17)"
     book.path.write_text(text + "- rule from Ruan: Mind the step.\n")
-    assert book.lines[1] == "Ruan told you: Mind the step."
+    assert book.lines()[1] == "Ruan told you: Mind the step."
 
 
 _TEXT = st.text(max_size=60)

@@ -44,7 +44,7 @@ def test_the_last_one_is_taken_back_word_for_word_by_one_line_of_the_archive(mem
     assert state(memory) == before
     assert check(memory.archive, memory.context(), memory.summaries).problems == ()
     assert memory.context().window[0].repeats == 3
-    assert (undone.number, undone.restored, undone.left) == (1, (1, 4), 0)
+    assert (undone.number, undone.left) == (1, 0)
     assert "1-4" in undone.detail
     assert not memory.summaries.path(Tier.RECENT).exists()
     newest = next(memory.archive.backwards())

@@ -98,7 +98,7 @@ def _facts(mind: Mind) -> Iterator[tuple[str, str]]:
     at = f"at memory {due} ({f'{left} more' if left > 0 else 'due now'})"
     yield "Next compaction", "under way" if mind.compactions.compacting else at
     yield "Last compaction", when(tiers.state.time, datetime.now(UTC))
-    if promises := component.commitments.lines:
+    if promises := component.commitments.lines():
         yield "Promises", f"{len(promises)} in {plain(str(component.commitments.path))}"
     yield "On disk", f"{memory.archive.size() / 1000:.1f} kB in {plain(str(component.folder))}"
     indexes = runtime().indexes
