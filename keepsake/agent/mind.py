@@ -52,8 +52,7 @@ class Mind:
         self.thinker = Thinker(
             *(life, memory, thoughts, services), begun=begun, drowsy=lambda: self.sleeper.walking
         )
-        tasks = NightWork(memory, books, services).tasks
-        nights = Nights(memory, self.compactions, tasks, services)
+        nights = Nights(life.name, NightWork(memory, books, services).tasks, services)
         self.sleeper: Sleeper = Sleeper(memory, self.thinker, nights, services)
 
     def begin(self) -> None:

@@ -50,7 +50,7 @@ from keepsake.tasks.task_prompts import task_prompts
 
 WORKERS, COMPACTIONS, NIGHTS = 6, 4, 2
 """Threads for what somebody waits for (searches, tool calls, files), for compactions, which wait
-for a model themselves, and for nights, which wait for compactions."""
+for a model themselves, and for nights."""
 PROFILE = "agent"
 """The profile that agents think with."""
 COMPACTING_AT_ONCE = COMPACTIONS - 1

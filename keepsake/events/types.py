@@ -223,7 +223,7 @@ class Sleep(AgentEvent):
     kind: ClassVar[str] = "sleep"
     op: str  #: ``falls asleep``, ``wakes`` or ``step``.
     why: str = ""  #: Why it fell asleep, or who woke it.
-    step: str = ""  #: Which step: ``consolidate``, ``profiles``, ``compact`` …; empty for no step.
+    step: str = ""  #: Which step: ``consolidate``, ``reflect`` or ``profiles``; empty for no step.
     seconds: float = 0.0  #: How long the step took.
     calls: int = 0  #: Model calls that it took.
     figures: Mapping[str, int | float] = field(default_factory=dict)  #: What came of it, by name.

@@ -6,7 +6,6 @@ import json
 import threading
 
 from keepsake.agent.sleep import night as nights_module
-from keepsake.agent.sleep.night import Step
 from keepsake.agent.sleep.night_tasks import THROUGH
 from keepsake.events.types import Sleep
 from tests.fakes.model_server import Reply
@@ -14,7 +13,7 @@ from tests.world.agents_world import FixedConfig
 from tests.world.test_ladder_world import LadderWorld
 from tests.world.test_sleep_world import SleepWorld
 
-ALL = list(Step)
+ALL = ["consolidate", "reflect", "profiles"]
 READ_AGAIN = "What Tom and Mira said and did"
 
 
@@ -92,7 +91,6 @@ class TestNights(NightWorld):
         self.with_model()
         assert self.sleeps() == ALL
         assert self.problems()
-        assert not any("compact" in each for each in self.problems())
 
     def begun(self):
         """Mira asleep, with the model held in the middle of a step; what lets it go."""
@@ -106,7 +104,7 @@ class TestNights(NightWorld):
     def test_woken_in_the_middle_nothing_is_lost(self):
         gate = self.begun()
         held = self.sleeper.nights.step
-        assert held in (Step.CONSOLIDATE, Step.PROFILES), "both ask the model"
+        assert held in ("consolidate", "profiles"), "both ask the model"
         self.types("wake mira")
         self.let_sleep()  # though the model has not answered yet
         assert self.steps == ALL[: ALL.index(held)]
@@ -129,24 +127,20 @@ class TestNights(NightWorld):
 
 
 class TestCompacting(LadderWorld):
-    def test_the_memory_is_compacted_in_its_turn(self):
+    def test_the_memory_is_compacted_after_it(self):
         self.services.sleeping = FixedConfig(self.services.sleeping.current)
         self.fill(0.75, context_tokens=1600)
         self.budget(context_tokens=1600)
-        sleeper, memory, books = self.mind.sleeper, self.mind.memory.memory, self.mind.books
-        compact, settle, steps = memory.compact, books.settle, []
+        sleeper, books = self.mind.sleeper, self.mind.books
+        settle = books.settle
         held, let_go = threading.Event(), threading.Event()
-
-        def compacting(reason):
-            steps.append(sleeper.nights.step)
-            return compact(reason)
 
         def settling(archive):
             held.set()
             let_go.wait(60)
             settle(archive)
 
-        memory.compact, books.settle = compacting, settling
+        books.settle = settling
         sleeper.fall_asleep("a test said so")
         self.settle(held.is_set)
         # as the housekeeping asks every two seconds
@@ -155,5 +149,6 @@ class TestCompacting(LadderWorld):
         assert not self.mind.compactions.compacting, "first the pages are brought up to date"
         let_go.set()
         self.settle(lambda: not sleeper.nights.working)
-        assert steps == [Step.COMPACT]
+        self.mind.compactions.compact_if_due(asleep=sleeper.may_compact)
+        self.let_compact()
         assert [past.reason for past in self.past()] == ["sleep"]

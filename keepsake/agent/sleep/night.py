@@ -1,4 +1,4 @@
-"""The nights of one agent: its tasks one after the other, by one coroutine.
+"""The nights of one agent: its tasks one after the other, in one worker thread.
 
 Each task may be broken off anywhere and done again: what it did until then is on the disk, and
 found there. So a night that was interrupted is begun again at the next sleep.
@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from enum import StrEnum
 from functools import partial
 
-from twisted.internet.defer import Deferred, DeferredLock
+from twisted.internet.defer import DeferredLock
 
 from keepsake.agent.agent_log import log
-from keepsake.agent.memory.compacting import Compactions
-from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.runtime import Runtime
 from keepsake.errors import ConfigError, KeepsakeError, ModelError, ModelMissing, ModelUnavailable
 from keepsake.events.types import Guard, Sleep
@@ -24,23 +21,13 @@ from keepsake.ports import Generation, GenerationRequest, TargetModel
 from keepsake.tasks.task import TRIES, Ask, RefusedAnswer, Task, run
 
 _LONGEST = 86_400.0
-"""Seconds after which a step is given up."""
-
-
-class Step(StrEnum):
-    """What an agent does in its sleep, in this order."""
-
-    CONSOLIDATE = "consolidate"
-    REFLECT = "reflect"
-    PROFILES = "profiles"
-    COMPACT = "compact"
-
+"""Seconds after which a night is given up."""
 
 type Figures = Mapping[str, int | float]
-"""What a step did: ``{"asked": 3, "written": 12}``; for people and for programs."""
+"""What a task did: ``{"asked": 3, "written": 12}``; for people and for programs."""
 type NightTask = Callable[[NightAsk], Figures]
-"""Does one step, in a worker thread. It may be broken off by :class:`NightOver` at any call of
-``ask``: doing it again does no harm."""
+"""One task, which may be broken off by :class:`NightOver` at any call of ``ask``: doing it again
+does no harm."""
 
 
 class NightOver(KeepsakeError):
@@ -104,34 +91,27 @@ class NightAsk:
         except ModelError as error:
             self.check()  # a call that was given up because the agent woke is no fault
             if isinstance(error, ModelUnavailable | ModelMissing):
-                self._ask = None  # the other steps do what they can without
+                self._ask = None  # the other tasks do what they can without
             raise
         self.check()
         return answer
 
 
 class Nights:
-    """The nights of one agent; on the reactor thread, its tasks in others.
+    """The nights of one agent.
 
     Args:
-        memory, compactions: What is compacted, in the last step.
-        tasks: What there is to do in each other step.
+        name: The agent's.
+        tasks: What it does in its sleep, by name, in this order.
         services: What all agents share.
 
     Attributes:
-        step: What the present night is at; None before it begins and when it is over.
+        step: The task that the present night is at; empty while there is none.
     """
 
-    def __init__(
-        self,
-        memory: MemoryComponent,
-        compactions: Compactions,
-        tasks: Mapping[Step, NightTask],
-        services: Runtime,
-    ) -> None:
-        self.step: Step | None = None
-        self._memory, self._compactions = memory, compactions
-        self._tasks, self._services = tasks, services
+    def __init__(self, name: str, tasks: Mapping[str, NightTask], services: Runtime) -> None:
+        self.step = ""
+        self._name, self._tasks, self._services = name, tasks, services
         self._woken = threading.Event()
         self._alone = DeferredLock()  # never two nights at once
 
@@ -142,78 +122,54 @@ class Nights:
 
     def begin(self, why: str) -> None:
         """The agent falls asleep: its night's work begins."""
-        name, config, ask = self._memory.name, self._services.sleeping.current, None
-        self._services.events.emit(Sleep(agent=name, op="falls asleep", why=why))
+        services, name, ask = self._services, self._name, None
+        config = services.sleeping.current
+        services.events.emit(Sleep(agent=name, op="falls asleep", why=why))
         self._woken = woken = threading.Event()
         try:
-            ask = self._services.asker(config.profile, Priority.SLEEP, woken)
+            ask = services.asker(config.profile, Priority.SLEEP, woken)
         except ConfigError as error:
             log(f"[Sleep] {name} sleeps without a model: {error}")
-        asking = NightAsk(ask, config.calls, woken)
-        night = self._alone.run(lambda: Deferred.fromCoroutine(self._sleep(asking)))
+        work = partial(self._sleep, NightAsk(ask, config.calls, woken))
+        night = self._alone.run(services.in_thread, work, _LONGEST, services.nights)
         told = f"[Error] {name}: The night broke off:"
         night.addErrback(lambda failure: log(f"{told} {failure.value!r}"))
 
     def end(self, by: str) -> None:
         """The agent was woken ``by`` somebody: its night ends at the next piece of work."""
         self.close()
-        self._services.events.emit(Sleep(agent=self._memory.name, op="wakes", why=by))
+        self._services.events.emit(Sleep(agent=self._name, op="wakes", why=by))
 
     def close(self) -> None:
         """The server stops, or the agent is gone."""
         self._woken.set()
 
-    async def _sleep(self, asking: NightAsk) -> None:
-        name = self._memory.name
+    def _sleep(self, asking: NightAsk) -> None:
+        """One night; what goes wrong in a task is its problem, and the night goes on."""
+        name, emit, seconds = self._name, self._services.events.emit, self._services.seconds
         try:
-            for self.step in Step:
-                await self._do(self.step, asking)
+            for step, task in self._tasks.items():
+                self.step = step
+                asking.check()
+                began, calls, problem = seconds(), asking.calls, ""
+                figures: Figures = {}
+                try:
+                    figures = task(asking)
+                except NightOver:
+                    raise
+                except Exception as error:  # whatever a task does wrong, the others go on
+                    asking.check()  # what was closed under it because the night is over is no fault
+                    known = isinstance(error, KeepsakeError)
+                    problem = str(error) if known else f"a fault ({error!r})"
+                    log(f"[Sleep] In the sleep of {name}, {self.step}: {problem}")
+                event = partial(Sleep, agent=name, op="step", step=self.step, problem=problem)
+                took, calls = round(seconds() - began, 6), asking.calls - calls
+                emit(event(seconds=took, calls=calls, figures=dict(figures)))
             log(f"[Sleep] {name}'s night is done ({asking.calls} model calls)")
         except NightOver:
             log(f"[Sleep] {name} woke before its night's work was done; the rest waits")
         finally:
-            self.step = None
+            self.step = ""
             for each in asking.refused:
                 guard = partial(Guard, agent=name, task=each.task, op="refused")
-                self._services.events.emit(guard(before=each.answer, reason=each.reason))
-
-    async def _do(self, step: Step, asking: NightAsk) -> None:
-        """Do one step; what goes wrong in it is its problem, and the night goes on.
-
-        Raises:
-            NightOver: The agent has woken.
-        """
-        asking.check()
-        began, calls, problem = self._services.seconds(), asking.calls, ""
-        figures: Figures = {}
-        try:
-            if task := self._tasks.get(step):
-                work, pool = partial(task, asking), self._services.nights
-                figures = await self._services.in_thread(work, _LONGEST, pool)
-            else:
-                figures = await self._compact()
-        except NightOver:
-            raise
-        except Exception as error:  # whatever a step does wrong, the others and the agent go on
-            asking.check()  # what was closed under it because the night is over is no fault
-            problem = str(error) if isinstance(error, KeepsakeError) else f"a fault ({error!r})"
-            log(f"[Sleep] In the sleep of {self._memory.name}, {step.value}: {problem}")
-        self._services.events.emit(
-            Sleep(
-                agent=self._memory.name,
-                op="step",
-                step=step.value,
-                seconds=round(self._services.seconds() - began, 6),
-                calls=asking.calls - calls,
-                figures=dict(figures),
-                problem=problem,
-            )
-        )
-
-    async def _compact(self) -> Figures:
-        """Have the memory compacted if it is over its sleep mark, and wait for the end of it."""
-        memory, compactions = self._memory.memory, self._compactions
-        made = memory.tiers.compactions
-        compactions.compact_if_due(asleep=True)
-        await compactions.idle()
-        return {"compactions": memory.tiers.compactions - made}
+                emit(guard(before=each.answer, reason=each.reason))

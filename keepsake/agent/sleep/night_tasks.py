@@ -1,4 +1,4 @@
-"""What an agent does at night: its journal, reflection, people's paragraphs, compaction.
+"""What an agent does at night: its journal, reflection, people's paragraphs.
 
 Everything here runs in the thread of a night. Each task may be broken off at any line and done
 again: what is on the disk by then is found there.
@@ -15,7 +15,7 @@ from pathlib import Path
 from keepsake.agent.memory.books import Books
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.runtime import Runtime
-from keepsake.agent.sleep.night import Figures, NightAsk, NightTask, Step
+from keepsake.agent.sleep.night import Figures, NightAsk, NightTask
 from keepsake.archive.privacy import NOBODY, is_private, outward
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.entries import EntryOrigin, Judge
@@ -47,12 +47,11 @@ class NightWork:
 
     def __init__(self, memory: MemoryComponent, books: Books, services: Runtime) -> None:
         self._memory, self._books, self._services = memory, books, services
-        self.tasks: Mapping[Step, NightTask] = {
-            Step.CONSOLIDATE: self.consolidate,
-            Step.REFLECT: self.reflect,
-            Step.PROFILES: self.profiles,
+        self.tasks: Mapping[str, NightTask] = {
+            "consolidate": self.consolidate,
+            "reflect": self.reflect,
+            "profiles": self.profiles,
         }
-        """What each step does, but for the last."""
 
     def _read(self, first: int, last: int) -> list[Memory]:
         # What a night makes is in all prompts.

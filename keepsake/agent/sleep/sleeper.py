@@ -14,7 +14,7 @@ from keepsake.agent.agent_log import log
 from keepsake.agent.attention import EventKind, Impulse
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.runtime import Runtime
-from keepsake.agent.sleep.night import Nights, Step
+from keepsake.agent.sleep.night import Nights
 from keepsake.agent.surroundings import (
     CALLED,
     STROLL,
@@ -83,8 +83,7 @@ class Sleeper:
         First the journal draws out what matters and the pages are brought up to date; what
         has left the window by then would be told only by its summary.
         """
-        nights = self.nights
-        return self.asleep and (not nights.working or nights.step is Step.COMPACT)
+        return self.asleep and not self.nights.working
 
     @property
     def fell_asleep(self) -> datetime | None:

@@ -6,16 +6,14 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 from twisted.internet import task
-from twisted.internet.defer import Deferred, succeed
 
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.settings import SleepConfig
-from keepsake.agent.sleep.night import Nights, NightTask, Step
+from keepsake.agent.sleep.night import Nights, NightTask
 from keepsake.agent.sleep.night_tasks import NightWork
 from keepsake.events.types import Sleep
 from keepsake.paths import REPOSITORY
@@ -88,23 +86,6 @@ class AtOnce:
         return future
 
 
-class NoMemory:
-    """A memory that never needs to be compacted."""
-
-    def __init__(self, folder: Path) -> None:
-        self.name, self.folder, self.memory = "Mira", folder, self
-        self.compactions = 0
-
-    def status(self) -> NoMemory:
-        return self
-
-    def compact_if_due(self, *, asleep: bool) -> None:
-        pass
-
-    def idle(self) -> Deferred[None]:
-        return succeed(None)
-
-
 class Bedroom:
     """One agent's nights without a world.
 
@@ -114,8 +95,7 @@ class Bedroom:
 
     def __init__(
         self,
-        memory: Any,
-        tasks: Mapping[Step, NightTask],
+        tasks: Mapping[str, NightTask],
         ask: Ask | None = None,
     ) -> None:
         self.told: list[Sleep] = []
@@ -130,7 +110,7 @@ class Bedroom:
             events=SimpleNamespace(emit=self.told.append),
         )
         services.in_thread = partial(Runtime.in_thread, services)
-        self.nights = Nights(memory, memory, tasks, services)
+        self.nights = Nights("Mira", tasks, services)
 
     def sleep(self) -> list[Sleep]:
         """One sleep with its work; the events of its steps."""

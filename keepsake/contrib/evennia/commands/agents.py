@@ -258,7 +258,7 @@ def _state(mind: Mind) -> str:
         return "asleep"
     since, step = sleeper.fell_asleep, sleeper.nights.step
     until = runtime().sleeping.current.wakes_at(since).astimezone()
-    work = f", {step.value}" if step else ", its work waits" if sleeper.nights.working else ""
+    work = f", {step}" if step else ", its work waits" if sleeper.nights.working else ""
     return f"asleep {since.astimezone():%H:%M} to {until:%H:%M}{work}"
 
 
