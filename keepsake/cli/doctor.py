@@ -240,7 +240,7 @@ def servers(here: Places, wrong: Wrong) -> str:
                 wrong(f"{provider} at {embedded.address} does not run", cure)
             told.append(f"{provider} starts with the first agent of the world")
             continue
-        with closing(build(profile, embedded, os.environ)) as server:
+        with closing(build(profile, embedded)) as server:
             try:
                 told.append(f"{provider} at {server.host}: {server.check()}")
                 if (takes := server.capabilities).known:

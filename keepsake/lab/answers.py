@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
@@ -149,7 +148,7 @@ def answering_model(here: Places, name: str, seed: int = 0) -> AnsweringModel:
     if profile.provider == EMBEDDED:  # a process of the world's: nobody here waits for it to load
         model = OpenAIModel(profile, Embedded(here).address, kind=LLAMA_CPP)
     else:
-        model = build(profile, Embedded(here), os.environ)
+        model = build(profile, Embedded(here))
     try:
         model.check()
     except ModelError as error:

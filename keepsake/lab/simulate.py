@@ -59,7 +59,6 @@ class TimelineGateway(Gateway):
             profiles,
             places,
             timeline.post,
-            os.environ,
             changed=changed,
             executor=timeline.models,
             clock=timeline.timer.seconds,

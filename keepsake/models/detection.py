@@ -56,8 +56,6 @@ class Detection:
     Args:
         models: The home's folder of GGUF files.
         config: ``models.md``.
-        environ: The environment, for ``OLLAMA_HOST``, ``KEEPSAKE_OPENAI_HOST``,
-            ``KEEPSAKE_OPENAI_MODEL`` and the API key.
         clock: Monotonic seconds.
 
     Attributes:
@@ -68,10 +66,9 @@ class Detection:
         self,
         models: Path,
         config: Path,
-        environ: Mapping[str, str] = os.environ,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._models, self._environ, self._clock = models, environ, clock
+        self._models, self._clock = models, clock
         self.catalogue = ConfigFile(config, load_catalogue, Catalogue(), _complain)
         self._found: FoundModel | None = None
         self._answered = 0.0
@@ -98,17 +95,16 @@ class Detection:
         return found
 
     def _of_a_server(self, families: Families) -> FoundModel | None:
-        if host := self._environ.get(OPENAI_HOST, "").strip().rstrip("/"):
+        if host := os.environ.get(OPENAI_HOST, "").strip().rstrip("/"):
             host = host if "//" in host else f"http://{host}"
-            model = self._environ.get(OPENAI_MODEL, "").strip()
-            key = api_key(self._environ)
-            headers = {"Authorization": f"Bearer {key}"} if key else {}
+            model = os.environ.get(OPENAI_MODEL, "").strip()
+            headers = {"Authorization": f"Bearer {key}"} if (key := api_key()) else {}
             listed = [] if model else _listed(f"{host}/v1/models", "data", headers)
             names = {str(each.get("id")): 0 for each in listed if each.get("id")}
             if chosen := model or _best(names, families):
                 return FoundModel(OPENAI, f"{OPENAI_HOST} names {host}", host, chosen)
-        named = self._environ.get("OLLAMA_HOST", "").strip()
-        host = ollama_host("", self._environ)
+        named = os.environ.get("OLLAMA_HOST", "").strip()
+        host = ollama_host()
         listed = _listed(f"{host}/api/tags", "models")
         # What is larger than this machine's memory does not run here.
         most = _memory() if not named or "//127.0.0.1" in host or "//localhost" in host else None

@@ -237,7 +237,7 @@ class ServerEmbedder:
                 f"The embedding server at {shown(host)}",
                 "Start the server, or correct its host",
                 f"Load {profile.model!r} there, or correct the model's name",
-                api_key() or "",
+                api_key(),
             )
         self._http = JsonServer(host, server, profile.time_limit)
         self.close = self._http.close

@@ -6,7 +6,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import Executor, Future, wait
 from typing import Any
 
@@ -74,7 +74,6 @@ class Gateway:
         profiles: The profiles; built models follow their changes.
         places: Folders and ports of this copy.
         post: Runs a function in the owner's thread; ``reactor.callFromThread``.
-        environ: The environment, for ``OLLAMA_HOST`` and the API key.
         embedded: The child process; made from ``places`` when None.
         changed: Called when the health of a server has changed, in the watcher's thread.
         on_ready: Called in the owner's thread when a server answers again that did not answer a
@@ -88,7 +87,6 @@ class Gateway:
         profiles: Profiles,
         places: Places,
         post: Post,
-        environ: Mapping[str, str] = os.environ,
         *,
         embedded: Embedded | None = None,
         changed: Callable[[Health], None] = lambda _: None,
@@ -98,7 +96,7 @@ class Gateway:
     ) -> None:
         self.profiles, self.on_ready = profiles, on_ready
         self.embedded = embedded or Embedded(places)
-        self._post, self._environ, self._changed, self._clock = post, environ, changed, clock
+        self._post, self._changed, self._clock = post, changed, clock
         self._owner = threading.get_ident()
         self._executor = executor or DaemonThreads()
         # by provider and address, replaced and never changed, as any thread reads it; by profile
@@ -106,9 +104,8 @@ class Gateway:
         self._models: dict[str, tuple[Model, ModelServer]] = {}
         self._closed: ModelError | None = None
         self._stopping = threading.Event()
-        self._detection = Detection(
-            places.models, profiles.path.with_name("models.md"), environ, clock
-        )
+        config = profiles.path.with_name("models.md")
+        self._detection = Detection(places.models, config, clock)
         self._detect_at = 0.0
 
     def start(self) -> None:
@@ -242,7 +239,7 @@ class Gateway:
         if profile.provider == EXTRACTIVE:
             cure = "Give it another provider in llm.md"
             raise ModelUnavailable(f"The profile {name!r} uses no model", cure)
-        model = build(profile, self.embedded, self._environ)
+        model = build(profile, self.embedded)
         if profile.provider == EMBEDDED:
             self.embedded.use(profile.model_file, profile.context_tokens)
         model.family = self._detection.catalogue.current.form_of(model_name(profile))
@@ -310,13 +307,8 @@ class Gateway:
             self._post(lambda: self.on_ready())  # noqa: PLW0108 - it may be set meanwhile
 
 
-def build(profile: ModelProfile, embedded: Embedded, environ: Mapping[str, str]) -> Model:
+def build(profile: ModelProfile, embedded: Embedded) -> Model:
     """The model of a profile; connects to nothing yet.
-
-    Args:
-        profile: The profile.
-        embedded: The child process.
-        environ: The environment, for ``OLLAMA_HOST`` and the API key.
 
     Raises:
         ModelUnavailable: Its server's address is none.
@@ -334,10 +326,10 @@ def build(profile: ModelProfile, embedded: Embedded, environ: Mapping[str, str])
         return OpenAIModel(profile, embedded.address, kind=LLAMA_CPP, cure_absent=cure, ready=ready)
     try:
         if profile.provider == OLLAMA:
-            return OllamaModel(profile, environ)
-        return OpenAIModel(profile, key=api_key(environ))
+            return OllamaModel(profile)
+        return OpenAIModel(profile, key=api_key())
     except (ValueError, httpx.InvalidURL) as error:  # OLLAMA_HOST may hold anything
-        host = profile.host or environ.get("OLLAMA_HOST", "")
+        host = profile.host or os.environ.get("OLLAMA_HOST", "")
         raise ModelUnavailable(
             f"{host!r} is no address of a server ({error})",
             "Correct host in llm.md or OLLAMA_HOST in the environment",

@@ -39,9 +39,9 @@ KEEP_ALIVE = "30m"
 _STEP = 1024
 
 
-def ollama_host(host: str = "", environ: Mapping[str, str] = os.environ) -> str:
+def ollama_host(host: str = "") -> str:
     """The address to use: the profile's, else ``OLLAMA_HOST``, else Ollama's own default."""
-    found = host or environ.get("OLLAMA_HOST", "").strip() or "127.0.0.1"
+    found = host or os.environ.get("OLLAMA_HOST", "").strip() or "127.0.0.1"
     if "//" not in found:
         found = f"http://{found}" if ":" in found else f"http://{found}:{DEFAULT_PORT}"
     # 0.0.0.0 is where a server listens, not where a client connects.
@@ -59,15 +59,10 @@ def words(host: str, model: str) -> ServerWords:
 
 
 class OllamaModel(ServerModel):
-    """Continues text and chats by Ollama; see :class:`ServerModel`.
+    """Continues text and chats by Ollama; see :class:`ServerModel`."""
 
-    Args:
-        profile: Which model is asked, and how.
-        environ: The environment, for ``OLLAMA_HOST``.
-    """
-
-    def __init__(self, profile: ModelProfile, environ: Mapping[str, str] = os.environ) -> None:
-        host = ollama_host(profile.host, environ)
+    def __init__(self, profile: ModelProfile) -> None:
+        host = ollama_host(profile.host)
         super().__init__(profile, host, words(host, profile.model), OLLAMA)
         import ollama  # noqa: PLC0415 - a tenth of what a start loads, and few profiles name it
 

@@ -29,9 +29,9 @@ _CONTEXTS = ("max_model_len", "context_length", "context_window", "max_context_l
 """What servers call a model's context in their list: vLLM, OpenRouter, Groq, LM Studio."""
 
 
-def api_key(environ: Mapping[str, str] = os.environ) -> str | None:
-    """The key of the environment, or None."""
-    return next((environ[name] for name in KEY_VARIABLES if environ.get(name)), None)
+def api_key() -> str:
+    """The key of the environment; empty for none."""
+    return next(filter(None, map(os.environ.get, KEY_VARIABLES)), "")
 
 
 class OpenAIModel(ServerModel):
@@ -40,7 +40,7 @@ class OpenAIModel(ServerModel):
     Args:
         profile: Which model is asked, and how; an empty name lets the server choose.
         host: Base address, if it is not the profile's.
-        key: API key, or None.
+        key: API key; empty for none.
         kind: What the server is; ``other`` to ask it.
         cure_absent: What to do when it does not answer.
         ready: Waits until the server's process answers; raises ModelUnavailable.
@@ -51,7 +51,7 @@ class OpenAIModel(ServerModel):
         profile: ModelProfile,
         host: str = "",
         *,
-        key: str | None = None,
+        key: str = "",
         kind: str = OTHER,
         cure_absent: str = "Start the server, or correct host in llm.md",
         ready: Callable[[], None] = lambda: None,
@@ -59,7 +59,7 @@ class OpenAIModel(ServerModel):
         cure_missing = f"Load {profile.model!r} there, or correct model, host and form in llm.md"
         host = host or profile.host
         name = f"The model server at {shown(host)}"
-        server = ServerWords(name, cure_absent, cure_missing, key or "")
+        server = ServerWords(name, cure_absent, cure_missing, key)
         super().__init__(profile, host, server, kind, ready)
         self._http = JsonServer(host, server, profile.time_limit)
         # Of a replaced model, once its last call ends.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -61,12 +63,13 @@ def running(
 ) -> Iterator[Gateway]:
     """A gateway that was started with the profiles of ``home``."""
     profiles = Profiles(home.config / "llm.md")
-    gateway = Gateway(profiles, home, owner.post, environ, embedded=embedded)
-    owner.call(gateway.start)
-    try:
-        yield gateway
-    finally:
-        owner.call(lambda: gateway.shutdown(stop_embedded=embedded is None))
+    gateway = Gateway(profiles, home, owner.post, embedded=embedded)
+    with patch.dict(os.environ, environ):
+        owner.call(gateway.start)
+        try:
+            yield gateway
+        finally:
+            owner.call(lambda: gateway.shutdown(stop_embedded=embedded is None))
 
 
 @pytest.fixture

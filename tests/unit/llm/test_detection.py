@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -39,7 +41,8 @@ def tags(fake: FakeModelServer, **sizes: int) -> None:
 
 
 def find(models: Path, environ: dict[str, str]) -> detection.FoundModel:
-    return Detection(models, SHIPPED / "models.md", environ).find()
+    with patch.dict(os.environ, environ):
+        return Detection(models, SHIPPED / "models.md").find()
 
 
 def test_of_several_the_largest_that_chats_and_fits_is_taken(fake, models, monkeypatch):
@@ -87,11 +90,11 @@ def test_what_is_no_list_of_models_is_none(fake, models, body):
     assert find(models, environ) == STOPGAP
 
 
-def test_a_server_that_is_away_for_a_moment_is_kept(models):
+def test_a_server_that_is_away_for_a_moment_is_kept(models, monkeypatch):
     now = [100.0]
     with FakeModelServer(models=["qwen3:8b"]) as fake:
-        environ = {"OLLAMA_HOST": fake.address}
-        looking = Detection(models, SHIPPED / "models.md", environ, lambda: now[0])
+        monkeypatch.setenv("OLLAMA_HOST", fake.address)
+        looking = Detection(models, SHIPPED / "models.md", lambda: now[0])
         assert looking.find().model == "qwen3:8b"
     now[0] += detection.KEEP_SECONDS - 1
     assert looking.find().model == "qwen3:8b"
