@@ -18,11 +18,6 @@ from keepsake.prompt.tokens import estimate_tokens
 from keepsake.tasks.conversation import own_line
 from keepsake.tasks.task import AnswerRefused, Prompts
 
-PARTS = ("system", "turn")
-"""The parts of each of their templates."""
-JOURNAL_VARIABLES = ("name", "lines", "most", "longest", "refused")
-PEOPLE_VARIABLES = ("name", "who", "portrait", "lines", "longest", "refused")
-REFLECT_VARIABLES = ("name", "lines", "known", "most", "longest", "refused")
 MOST_ENTRIES = 12
 LONGEST_ENTRY, LONGEST_PORTRAIT, LONGEST_INSIGHT = 400, 1200, 300
 """Characters of an entry, of the paragraph about a person, of an insight."""
@@ -82,7 +77,7 @@ class NightTask[T]:
                 break
             lines.insert(0, line)
         values = {**self.values, "lines": lines, "refused": refused}
-        system, turn = (self.prompts.render(part, **values) for part in PARTS)
+        system, turn = (self.prompts.render(part, **values) for part in ("system", "turn"))
         request = GenerationRequest(
             max_tokens=self.answer_tokens, temperature=TEMPERATURE, json_schema=self.schema
         )

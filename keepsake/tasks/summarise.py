@@ -30,10 +30,6 @@ SYSTEM, TEXT = "system", "text"
 """The parts of both prompts: the rules of the task, and the whole of it for a base model."""
 MEMORIES, SUMMARIES = "memories", "summaries"
 """What a chat model is shown as the user's message."""
-SUMMARISE_PARTS, MERGE_PARTS = (SYSTEM, MEMORIES, TEXT), (SYSTEM, SUMMARIES, TEXT)
-_ALL = frozenset({"agent", "persona", "wanted", "headings", "words", "refused"})
-SUMMARISE_VARIABLES, MERGE_VARIABLES = _ALL | {"memories", "older"}, _ALL | {"summaries"}
-"""The names that each prompt may use."""
 _SPARE_TOKENS = 40
 """Tokens of a prompt that are kept free: a chat template adds some."""
 SEVERAL = 3
@@ -252,10 +248,6 @@ def _sentences(text: str) -> list[str]:
     return [part for part in found if part.strip()]
 
 
-QUESTION, CONTRADICTIONS_VARIABLES = "question", frozenset({"lines", "text"})
-"""The part of ``contradictions.md``, and the names that it may use."""
-
-
 @dataclass(frozen=True, slots=True)
 class Contradictions:
     """Which of ``lines`` a summary contradicts: the chat model that wrote it is asked once.
@@ -270,7 +262,7 @@ class Contradictions:
 
     def ask(self, target: TargetModel, refused: str) -> GenerationRequest:
         """The numbered lines, the summary, and the question."""
-        text = self.prompts.render(QUESTION, lines=list(self.lines), text=self.text)
+        text = self.prompts.render("question", lines=list(self.lines), text=self.text)
         return GenerationRequest(messages=(ChatMessage("user", text),), temperature=0.0)
 
     def read(self, answer: str) -> tuple[str, ...]:

@@ -121,7 +121,6 @@ def ever_less(scene: TalkScene, names: Sequence[str]) -> Iterator[TalkScene]:
             yield scene
 
 
-TALK_PARTS, ACT_PARTS = ("system", "turn", "dialogue", "transcript"), ("turn",)
 CHAT, DIALOGUE, SCRIPT = "chat", "dialogue", "script"
 LAST_LINES = 16
 """Lines of the talk that a dialogue shows at least. It grows to twice as many and is then cut to

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
 from keepsake.errors import ConfigError
 from keepsake.markdown_config import ConfigFile
-from keepsake.tasks import night, summarise, talk
+from keepsake.tasks.talk import TALK_VARIABLES
 from keepsake.tasks.task import Prompts, load_prompts
 
-_PARTS: Mapping[str, tuple[Collection[str], Collection[str]]] = {
-    "talk": (talk.TALK_PARTS, talk.TALK_VARIABLES),
-    "act": (talk.ACT_PARTS, talk.TALK_VARIABLES),
-    "journal": (night.PARTS, night.JOURNAL_VARIABLES),
-    "people": (night.PARTS, night.PEOPLE_VARIABLES),
-    "reflect": (night.PARTS, night.REFLECT_VARIABLES),
-    "summarise": (summarise.SUMMARISE_PARTS, summarise.SUMMARISE_VARIABLES),
-    "merge": (summarise.MERGE_PARTS, summarise.MERGE_VARIABLES),
-    "contradictions": ((summarise.QUESTION,), summarise.CONTRADICTIONS_VARIABLES),
+_NIGHT, _SUMMARY = "name lines longest refused", "agent persona wanted headings words refused"
+_TALK = " ".join(TALK_VARIABLES)
+_TEMPLATES = {
+    "talk": ("system turn dialogue transcript", _TALK),
+    "act": ("turn", _TALK),
+    "journal": ("system turn", f"{_NIGHT} most"),
+    "people": ("system turn", f"{_NIGHT} who portrait"),
+    "reflect": ("system turn", f"{_NIGHT} most known"),
+    "summarise": ("system memories text", f"{_SUMMARY} memories older"),
+    "merge": ("system summaries text", f"{_SUMMARY} summaries"),
+    "contradictions": ("question", "lines text"),
 }
+"""By the name of a task, the parts of its template and the names that they may use."""
 LOADERS: Mapping[str, Callable[[Path], Prompts]] = {
-    f"prompts/{name}.md": partial(load_prompts, parts=parts, variables=variables)
-    for name, (parts, variables) in _PARTS.items()
+    f"prompts/{name}.md": partial(load_prompts, parts=parts.split(), variables=names.split())
+    for name, (parts, names) in _TEMPLATES.items()
 }
 """How each file of the configuration that holds prompts is read; raises ConfigError."""
 

@@ -18,8 +18,9 @@ from typing import Any
 
 import httpx
 
-from keepsake.tasks.talk import LAST_LINES, TALK_PARTS, TALK_VARIABLES, TalkScene
-from keepsake.tasks.task import Prompts, load_prompts
+from keepsake.tasks.talk import LAST_LINES, TalkScene
+from keepsake.tasks.task import Prompts
+from keepsake.tasks.task_prompts import LOADERS
 
 HERE = Path(__file__).parent
 TEMPLATE = HERE.parents[1] / "vault/config/prompts/talk.md"
@@ -99,7 +100,7 @@ def main() -> None:
     parser.add_argument("--server", help="a llama.cpp server that has the model")
     parser.add_argument("--out", type=Path, required=True)
     given = parser.parse_args()
-    prompts = load_prompts(TEMPLATE, TALK_PARTS, TALK_VARIABLES)
+    prompts = LOADERS["prompts/talk.md"](TEMPLATE)
     client = httpx.Client(base_url=given.server, timeout=60) if given.server else None
 
     def tokens(text: str) -> list[int]:

@@ -18,8 +18,12 @@ from keepsake.agent.sleep.night_tasks import NightWork
 from keepsake.events.types import Sleep
 from keepsake.paths import REPOSITORY
 from keepsake.ports import Generation, GenerationRequest, TargetModel
-from keepsake.tasks.night import JOURNAL_VARIABLES, PARTS, PEOPLE_VARIABLES, REFLECT_VARIABLES
-from keepsake.tasks.task import Ask, Prompts, load_prompts
+from keepsake.tasks.task import Ask
+from keepsake.tasks.task_prompts import task_prompts
+
+CONFIG = REPOSITORY / "vault" / "config"
+PROMPTS = task_prompts(CONFIG, CONFIG)
+"""The templates as they are shipped."""
 
 
 def generation(text: str) -> Generation:
@@ -49,12 +53,6 @@ def shown(question: GenerationRequest) -> str:
 def says(words: str) -> Callable[[TargetModel], GenerationRequest]:
     """A prompt that is nothing but these words."""
     return lambda _: GenerationRequest(words)
-
-
-def shipped(task: str, variables: tuple[str, ...]) -> Prompts:
-    """The template of a task as it is shipped."""
-    path = REPOSITORY / "vault" / "config" / "prompts" / f"{task}.md"
-    return load_prompts(path, PARTS, variables)
 
 
 @dataclass
@@ -129,15 +127,13 @@ def work(
     config: SleepConfig | None = None,
 ) -> NightWork:
     """A night's work with the shipped templates."""
-    variables = {"journal": JOURNAL_VARIABLES, "people": PEOPLE_VARIABLES}
-    variables["reflect"] = REFLECT_VARIABLES
     memory: Any = SimpleNamespace(
         name="Mira",
         private=SimpleNamespace(may_hear=lambda numbers, audience: may(numbers)),
         memory=SimpleNamespace(archive=SimpleNamespace(read=read)),
     )
     services: Any = SimpleNamespace(
-        prompts={t: SimpleNamespace(current=shipped(t, names)) for t, names in variables.items()},
+        prompts=PROMPTS,
         sleeping=SimpleNamespace(current=config or SleepConfig()),
         clock=SimpleNamespace(now=lambda: now),
     )

@@ -12,15 +12,15 @@ from keepsake.agent.sleep.night import Figures, NightAsk
 from keepsake.archive.records import Memory
 from keepsake.books.entries import Judge, line, standing
 from keepsake.books.journal import Journal
-from keepsake.tasks.night import JOURNAL_VARIABLES, journal_task
+from keepsake.tasks.night import journal_task
 from keepsake.tasks.task import AnswerRefused
 from tests.sentences import table
 from tests.unit.mind.acquaintances import TOM, Days, taken
 from tests.unit.mind.journals import NOON, did, told, write
 from tests.unit.mind.lives import WordTokens
-from tests.unit.mind.sleepers import Script, says, shipped, work
+from tests.unit.mind.sleepers import PROMPTS, Script, says, work
 
-JOURNAL = shipped("journal", JOURNAL_VARIABLES)
+JOURNAL = PROMPTS["journal"].current
 DAY = [
     told(1, "My sister Lotte died in February."),
     did(2, "say Then tonight there is rosemary in the pot, for Lotte."),
