@@ -38,6 +38,7 @@ _NOT_FOR_ACCOUNTS = (
     account.CmdCharCreate,  # one character an account, made with it and named as it
     account.CmdCharDelete,
     account.CmdStyle,
+    comms.CmdChannel,  # players talk in the world, and by page
     comms.CmdIRC2Chan,
     comms.CmdIRCStatus,
     comms.CmdRSS2Chan,
@@ -73,7 +74,7 @@ class AccountCmdSet(default_cmds.AccountCmdSet):
         super().at_cmdset_creation()
         for command in _NOT_FOR_ACCOUNTS:
             self.remove(command())
-        for command in (people.CmdWho, manners.CmdChannel, manners.CmdPage, builders.CmdHelp):
+        for command in (people.CmdWho, manners.CmdPage, builders.CmdHelp):
             self.add(command())
 
 

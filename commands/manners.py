@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import Any
 
 import evennia
 from evennia.commands.default import comms
@@ -175,46 +173,7 @@ def account_named(words: str) -> Account:
     raise CannotDo(f"There is no player called {quoted(name)}. Nothing was sent.")
 
 
-class AccountSpeech:
-    """Before a command of Evennia's with which accounts talk; a command would bring its own key."""
-
-    caller: Any
-    args: str
-    msg: Callable[[Any], None]
-
-    def parse(self) -> None:
-        """Show markup instead of obeying it: it could forge lines of the game."""
-        self.args = harmless(one_line(self.args))
-        super().parse()
-
-    def func(self) -> Any:
-        """Run Evennia's command, or tell why nothing comes of it."""
-        try:
-            self.check()
-        except CannotDo as refusal:
-            self.msg((str(refusal), {"type": "failure"}))
-            return None
-        return super().func()
-
-    def check(self) -> None:
-        """Raise CannotDo if the caller is muted; subclasses also find whom it is for."""
-        if refusal := silenced(self.caller):
-            raise CannotDo(refusal)
-
-
-class CmdChannel(AccountSpeech, comms.CmdChannel):
-    """Evennia's channels; players talk on them, making and managing them is for builders."""
-
-    locks = (
-        "cmd: not pperm(channel_banned); admin: perm(Builder);"
-        " manage: perm(Builder); changelocks: perm(Admin)"
-    )
-
-
-CmdChannel.__doc__ = comms.CmdChannel.__doc__  # the docstring is the help in the game
-
-
-class CmdPage(AccountSpeech, comms.CmdPage):
+class CmdPage(comms.CmdPage):
     """Send a line to a player, wherever they are; nobody else reads it.
 
     Usage:
@@ -227,9 +186,28 @@ class CmdPage(AccountSpeech, comms.CmdPage):
 
     aliases = ()
 
+    def parse(self) -> None:
+        """Show markup instead of obeying it: it could forge lines of the game."""
+        self.args = harmless(one_line(self.args))
+        super().parse()
+
+    def func(self) -> None:
+        """Page them, or tell why nothing comes of it."""
+        try:
+            self.check()
+        except CannotDo as refusal:
+            self.msg((str(refusal), {"type": "failure"}))
+        else:
+            super().func()
+
     def check(self) -> None:
-        """Put exact names and the words where Evennia's command looks for them."""
-        super().check()
+        """Put exact names and the words where Evennia's command looks for them.
+
+        Raises:
+            CannotDo: The caller is muted, nobody is meant, or somebody does not want to hear it.
+        """
+        if refusal := silenced(self.caller):
+            raise CannotDo(refusal)
         if not self.args or self.switches or self.args.isdigit():
             return
         names, words = self.lhslist, self.rhs

@@ -5,7 +5,6 @@ from __future__ import annotations
 from evennia.objects.models import ObjectDB
 
 from commands.base import EVERYTHING, PlayerCommand, whereabouts, with_article
-from keepsake.agent.surroundings import people_near
 from keepsake.contrib.evennia.wording import CannotDo, listed, quoted, sought, spoken
 from world.deed.happening import happened
 
@@ -35,14 +34,12 @@ class CmdLook(PlayerCommand):
     Usage:
       look
       look <thing, person, exit or detail>
-      examine <thing or person>
 
     Example:
       look hearth     l basket     read chalkboard
 
-    Most things that a description mentions can be looked at. |wexamine|n also
-    tells who has a thing, and whether somebody would miss it. It does not show
-    what an agent remembers.
+    Most things that a description mentions can be looked at. |wexamine|n is the
+    same. It does not show what an agent remembers.
     """
 
     key = "look"
@@ -69,8 +66,6 @@ class CmdLook(PlayerCommand):
             leads = target.destination is not None and not target.db.desc
             place = f"{target.key.capitalize()} leads to {target.destination.key}." if leads else ""
             self._see(place or self.caller.at_look(target))
-        if self.cmdstring not in ("look", "l", "read") and len(things) == 1:
-            self._see(closer_look(things[0], self.caller))
 
     def _see(self, text: str) -> None:
         self.msg(text=(text, {"type": "look"}))
@@ -87,21 +82,6 @@ def find_detail(room: ObjectDB, words: str) -> str | None:
         text for key, text in details.items() if forms & {*key.split()}
     }
     return str(texts.pop()) if len(texts) == 1 else None
-
-
-def closer_look(obj: ObjectDB, caller: ObjectDB) -> str:
-    """What ``obj`` is and who has it, from nothing but what all may know."""
-    if obj == caller:
-        return "That is you."
-    if obj in people_near(caller):
-        visits = "is a visitor." if caller.is_agent else "is a visitor, as you are."
-        kind = "lives in the village." if obj.is_agent else visits
-        return f"{obj.get_display_name(caller)} {kind}"
-    where = "You have it with you." if obj.location == caller else "It lies here for the taking."
-    if not obj.access(caller, "get"):
-        where = "It stays where it is."
-    missed = " It has the look of something that somebody misses." if obj.db.loved_by else ""
-    return f"{where}{missed}"
 
 
 class CmdGet(ThingCommand):

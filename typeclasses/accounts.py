@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from evennia.accounts.accounts import DefaultAccount
-from evennia.utils.ansi import strip_ansi
 
 from typeclasses import throttle
-from typeclasses.clients import tell
 
 
 class Account(DefaultAccount):
@@ -69,22 +67,6 @@ class Account(DefaultAccount):
     def played(self) -> set[Any]:
         """Their characters; the first account's own is in no list, but was the last it played."""
         return {each for each in (*self.characters.all(), self.db._last_puppet) if each}
-
-    def at_pre_channel_msg(
-        self, message: str, channel: Any, senders: Any = None, **kwargs: Any
-    ) -> str | None:
-        """What this account is shown of a line on a channel; None of whom it ignores."""
-        if any(isinstance(each, Account) and self.ignores(each) for each in senders or ()):
-            return None
-        shown: str | None = super().at_pre_channel_msg(message, channel, senders, **kwargs)
-        return shown
-
-    def at_post_channel_msg(
-        self, message: str, channel: Any, senders: Any = None, **kwargs: Any
-    ) -> None:
-        """Tell clients that keep channels apart."""
-        talker, said = getattr(next(iter(senders or ()), None), "key", ""), strip_ansi(message)
-        tell(self, "comm_channel_text", channel=channel.key, talker=talker, text=said)
 
     def at_post_create_character(self, character: Any, **kwargs: Any) -> None:
         """Leave renaming and deleting the account's one character to the admins.

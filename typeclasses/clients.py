@@ -1,7 +1,6 @@
-"""What a player's client is told beside the text: GMCP to those that asked, the same to the web's.
+"""What a player's client is told beside the text: by GMCP, and the same to the web's.
 
-A message is named as Evennia names it: ``room_info`` is ``Room.Info`` on the wire. What a telnet
-client asked for stands in the protocol flag ``GMCP`` (``game/server/portal_lines.py``).
+A message is named as Evennia names it: ``room_info`` is ``Room.Info`` on the wire.
 """
 
 from __future__ import annotations
@@ -26,18 +25,19 @@ def is_web(session: Any) -> bool:
 
 
 def tell(somebody: Any, message: str, **facts: Any) -> None:
-    """Send a message with its fields to those clients of a character or account that want it."""
-    name = f"{message.replace('_', '.')}."
-    for session in somebody.sessions.all():
-        asked = (session.protocol_flags or {}).get("GMCP") or ()
-        if is_web(session) or any(name.startswith(f"{each}.") for each in asked):
-            session.msg(**{message: ((), facts)})
+    """Send a message with its fields to those clients of somebody that can take it."""
+    for session in filter(_takes_messages, somebody.sessions.all()):
+        session.msg(**{message: ((), facts)})
+
+
+def _takes_messages(session: Any) -> bool:
+    return is_web(session) or bool((session.protocol_flags or {}).get("OOB"))
 
 
 def tell_room(looker: Any) -> None:
     """Where they are: name, ways out, and a map."""
     room, sessions = looker.location, looker.sessions.all()
-    if room is None or not any(is_web(e) or (e.protocol_flags or {}).get("GMCP") for e in sessions):
+    if room is None or not any(map(_takes_messages, sessions)):
         return
     found = {SHORT.get(way.key, way.key): way.destination for way in _ways(room, looker)}
     ways = {each: found[each] for each in sorted(found, key=[*SHORT.values(), *found].index)}

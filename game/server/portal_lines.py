@@ -44,7 +44,6 @@ UNREADABLE = 4400
 STOPPED = 4012
 """Code with which it is closed when the world stops: whoever played is to try again."""
 REFUSAL = 'Send ["text", ["look"], {}], as JSON in UTF-8'
-MOST_MODULES = 64
 _MXP_LOCKED = b"\x1b[7z"
 """From here on text is text, ``<name>`` too, but where a line says otherwise for one tag."""
 _PART = re.compile(rb"(?<=\xff)|(?<=\xff\xfa)")
@@ -93,22 +92,12 @@ class Bounded:
         fits = bucket.has(self.timer.seconds())
         if fits and size <= LONGEST_LINE:
             bucket.take(size)
-            if line is None:
-                self.learn(message)
-            else:  # what is no UTF-8 is latin-1, as an old client sends it; PostgreSQL has no NUL
+            if line is not None:
+                # What is no UTF-8 is latin-1, as an old client sends it; PostgreSQL has no NUL.
                 text = to_str(line, self).replace("\0", "")
                 super().data_in(text=[[text], {}])  # type: ignore[misc]
         elif bucket.to_be_told():
             self.data_out(text=((TOO_LONG if fits else TOO_FAST,), {}))  # type: ignore[attr-defined]
-
-    def learn(self, message: dict[str, Any]) -> None:
-        """Take what a client tells of itself: an array of names, or fields with values."""
-
-    def note(self, flag: str, value: Any) -> None:
-        """Keep a protocol flag, here and with the Server."""
-        if self.protocol_flags.get(flag) != value:  # type: ignore[attr-defined]
-            self.protocol_flags[flag] = value  # type: ignore[attr-defined]
-            self.sessionhandler.sync(self)  # type: ignore[attr-defined]
 
     def _leave_unless_logged_in(self) -> None:
         if not self.logged_in:  # type: ignore[attr-defined]
@@ -155,11 +144,14 @@ class BoundedSocket(Bounded, WebSocketClient):
         else:
             super().disconnect(reason)
 
-    def learn(self, message: dict[str, Any]) -> None:
-        """How many columns its window has."""
+    def data_in(self, /, **message: Any) -> None:
+        """Hand a line on; of what a client tells of itself, keep how many columns it has."""
+        super().data_in(**message)
         match message:
             case {"client_options": [_, {"screenwidth": int(width)}]} if 20 <= width <= 200:
-                self.note("SCREENWIDTH", {0: width})
+                if self.protocol_flags.get("SCREENWIDTH") != {0: width}:
+                    self.protocol_flags["SCREENWIDTH"] = {0: width}
+                    self.sessionhandler.sync(self)
 
 
 class PromptTelnet(Bounded, TelnetProtocol):
@@ -185,19 +177,6 @@ class PromptTelnet(Bounded, TelnetProtocol):
         self.line_buffer = self.line_buffer[: LONGEST_LINE + 1]
         if len(getattr(self, "commands", ())) > LONGEST_LINE:  # options that never end
             self.transport.abortConnection()
-
-    def learn(self, message: dict[str, Any]) -> None:
-        """Which messages of GMCP it wants: ``Core.Supports.Set ["Room 1", "Comm.Channel 1"]``."""
-        wanted = {*self.protocol_flags.get("GMCP", ())}
-        for name, change in (
-            ("supports_set", lambda named: named),
-            ("supports_add", wanted.union),
-            ("supports_remove", wanted.difference),
-        ):
-            match message.get(name):
-                case [[*modules], _]:
-                    named = {str(each).split(" ")[0].lower() for each in modules[:MOST_MODULES]}
-                    self.note("GMCP", sorted(change(named))[:MOST_MODULES])
 
     def requestNegotiation(self, about: bytes, data: bytes) -> None:  # noqa: N802 - Twisted's name
         """Negotiate; to a client with MXP nothing but the game's own links are tags."""

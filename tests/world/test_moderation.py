@@ -9,7 +9,6 @@ from pathlib import Path
 from unittest import mock
 
 from django.test import override_settings
-from evennia.utils import create
 from evennia.utils.ansi import strip_ansi
 
 from tests.world.agents_world import Building
@@ -41,13 +40,6 @@ class TestModeration(Building, Inn):
         session.data_out = sent
         return shown
 
-    def channel(self):
-        """The name of a channel on which both are."""
-        made = create.create_channel("Public", typeclass="typeclasses.channels.Channel")
-        for each in (self.ann, self.char1):
-            made.connect(each.account)
-        return made.key
-
     def pages(self, line):
         """Tom pages; returns what he is shown."""
         self.told.clear()
@@ -57,8 +49,7 @@ class TestModeration(Building, Inn):
     def test_the_silenced_are_not_heard(self):
         assert "Silenced" in self.type("@mute ann for 30m : shouting")
         assert self.shown[-1].endswith("Reason: shouting")
-        public = self.channel()
-        for line in (*SAID, "page tom = Hi.", "page tom Hi.", f"channel {public} = Hi."):
+        for line in (*SAID, "page tom = Hi.", "page tom Hi."):
             self.heard.clear()
             self.ann.execute_cmd(line)
             assert not any("Ann" in text for text in self.heard), line
@@ -71,12 +62,9 @@ class TestModeration(Building, Inn):
         self.ann.execute_cmd("say Hi.")
         assert 'Ann says, "Hi."' in self.heard
 
-    def test_words_pages_and_channels_of_who_is_ignored_do_not_arrive(self):
+    def test_words_and_pages_of_who_is_ignored_do_not_arrive(self):
         self.pages("ann = Are you there?")
         assert any("Are you there?" in each for each in self.shown)
-        public = self.channel()
-        self.char1.execute_cmd(f"channel {public} = Hello to all.")
-        assert any("Hello to all." in each for each in self.shown)
         self.ann.execute_cmd("ignore tom")
         self.shown.clear()
         for line in ("say Hello.", "talk ann Hi.", "emote nods.", "whisper ann = Hi."):
@@ -86,7 +74,6 @@ class TestModeration(Building, Inn):
             assert "Ann cannot be paged now." in self.pages(line), line
         for line in ("Hi.", "Hi there.", f"#{number} = Hi."):
             assert "Nothing was sent." in self.pages(line), line
-        self.char1.execute_cmd(f"channel {public} = Hi.")
         assert self.shown == []
         self.ann.execute_cmd("page/list")
         assert "Hi." not in self.shown[-1]

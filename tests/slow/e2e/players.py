@@ -80,31 +80,23 @@ class GameClient(Telnet):
     Args:
         copy: Whose world.
         takes: The options it agrees to.
-        modules: Which messages of GMCP it asks for, if it takes that.
     """
 
     GMCP, MSSP, MXP = 201, 70, 91
 
-    def __init__(self, copy: Copy, *takes: int, modules: tuple[str, ...] = ()) -> None:
-        self.takes, self.modules = takes, modules
+    def __init__(self, copy: Copy, *takes: int) -> None:
+        self.takes = takes
         self.parts: list[tuple[int, bytes]] = []
         super().__init__("127.0.0.1", copy.here.ports.telnet)
 
     def _refuse(self, command: bytes) -> None:
-        """Agree to what it takes; GMCP begins as its documents say."""
+        """Agree to what it takes."""
         if command[1] == 250:
             self.parts.append((command[2], command[3:-2]))
         elif command[1] != 251 or command[2] not in self.takes:
             super()._refuse(command)
         else:
             self._socket.sendall(bytes([255, 253, command[2]]))
-            if command[2] == self.GMCP:
-                self.send_gmcp('Core.Hello {"client": "Mudlet", "version": "4.17.2"}')
-                self.send_gmcp(f"Core.Supports.Set {json.dumps(self.modules)}")
-
-    def send_gmcp(self, message: str) -> None:
-        """Send a message such as ``Core.KeepAlive``."""
-        self._socket.sendall(b"\xff\xfa\xc9" + message.encode() + b"\xff\xf0")
 
     def type(self, line: str | bytes, wanted: str) -> str:
         """Type a line, wait for a text, and return what was shown since."""

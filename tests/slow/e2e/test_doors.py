@@ -179,9 +179,9 @@ def test_garbage_is_refused_and_leaves_no_traceback(copy, folder):
 
 
 def test_game_clients_are_told_what_they_take(copy):
-    """GMCP as it was asked for, ways and people that can be clicked, what lists of games ask."""
+    """GMCP, ways and people that can be clicked, what lists of games ask."""
     takes = (GameClient.GMCP, GameClient.MXP, GameClient.MSSP)
-    line = GameClient(copy, *takes, modules=("Room 1", "Comm.Channel 1"))
+    line = GameClient(copy, *takes)
     try:
         assert line.wait_for("to leave.", PATIENCE), line.text
         line.type(f"create Gijs {PASSWORD}", "help start")
