@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from evennia.objects.models import ObjectDB
@@ -14,6 +15,7 @@ from evennia.utils.utils import iter_to_str
 from keepsake.agent.agent_log import log
 from keepsake.contrib.evennia.minds import mind_of
 from keepsake.language.heard import DEED, KINDNESS, WRONG
+from world.almanac import Almanac
 from world.deed.files import NOWHERE, YOU, DeedStep, WorldDeed
 from world.deed.progress import keep_record, records
 from world.source import TAG_CATEGORY, find, id_of
@@ -22,22 +24,28 @@ SEEN_LESS = 2
 """How much less a deed matters to those who only saw it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """A step that has just been taken."""
+@dataclass
+class DeedScene:
+    """What a player has done just now, and what is around them."""
 
-    deed: WorldDeed
-    step: DeedStep
-    player: Any  # who took it
-    party: list[Any]  # they, and whoever took it with them
+    player: Any  # who did it
+    said: str  # the words that they spoke; empty if they did not
+    to: Any  # to whom; None for all in the room
+    how: str  # ``say``, ``whisper`` where nobody else heard it, ``pose`` where it was only played
+    now: Almanac  # the moment
+    place: str  # the id of the room; empty for one of no file
     people: dict[str, Any]  # the agents here that are awake, by id
+    others: list[Any]  # the other players here
+    # the player, and other players who have a part in it, which a condition found
+    party: list[Any] = field(default_factory=list)
+    last: datetime | None = None  # when the player did the step before
 
     def named(self, text: str) -> str:
-        """``text`` with the names of all who took it."""
+        """``text`` with the names of all who have a part in it."""
         return text.replace("{who}", iter_to_str([each.key for each in self.party]))
 
-    def others(self, player: Any) -> str:
-        """The names of those with whom that player took it."""
+    def beside(self, player: Any) -> str:
+        """The names of those who have a part in it with that player."""
         return iter_to_str([each.key for each in self.party if each is not player])
 
 
@@ -52,49 +60,49 @@ def carried(holder: Any, thing: str) -> list[Any]:
     return [each for each in holder.contents if id_of(each) == thing]
 
 
-def _show_you(taken: Taken) -> None:
-    for player in taken.party:
-        tell(player, taken.step.you.replace("{other}", taken.others(player)))
+def _show_you(scene: DeedScene, step: DeedStep, _: WorldDeed) -> None:
+    for player in scene.party:
+        tell(player, step.you.replace("{other}", scene.beside(player)))
 
 
-def _show_others(taken: Taken) -> None:
+def _show_others(scene: DeedScene, step: DeedStep, _: WorldDeed) -> None:
     """Those who stand by see it; agents keep it, but for those who keep a memory of their own."""
-    facts = {"type": DEED, "importance": max(taken.step.importance - SEEN_LESS, 1)}
-    own = [find("agent", each) for each in taken.step.memory]
-    for reader in taken.player.location.contents_get(content_type="character"):
-        if reader not in taken.party and reader not in own:
-            reader.msg((taken.named(taken.step.others), dict(facts)), from_obj=taken.player)
+    facts = {"type": DEED, "importance": max(step.importance - SEEN_LESS, 1)}
+    own = [find("agent", each) for each in step.memory]
+    for reader in scene.player.location.contents_get(content_type="character"):
+        if reader not in scene.party and reader not in own:
+            reader.msg((scene.named(step.others), dict(facts)), from_obj=scene.player)
 
 
-def _remember(taken: Taken) -> None:
+def _remember(scene: DeedScene, step: DeedStep, _: WorldDeed) -> None:
     """A memory of who did it; once of each, as it goes into what is known of them."""
-    for person, text in taken.step.memory.items():
+    for person, text in step.memory.items():
         if (agent := find("agent", person)) is None:
             continue
-        weight = taken.step.standing.get(person, 0)
+        weight = step.standing.get(person, 0)
         kind = KINDNESS if weight > 0 else WRONG if weight < 0 else DEED
-        facts = {"type": kind, "importance": taken.step.importance, "to": agent.id}
-        for player in taken.party:
-            others = taken.others(player)
+        facts = {"type": kind, "importance": step.importance, "to": agent.id}
+        for player in scene.party:
+            others = scene.beside(player)
             name = f"{player.key}, together with {others}," if others else player.key
             agent.msg((text.replace("{who}", name), facts), from_obj=player)
 
 
-def _say(taken: Taken) -> None:
+def _say(scene: DeedScene, step: DeedStep, _: WorldDeed) -> None:
     """Somebody says it of their own accord, and keeps it as their own words."""
-    name = taken.player.key
-    for person, words in taken.step.says.items():
-        agent = taken.people.get(person)
+    name = scene.player.key
+    for person, words in step.says.items():
+        agent = scene.people.get(person)
         if agent is not None and (mind := mind_of(agent)) is not None:
             mind.actor.speak(agent, words.replace("{who}", name), name, event=DEED)
 
 
-def make(taken: Taken) -> None:
+def make(scene: DeedScene, step: DeedStep, deed: WorldDeed) -> None:
     """Put what the step makes into the player's hands; what it made for them before goes."""
-    player = taken.player
-    for thing in taken.step.make:
-        made = taken.deed.things[thing]
-        for former in ObjectDB.objects.get_by_tag(f"thing:{thing}", category=TAG_CATEGORY):
+    player = scene.player
+    for thing in step.make:
+        made = deed.things[thing]
+        for former in made_things(thing):
             if former.db.made_for == player.id:
                 former.delete()
         create.create_object(
@@ -108,18 +116,22 @@ def make(taken: Taken) -> None:
         )
 
 
-def _use_up(taken: Taken) -> None:
-    for thing in taken.step.take:
-        for holder in (taken.player, *taken.people.values()):
-            if found := carried(holder, thing):
-                found[0].delete()
-                break
+def made_things(thing: str) -> list[Any]:
+    """All things of that id that a deed has made."""
+    return list(ObjectDB.objects.get_by_tag(f"thing:{thing}", category=TAG_CATEGORY))
 
 
-def _move(taken: Taken) -> None:
-    for thing, where in taken.step.move.items():
+def _use_up(scene: DeedScene, step: DeedStep, _: WorldDeed) -> None:
+    for thing in step.take:
+        holders = (scene.player, *scene.people.values())
+        if found := [each for holder in holders for each in carried(holder, thing)]:
+            found[0].delete()
+
+
+def _move(scene: DeedScene, step: DeedStep, _: WorldDeed) -> None:
+    for thing, where in step.move.items():
         if (obj := find("thing", thing)) is not None:
-            to = taken.player if where == YOU else find("room", where) or find("agent", where)
+            to = scene.player if where == YOU else find("room", where) or find("agent", where)
             put(obj, to, gone=where == NOWHERE)
 
 
@@ -134,8 +146,8 @@ def put(thing: Any, where: Any, *, gone: bool = False) -> None:
     thing.attributes.remove("given_by")
 
 
-def _open(taken: Taken) -> None:
-    for way in taken.step.open:
+def _open(_: DeedScene, step: DeedStep, __: WorldDeed) -> None:
+    for way in step.open:
         unlock(way, opened=True)
 
 
@@ -146,17 +158,17 @@ def unlock(way: str, *, opened: bool) -> None:
         exit_.locks.add(f"view:{who};traverse:{who}")
 
 
-def _change(taken: Taken) -> None:
-    changes = [tuple(each) for each in records().get(taken.deed.id, {}).get("changes", ())]
-    if not taken.deed.once:  # of a deed that each can do only the newest shows
+def _change(scene: DeedScene, step: DeedStep, deed: WorldDeed) -> None:
+    changes = [tuple(each) for each in records().get(deed.id, {}).get("changes", ())]
+    if not deed.once:  # of a deed that each can do only the newest shows
         for target, old, new in reversed(changes):
             replace_words(target, new, old)
         changes = []
-    for target, words in taken.step.change.items():
+    for target, words in step.change.items():
         for old, new in words.items():
-            if replace_words(target, old, named := taken.named(new)):
+            if replace_words(target, old, named := scene.named(new)):
                 changes.append((target, old, named))
-    keep_record(taken.deed.id, changes=changes)
+    keep_record(deed.id, changes=changes)
 
 
 _TEXTS = ("desc", "details", "profile", "examples")
@@ -186,7 +198,7 @@ def _replaced(text: Any, old: str, new: str) -> Any:
     return str(text).replace(old, new)
 
 
-EFFECTS: dict[str, Callable[[Taken], None]] = {
+EFFECTS: dict[str, Callable[[DeedScene, DeedStep, WorldDeed], None]] = {
     "take": _use_up,
     "make": make,
     "move": _move,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -14,8 +13,8 @@ from keepsake.archive.privacy import WHISPER
 from keepsake.archive.records import POSE, MemoryKind
 from keepsake.contrib.evennia.minds import mind_of
 from keepsake.language.heard import DEED
-from world.almanac import Almanac, almanac
-from world.deed.effects import EFFECTS, Taken, carried, make, tell
+from world.almanac import almanac
+from world.deed.effects import EFFECTS, DeedScene, carried, make, tell
 from world.deed.files import DeedStep, WorldDeed
 from world.deed.progress import (
     DEEDS,
@@ -32,23 +31,6 @@ from world.source import find, id_of
 
 _DAILY = ("take", "move", "others")
 """Effects of a step of several days that come of each of them, and not of the last alone."""
-
-
-@dataclass
-class DeedScene:
-    """What a player has done just now, and what is around them."""
-
-    player: Any  # who did it
-    said: str  # the words that they spoke; empty if they did not
-    to: Any  # to whom; None for all in the room
-    how: str  # ``say``, ``whisper`` where nobody else heard it, ``pose`` where it was only played
-    now: Almanac  # the moment
-    place: str  # the id of the room; empty for one of no file
-    people: dict[str, Any]  # the agents here that are awake, by id
-    others: list[Any]  # the other players here
-    # other players who have a part in it: those here, and those a condition found
-    partners: list[Any] = field(default_factory=list)
-    last: datetime | None = None  # when the player did the step before
 
 
 def happened(player: Any, said: str = "", *, to: Any = None, how: str = "say") -> None:
@@ -91,7 +73,7 @@ def _follow(deed: WorldDeed, scene: DeedScene, mine: dict[str, Any]) -> None:
     for step in deed.steps.values():
         times = [time for each in mine.get("steps", {}).values() for time in each]
         scene.last = datetime.fromisoformat(max(times)) if times else None
-        scene.partners = []
+        scene.party = [scene.player]
         # They have no more what they were given for it: they may ask for it again.
         again = is_done(step, mine) and not all(carried(scene.player, each) for each in step.make)
         today = f"{scene.now.moment:%Y-%m-%d}" in days_of(step, mine)
@@ -99,12 +81,11 @@ def _follow(deed: WorldDeed, scene: DeedScene, mine: dict[str, Any]) -> None:
         is_open = before and not today and not is_done(step, mine)
         if not (again or is_open) or not _holds(step, scene):
             continue
-        taken = Taken(deed, step, scene.player, [scene.player, *scene.partners], scene.people)
         if again:
             tell(scene.player, step.you)
-            make(taken)
+            make(scene, step, deed)
             continue
-        _take(taken, scene)
+        _take(scene, step, deed)
         mine = progress(scene.player)[deed.id]
         if mine["end"]:
             return
@@ -118,22 +99,22 @@ def _holds(step: DeedStep, scene: DeedScene) -> bool:
     return all(CONDITIONS[name](scene, getattr(when, name)) for name in when.model_fields_set)
 
 
-def _take(taken: Taken, scene: DeedScene) -> None:
-    step, player, party = taken.step, taken.player, taken.party
+def _take(scene: DeedScene, step: DeedStep, deed: WorldDeed) -> None:
+    player, party = scene.player, scene.party
     for each in party:
-        note(taken.deed, step, each, scene.now.moment)
-    is_last = is_done(step, progress(player)[taken.deed.id])
+        note(deed, step, each, scene.now.moment)
+    is_last = is_done(step, progress(player)[deed.id])
     if not is_last:
         tell(player, step.each)
     elif step.end:
         names, keys = [each.key for each in party], [identity_of(each) for each in party]
         when = scene.now.moment.isoformat()
-        keep_record(taken.deed.id, end=step.id, who=names, keys=keys, at=when)
+        keep_record(deed.id, end=step.id, who=names, keys=keys, at=when)
     if is_last:
         _quote(step, scene)
     for name in EFFECTS:
         if getattr(step, name) and (is_last or name in _DAILY):
-            EFFECTS[name](taken)
+            EFFECTS[name](scene, step, deed)
     # Whom the step tells of have answered with it; what a model would say comes on top of it.
     for person in {*step.memory, *step.says} & {*scene.people} if is_last else ():
         if (mind := mind_of(scene.people[person])) is not None:
@@ -180,7 +161,7 @@ def _told(scene: DeedScene, person: str) -> bool:
 
 
 def _players(scene: DeedScene, number: int) -> bool:
-    scene.partners += scene.others
+    scene.party += scene.others
     return len(scene.others) >= number - 1
 
 
@@ -188,7 +169,7 @@ def _elsewhere(scene: DeedScene, place: str) -> bool:
     room = find("room", place)
     there = room.contents_get(content_type="character") if room is not None else []
     found = [p for p in there if p.has_account and not p.is_agent and p is not scene.player]
-    scene.partners += found
+    scene.party += found
     return bool(found)
 
 

@@ -6,14 +6,12 @@ import re
 from datetime import datetime, timedelta
 from typing import Any
 
-from evennia.objects.models import ObjectDB
-
 from keepsake.agent.runtime import now
-from keepsake.agent.surroundings import identity_of
-from world.deed.effects import put, replace_words, unlock
+from keepsake.agent.surroundings import identity_of, is_agent
+from world.deed.effects import made_things, put, replace_words, unlock
 from world.deed.files import WorldDeed
 from world.deed.progress import DEEDS, doers, forget_progress, keep_record, progress, records
-from world.source import TAG_CATEGORY, find, id_of
+from world.source import find, id_of
 
 SOMEBODY = "somebody"
 """Who did it, where whoever did it has been forgotten."""
@@ -38,18 +36,12 @@ def put_in_order(place: Any) -> None:
     home = f"room:{id_of(place)}"
     for key in {key for deed in DEEDS.values() for key in deed.homes if deed.homes[key] == home}:
         thing = find("thing", key)
-        if thing is None or thing.location in (None, place) or _is_with_a_player(thing):
+        holder = thing.location if thing is not None else None
+        if holder in (None, place) or (holder.has_account and not is_agent(holder)):
             continue
         since = thing.db.moved
         if since and now() - datetime.fromisoformat(since) > LEFT_LYING:
             put(thing, place)
-
-
-def _is_with_a_player(thing: Any) -> bool:
-    holder = thing.location
-    while holder is not None and not hasattr(holder, "is_agent"):
-        holder = holder.location
-    return holder is not None and not holder.is_agent and bool(holder.sessions.count())
 
 
 def reset(deed: WorldDeed, player: Any = None) -> list[str]:
@@ -74,7 +66,7 @@ def reset(deed: WorldDeed, player: Any = None) -> list[str]:
             if (obj := find("thing", thing)) is not None:
                 put(obj, find(*home.split(":", 1)))
         for thing in deed.things:
-            for obj in ObjectDB.objects.get_by_tag(f"thing:{thing}", category=TAG_CATEGORY):
+            for obj in made_things(thing):
                 obj.delete()
     return names
 
