@@ -6,9 +6,8 @@ what would tell them what is not theirs to know, is taken out or replaced.
 
 from __future__ import annotations
 
-from evennia import CmdSet, default_cmds
+from evennia import default_cmds
 from evennia.commands.default import account, comms, general, system
-from evennia.commands.default import unloggedin as login
 
 from commands import builders, manners, moving, people, speech, things, unloggedin
 from commands.agent_cmdset import AGENT_COMMANDS
@@ -39,11 +38,6 @@ _NOT_FOR_ACCOUNTS = (
     account.CmdCharDelete,
     account.CmdStyle,
     comms.CmdChannel,  # players talk in the world, and by page
-    comms.CmdIRC2Chan,
-    comms.CmdIRCStatus,
-    comms.CmdRSS2Chan,
-    comms.CmdGrapevine2Chan,
-    comms.CmdDiscord2Chan,
 )
 
 
@@ -78,18 +72,10 @@ class AccountCmdSet(default_cmds.AccountCmdSet):
             self.add(command())
 
 
-class UnloggedinCmdSet(CmdSet):
+class UnloggedinCmdSet(default_cmds.UnloggedinCmdSet):
     """What can be done on the login screen."""
 
-    key = "DefaultUnloggedin"
-    priority = 0
-
     def at_cmdset_creation(self) -> None:
-        """Connect, create, and what a client may need."""
-        for command in (
-            *(login.CmdUnconnectedConnect, unloggedin.CmdUnconnectedCreate),
-            *(login.CmdUnconnectedQuit, login.CmdUnconnectedLook, login.CmdUnconnectedHelp),
-            login.CmdUnconnectedEncoding,
-            *(login.CmdUnconnectedScreenreader, login.CmdUnconnectedInfo),
-        ):
-            self.add(command())
+        """Evennia's set, with an account made by one line."""
+        super().at_cmdset_creation()
+        self.add(unloggedin.CmdUnconnectedCreate)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import evennia
@@ -102,42 +101,25 @@ class CmdDeeds(PlayerCommand):
 
     def act(self) -> None:
         """Show all four lists, each if there is anything in it."""
-        lists = {
-            "You have begun": [*self._begun()],
-            "You have done": [*self._done()],
-            "Done by others": [*self._of_others()],
-            "Talked of in the village": self._rumours(),
-        }
+        done, world = progress(self.caller), records()
+        titles = ("You have begun", "You have done", "Done by others", "Talked of in the village")
+        lists: dict[str, list[str]] = {title: [] for title in titles}
+        begun, ended, of_others, talked = lists.values()
+        for deed in DEEDS.values():
+            mine, record = done.get(deed.id, {}), world.get(deed.id, {})
+            name, who, end = f"  |c{deed.name}|n", record.get("who", ()), mine.get("end", "")
+            if end:
+                hint = deed.steps[end].hint if end in deed.steps else ""
+                ended.append(f"{name}\n    {hint}".rstrip())
+            elif is_over(deed, mine, record):
+                of_others.append(f"{name}, by {iter_to_str(who)}")
+            elif mine:
+                begun.append(f"{name}\n    {_newest_hint(deed, mine)}")
+            elif deed.hint:
+                talked.append(f"  {deed.hint}")
+        del talked[MOST_RUMOURS:]
         shown = ["\n".join([f"|w{title}|n", *lines]) for title, lines in lists.items() if lines]
         self.msg(text=("\n\n".join(shown) or "Nothing is talked of.", {"type": "deeds"}))
-
-    def _begun(self) -> Iterator[str]:
-        for deed, mine, over in self._all():
-            if mine and not over:
-                yield f"  |c{deed.name}|n\n    {_newest_hint(deed, mine)}"
-
-    def _done(self) -> Iterator[str]:
-        for deed, mine, _ in self._all():
-            if end := mine.get("end"):
-                hint = deed.steps[end].hint if end in deed.steps else ""
-                yield f"  |c{deed.name}|n\n    {hint}".rstrip()
-
-    def _of_others(self) -> Iterator[str]:
-        world = records()
-        for deed in DEEDS.values():
-            who = world.get(deed.id, {}).get("who", ())
-            if deed.once and who and self.caller.key not in who:
-                yield f"  |c{deed.name}|n, by {iter_to_str(who)}"
-
-    def _rumours(self) -> list[str]:
-        waiting = [d for d, mine, over in self._all() if d.hint and not mine and not over]
-        return [f"  {deed.hint}" for deed in waiting[:MOST_RUMOURS]]
-
-    def _all(self) -> Iterator[tuple[WorldDeed, dict[str, Any], bool]]:
-        done, world = progress(self.caller), records()
-        for deed in DEEDS.values():
-            mine = done.get(deed.id, {})
-            yield deed, mine, is_over(deed, mine, world.get(deed.id, {}))
 
 
 def _newest_hint(deed: WorldDeed, mine: dict[str, Any]) -> str:

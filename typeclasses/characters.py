@@ -11,14 +11,13 @@ from evennia.utils.ansi import strip_ansi
 from keepsake.archive.records import BY_RULE
 from keepsake.contrib.evennia.characters import CharacterMixin
 from typeclasses.clients import SPOKEN, tell, tell_room
-from typeclasses.objects import ObjectParent
 from world.deed.happening import happened
 from world.deed.order import put_in_order
 
 _HEARD = frozenset({"say", "talk", "whisper", "pose", "shout", *BY_RULE})
 
 
-class Character(CharacterMixin, ObjectParent, DefaultCharacter):
+class Character(CharacterMixin, DefaultCharacter):
     """Somebody in the world; people play one of these."""
 
     default_description = "A stranger, as yet undescribed."

@@ -1,4 +1,4 @@
-"""How much one line, one player and one address may send: bytes and lines, in token buckets.
+"""How much one line, one player and one address may send: lines, in token buckets.
 
 The Portal keeps to it for each connection, before anything is handed to the Server; the Server
 for each player and each address, before anything is looked at. What is over is dropped, and
@@ -38,48 +38,44 @@ NO_LOGIN = (
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What a bucket holds, and what flows into it each second."""
+    """How many lines a bucket holds, and how many flow into it each second."""
 
     lines: float
-    lines_a_second: float
-    bytes: float
-    bytes_a_second: float
+    a_second: float
 
 
-CONNECTION = Allowance(80, 80, 256 * 1024, 32 * 1024)
-PLAYER = Allowance(40, 4, 16 * 1024, 1024)
-ADDRESS = Allowance(400, 40, 160 * 1024, 10 * 1024)
+BYTES_A_LINE = 400
+"""A longer line counts as several."""
+CONNECTION = Allowance(80, 80)
+PLAYER = Allowance(40, 4)
+ADDRESS = Allowance(400, 40)
 """Ten players: a class, a family."""
 
 
 @dataclass(slots=True)
 class Bucket:
-    """Holds lines and bytes; full at first."""
+    """Holds lines; full at first."""
 
     allowed: Allowance
     at: float
     lines: float = field(init=False)
-    bytes: float = field(init=False)
     told_at: float = float("-inf")
 
     def __post_init__(self) -> None:
-        self.lines, self.bytes = self.allowed.lines, self.allowed.bytes
+        self.lines = self.allowed.lines
 
     def has(self, now: float) -> bool:
         """Fill up until ``now``; whether a line may pass.
 
         One that is larger than what is left passes, and is paid off later.
         """
-        allowed, passed = self.allowed, max(now - self.at, 0.0)
-        self.at = max(now, self.at)
-        self.lines = min(self.lines + passed * allowed.lines_a_second, allowed.lines)
-        self.bytes = min(self.bytes + passed * allowed.bytes_a_second, allowed.bytes)
-        return self.lines >= 1 and self.bytes > 0
+        passed, self.at = max(now - self.at, 0.0), max(now, self.at)
+        self.lines = min(self.lines + passed * self.allowed.a_second, self.allowed.lines)
+        return self.lines >= 1
 
     def take(self, size: int) -> None:
         """A line of ``size`` bytes passes."""
-        self.lines -= 1
-        self.bytes -= size
+        self.lines -= max(1.0, size / BYTES_A_LINE)
 
     def to_be_told(self) -> bool:
         """Whether whoever is over it is to be told, which then counts as done."""

@@ -15,13 +15,20 @@ from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
 
 from game.server import limits
-from game.server.limits import LOGIN_SECONDS, LONGEST_LINE, LONGEST_MESSAGE, Allowance, Buckets
+from game.server.limits import (
+    BYTES_A_LINE,
+    LOGIN_SECONDS,
+    LONGEST_LINE,
+    LONGEST_MESSAGE,
+    Allowance,
+    Buckets,
+)
 from game.server.portal_lines import BoundedSocket, PromptTelnet
 from game.server.telnet_session import WrappingSession, wrap
 from tests.sentences import table
 from typeclasses.accounts import Account
 
-SMALL = Allowance(lines=5, lines_a_second=1, bytes=1000, bytes_a_second=100)
+SMALL = Allowance(lines=5, a_second=1)
 
 
 class Sessions:
@@ -73,13 +80,14 @@ def test_nobody_gets_more_through_than_a_bucket_and_what_flows_into_it(sent):
         clock.advance(pause)
         if buckets.refusing(length, [("Otto", SMALL)]) is None:
             lines, size, largest = lines + 1, size + length, max(largest, length)
-    assert lines <= SMALL.lines + clock.seconds() * SMALL.lines_a_second + 1e-6
-    assert size <= SMALL.bytes + clock.seconds() * SMALL.bytes_a_second + largest
+    most = SMALL.lines + clock.seconds() * SMALL.a_second
+    assert lines <= most + 1e-6
+    assert size <= most * BYTES_A_LINE + largest
 
 
 @given(st.integers(1, 50))
 def test_whoever_keeps_to_the_rate_is_never_refused_whatever_others_do(others):
-    clock, tight = Clock(), Allowance(1, 0, 10, 0)
+    clock, tight = Clock(), Allowance(1, 0)
     buckets = Buckets(clock.seconds)
     for _ in range(50):
         clock.advance(1)
