@@ -9,8 +9,9 @@ What is counted is wrong passwords:
 * **of one account from one address**: then nothing more is tried there for a while, not even the
   right one. It concerns nobody else.
 * **of one address**, over all names, and **of one account**, from all addresses: then whoever has
-  been in that account from that address before goes on as always; anybody else waits. So spraying
-  and a net of robots become slow, and keep nobody out of where they have been.
+  been in that account from that address before goes on as always; anybody else waits for a turn,
+  one for all of them every half minute. So spraying and a net of robots become slow, and no right
+  password is kept out.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ ADDRESS_LIMIT = 20
 ACCOUNT_LIMIT = 50
 """Wrong passwords of one account in :data:`CROWD_SECONDS`, from addresses of all kinds."""
 CROWD_SECONDS = 600
+TURN_SECONDS = 30
 CREATION_LIMIT, CREATION_SECONDS = 20, 600
 """Accounts from one address: enough for a class or a family."""
 ADDRESSES = "login_addresses"
@@ -46,8 +48,8 @@ TOO_OFTEN = (
     "Too many wrong passwords for this name from your address. Wait five minutes, then try again."
 )
 WAIT = (
-    "Too many wrong passwords were tried for this name, or from your address. Try again in ten "
-    "minutes."
+    "Too many wrong passwords were tried for this name, or from your address. Try again in half "
+    "a minute."
 )
 TOO_MANY_NEW = (
     "Too many accounts were made from your address. Log into one that you have, or try again in "
@@ -85,7 +87,9 @@ def attempt(username: str, address: str) -> Attempt:
     crowds = {_key("address", source): ADDRESS_LIMIT, _key("account", name): ACCOUNT_LIMIT}
     full = [key for key, limit in crowds.items() if not _take(key, limit, CROWD_SECONDS)]
     if full and not _was_here(username, source):
-        return Attempt(WAIT)
+        free = [_CACHE.add(f"{key}-turn", 1, TURN_SECONDS) for key in full]  # each has one turn
+        if not all(free):
+            return Attempt(WAIT)
     if not _take(pair, PAIR_LIMIT, PAIR_SECONDS):
         return Attempt(TOO_OFTEN)  # another thread was faster
     return Attempt(counted=(pair, *crowds))
