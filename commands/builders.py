@@ -107,8 +107,7 @@ class CmdDeed(BuilderCommand):
         atlas, deeds = found
         scenes.cache_clear()
         built = build_world(atlas, deeds)
-        lists = (("made", built.made), ("changed", built.changed), ("kept as it is", built.kept))
-        told = [f"|w{what}|n: {', '.join(ids)}" for what, ids in lists if ids]
+        told = [f"|w{what}|n: {', '.join(ids)}" for what, ids in built.items() if ids]
         counts = (
             f"{len(atlas.places)} places, {len(atlas.people)} people, {len(atlas.things)} things"
         )

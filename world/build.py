@@ -9,7 +9,6 @@ changed, unless somebody, or a deed, has changed it in the game meanwhile: that 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from django.conf import settings
@@ -28,15 +27,9 @@ _LIMBO = 2  # Evennia's own first room, where START_LOCATION points
 _BUILT = "built"
 
 
-@dataclass(slots=True)
-class Built:
-    """What one run did, as ids such as ``room:kettle``; empty when all was as the files say."""
-
-    made: list[str] = field(default_factory=list)  # what was missing
-    # what the files say otherwise now, as ``room:kettle desc``
-    changed: list[str] = field(default_factory=list)
-    # what the files say otherwise, and was changed in the game
-    kept: list[str] = field(default_factory=list)
+type Built = dict[str, list[str]]
+"""What one run did, to ids such as ``room:kettle``: ``made`` what was missing; ``changed`` what the
+files say otherwise now; ``kept as it is`` what was changed in the game, too."""
 
 
 def at_initial_setup() -> None:
@@ -68,7 +61,7 @@ def build_world(atlas: Atlas | None = None, deeds: Mapping[str, WorldDeed] | Non
     if atlas is None:
         atlas = read_atlas()
         deeds = read_deeds(atlas) if deeds is None else deeds
-    built = Built()
+    built: Built = {"made": [], "changed": [], "kept as it is": []}
     _build_rooms(atlas, built)
     _build_ways(atlas, built)
     for person in atlas.people.values():
@@ -101,7 +94,7 @@ def _put(
     if obj is None:
         obj = make()
         obj.tags.add(f"{kind}:{key}", category=TAG_CATEGORY)
-        built.made.append(f"{kind}:{key}")
+        built["made"].append(f"{kind}:{key}")
         for name, value in values.items():
             obj.attributes.add(name, value)
     before = dict(deserialize(obj.attributes.get(_BUILT)) or {})
@@ -112,9 +105,9 @@ def _put(
         elif before.get(name) == now or not obj.attributes.has(name):
             obj.attributes.add(name, value)
             before[name] = value
-            built.changed.append(f"{kind}:{key} {name}")
+            built["changed"].append(f"{kind}:{key} {name}")
         else:
-            built.kept.append(f"{kind}:{key} {name}")
+            built["kept as it is"].append(f"{kind}:{key} {name}")
     if before != obj.attributes.get(_BUILT):
         obj.attributes.add(_BUILT, before)
 
@@ -147,7 +140,7 @@ def _build_ways(atlas: Atlas, built: Built) -> None:
             destination=find("room", way.target),
             tags=[(f"exit:{way.id}", TAG_CATEGORY)],
         )
-        built.made.append(f"exit:{way.id}")
+        built["made"].append(f"exit:{way.id}")
         if way.closed:
             unlock(way.id, opened=False)
 

@@ -15,7 +15,6 @@ from pydantic import (
     ConfigDict,
     ValidationError,
     ValidationInfo,
-    model_validator,
 )
 from pydantic_core import PydanticCustomError
 
@@ -80,18 +79,7 @@ Text = Annotated[str, BeforeValidator(_on_one_line)]
 class Entry(BaseModel):
     """A part of a file; a field that it does not have is refused."""
 
-    model_config = ConfigDict(frozen=True, populate_by_name=True)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _has_no_other_fields(cls, raw: Any) -> Any:
-        names = [field.alias or name for name, field in cls.model_fields.items()]
-        if not isinstance(raw, dict):
-            raise refused("it must be a table of names and values")
-        for key in raw:
-            if key not in names and key not in cls.model_fields:
-                raise refused(f"there is no field {key!r}", f"Use one of: {', '.join(names)}", key)
-        return raw
+    model_config = ConfigDict(frozen=True, populate_by_name=True, extra="forbid")
 
 
 class DataFile:
@@ -150,7 +138,8 @@ class DataFile:
             told = found.get("ctx", {})
             at = (*found["loc"], *told.get("at", ()))
             where = ".".join(str(key) for key in at)
-            reason = f"{where}: {found['msg']}" if where else found["msg"]
+            what = "there is no such field" if found["type"] == "extra_forbidden" else found["msg"]
+            reason = f"{where}: {what}" if where else what
             raise self.error(at, reason, told.get("cure", "")) from error
 
 

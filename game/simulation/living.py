@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -25,7 +24,7 @@ from keepsake.errors import KeepsakeError
 from keepsake.events.log import EventLog, Subscribers
 from keepsake.events.types import Compaction, Event, Fault, MemoryChange, Thought
 from keepsake.lab.simulate import start_on
-from keepsake.lab.simulation import BEGINS, HOUR, Lab, SimulationPlan, moment
+from keepsake.lab.simulation import BEGINS, Lab, SimulationPlan, moment
 from keepsake.lab.timeline import Timeline
 from keepsake.paths import places, read_or_create
 from world.atlas import Atlas, Person, read_atlas
@@ -33,10 +32,8 @@ from world.build import build_world, find
 
 MOST_FAILURES = 12
 """Thoughts without an answer in a row, of all agents together, after which a run ends."""
-TOLD_EACH = 0.2
-"""Real seconds between two reports."""
-FLUSH_EACH = 60.0
-"""Simulated seconds after which the event log is waited for: it must lose nothing."""
+TOLD_EACH = 15.0
+"""Simulated seconds between two reports; the event log is waited for then: it must lose nothing."""
 _PATIENCE = 600.0
 """Real seconds that the disk gets."""
 
@@ -82,8 +79,7 @@ class SimulatedLife:
         self._timeline = Timeline(moment(self._since), _broken)
         self.counts = Counter[str]()
         self._failures, self._failure = 0, ""  # thoughts without an answer in a row, and why
-        self._told = self._flushed = 0.0
-        self._saved = self._since
+        self._told = self._since
 
     def play(self) -> None:
         """Let the world live to the end of its plan.
@@ -116,26 +112,18 @@ class SimulatedLife:
             timeline.close()
         self._log.close(_PATIENCE)
         self._check()
-        self._save(self._since + timeline.timer.seconds())
+        self._lab.write_lived(self._since + timeline.timer.seconds())
 
     def _between(self) -> bool:
-        """Report, and save; whether to go on."""
+        """Report now and then; whether to go on."""
         now = self._since + self._timeline.timer.seconds()
-        if time.monotonic() - self._told >= TOLD_EACH:
-            self._told = time.monotonic()
+        if now - self._told >= TOLD_EACH:
+            self._told = now
             self._check()
             self._report(now, self.counts)
-        if now - self._flushed >= FLUSH_EACH:
-            self._flushed = now
             while not self._log.flush(1.0):
                 self._check()
-        if now >= (self._saved // HOUR + 1) * HOUR:
-            self._save(now)
         return not self._stop.is_set()
-
-    def _save(self, now: float) -> None:
-        self._saved = now
-        self._lab.write_lived(now)
 
     def _count(self, event: Event) -> None:
         """Count an event; told in any thread, but one at a time."""

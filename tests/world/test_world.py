@@ -78,7 +78,7 @@ class TestBuilding(EvenniaTestCase):
         assert ObjectDB.objects.get(id=2).key == ATLAS.places[ATLAS.start].name
         count = ObjectDB.objects.count()
         assert count == sum(map(len, (ATLAS.places, ATLAS.ways, ATLAS.people, ATLAS.things)))
-        assert build_world().made == []
+        assert build_world()["made"] == []
         assert ObjectDB.objects.count() == count
 
 
@@ -95,7 +95,7 @@ class TestBuilt(BuiltWorld, EvenniaTest):
         quay.db.desc = "Changed by a builder."
         find("thing", "honey_jar").delete()
         find("exit", "quay:east").delete()
-        assert sorted(build_world().made) == ["exit:quay:east", "thing:honey_jar"]
+        assert sorted(build_world()["made"]) == ["exit:quay:east", "thing:honey_jar"]
         assert find("thing", "blue_cup").location == quay
         assert quay.db.desc == "Changed by a builder."
         assert find("thing", "honey_jar").location == find("agent", "bram")
