@@ -28,7 +28,8 @@ from keepsake.errors import KeepsakeError
 from keepsake.language.heard import DEED, heard
 from keepsake.language.perception import for_prompt, shorten
 from world.almanac import Almanac, Hours
-from world.scenes import SceneLine, scenes
+from world.scenes import ANYBODY, SceneLine, scenes
+from world.source import id_of
 
 PACE = 5.0
 """Seconds between two lines of a meeting."""
@@ -142,8 +143,8 @@ def _meet(agent: Any, now: Almanac) -> None:
         told = [(*pair, rumour) for pair in pairs if (rumour := news_for(*pair, now.moment))]
         later, played = runtime().timer.callLater, _scene(agent, other, now)
         for n, line in enumerate(played):
-            whom = other if line.actor == agent.key else agent
-            later(PACE * n, _play, line, agent if whom is other else other, whom)
+            actor, whom = pairs[line[0] != agent.key]
+            later(PACE * n, _play, line, actor, whom)
         for n, (teller, listener, rumour) in enumerate(told, len(played)):
             later(PACE * n, _tell, rumour, teller, listener)
         if played or told:
@@ -166,23 +167,21 @@ def _rested(agent: Any, now: datetime) -> bool:
 
 def _scene(one: Any, other: Any, now: Almanac) -> Sequence[SceneLine]:
     """A scene that these two may play here and neither has seen lately: theirs before anybody's."""
-    names, place = (one.key, other.key), place_of(one)
+    names, place = (one.key, other.key), id_of(one.location)
     for scene in sorted(
-        scenes(), key=lambda scene: (scene.is_for_anybody, runtime().random.random())
+        scenes(), key=lambda each: (each.who == ANYBODY, runtime().random.random())
     ):
-        if scene.fits(names, place, now):
-            lines = scene.played_by(names)
-            if not any(
-                _stands(each, line.seen, line.act) for each in (one, other) for line in lines
-            ):
-                return lines
+        lines = [*scene.played_by(names)] if scene.fits(names, place, now) else []
+        if lines and not any(_stands(each, *line) for each in (one, other) for line in lines):
+            return lines
     return ()
 
 
 def _play(line: SceneLine, actor: Any, whom: Any) -> None:
     if _together(actor, whom):
-        _remember(actor, line.act, whom, SCENE)
-        show(actor, line.seen, SCENE)
+        _, seen, act = line
+        _remember(actor, act, whom, SCENE)
+        show(actor, seen, SCENE)
 
 
 def _together(one: Any, other: Any) -> bool:
@@ -217,15 +216,9 @@ class Rumour:
     @property
     def words(self) -> str:
         """As its owner says it, which tells whose word it is."""
-        *before, _ = self.links
-        if not before:
+        if len(self.links) == 1:
             return f"I saw it myself: {self.text}"
-        teller = before[-1].rpartition(" ")[0]
-        return (
-            f"{teller} tells me: {self.text}"
-            if len(before) == 1
-            else (f"They say, and I have it from {teller}: {self.text}")
-        )
+        return f"{self.links[-2].rpartition(' ')[0]} tells me: {self.text}"
 
 
 def _rumours(agent: Any) -> Iterator[tuple[Memory, Rumour]]:
