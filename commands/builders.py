@@ -8,7 +8,6 @@ from typing import Any
 
 from evennia.accounts.models import AccountDB
 from evennia.commands.default import help as default
-from evennia.utils.utils import iter_to_str
 from twisted.python.failure import Failure
 
 from keepsake.agent.runtime import runtime
@@ -64,8 +63,7 @@ class CmdDeed(BuilderCommand):
     """See deeds and who did them, take one back, read the world's files again.
 
     Usage:
-      @deed                          all deeds
-      @deed <deed>                   its steps, and who has taken them
+      @deed                          all deeds, and who has begun and done them
       @deed/reset <deed>             take it back for everybody
       @deed/reset <deed> = <player>  take it back for one player
       @world/reload                  read all files of the world again
@@ -91,7 +89,7 @@ class CmdDeed(BuilderCommand):
     def run(self) -> None:
         """Show, reset or reload."""
         if "reset" in self.switches:
-            deed = self._deed(self.lhs)
+            deed = _deed(self.lhs)
             player = find_player(self.rhs, "See: @deed") if self.rhs is not None else None
             names = reset(deed, player)
             whose = f" for {listed(names)}" if names else ""
@@ -101,7 +99,7 @@ class CmdDeed(BuilderCommand):
         elif self.cmdstring.endswith("world"):
             raise KeepsakeError("It is not clear what to do with the world", "Try: @world/reload")
         else:
-            self.page(_one(self._deed(self.args)) if self.args.strip() else _all())
+            self.page(_all())
 
     def _build(self, found: _Files) -> None:
         atlas, deeds = found
@@ -117,13 +115,14 @@ class CmdDeed(BuilderCommand):
         self.caller.msg("|rNothing was changed.|n")
         self.failed(failure)
 
-    def _deed(self, words: str) -> WorldDeed:
-        wanted = words.strip().casefold()
-        found = [d for d in DEEDS.values() if wanted in (d.id, d.name.casefold())]
-        if not found:
-            there = listed([deed.id for deed in DEEDS.values()]) or "none"
-            raise KeepsakeError(f"There is no deed {quoted(plain(wanted))}", f"There are: {there}")
-        return found[0]
+
+def _deed(words: str) -> WorldDeed:
+    wanted = words.strip().casefold()
+    found = [d for d in DEEDS.values() if wanted in (d.id, d.name.casefold())]
+    if not found:
+        there = listed([deed.id for deed in DEEDS.values()]) or "none"
+        raise KeepsakeError(f"There is no deed {quoted(plain(wanted))}", f"There are: {there}")
+    return found[0]
 
 
 def _read() -> _Files:
@@ -141,22 +140,6 @@ def _all() -> str:
         rows.append((deed.id, how, end, listed(done) or "nobody", listed(begun)))
     shown = table(("Deed", "Done", "End", "By", "Begun by"), rows)
     return f"{shown}\n{counted(len(rows), 'deed')}" if rows else "There are no deeds."
-
-
-def _one(deed: WorldDeed) -> str:
-    lines = [f"|w{deed.name}|n ({deed.id}), {'once' if deed.once else 'by each player'}"]
-    for step in deed.steps.values():
-        days = f", on {step.days} days" if step.days > 1 else ""
-        after = f", after {iter_to_str(step.after)}" if step.after else ""
-        when = step.when.model_dump(exclude_unset=True)
-        lines.append(
-            f"  {step.id}: {', '.join(when)}{after}{days}{' (an end)' if step.end else ''}"
-        )
-    for who in doers(deed):
-        mine = progress(who)[deed.id]
-        end = f"; ended in {mine['end']}" if mine["end"] else ""
-        lines.append(f"  |w{who.key}|n: {iter_to_str(mine['steps'])}{end}")
-    return "\n".join(lines)
 
 
 class CmdMute(BuilderCommand):

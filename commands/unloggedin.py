@@ -1,10 +1,9 @@
-"""What the login screen adds to Evennia's: a name that is nobody else's, and a first step."""
+"""What the login screen adds to Evennia's: a name that is nobody else's, an account by one line."""
 
 from __future__ import annotations
 
 import re
 from itertools import chain
-from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -72,19 +71,4 @@ class CmdUnconnectedCreate(default.CmdUnconnectedCreate):
             session.msg("\n".join(f"|R{str(error).strip()}|n" for error in errors))
             return
         session.sessionhandler.login(session, account)
-        session.msg(f"\n{_first_step(account)}")
-
-
-def _first_step(account: Any) -> str:
-    """Tell a newcomer who is at hand to talk to."""
-    character = account.db._last_puppet
-    here = character.location.contents if character and character.location else []
-    agents = [obj for obj in here if isinstance(obj, Agent)]
-    if not agents:
-        return "Type |wlook|n to look around, |whelp start|n for the first minute."
-    agent = min(agents, key=lambda each: bool(each.db.asleep))
-    name, word = agent.key, agent.key.lower()
-    is_here, line = "is here with you", f"talk {word} Good evening."
-    if agent.db.asleep:
-        is_here, line = "is here, asleep", f"wake {word}"
-    return f"|c{name}|n {is_here}. Try: |w{line}|n\n|whelp start|n tells what else you can do."
+        session.msg("\n|whelp start|n tells what you can do here.")

@@ -7,7 +7,6 @@ from typing import Any
 from evennia.objects.objects import DefaultObject
 
 from keepsake.agent.runtime import now
-from world.deed.order import is_wanted_elsewhere
 
 
 class Object(DefaultObject):
@@ -17,14 +16,6 @@ class Object(DefaultObject):
         given_by: The number of who gave it last to whoever has it.
         moved: When it came to where it is, in ISO format.
     """
-
-    def at_pre_give(self, giver: Any, getter: Any, **kwargs: Any) -> bool:
-        """Whether it is taken: an agent keeps nothing that it would only be in the way of."""
-        if getter.is_agent and not giver.is_agent and is_wanted_elsewhere(self, getter):
-            name = getter.get_display_name(giver)
-            giver.msg(f"{name} puts it back into your hands. It is wanted elsewhere.")
-            return False
-        return bool(super().at_pre_give(giver, getter, **kwargs))
 
     def at_post_move(self, source_location: Any, move_type: str = "move", **kwargs: Any) -> None:
         """Keep since when it is there."""

@@ -9,7 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
+from pathlib import Path
 from random import Random
+
+import yaml
 
 PARTS = ("night", "morning", "afternoon", "evening")
 """Parts of the day."""
@@ -17,8 +20,6 @@ SEASONS = ("spring", "summer", "autumn", "winter")
 """Seasons: March to May is spring."""
 TIDES = ("high", "falling", "low", "rising")
 """States of the tide, in their order."""
-WEATHERS = ("clear", "cloudy", "windy", "fog", "rain", "storm", "snow")
-"""Kinds of weather."""
 MARKET_WEEKDAY = 5
 """Saturday, as :meth:`datetime.date.weekday` counts."""
 
@@ -29,27 +30,9 @@ _SLACK = 0.15
 """Share of a tide, before and after its highest and lowest moment, that counts as high or low."""
 _BLOCK_HOURS = 4
 """Hours in which the weather does not change."""
-_CHANCES = {  # of clear, cloudy, windy, fog, rain, storm, snow
-    "spring": (30, 22, 16, 8, 20, 4, 0),
-    "summer": (45, 20, 12, 6, 12, 5, 0),
-    "autumn": (18, 22, 20, 14, 18, 8, 0),
-    "winter": (16, 22, 18, 12, 14, 9, 9),
-}
-_LOOKS = {
-    "clear": "The sky is clear.",
-    "cloudy": "Clouds hang low.",
-    "windy": "A stiff wind blows from the west.",
-    "fog": "Fog lies over everything.",
-    "rain": "It rains.",
-    "storm": "A storm blows, with rain in it.",
-    "snow": "Snow falls.",
-}
-_WATER = {
-    "high": "The tide is high.",
-    "falling": "The tide is going out.",
-    "low": "The tide is out.",
-    "rising": "The tide is coming in.",
-}
+_DATA = yaml.safe_load(Path(__file__).with_name("almanac.yaml").read_text("utf-8"))
+WEATHERS = tuple(_DATA["weather"])
+"""Kinds of weather."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +67,7 @@ class Almanac:
     @property
     def sky(self) -> str:
         """Weather and tide: ``The sky is clear. The tide is coming in.``."""
-        return f"{_LOOKS[self.weather]} {_WATER[self.tide]}"
+        return f"{_DATA['weather'][self.weather]} {_DATA['water'][self.tide]}"
 
 
 STATES = frozenset({*PARTS, *SEASONS, *WEATHERS, *(f"{tide} tide" for tide in TIDES), "market day"})
@@ -145,7 +128,7 @@ def _weather(day: date, block: int, season: str) -> str:
     dice = Random(f"weather {day} {block}")
     if dice.random() < 0.5:  # half of the time it is what the day is
         dice = Random(f"weather {day}")
-    return dice.choices(WEATHERS, _CHANCES[season])[0]
+    return dice.choices(WEATHERS, _DATA["chances"][season])[0]
 
 
 def _time(text: str) -> time:

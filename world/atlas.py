@@ -153,7 +153,6 @@ class Person(Entry):
     talkativeness: Annotated[float, Field(strict=True, ge=0, le=1)] = Field(0.5, alias="idle")
     profile: Text  # who it is, in the second person
     examples: tuple[str, ...] = ()  # script lines that show its voice
-    loves: tuple[known("thing"), ...] = ()  # ids of things that matter to it
     # what the others are to it, by name
     ties: dict[known("person"), str] = Field(default_factory=dict)
     keeps: StrictBool = False  # whether it keeps its home open for guests, as an innkeeper does

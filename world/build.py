@@ -158,7 +158,6 @@ def _build_thing(thing: Thing, atlas: Atlas, built: Built) -> None:
             home=home,
         )
 
-    loved_by = [p.name for p in atlas.people.values() if thing.id in p.loves]
     uses = {"eat": thing.eat, "drink": thing.drink}
-    values = {"desc": thing.desc, "loved_by": loved_by, **{k: v for k, v in uses.items() if v}}
+    values = {"desc": thing.desc, **{k: v for k, v in uses.items() if v}}
     _put("thing", thing.id, values, built, make)

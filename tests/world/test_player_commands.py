@@ -63,7 +63,7 @@ class TestCreate(BuiltWorld, EvenniaTest):
         form = {"username": name, "password1": "tide-and-time", "password2": "tide-and-time"}
         return Client(headers={"host": "localhost"}).post("/auth/register", form)
 
-    def test_a_newcomer_stands_in_the_inn_with_somebody_to_talk_to(self):
+    def test_a_newcomer_stands_in_the_inn(self):
         assert "create <name> <password>" in self.type("look")
         for line in ("create", "create Piet", 'create "Piet x', "create a b c"):
             assert "create <name> <password>" in self.type(line)
@@ -77,7 +77,7 @@ class TestCreate(BuiltWorld, EvenniaTest):
         assert self.newcomer.puppet.location == self.start
         assert list(account.characters) == [self.newcomer.puppet]
         assert "The Kettle" in text
-        assert "talk mira Good evening." in text
+        assert "help start" in text
         assert "tide-and-time" not in text
         assert "tide-and-time" not in account.password
         assert account.check_password("tide-and-time")

@@ -107,8 +107,6 @@ class TestBuilt(BuiltWorld, EvenniaTest):
             assert agent.key == person.name
             assert agent.location == agent.home == find("room", person.home)
             assert agent.db.examples == list(person.examples)
-        assert find("thing", "red_glass").db.loved_by == ["Joss", "Wren"]
-        assert not find("thing", "candle_end").db.loved_by
 
     def test_a_room_reads_in_order_and_coming_and_going_is_told(self):
         kettle = find("room", "kettle")

@@ -19,18 +19,6 @@ LEFT_LYING = timedelta(days=1)
 """After which a thing that nobody who plays has with them lies where it belongs again."""
 
 
-def is_wanted_elsewhere(thing: Any, person: Any) -> bool:
-    """Whether a deed needs that thing, but not of ``person``, who does not love it either.
-
-    They would keep it, and nobody could do the deed any more.
-    """
-    key, who = id_of(thing), id_of(person)
-    needed = any(key in deed.homes or key in deed.things for deed in DEEDS.values())
-    steps = [step for deed in DEEDS.values() for step in deed.steps.values()]
-    meant = {step.when.give.get(key) for step in steps}
-    return needed and who not in meant and person.key not in (thing.db.loved_by or ())
-
-
 def put_in_order(place: Any) -> None:
     """Have what belongs in that place lie there again, if nobody who plays has had it for a day."""
     home = f"room:{id_of(place)}"
