@@ -103,37 +103,31 @@ class PlayerCommand(AuditedCommand):
     def show(
         self,
         kind: str,
+        text: str,
         *,
-        you: str,
-        others: str,
         target: ObjectDB | None = None,
         to_target: str = "",
         **words: Any,
     ) -> None:
-        """Let the caller, the one it concerns and everybody else here perceive an act.
+        """Let everybody here perceive an act, each in the person that fits.
 
-        The texts are templates of ours: ``{actor}`` and ``{target}`` become names as
-        each reader knows them, and every word of a player comes in through ``words``.
+        The texts are templates of ours: ``$You() $conj(shake) $you(target).``, with ``{actor}``
+        where all read the name. Every word of a player comes in through ``words``.
 
         Args:
             kind: ``say``, ``talk``, ``pose``, ``get``, ``drop``, ``give``.
-            you: What the caller reads.
-            others: What bystanders read.
+            text: What is read.
             target: The one it concerns; its number goes along as ``to``.
-            to_target: What that one reads.
+            to_target: What that one reads, if it is something else.
             **words: What the templates name besides.
         """
-        caller, facts = self.caller, {"type": kind}
-        if target is not None:
-            facts["to"] = target.id
-        for reader, template in ((caller, you), (target, to_target)):
-            if reader is not None:
-                names = {"actor": caller.get_display_name(reader)}
-                names["target"] = target.get_display_name(reader) if target is not None else ""
-                reader.msg((template.format_map(names | words), dict(facts)), from_obj=caller)
+        caller, facts = self.caller, {"type": kind} | ({"to": target.id} if target else {})
+        if target is not None and to_target:
+            told = to_target.format(actor=caller.get_display_name(target), **words)
+            target.msg((told, dict(facts)), from_obj=caller)
         caller.location.msg_contents(
-            (others, facts),
-            exclude=[obj for obj in (caller, target) if obj is not None],
+            (text, facts),
+            exclude=target if to_target else None,
             from_obj=caller,
             mapping={"actor": caller, "target": target, **words},
         )

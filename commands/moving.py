@@ -102,13 +102,7 @@ class CmdWake(PlayerCommand):
         target = self.find_person(self.args.removeprefix("up "))
         if not target.db.asleep:
             raise CannotDo(f"{target.get_display_name(self.caller)} is awake.")
-        self.show(
-            "wake",
-            you="You shake {target} by the shoulder.",
-            others="{actor} shakes {target} by the shoulder.",
-            target=target,
-            to_target="{actor} shakes you by the shoulder.",
-        )
+        self.show("wake", "$You() $conj(shake) $you(target) by the shoulder.", target=target)
         happened(self.caller)
 
 

@@ -70,9 +70,7 @@ class CmdSay(SpeechCommand):
     def speak(self) -> None:
         """Say it."""
         speech = self.speech(self.args, "Say what? For instance: say Good evening.")
-        self.show(
-            "say", you='You say, "{speech}"', others='{actor} says, "{speech}"', speech=speech
-        )
+        self.show("say", '$You() $conj(say), "{speech}"', speech=speech)
         happened(self.caller, speech)
 
 
@@ -97,9 +95,7 @@ class CmdShout(SpeechCommand):
         """Let it be heard here, and one exit away."""
         missing = "Shout what? For instance: shout Mira! The soup boils over!"
         words = {"speech": self.speech(self.args, missing)}
-        self.show(
-            "shout", you='You shout, "{speech}"', others='{actor} shouts, "{speech}"', **words
-        )
+        self.show("shout", '$You() $conj(shout), "{speech}"', **words)
         here = self.caller.location
         for room in dict.fromkeys(way.destination for way in here.exits):
             if room is not None and room is not here:
@@ -153,14 +149,8 @@ class CmdTalk(AddressedCommand):
         target, words = self.addressee("Talk to whom? For instance: talk mira Good evening.")
         missing = f"What do you want to say to {target.get_display_name(self.caller)}?"
         speech = self.speech(words, missing, receivers=[target])
-        self.show(
-            "talk",
-            you='You say to {target}, "{speech}"',
-            others='{actor} says to {target}, "{speech}"',
-            target=target,
-            to_target='{actor} says to you, "{speech}"',
-            speech=speech,
-        )
+        text = '$You() $conj(say) to $you(target), "{speech}"'
+        self.show("talk", text, target=target, speech=speech)
         happened(self.caller, speech, to=target)
 
     def _is_for_an_agent(self) -> bool:
@@ -222,8 +212,7 @@ class CmdEmote(SpeechCommand):
         if not (gesture := spoken(self.args)):
             raise CannotDo("Do what? For instance: emote warms his hands at the fire.")
         blank = "" if gesture.startswith(("'", "’", ",")) else " "
-        text = POSED + "{actor}" + blank + "{gesture}"
-        self.show("pose", you=text, others=text, gesture=gesture)
+        self.show("pose", POSED + "{actor}" + blank + "{gesture}", gesture=gesture)
         happened(self.caller, gesture, how=POSE)
 
 
@@ -253,12 +242,7 @@ class CmdSocial(SpeechCommand):
             whom = " whom" if target is None else ""
             example = self.key + (" mira" if target is None else "")
             raise CannotDo(f"{self.key.capitalize()}{whom}? For instance: {example}.")
-        facts = {"type": "pose"} | ({"to": target.id} if target else {})
-        self.caller.location.msg_contents(
-            (f"{POSED}$You() {text}", facts),
-            from_obj=self.caller,
-            mapping={"target": target} if target else None,
-        )
+        self.show("pose", f"{POSED}$You() {text}", target=target)
 
 
 def social_commands() -> list[CmdSocial]:

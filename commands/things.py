@@ -18,14 +18,9 @@ class ThingCommand(PlayerCommand):
         missing = "You carry nothing." if all_of_it else f"You carry no {quoted(sought(words))}."
         return self.find_all(words, self.caller.contents, missing)
 
-    def handled(self, kind: str, thing: ObjectDB, you: str, others: str) -> None:
-        """Let all see what was done with it, as in `put down`, `puts down`."""
-        self.show(
-            kind,
-            you=f"You {you} {{thing}}.",
-            others=f"{{actor}} {others} {{thing}}.",
-            thing=with_article(thing, self.caller),
-        )
+    def handled(self, kind: str, thing: ObjectDB, verb: str) -> None:
+        """Let all see what was done with it, as in ``$conj(put) down``."""
+        self.show(kind, f"$You() {verb} {{thing}}.", thing=with_article(thing, self.caller))
 
 
 class CmdLook(PlayerCommand):
@@ -105,7 +100,7 @@ class CmdGet(ThingCommand):
                 raise CannotDo(thing.db.get_err_msg or "You can't take that.")
             if thing.at_pre_get(caller) and thing.move_to(caller, quiet=True, move_type="get"):
                 thing.at_get(caller)
-                self.handled("get", thing, "pick up", "picks up")
+                self.handled("get", thing, "$conj(pick) up")
                 happened(caller)
 
     def _lying_here(self, here: ObjectDB) -> list[ObjectDB]:
@@ -140,7 +135,7 @@ class CmdDrop(ThingCommand):
                 caller.location, quiet=True, move_type="drop"
             ):
                 thing.at_drop(caller)
-                self.handled("drop", thing, "put down", "puts down")
+                self.handled("drop", thing, "$conj(put) down")
 
 
 class CmdGive(ThingCommand):
@@ -173,8 +168,7 @@ class CmdGive(ThingCommand):
         thing.at_give(self.caller, receiver)
         self.show(
             "give",
-            you="You give {thing} to {target}.",
-            others="{actor} gives {thing} to {target}.",
+            "$You() $conj(give) {thing} to $you(target).",
             target=receiver,
             to_target="{actor} gives you {thing}.",
             thing=with_article(thing, self.caller),
@@ -202,7 +196,7 @@ class CmdInventory(PlayerCommand):
         self.msg(text=(f"You carry {listed(names) or 'nothing'}.", {"type": "inventory"}))
 
 
-class CmdEat(PlayerCommand):
+class CmdEat(ThingCommand):
     """Eat or drink something.
 
     Usage:
@@ -226,13 +220,8 @@ class CmdEat(PlayerCommand):
         thing = self.find(words, [*self.caller.contents, *lying], missing)
         if not (taste := thing.attributes.get(verb)):
             raise CannotDo(f"That is nothing to {verb}.")
-        self.show(
-            verb,
-            you=f"You {verb} {{thing}}. {{taste}}",
-            others=f"{{actor}} {verb}s {{thing}}.",
-            thing=with_article(thing, self.caller),
-            taste=taste,
-        )
+        self.handled(verb, thing, f"$conj({verb})")
+        self.msg(taste)
         if thing.home and thing.location == self.caller:
             thing.move_to(thing.home, quiet=True, move_type="eat")
 

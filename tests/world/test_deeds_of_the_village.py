@@ -234,6 +234,8 @@ class TestBuilders(DeedsVillage):
         quay.db.desc = "Changed by a builder."
         loft.db.desc, loft.db.built = "Of before.", {"desc": "Of before."}
         find("thing", "honey_jar").delete()
+        find("exit", "quay:east").delete()
+        find("thing", "blue_cup").move_to(quay, quiet=True)
         wrong = ConfigError(Path("deeds/apples.yaml"), 7, "steps: Field required")
         with mock.patch("commands.builders.read_deeds", side_effect=wrong):
             self.type("@world/reload")
@@ -241,7 +243,9 @@ class TestBuilders(DeedsVillage):
         assert find("thing", "honey_jar") is None
         self.type("@world/reload")
         self.settle(lambda: any("Read again" in each for each in self.heard))
-        assert find("thing", "honey_jar")
+        assert find("thing", "honey_jar").location == find("agent", "bram")
+        assert find("exit", "quay:east")
+        assert find("thing", "blue_cup").location == quay
         assert loft.db.desc == ATLAS.places["loft"].desc
         assert quay.db.desc == "Changed by a builder."
 

@@ -18,7 +18,6 @@ from keepsake.errors import ConfigError
 from keepsake.names import check_agent_name
 from tests.sentences import table
 from tests.world.built_world import BuiltWorld, forget, shipped_world
-from typeclasses.agents import Agent
 from typeclasses.characters import Character
 from typeclasses.clients import map_of
 from world.atlas import FOLDER, OPPOSITE, read_atlas
@@ -88,25 +87,6 @@ class TestBuilt(BuiltWorld, EvenniaTest):
         for room, place in ATLAS.places.items():
             for word in (*place.details, *told[room].split()):
                 assert find_detail(find("room", room), word), (room, word)
-
-    def test_what_is_missing_is_made_again_and_the_rest_left_alone(self):
-        cup, quay = find("thing", "blue_cup"), find("room", "quay")
-        cup.move_to(quay, quiet=True)
-        quay.db.desc = "Changed by a builder."
-        find("thing", "honey_jar").delete()
-        find("exit", "quay:east").delete()
-        assert sorted(build_world()["made"]) == ["exit:quay:east", "thing:honey_jar"]
-        assert find("thing", "blue_cup").location == quay
-        assert quay.db.desc == "Changed by a builder."
-        assert find("thing", "honey_jar").location == find("agent", "bram")
-
-    def test_agents_stand_at_home_with_profile_and_voice(self):
-        for person in ATLAS.people.values():
-            agent = find("agent", person.id)
-            assert isinstance(agent, Agent)
-            assert agent.key == person.name
-            assert agent.location == agent.home == find("room", person.home)
-            assert agent.db.examples == list(person.examples)
 
     def test_a_room_reads_in_order_and_coming_and_going_is_told(self):
         kettle = find("room", "kettle")
