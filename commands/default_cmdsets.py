@@ -27,7 +27,6 @@ BUILDER_COMMANDS = (*(builders.CmdDeed, builders.CmdMute, builders.CmdReports, b
 
 _NOT_IN_THE_WORLD = (
     general.CmdPose,  # CmdEmote
-    general.CmdSetDesc,  # CmdDescribe
     general.CmdAccess,  # shows permission levels that mean nothing to a player
     system.CmdTime,  # the server's clock
     system.CmdAbout,  # of Evennia and the machine

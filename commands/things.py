@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from evennia.commands.default import general
 from evennia.objects.models import ObjectDB
 
 from commands.base import EVERYTHING, PlayerCommand, whereabouts, with_article
-from keepsake.contrib.evennia.wording import CannotDo, listed, quoted, sought, spoken
+from keepsake.contrib.evennia.wording import (
+    LONGEST_SPEECH,
+    CannotDo,
+    harmless,
+    listed,
+    quoted,
+    sought,
+)
+from keepsake.language.perception import one_line
 from world.deed.happening import happened
 
 
@@ -226,7 +235,7 @@ class CmdEat(ThingCommand):
             thing.move_to(thing.home, quiet=True, move_type="eat")
 
 
-class CmdDescribe(PlayerCommand):
+class CmdDescribe(general.CmdSetDesc):
     """Say what others see when they look at you.
 
     Usage:
@@ -238,11 +247,9 @@ class CmdDescribe(PlayerCommand):
 
     key = "describe"
     aliases = ("setdesc",)
+    help_category = "General"
 
-    def act(self) -> None:
-        """Keep the description."""
-        if not (text := spoken(self.args)):
-            example = "describe A thin man with ink on his cuffs."
-            raise CannotDo(f"Describe yourself how? For instance: {example}")
-        self.caller.db.desc = text
-        self.msg(f"Others now see: {text}")
+    def parse(self) -> None:
+        """Show markup instead of obeying it: it could forge lines of the game."""
+        super().parse()
+        self.args = harmless(one_line(self.args)[:LONGEST_SPEECH])

@@ -7,9 +7,7 @@ done and seen is read from its window, so little else is kept. No thought comes 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import chain
 from typing import Any
 
 from keepsake.agent.runtime import runtime
@@ -204,67 +202,62 @@ def _remember(actor: Any, act: str, whom: Any, event: str, *, links: str = "") -
 # -- what they pass on: deeds that they saw, with a chain of memories to who was there
 
 
-@dataclass(frozen=True, slots=True)
-class Rumour:
-    """A deed that an agent may tell on. Each mouth takes one from how much it matters."""
-
-    text: str  # ``Tom puts the bell rope back.``
-    about: str  # whom it tells of, as in :attr:`~keepsake.archive.records.Memory.source_id`
-    importance: int
-    links: tuple[str, ...]  # the memories it rests on, ``Nell 17``, that of who was there first
-
-    @property
-    def words(self) -> str:
-        """As its owner says it, which tells whose word it is."""
-        if len(self.links) == 1:
-            return f"I saw it myself: {self.text}"
-        return f"{self.links[-2].rpartition(' ')[0]} tells me: {self.text}"
+type Rumour = tuple[Memory, str, list[str]]
+"""The memory of a deed, what it tells, and what it rests on, ``Nell 17``: first who was there."""
 
 
-def _rumours(agent: Any) -> Iterator[tuple[Memory, Rumour]]:
+def _rumours(agent: Any) -> Iterator[Rumour]:
     """What the window has of deeds: seen, or told by another agent."""
     for memory in _window(agent):
         if memory.kind is not MemoryKind.PERCEPTION or is_private(memory):
             continue
         mine = f"{agent.key} {memory.number}"
         if memory.event == DEED and memory.source_id:
-            text = shorten(for_prompt(memory.text), LONGEST)
-            yield memory, Rumour(text, memory.source_id, memory.importance, (mine,))
+            yield memory, shorten(for_prompt(memory.text), LONGEST), [mine]
         elif memory.event == HEARSAY and (said := heard(memory)) is not None:
-            links = (*memory.chain.split("; "), mine)
-            text = said.words.partition(": ")[2]
-            yield memory, Rumour(text, memory.to_id, memory.importance, links)
+            yield memory, said.words.partition(": ")[2], [*memory.chain.split("; "), mine]
+
+
+def _about(memory: Memory) -> str:
+    """Whom a rumour tells of."""
+    return memory.source_id if memory.event == DEED else memory.to_id
 
 
 def news_for(teller: Any, listener: Any, now: datetime) -> Rumour | None:
     """What one tells the other, the weightiest first; None for nothing that is new to them."""
-    who, known = identity_of(listener), [rumour for _, rumour in _rumours(listener)]
-    heard_of = {*chain.from_iterable((each.text, each.links[0]) for each in known)}
+    who = identity_of(listener)
+    known = {each for _, text, links in _rumours(listener) for each in (text, links[0])}
     told = {
         memory.chain.partition("; ")[0]
         for memory in _window(teller)
         if memory.event == HEARSAY and who in (memory.to_id, memory.source_id)
     }
     news = [
-        rumour
-        for memory, rumour in _rumours(teller)
-        if rumour.importance >= TOLD_FROM
+        (memory, text, links)
+        for memory, text, links in _rumours(teller)
+        if memory.importance >= TOLD_FROM
         and now - memory.time < LASTS
-        and rumour.about != who
-        and rumour.links[0] not in told
-        and heard_of.isdisjoint((rumour.text, rumour.links[0]))
-        and not any(link.startswith(f"{listener.key} ") for link in rumour.links)
+        and _about(memory) != who
+        and known.isdisjoint((text, links[0]))
+        and not any(link in told or link.startswith(f"{listener.key} ") for link in links)
     ]
-    return max(news, key=lambda each: each.importance, default=None)
+    return max(news, key=lambda each: each[0].importance, default=None)
 
 
 def _tell(rumour: Rumour, teller: Any, listener: Any) -> None:
     """Say it aloud, by whose word it is: whoever is there hears it, and may tell it on."""
     if not _together(teller, listener):
         return
-    links, words = "; ".join(rumour.links), rumour.words.replace("|", "||")
-    facts = {"importance": rumour.importance - 1, "chain": links, "about": rumour.about}
-    _remember(teller, f"say {rumour.words}", listener, HEARSAY, links=links)
+    memory, text, links = rumour
+    first = len(links) == 1
+    words = f"{'I saw it myself' if first else f'{links[-2].rpartition(" ")[0]} tells me'}: {text}"
+    facts = {
+        "importance": memory.importance - 1,  # each mouth takes one from how much it matters
+        "chain": "; ".join(links),
+        "about": _about(memory),
+    }
+    _remember(teller, f"say {words}", listener, HEARSAY, links=facts["chain"])
+    words = words.replace("|", "||")
     to_them = f'{teller.key} says to you, "{words}"'
     listener.msg((to_them, {"type": HEARSAY, **facts}), from_obj=teller)
     to_others = f'{teller.key} says to {listener.key}, "{words}"'
