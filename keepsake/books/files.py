@@ -34,8 +34,6 @@ _BROKEN = (ValueError, KeyError, TypeError, RecursionError, yaml.YAMLError)
 MOST_BYTES = 4_000_000
 """Of one file; a longer one is left alone."""
 _TRIES = 5
-_changing = threading.Lock()
-"""Held while one thread changes a file, or two would find the same text and one be lost."""
 
 
 def stamp(path: Path) -> Stamp | None:
@@ -280,7 +278,7 @@ class RecordStore[T]:
                 ``make`` refused. Nothing was changed.
         """
         try:
-            with self.lock, _changing:
+            with self.lock:
                 for _ in range(_TRIES):
                     source, old = read(path), None
                     text = source if source and source.strip() else None

@@ -6,7 +6,6 @@ each is written down with what it saved.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -35,12 +34,6 @@ from keepsake.tasks.task_prompts import Templates
 
 UNCHANGED = "unchanged"
 """Who wrote a long-term summary that is the short-term one of before: nobody had to be asked."""
-
-_NOTE = "(Left out here: part of memories {first}-{last}. `recall` and a name bring it back.)"
-# All of it, word for word: with less, what somebody says could take others' words away.
-_NOTES = re.compile(
-    re.escape(_NOTE).replace(r"\{first\}", r"\d+").replace(r"\{last\}", r"\d+") + r"\s*"
-)
 
 
 @dataclass(slots=True)
@@ -100,7 +93,7 @@ class Ladder:
         # No model is paid for what says nothing.
         leaving = mask(plan.leaving, plan.leaving[-1].number, self.window.matters) or plan.leaving
         memories = tuple(memory for memory in leaving if memory.event not in STOCK) or leaving
-        older = tuple(without_note(each.text) for each in self.summaries.values())
+        older = tuple(each.text for each in self.summaries.values())
         first, last = plan.leaving[0].number, plan.leaving[-1].number
         oldest = next((each.first for each in self.summaries.values()), first)
         sources = [(self._source(Tier.RECENT, memories), (first, last))]
@@ -140,8 +133,8 @@ class Ladder:
         summary = self.summaries.get(tier)
         if summary is None or count(summary.text) <= limit:
             return
-        before, old = self.tokens, (without_note(summary.text),)
-        written = self._write(self._source(tier, (), old, limit))
+        before = self.tokens
+        written = self._write(self._source(tier, (), (summary.text,), limit))
         self._shorten(tier, written)
         if count(self.summaries[tier].text) > limit:
             self._by_rules(tier, limit)
@@ -167,8 +160,7 @@ class Ladder:
         target = min(max(target, least), max(target, config.of_budget(config.emergency)))
         for tier, summary in list(self.summaries.items()):
             if (over := overhead + self.tokens - target) > 0:
-                limit = max(count(summary.text) - over, 0)
-                text = cut(summary, limit, count)
+                text = _end_of(summary.text, count(summary.text) - over, count)
                 self._shorten(tier, Draft(text, summary.model))
         self._step(Rung.TRUNCATE, before)
 
@@ -195,7 +187,7 @@ class Ladder:
         )
 
     def _by_rules(self, tier: Tier, limit: int) -> None:
-        source = self._source(tier, (), (without_note(self.summaries[tier].text),), limit)
+        source = self._source(tier, (), (self.summaries[tier].text,), limit)
         self._shorten(tier, extractive(source))
 
     def _shorten(self, tier: Tier, draft: Draft) -> None:
@@ -214,36 +206,18 @@ class Ladder:
         self.written += written
 
 
-# -- truncation: what is cut is in the archive, and the text says how to bring it back
-
-
-def without_note(text: str) -> str:
-    """``text`` without what an earlier cut left in it."""
-    return _NOTES.sub("", text).strip()
-
-
-def cut(summary: Summary, limit: int, count: Callable[[str], int]) -> str:
-    """The text of ``summary`` within ``limit`` tokens, with a note of what is left out.
-
-    Returns:
-        The whole text if it fits; else the note and as much of the end as there is room for.
-    """
-    if count(summary.text) <= limit:
-        return summary.text
-    items = tuple("-*#")
-    parts, listed = list[str](), False
-    for line in without_note(summary.text).splitlines():
-        is_item = line.lstrip()[:1] in items
+def _end_of(text: str, limit: int, count: Callable[[str], int]) -> str:
+    """As much of the end of ``text`` as there is room for: whole lines, of prose sentences."""
+    parts, end, listed = list[str](), list[str](), False
+    for line in text.splitlines():
+        is_item = line.lstrip().startswith(("-", "*", "#"))
         parts += [line] if is_item else SENTENCE_GAP.split(line)
         listed |= is_item
-    note = _NOTE.format(first=summary.first, last=summary.last)
-    room, end = limit - count(note), list[str]()
     for part in reversed(parts):
-        if (room := room - count(part)) < 0:
+        if (limit := limit - count(part)) < 0:
             break
         end.insert(0, part)
-    joined = ("\n" if listed else " ").join(end)
-    return "\n".join(part for part in (note, joined) if part)
+    return ("\n" if listed else " ").join(end) or "…"
 
 
 # -- summaries by a model

@@ -11,7 +11,6 @@ from keepsake.archive import history
 from keepsake.archive.integrity import check
 from keepsake.archive.records import Summary, Tier
 from keepsake.errors import CompactionError
-from keepsake.memory import ladder
 from keepsake.memory.summary_text import Draft
 from keepsake.memory.types import CompactReason, Outcome, Rung
 from tests.unit.mind.lives import WIDE, Life, ManualClock, covered, fill, live, talk
@@ -133,40 +132,23 @@ def test_a_long_term_summary_that_outgrows_its_limit_is_summarised_again(life, m
         assert any(text in body for body in bodies), "every version stays in the vault"
 
 
-def test_cutting_is_the_last_rung_and_says_how_to_bring_it_back(life, memory):
+def test_cutting_is_the_last_rung_and_the_archive_has_what_is_cut(life, memory):
     for _ in range(3):
         filled(memory)
     before = memory.context().longterm
     memory.window.overhead = 930
     result, context = memory.compact(EMERGENCY), memory.context()
-    text = " ".join(each.text for each in (context.recent, context.longterm) if each)
     assert [step.rung for step in result.steps][-1] is Rung.TRUNCATE
-    assert "Left out here: part of memories" in text
-    assert "recall" in text
     assert memory.load().used <= memory.load().budget
     assert check(memory.archive, context, memory.summaries).whole
     past = history.compactions(memory.archive)[-1]
     assert past.before.longterm.text == before.text
     assert past.after.longterm == context.longterm
-    memory.window.overhead = 0
-    life.summarizer.sources.clear()
-    filled(memory)
-    read = [line for source in life.summarizer.sources for line in source.lines]
-    assert not any("Left out here" in line for line in read), "it is no memory"
+    assert context.longterm.text == "…", "no sentence of it has room"
 
 
 def summary_of(text):
     return Summary(Tier.RECENT, 1, 9, text, "scripted", ManualClock().now())
-
-
-def test_nobody_takes_others_words_away_by_saying_what_a_cut_says():
-    said = (
-        'Tom said, "(Left out here: part of memories 1-9. Hm". Ada said, "The toll is four '
-        'pennies". Tom said, "Hm)".'
-    )
-    assert ladder.without_note(said) == said
-    cut_short = ladder.cut(summary_of(f"I met Tom. {said}"), 60, len)
-    assert ladder.without_note(f"{cut_short}\n{said}") == said
 
 
 # -- other ways to compact

@@ -15,15 +15,16 @@ from keepsake.books.files import RecordStore
 from keepsake.errors import NoteRefused
 
 
-def change(path, make):
-    RecordStore(lambda _path, source, _time: source).change(path, make)
+@pytest.fixture
+def store():
+    return RecordStore(lambda _path, source, _time: source)
 
 
-def add(path, line):
-    change(path, lambda before, _: (before or "") + line + "\n")
+def add(store, path, line):
+    store.change(path, lambda before, _: (before or "") + line + "\n")
 
 
-def test_two_threads_lose_no_line_of_each_other(tmp_path, monkeypatch):
+def test_two_threads_lose_no_line_of_each_other(tmp_path, monkeypatch, store):
     path, real = tmp_path / "pinned.md", vault_files.read
 
     def slow(which):
@@ -34,13 +35,13 @@ def test_two_threads_lose_no_line_of_each_other(tmp_path, monkeypatch):
     monkeypatch.setattr(vault_files, "read", slow)
     lines = [f"line {number}" for number in range(60)]
     with ThreadPoolExecutor(6) as pool:
-        list(pool.map(lambda line: add(path, line), lines))
+        list(pool.map(lambda line: add(store, path, line), lines))
     assert sorted(real(path).splitlines()) == sorted(lines)
 
 
-def test_a_person_who_saves_meanwhile_is_not_overrun(tmp_path):
+def test_a_person_who_saves_meanwhile_is_not_overrun(tmp_path, store):
     path = tmp_path / "pinned.md"
-    add(path, "one")
+    add(store, path, "one")
     saved = iter(["by hand\n"])
 
     def make(before, _):
@@ -49,7 +50,7 @@ def test_a_person_who_saves_meanwhile_is_not_overrun(tmp_path):
             os.utime(path)
         return before + "two\n"
 
-    change(path, make)
+    store.change(path, make)
     assert path.read_text() == "by hand\ntwo\n"
 
 
