@@ -93,7 +93,7 @@ class Ladder:
         # No model is paid for what says nothing.
         leaving = mask(plan.leaving, plan.leaving[-1].number, self.window.matters) or plan.leaving
         memories = tuple(memory for memory in leaving if memory.event not in STOCK) or leaving
-        older = tuple(each.text for each in self.summaries.values())
+        older = tuple(each.text.strip() for each in self.summaries.values())
         first, last = plan.leaving[0].number, plan.leaving[-1].number
         oldest = next((each.first for each in self.summaries.values()), first)
         sources = [(self._source(Tier.RECENT, memories), (first, last))]
