@@ -13,7 +13,10 @@ from keepsake.language.perception import writable
 from keepsake.recall.query import read
 
 NO_TIME = datetime(2000, 1, 1, tzinfo=UTC)
-_FORMATS = ("%I:%M %p on %d %B, %Y", "%Y/%m/%d %H:%M", "%Y/%m/%d", "%d.%m.%Y, %H:%M:%S")
+_FORMATS = (
+    *("%I:%M %p on %d %B, %Y", "%d.%m.%Y, %H:%M:%S"),
+    *("%Y/%m/%d (%a) %H:%M", "%Y/%m/%d %H:%M", "%Y/%m/%d"),
+)
 """How the public memory benchmarks write a time."""
 
 
@@ -39,6 +42,7 @@ class ConversationTurn:
     # who hears it beside its speaker, by name; none for everybody. An evaluation hands an agent's
     # memory what that agent hears
     hears: tuple[_Text, ...] = ()
+    session: _Text = ""  # the talk that it belongs to, where an evaluation counts talks
 
 
 def times_of(turns: Sequence[ConversationTurn], before: datetime = NO_TIME) -> Iterator[datetime]:
