@@ -41,11 +41,14 @@ def simulate(
         str, typer.Argument(help="The name of the simulation; seed-7 and so on if not given.")
     ] = "",
     *,
-    agents: Annotated[int, typer.Option(help="How many agents, 1 to 7.")] = 5,
+    agents: Annotated[int, typer.Option(min=1, max=7, help="How many agents.")] = 5,
     hours: Annotated[
-        float | None, typer.Option(help="How many hours to simulate; 24 if not given.")
+        float | None,
+        typer.Option(min=0.01, max=24 * 366, help="How many hours to simulate; 24 if not given."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same life.")] = 7,
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**31 - 1, help="The same seed gives the same life.")
+    ] = 7,
     model: Annotated[
         str,
         typer.Option(
@@ -53,7 +56,7 @@ def simulate(
             "ollama:MODEL@HOST, openai:MODEL@HOST."
         ),
     ] = "scripted",
-    visitors: Annotated[int, typer.Option(help="How many players come and go, 0 to 20.")] = 1,
+    visitors: Annotated[int, typer.Option(min=0, max=20, help="How many players come and go.")] = 1,
     settings: Annotated[
         list[str] | None,
         typer.Option(

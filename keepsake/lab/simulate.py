@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -11,7 +12,7 @@ import sys
 from collections import Counter
 from collections.abc import Generator
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from itertools import chain, count
 from random import Random
@@ -95,6 +96,7 @@ WORKER = "game.simulation.worker"
 LOG = "worker.log"
 OVER, REFUSED = "over", "refused"
 """Reports with which a process ends."""
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 _GRACE = 10.0
 _PORT_BASES = range(26_000, 65_000, 10)
 
@@ -120,23 +122,24 @@ def create(places: Places, plan: SimulationPlan) -> Lab:
     labs, seed = places.home / FOLDER, f"seed-{plan.seed}"
     names = chain([seed], (f"{seed}-{n}" for n in count(2)))
     name = plan.name or next(each for each in names if not (labs / each).exists())
-    plan = replace(plan, name=name)
-    plan.check()
-    lab, part = Lab(labs / name), Lab(labs / f".{name}.part")
+    if not _NAME.fullmatch(name):
+        cure = "Use letters, digits, dots, dashes and underscores; it becomes a folder's name"
+        raise KeepsakeError(f"{name!r} is no name for a simulation", cure)
+    lab = Lab(labs / name)
     if lab.folder.exists():
         told = f"There is a simulation {name!r} already"
         raise KeepsakeError(told, f"Continue it ({lab.resume}), or choose another name")
     cure = "Free some disk space or mend the permissions"
-    with refusing(f"The simulation could not be made in {lab.folder}", cure):
-        shutil.rmtree(part.folder, ignore_errors=True)
-        try:  # it appears whole or not at all
-            (part.places.home / "logs").mkdir(parents=True)
-            part.places.vault.mkdir()
-            write_config(places, part.places.config, plan)
-            part.write_plan(plan)
-            part.folder.rename(lab.folder)
-        finally:
-            shutil.rmtree(part.folder, ignore_errors=True)
+    with (
+        refusing(f"The simulation could not be made in {lab.folder}", cure),
+        ExitStack() as failed,
+    ):
+        failed.callback(shutil.rmtree, lab.folder, ignore_errors=True)
+        lab.places.logs.mkdir(parents=True)
+        lab.places.vault.mkdir()
+        write_config(places, lab.places.config, plan)
+        lab.write_plan(replace(plan, name=name))
+        failed.pop_all()
     return lab
 
 
@@ -148,9 +151,7 @@ def resumed(places: Places, name: str, hours: float | None = None) -> Lab:
     """
     lab = lab_of(places, name)
     plan = lab.plan()
-    if hours is not None:
-        plan = replace(plan, hours=hours)
-        plan.check()
+    plan = replace(plan, hours=hours or plan.hours)
     if lab.lived() >= plan.seconds:
         raise KeepsakeError(
             f"The simulation {name!r} has lived its {plan.hours:g} hours",

@@ -7,7 +7,6 @@ the world has come; it is written once per simulated hour and at the end of a ru
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from collections.abc import Iterable, Mapping
 from contextlib import closing
@@ -21,7 +20,7 @@ from keepsake.archive.log import Archive
 from keepsake.books.files import replace_file
 from keepsake.books.journal import JournalConfig
 from keepsake.books.people import PeopleConfig
-from keepsake.errors import ConfigError, KeepsakeError
+from keepsake.errors import ConfigError, KeepsakeError, refusing
 from keepsake.events.files import Filter, last, time_of
 from keepsake.markdown_config import FileSettings, parse, settings_of, with_settings
 from keepsake.memory.config import CompactionConfig
@@ -33,13 +32,6 @@ BEGINS = datetime(2026, 5, 4, 8, tzinfo=UTC)
 """The first moment of every simulation."""
 FOLDER = "lab"
 PLAN, PROGRESS = "simulation.json", "progress.json"
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
-_BOUNDS = {
-    "agents": (1, 7),
-    "visitors": (0, 20),
-    "hours": (0.01, 24 * 366),
-    "seed": (0, 2**31 - 1),  # the largest that every model server takes
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,21 +51,6 @@ class SimulationPlan:
     def seconds(self) -> float:
         """How long it lasts."""
         return self.hours * HOUR
-
-    def check(self) -> None:
-        """See that it can be simulated.
-
-        Raises:
-            KeepsakeError: A value is out of bounds; names the bounds.
-        """
-        if not _NAME.fullmatch(self.name):
-            raise KeepsakeError(
-                f"{self.name!r} is no name for a simulation",
-                "Use letters, digits, dots, dashes and underscores; it becomes a folder's name",
-            )
-        for what, (least, most) in _BOUNDS.items():
-            if not least <= (value := getattr(self, what)) <= most:
-                raise KeepsakeError(f"--{what} is {value}", f"Use a number from {least} to {most}")
 
 
 def moment(seconds: float) -> datetime:
@@ -114,15 +91,14 @@ class Lab:
         Raises:
             KeepsakeError: A file cannot be read.
         """
-        seconds = float(self._read(PROGRESS).get("seconds", 0.0))
+        newest = last(self.places.events, 1, Filter())
+        times = [time for record in newest if (time := time_of(record.get("t")))]
         for folder in self.places.agents.glob("*/archive"):
             with closing(Archive(folder, read_only=True)) as archive:
-                for newest in archive.read(archive.last_number, archive.last_number):
-                    seconds = max(seconds, (newest.time - BEGINS).total_seconds())
-        for record in last(self.places.events, 1, Filter()):
-            if told := time_of(record.get("t")):
-                seconds = max(seconds, (told - BEGINS).total_seconds())
-        return seconds
+                number = archive.last_number
+                times += [memory.time for memory in archive.read(number, number)]
+        seconds = ((time - BEGINS).total_seconds() for time in times)
+        return max([float(self._read(PROGRESS).get("seconds", 0.0)), *seconds])
 
     @property
     def made(self) -> bool:
@@ -139,13 +115,12 @@ class Lab:
         replace_file(self.folder / PROGRESS, f'{{"seconds": {seconds}}}\n')
 
     def _read(self, name: str) -> dict[str, Any]:
-        try:
-            found: dict[str, Any] = json.loads((self.folder / name).read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            return {}
-        except (OSError, ValueError) as error:
-            told = f"{self.folder / name} cannot be used ({error})"
-            raise KeepsakeError(told, "Correct it, or make another simulation") from error
+        path, found = self.folder / name, dict[str, Any]()
+        with refusing(
+            f"{path} cannot be used", "Correct it, or make another simulation", ValueError
+        ):
+            if path.exists():
+                found = json.loads(path.read_text(encoding="utf-8"))
         return found
 
 
@@ -197,19 +172,20 @@ def write_config(places: Places, target: Path, plan: SimulationPlan) -> None:
         if file := section.text("model_file", ""):
             _write(profiles, section.name.lower(), {"model_file": str(places.models / file)})
     load(profiles)
-    for name, value in {**plan.settings, "recall.chroma": "none"}.items():
-        file, _, key = name.partition(".")
+    chosen = {**plan.settings, "recall.chroma": "none"}
+    for file, form in _FILES.items():
+        parts = (name.partition(".") for name in chosen)
+        own = {key: chosen[f"{file}.{key}"] for of, _, key in parts if of == file}
         path = target / f"{file}.md"
+        if not own:
+            continue
         if not path.exists():
             shutil.copyfile(SHIPPED_CONFIG / path.name, path)
-        _write(path, "", {key: value})
-    for file in dict.fromkeys(name.partition(".")[0] for name in plan.settings):
-        own = (name for name in plan.settings if name.startswith(f"{file}."))
-        given = " ".join(f"{name}={plan.settings[name]}" for name in own)
+        _write(path, "", own)
         try:
-            _FILES[file].load(target / f"{file}.md")
+            form.load(path)
         except ConfigError as error:
-            raise KeepsakeError(f"--set {given}: {error.reason}", error.cure) from error
+            raise KeepsakeError(f"--set {file}.{error.reason}", error.cure) from error
 
 
 def _write(path: Path, section: str, values: Mapping[str, str]) -> None:
