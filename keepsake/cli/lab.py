@@ -115,7 +115,6 @@ def probes(
     load: Annotated[
         str, typer.Option(help="How many other memories a day; one life for each number.")
     ] = "20,100",
-    lives: Annotated[int, typer.Option(min=1, max=50, help="How many lives for each load.")] = 1,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same lives.")] = 7,
     held_out: Annotated[
         bool,
@@ -140,9 +139,8 @@ def probes(
 
     same = {"profile": profile, "writer": writer, "seed": seed, "questions": limit}
     same |= {"embedder": embedder, "recalled": recalled, "parallel": parallel}
-    cells = memories.cells_of(
-        memories.probes_of(load, lives, held_out=held_out), memory, settings, **same
-    )
+    source = memories.probes_of(load, held_out=held_out)
+    cells = memories.cells_of(source, memory, settings, **same)
     memories.evaluate_probes(cells, json_file, kinds=kinds)
 
 

@@ -136,8 +136,8 @@ def prices_of(text: str) -> tuple[float, float]:
     return asked, answered
 
 
-def probes_of(load: str, lives: int, *, held_out: bool) -> TrialSource:
-    """So many lives of each load.
+def probes_of(load: str, *, held_out: bool) -> TrialSource:
+    """A life of each load.
 
     Raises:
         KeepsakeError: The loads are no list of numbers.
@@ -147,7 +147,7 @@ def probes_of(load: str, lives: int, *, held_out: bool) -> TrialSource:
         told = f"--load {load!r} is no list of numbers from 1 to {MOST_LOAD:,}"
         raise KeepsakeError(told, "Write 20,100")
     loads = tuple(dict.fromkeys(map(int, parts)))
-    return TrialSource(probes=Probes(loads=loads, lives=lives, held_out=held_out))
+    return TrialSource(probes=Probes(loads=loads, held_out=held_out))
 
 
 def evaluate_probes(cells: list[TrialCell], json_file: Path | None, *, kinds: bool) -> None:
@@ -264,10 +264,9 @@ def show_results(found: SourceResults) -> None:
     shown = found.headlines or found.measures
     headings = ("memory", "n", *(NAMES[name] for name in shown))
     table = plain_table(headings, right=headings[1:])
-    for arm in found.arms:
-        every = arm.kinds[-1]
+    for arm, (*_, every) in found.arms.items():
         cells = (figure(every.estimates.get(name), name) for name in shown)
-        table.add_row(escape(arm.name), str(every.questions), *cells)
+        table.add_row(escape(arm), str(every.questions), *cells)
     out.print(f"[bold]{escape(found.name)}[/bold]")
     print_wide(table)
     for measure in found.timed:
@@ -284,9 +283,9 @@ def show_over_time(found: SourceResults, measure: str) -> None:
     table = plain_table(headings, right=headings[1:])
     for load in found.loads:
         for arm in found.arms:
-            by_hours = arm.over_time(load, measure)
+            by_hours = found.over_time(arm, load, measure)
             cells = (figure(by_hours.get(hours), measure) for hours in HOURS)
-            table.add_row(escape(arm.name), f"{load:g}", *cells)
+            table.add_row(escape(arm), f"{load:g}", *cells)
     print_wide(table)
     out.print()
 

@@ -8,7 +8,6 @@ which there are loads. So a curve over time, or over loads, is none of wordings.
 
 from __future__ import annotations
 
-import itertools
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -43,24 +42,22 @@ _CONTENT: Mapping[str, Any] = yaml.safe_load(
 def probe_trials(
     seed: int = 7,
     loads: Sequence[int] = LOADS,
-    lives: int = 1,
     *,
     held_out: bool = False,
     wording: int | None = None,
 ) -> list[Trial]:
-    """The lives of a seed: ``lives`` of each load, in which the same is told and asked.
+    """The lives of a seed: one for each load, in which the same is told and asked.
 
     Args:
         seed: Of all that is drawn.
         loads: Memories a day beside what is told.
-        lives: How many of each load.
         held_out: Whether they are made of the templates that nothing is tuned on, or of all others.
         wording: The seed of wordings, for the same facts in other words; None for ``seed``.
     """
     found = []
-    for life, load in itertools.product(range(lives), loads):
-        facts, around = random.Random(f"{seed} {life}"), random.Random(f"{seed} {life} {load}")
-        words = random.Random(f"wording {seed if wording is None else wording} {life}")
+    for load in loads:
+        facts, around = random.Random(f"{seed} 0"), random.Random(f"{seed} 0 {load}")
+        words = random.Random(f"wording {seed if wording is None else wording} 0")
         visitors = _Visitors(facts)
         told = [
             _told(number, each, visitors, words)
@@ -82,9 +79,7 @@ def probe_trials(
             for each in asked
         ]
         memories = tuple(replace(memory, number=n) for n, memory in enumerate(lived, 1))
-        # Not by the seed of the next one: figures of both would be taken for one question's.
-        which = f"seed {seed}{f', life {life + 1}' * bool(life)}{', held out' * held_out}"
-        name = f"probes, {which}, {load} a day"
+        name = f"probes, seed {seed}{', held out' * held_out}, {load} a day"
         found.append(Trial(name, AGENT, memories, tuple(questions), load))
     return found
 

@@ -50,9 +50,9 @@ from keepsake.lab.sweep import CellRecord, SweepPlan, TrialSource
 from keepsake.paths import REPOSITORY
 
 TEMPLATE = "report.html.j2"
-ALL, ROUNDS, LEVEL = "all", 2000, 0.95
-_A_PAIR, _AT_ONCE = 100, 1000
-"""Rounds for each of a family: its smallest p value, corrected, is then at most 0.01; in parts."""
+ALL, LEVEL = "all", 0.95
+ROUNDS, PAIR_ROUNDS = 2000, 10_000
+"""Of a mean, and of a difference: no p value is below one of its rounds."""
 HEADLINES = (RECALL[10], ALL_HIT[10], WITHIN[2000], RIGHT, F1, JUDGED, KEPT)
 """What arms are compared by, where there are such figures."""
 OVER_TIME = (IN_CONTEXT, IN_REACH, ALL_HIT[10], RIGHT)
@@ -87,20 +87,15 @@ def estimate(values: Sequence[float] | _Array, groups: Sequence[Hashable] = ()) 
 
 
 def difference(
-    first: Sequence[float], second: Sequence[float], groups: Sequence[Hashable], family: int
+    first: Sequence[float], second: Sequence[float], groups: Sequence[Hashable]
 ) -> tuple[Estimate, float]:
-    """``first`` less ``second``, of the same questions in the same order, and a two-sided p.
-
-    ``family``: With how many others it is to be corrected: the more, the more samples are drawn,
-    as no p value is below one of them.
-    """
-    rounds = max(ROUNDS, _A_PAIR * family)
-    found, means, differing = _sampled(np.subtract(first, second), groups, rounds)
+    """``first`` less ``second``, of the same questions in the same order, and a two-sided p."""
+    found, means, differing = _sampled(np.subtract(first, second), groups, PAIR_ROUNDS)
     # Of means drawn around the difference, those on the far side of none; see Efron & Tibshirani.
     side = min(float((means <= 0).mean()), float((means >= 0).mean()))
     # Few clusters that differ are not told from chance, however they are drawn: all signs of so
     # many are equal as often as this, if neither is better.
-    return found, min(1.0, max(2 * side, 1 / rounds, 2.0 ** (1 - differing)))
+    return found, min(1.0, max(2 * side, 1 / PAIR_ROUNDS, 2.0 ** (1 - differing)))
 
 
 def holm(found: Sequence[float]) -> list[float]:
@@ -126,7 +121,7 @@ def _sampled(
         paired=True,
         vectorized=True,
         n_resamples=rounds,
-        batch=_AT_ONCE,
+        batch=1000,
         confidence_level=LEVEL,
         method="percentile",
         # By the data's size alone: two memories on the same questions are sampled alike.
@@ -201,26 +196,7 @@ def measured(rows: Sequence[Row], measures: Iterable[str] = NAMES) -> list[Measu
     ]
 
 
-# -- arms: what is compared
-
-
-@dataclass(frozen=True, slots=True)
-class SweepArm:
-    """One memory at some settings, with one profile that answers, at one source."""
-
-    name: str
-    rows: Sequence[Row]  # of all seeds
-    kinds: Sequence[MeasuredKind]  # the last is of all questions together
-
-    def over_time(self, load: float, measure: str) -> dict[float, Estimate]:
-        """Its figure at one load, by the hours after which it was asked; none that it lacks."""
-        if measure not in self.kinds[-1].estimates:
-            return {}
-        rows = [row for row in self.rows if row["delay_hours"] and row["load"] == load]
-        hours = sorted({row["delay_hours"] for row in rows})
-        found = {h: [row for row in rows if row["delay_hours"] == h] for h in hours}
-        known = {h: measures_of(here, [measure]) for h, here in found.items()}
-        return {h: each[measure] for h, each in known.items() if each}
+# -- arms: each memory at some settings, with one profile that answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,10 +221,10 @@ class SourceResults:
 
     Args:
         name: What the source is called.
-        rows: Those of each arm.
+        rows: Those of each arm, of all seeds.
 
     Attributes:
-        arms: In the order of the plan.
+        arms: What :func:`measured` has of each arm, in the order of the plan.
         measures: Those that some arm has, those that cost are among them.
         headlines: Those of them that arms are compared by.
         loads: The loads of questions that have a delay.
@@ -256,30 +232,38 @@ class SourceResults:
     """
 
     def __init__(self, name: str, rows: Mapping[str, Sequence[Row]]) -> None:
-        self.name = name
-        self.arms = [SweepArm(arm, own, measured(own)) for arm, own in rows.items()]
-        there = {m for arm in self.arms for kind in arm.kinds for m in kind.estimates}
+        self.name, self._rows = name, rows
+        self.arms = {arm: measured(own) for arm, own in rows.items()}
+        there = {m for kinds in self.arms.values() for kind in kinds for m in kind.estimates}
         self.measures = [each for each in NAMES if each in there]
         self.headlines = [each for each in HEADLINES if each in there]
-        every = (row for arm in self.arms for row in arm.rows)
+        every = itertools.chain.from_iterable(rows.values())
         self.loads = sorted({row["load"] for row in every if row["delay_hours"]})
         self.timed = [each for each in OVER_TIME if self.loads and each in there]
 
+    def over_time(self, arm: str, load: float, measure: str) -> dict[float, Estimate]:
+        """The figure of an arm at one load, by the hours after which it was asked."""
+        if measure not in self.arms[arm][-1].estimates:
+            return {}
+        rows = [row for row in self._rows[arm] if row["load"] == load]
+        each = {
+            h: measures_of([r for r in rows if r["delay_hours"] == h], [measure]) for h in HOURS
+        }
+        return {hours: found[measure] for hours, found in each.items() if found}
+
     def pairs(self) -> list[ArmPair]:
         """All pairs of arms, by each measure that both have: one family for Holm."""
-        groups = groups_of(row for arm in self.arms for row in arm.rows)
-        figures = {(m, a.name): by_question(a.rows, m) for m in self.headlines for a in self.arms}
-        names = list(itertools.combinations([arm.name for arm in self.arms], 2))
-        pairs = [
-            (measure, first, second, shared)
-            for measure, (first, second) in itertools.product(self.headlines, names)
-            if (shared := sorted(figures[measure, first].keys() & figures[measure, second].keys()))
-        ]
+        groups = groups_of(itertools.chain.from_iterable(self._rows.values()))
+        figures = {(m, a): by_question(self._rows[a], m) for m in self.headlines for a in self.arms}
         found = []
-        for measure, first, second, shared in pairs:
-            one, other = ([figures[measure, arm][key] for key in shared] for arm in (first, second))
-            differs = difference(one, other, [groups[key] for key in shared], len(pairs))
-            found.append((measure, first, second, *differs))
+        for measure, arms in itertools.product(
+            self.headlines, itertools.combinations(self.arms, 2)
+        ):
+            one, other = (figures[measure, arm] for arm in arms)
+            if shared := sorted(one.keys() & other.keys()):
+                values = ([each[key] for key in shared] for each in (one, other))
+                differs = difference(*values, [groups[key] for key in shared])
+                found.append((measure, *arms, *differs))
         corrected = holm([p for *_, p in found])
         return [ArmPair(*each, by) for each, by in zip(found, corrected, strict=True)]
 

@@ -22,7 +22,7 @@ from typing import Annotated, Any, Self
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from keepsake.errors import KeepsakeError
+from keepsake.errors import KeepsakeError, refusing
 from keepsake.lab.answers import CONTEXT, answering_model, judge_prompts
 from keepsake.lab.benchmarks import VAULT, Trial, read_trials
 from keepsake.lab.conversation import fault_of
@@ -60,7 +60,6 @@ class Probes(_Form):
     """Lives that a seed makes up; see :func:`probe_trials`."""
 
     loads: _OneOrMore[int] = LOADS
-    lives: int = 1
     held_out: bool = False
 
 
@@ -81,9 +80,8 @@ class TrialSource(_Form):
         """What tables call it."""
         if self.probes is None:
             return Path(str(self.file)).stem
-        own = self.probes
-        lives = f", {own.lives} lives" * (own.lives > 1) + ", held out" * own.held_out
-        return f"probes, {'/'.join(map(str, own.loads))} a day{lives}"
+        loads = "/".join(map(str, self.probes.loads))
+        return f"probes, {loads} a day{', held out' * self.probes.held_out}"
 
     def trials(self, seed: int) -> list[Trial]:
         """The lives with their questions.
@@ -165,23 +163,21 @@ def read_plan(path: Path) -> SweepPlan:
     Raises:
         KeepsakeError: It cannot be read, or names what there cannot be.
     """
-    try:
+    with refusing(f"{path} cannot be read", _GUIDE, yaml.YAMLError, UnicodeDecodeError):
         text = path.read_text(encoding="utf-8")
-        found = _PlanFile.model_validate(yaml.safe_load(text))
-    except OSError as error:
-        told = f"{path} cannot be read ({error.strerror or error})"
-        raise KeepsakeError(told, "Name a file that is there") from error
+        read = yaml.safe_load(text)
+    try:
+        found = _PlanFile.model_validate(read)
     except ValidationError as error:
         raise KeepsakeError(f"{path}: {fault_of(error)}", _GUIDE) from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise KeepsakeError(f"{path} is no YAML ({error})", _GUIDE) from error
     sources = []
     for source in found.sources:
-        lived = source.file and str(source.file).startswith(VAULT)
-        file = source.file if lived else source.file and path.parent.resolve() / source.file
-        if file is not None and not (lived or file.exists()):
-            told = f"{path}: there is no file {file}"
-            raise KeepsakeError(told, "Name one from where the plan lies")
+        file = source.file
+        if file is not None and not str(file).startswith(VAULT):
+            file = path.parent.resolve() / file
+            if not file.exists():
+                told = f"{path}: there is no file {file}"
+                raise KeepsakeError(told, "Name one from where the plan lies")
         sources.append(source.model_copy(update={"file": file}))
     cells = tuple(dict.fromkeys(_cells(found, sources)))
     return SweepPlan(found.name or path.stem, text, cells)

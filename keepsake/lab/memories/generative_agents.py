@@ -28,8 +28,8 @@ from keepsake.recall.documents import Document, DocumentKind
 
 MOST_QUESTIONS, MOST_INSIGHTS = 3, 5
 _PROMPTS: Mapping[str, str] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text("utf-8"))
-_ITEM = re.compile(r"^\s*(?:\d{1,2}[.):]|[-*•])")
-_BECAUSE = re.compile(r"\s*\((?:because of|based on)?(?P<numbers>[^()]*\d[^()]*)\)\.?\s*$", re.I)
+_LISTED = "0123456789.):-*• "
+"""How an item of a list begins."""
 _NUMBER = re.compile(r"\d{1,4}")
 DECAY = 0.995
 """What of recency is left an hour later."""
@@ -170,7 +170,7 @@ def _questions(model: LanguageModel, lines: Sequence[str]) -> list[str]:
     """What is worth asking about these lines."""
     prompt = _PROMPTS["ask"].format(statements="\n".join(lines), most=MOST_QUESTIONS)
     answer = _answer(model, prompt, 160).splitlines()
-    return [_ITEM.sub("", item).strip() for item in answer if "?" in item][:MOST_QUESTIONS]
+    return [item.lstrip(_LISTED).rstrip() for item in answer if "?" in item][:MOST_QUESTIONS]
 
 
 def _insights(model: LanguageModel, agent: str, lines: Sequence[str]) -> list[tuple[str, set[int]]]:
@@ -178,12 +178,11 @@ def _insights(model: LanguageModel, agent: str, lines: Sequence[str]) -> list[tu
     listed = "\n".join(f"{place}. {line}" for place, line in enumerate(lines, 1))
     prompt = _PROMPTS["infer"].format(agent=agent or "them", statements=listed, most=MOST_INSIGHTS)
     found = []
-    for item in _answer(model, prompt, 320).splitlines():
-        if because := _BECAUSE.search(item):
-            text = _ITEM.sub("", item[: because.start()]).strip()
-            cited = {int(n) - 1 for n in _NUMBER.findall(because["numbers"])}
-            if text and (places := cited & {*range(len(lines))}):
-                found.append((text, places))
+    for item in _answer(model, prompt, 320).splitlines():  # insight (because of 1, 5, 3)
+        text, _, because = item.lstrip(_LISTED).rpartition("(")
+        places = {int(n) - 1 for n in _NUMBER.findall(because)} & {*range(len(lines))}
+        if places and text:
+            found.append((text.rstrip(), places))
     return found[:MOST_INSIGHTS]
 
 
