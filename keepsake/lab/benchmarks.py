@@ -288,9 +288,9 @@ def _locomo(data: Mapping[str, Any]) -> Mapping[str, Any]:
             said, caption = turn.get("text", turn.get("clean_text")), turn.get("blip_caption")
             if caption or turn.get("img_url"):
                 said = f"{said or ''} [shares {caption or 'a picture'}]".strip()
-            own = next(_ids(turn.get("dia_id", "")), f"{name}:{place}")
-            own = {"id": own, "session": name, "time": talk[f"{name}_date_time"]}
-            turns.append(own | {"speaker": turn["speaker"], "text": said})
+            own = {"id": next(_ids(turn.get("dia_id", "")), f"{name}:{place}"), "session": name}
+            own |= {"speaker": turn["speaker"], "time": talk[f"{name}_date_time"], "text": said}
+            turns.append(own)
     known = {turn["id"] for turn in turns}
     for asked in data["qa"]:
         kind, answer = LOCOMO.get(asked.get("category"), "other"), asked.get("answer")

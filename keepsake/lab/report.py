@@ -261,8 +261,8 @@ class SourceResults:
         ):
             one, other = (figures[measure, arm] for arm in arms)
             if shared := sorted(one.keys() & other.keys()):
-                values = ([each[key] for key in shared] for each in (one, other))
-                differs = difference(*values, [groups[key] for key in shared])
+                first, second = ([each[key] for key in shared] for each in (one, other))
+                differs = difference(first, second, [groups[key] for key in shared])
                 found.append((measure, *arms, *differs))
         corrected = holm([p for *_, p in found])
         return [ArmPair(*each, by) for each, by in zip(found, corrected, strict=True)]
