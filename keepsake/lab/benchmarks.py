@@ -108,7 +108,7 @@ def _trial(data: Any, where: str, name: str) -> Trial:
         told = ", ".join(has) or repr(data)
         raise KeepsakeError(f"{where} is in no format that is known (it has {told:.80})", _KNOWN)
     try:
-        life = _Life.model_validate(form(data))
+        life = _MarkedLife.model_validate(form(data))
     except ValidationError as error:
         raise KeepsakeError(f"{where}: {fault_of(error)}", _CORRECT) from error
     except (KeyError, TypeError, AttributeError, ValueError) as error:
@@ -127,11 +127,11 @@ def _listed(found: Any) -> Any:
 type _Listed = Annotated[list[str], BeforeValidator(_listed)]
 
 
-class _Form(BaseModel):
+class _Marked(BaseModel):
     model_config = ConfigDict(coerce_numbers_to_str=True)  # answers may be some
 
 
-class _Question(_Form):
+class _MarkedQuestion(_Marked):
     text: str
     kind: str = "all"
     answer: _Listed = []
@@ -166,14 +166,14 @@ class _Question(_Form):
         )
 
 
-class _Life(_Form):
+class _MarkedLife(_Marked):
     """A conversation with its questions, or an agent's own archive; who hears some has an agent."""
 
     name: str = ""
     turns: list[ConversationTurn] = []
     life: str = ""  # in place of turns: ``vault:NAME``, or the agent's folder
     agent: str = ""
-    questions: list[_Question] = []  # of an archive that has none: what was asked there
+    questions: list[_MarkedQuestion] = []  # of an archive that has none: what was asked there
 
     @model_validator(mode="after")
     def _is_marked(self) -> Self:
