@@ -240,13 +240,13 @@ def servers(here: Places, wrong: Wrong) -> str:
                 wrong(f"{provider} at {embedded.address} does not run", cure)
             told.append(f"{provider} starts with the first agent of the world")
             continue
-        with closing(build(profile, embedded)) as server:
-            try:
-                told.append(f"{provider} at {server.host}: {server.check()}")
-                if (takes := server.capabilities).known:
-                    told[-1] += f", {takes.kind}, form {takes.form}, {takes.context:,} tokens"
-            except KeepsakeError as error:
-                wrong(error.what, error.cure)
+        server = build(profile, embedded)
+        try:
+            told.append(f"{provider} at {server.host}: {server.check()}")
+            if (takes := server.capabilities).known:
+                told[-1] += f", {takes.kind}, form {takes.form}, {takes.context:,} tokens"
+        except KeepsakeError as error:
+            wrong(error.what, error.cure)
     return "; ".join(told)
 
 

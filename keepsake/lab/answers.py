@@ -64,7 +64,7 @@ class AnsweringModel:
         self._chat, self._model, self._kept = form == CHAT, model, kept
         suited = profile.suited(CHAT if self._chat else DIALOGUE)
         self.profile = replace(suited, repeat_penalty=1.0)
-        self.close, self._lock = model.close, threading.Lock()
+        self._lock = threading.Lock()
         self.context = profile.context_tokens or model.capabilities.context
         kept.parent.mkdir(parents=True, exist_ok=True)
         lines = kept.read_bytes().splitlines() if kept.exists() else ()
@@ -152,7 +152,6 @@ def answering_model(here: Places, name: str, seed: int = 0) -> AnsweringModel:
     try:
         model.check()
     except ModelError as error:
-        model.close()
         told = f"The model of the profile {name!r} does not answer: {error.what}"
         cure = "Start the world" if profile.provider == EMBEDDED else error.cure
         raise KeepsakeError(told, cure) from error

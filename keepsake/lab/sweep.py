@@ -13,7 +13,6 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
@@ -269,26 +268,23 @@ def recorded(
     began, problem, rows = time.perf_counter(), "", list[Row]()
     try:
         lives = limited(trials or cell.source.trials(cell.seed), cell.questions)
-        with ExitStack() as open_models:
-            models = {}
-            for name in {cell.profile, cell.judge, cell.writer} - {""}:
-                models[name] = answering_model(here, name, cell.seed)
-                open_models.callback(models[name].close)
-            answerer = models.get(cell.profile)
-            how = Evaluation(
-                memory=cell.memory,
-                settings=dict(cell.settings),
-                embedder=_embedder(cell.embedder),
-                writer=models.get(cell.writer),
-                answerer=answerer,
-                judge=models.get(cell.judge),
-                judging=judge_prompts(cell.judges),
-                parallel=cell.parallel,
-                prices=cell.prices,
-                budget=cell.budget or (answerer.budget if answerer else CONTEXT),
-                recalled=cell.recalled or RECALLED,
-            )
-            rows = evaluated(lives, how, done)
+        names = {cell.profile, cell.judge, cell.writer} - {""}
+        models = {name: answering_model(here, name, cell.seed) for name in names}
+        answerer = models.get(cell.profile)
+        how = Evaluation(
+            memory=cell.memory,
+            settings=dict(cell.settings),
+            embedder=_embedder(cell.embedder),
+            writer=models.get(cell.writer),
+            answerer=answerer,
+            judge=models.get(cell.judge),
+            judging=judge_prompts(cell.judges),
+            parallel=cell.parallel,
+            prices=cell.prices,
+            budget=cell.budget or (answerer.budget if answerer else CONTEXT),
+            recalled=cell.recalled or RECALLED,
+        )
+        rows = evaluated(lives, how, done)
     except KeepsakeError as error:
         problem = str(error)
     except Exception as error:  # whatever breaks in somebody's memory; the other cells count

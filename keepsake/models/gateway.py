@@ -217,9 +217,6 @@ class Gateway:
         self._stopping.set()
         for server in self.servers.values():
             server.close(self._closed)
-        for model, _ in self._models.values():
-            # In another thread: a client that reads holds on to its connections.
-            threading.Thread(target=model.close, name="model-close", daemon=True).start()
         self._executor.shutdown(wait=False, cancel_futures=True)
         if stop_embedded:
             self.embedded.stop()

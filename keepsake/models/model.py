@@ -282,10 +282,6 @@ class ServerModel(ABC):
         return ToolCall(name, arguments)
 
     @abstractmethod
-    def close(self) -> None:
-        """Close the kept connections."""
-
-    @abstractmethod
     def _rows(self) -> list[Mapping[str, Any]]:
         """The models that the server lists, by ``id``; may raise ModelError."""
 

@@ -75,11 +75,6 @@ class OllamaModel(ServerModel):
         self._needed = -(-(profile.prompt_tokens or LARGEST_PROMPT) * 4 // 3 // _STEP) * _STEP
         self._may_think, self._unsaid = False, ollama.ShowResponse(model_info={})
 
-    def close(self) -> None:
-        """Close the kept connections."""
-        for client in (self._client, self._asker):
-            client.close()  # type: ignore[no-untyped-call]  # it has no annotations
-
     def _named(self, error: Exception) -> ModelError:
         """An error of the client, by our name; amid a stream it has no response."""
         if isinstance(response := getattr(error.__context__, "response", None), Response):

@@ -65,10 +65,6 @@ class OpenAIModel(ServerModel):
         # Of a replaced model, once its last call ends.
         weakref.finalize(self, self._http.close).atexit = False
 
-    def close(self) -> None:
-        """Close the kept connections."""
-        self._http.close()
-
     # -- what the server is
 
     def _rows(self) -> list[Mapping[str, Any]]:

@@ -87,9 +87,6 @@ class ScriptedModel:
         """It always answers."""
         return "It plays by rules, and always answers"
 
-    def close(self) -> None:
-        """There is nothing to close."""
-
 
 def _idea(lines: Sequence[str], own: str, dice: Random) -> str:
     """One idea of what to do in the scene of a prompt, whose own acts begin with ``own``."""

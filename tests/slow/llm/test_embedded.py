@@ -26,10 +26,8 @@ from tests.unit.llm.conftest import until
 
 
 @pytest.fixture
-def model(embedded: Embedded) -> Iterator[OpenAIModel]:
-    model = OpenAIModel(ModelProfile("agent", time_limit=300), embedded.address, kind=LLAMA_CPP)
-    yield model
-    model.close()
+def model(embedded: Embedded) -> OpenAIModel:
+    return OpenAIModel(ModelProfile("agent", time_limit=300), embedded.address, kind=LLAMA_CPP)
 
 
 def test_it_streams_tells_how_long_it_read_and_what_it_is(model: OpenAIModel):

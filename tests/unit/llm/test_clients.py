@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -51,14 +49,11 @@ def provider(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@contextmanager
-def asking(host: str, provider: str = "openai", **settings: Any) -> Iterator[Model]:
+def asking(host: str, provider: str = "openai", **settings: Any) -> Model:
     own = {name: settings.pop(name) for name in ("key", "kind") if name in settings}
     settings = {"model": "fake", "provider": provider, "host": host, **settings}
     kind = OllamaModel if provider == "ollama" else OpenAIModel
-    model = kind(ModelProfile("agent", **settings), **own)
-    yield model
-    model.close()
+    return kind(ModelProfile("agent", **settings), **own)
 
 
 @pytest.fixture(autouse=True)
@@ -67,10 +62,9 @@ def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def model(provider: str, fake: FakeModelServer) -> Iterator[Model]:
+def model(provider: str, fake: FakeModelServer) -> Model:
     fake.can = ["completion", "tools"]
-    with asking(fake.address, provider, time_limit=20) as model:
-        yield model
+    return asking(fake.address, provider, time_limit=20)
 
 
 def heard_by(request: GenerationRequest) -> tuple[list[str], GenerationRequest]:
@@ -101,14 +95,14 @@ def test_text_and_messages_are_answered_in_pieces_with_figures(
 
 def test_what_ollama_is_asked(fake: FakeModelServer):
     fake.template = "{{ .System }} {{ .Prompt }}"
-    with asking(fake.address, "ollama", context_tokens=4096) as model:
-        model.generate(RAW)
-        model.check()
-        model.generate(replace(TALK, json_schema=SCHEMA))  # it refuses think for such a model
+    model = asking(fake.address, "ollama", context_tokens=4096)
+    model.generate(RAW)
+    model.check()
+    model.generate(replace(TALK, json_schema=SCHEMA))  # it refuses think for such a model
     fake.can = ["completion", "thinking"]
-    with asking(fake.address, "ollama") as model:
-        model.check()
-        model.generate(TALK)
+    model = asking(fake.address, "ollama")
+    model.check()
+    model.generate(TALK)
     options = {"temperature": 0.3, "num_predict": 9, "repeat_penalty": 1.1, "stop": ["\n"]}
     assert fake.calls("/api/generate")[0].body == {
         "model": "fake",
@@ -143,10 +137,10 @@ def test_a_server_that_says_what_it_is_gets_all_it_takes_and_no_more(
     fake: FakeModelServer, server: str, more: Any, off: set[str]
 ):
     fake.kind, fake.template = server, TEMPLATE
-    with asking(fake.address) as model:
-        model.check()
-        model.generate(FULL)
-        model.generate(replace(FULL, prompt="", messages=MESSAGES))
+    model = asking(fake.address)
+    model.check()
+    model.generate(FULL)
+    model.generate(replace(FULL, prompt="", messages=MESSAGES))
     body = fake.calls("/v1/completions")[-1].body
     assert body | more == body
     assert body.keys() == PLAIN | more.keys()
@@ -233,23 +227,23 @@ def test_a_server_is_asked_once_what_its_model_was_made_for(
     fake: FakeModelServer, provider: str, server: str, template: str, form: str
 ):
     fake.kind, fake.template = server, template
-    with asking(fake.address, provider) as model:
-        assert not model.capabilities.known
-        model.check()
-        takes, asked = model.capabilities, len(fake.calls())
-        assert (takes.known, takes.form, takes.kind) == (True, form, server or OTHER)
-        assert not any("completion" in call.path for call in fake.calls()), "no answer is asked for"
-        model.check()
-        assert len(fake.calls()) == asked + 1
+    model = asking(fake.address, provider)
+    assert not model.capabilities.known
+    model.check()
+    takes, asked = model.capabilities, len(fake.calls())
+    assert (takes.known, takes.form, takes.kind) == (True, form, server or OTHER)
+    assert not any("completion" in call.path for call in fake.calls()), "no answer is asked for"
+    model.check()
+    assert len(fake.calls()) == asked + 1
 
 
 def test_an_ollama_that_tells_nothing_of_its_model_is_sent_what_fits(fake: FakeModelServer):
     fake.plan("/api/show", Reply(raw=b'{"details": {}}'))
-    with asking(fake.address, "ollama") as model:
-        model.check()
-        takes = model.capabilities
-        assert (takes.known, takes.form, takes.context) == (True, CHAT, 11264)
-        assert model.suited().prompt_tokens < 11264
+    model = asking(fake.address, "ollama")
+    model.check()
+    takes = model.capabilities
+    assert (takes.known, takes.form, takes.context) == (True, CHAT, 11264)
+    assert model.suited().prompt_tokens < 11264
 
 
 @pytest.mark.parametrize(
@@ -267,16 +261,16 @@ def test_an_ollama_that_evaluates_a_part_of_a_prompt_gets_prompts_that_fit(
     fake: FakeModelServer, caplog: Any, words: tuple[int, int], count: int, most: int
 ):
     asked = replace(RAW, prompt="word " * words[0], cache_key="mira")
-    with asking(fake.address, "ollama") as model:
-        model.generate(asked)
-        fake.evaluates = count
-        for _ in range(2 if most else 1):
-            model.generate(replace(asked, prompt=f"{asked.prompt}{'more ' * words[1]}"))
-        assert model.suited().prompt_tokens == (most * 3 // 4 or 8000)
-        assert caplog.text.count("evaluates 1,000 tokens") == (most > 0)
-        fake.evaluates = 0  # it has more after all
-        model.generate(replace(asked, prompt="other " * 3000))
-        assert model.suited().prompt_tokens == 8000
+    model = asking(fake.address, "ollama")
+    model.generate(asked)
+    fake.evaluates = count
+    for _ in range(2 if most else 1):
+        model.generate(replace(asked, prompt=f"{asked.prompt}{'more ' * words[1]}"))
+    assert model.suited().prompt_tokens == (most * 3 // 4 or 8000)
+    assert caplog.text.count("evaluates 1,000 tokens") == (most > 0)
+    fake.evaluates = 0  # it has more after all
+    model.generate(replace(asked, prompt="other " * 3000))
+    assert model.suited().prompt_tokens == 8000
 
 
 # -- servers that misbehave
@@ -308,32 +302,30 @@ def test_each_failure_has_a_name_and_a_cure(
     provider: str, fake: FakeModelServer, reply: Reply, error: type[Exception], words: str
 ):
     limit = {ModelTimeout: 0.5, ModelBusy: 2}.get(error, 60)
-    with asking(fake.address, provider, time_limit=limit) as model:
-        fake.always(RAW_PATHS[provider], reply)
-        with pytest.raises(error, match=words):
-            model.generate(GenerationRequest("x"))
-        if limit == 60:
-            fake.always(RAW_PATHS[provider], Reply())
-            assert model.generate(RAW).text, "the connection pool is none the worse"
+    model = asking(fake.address, provider, time_limit=limit)
+    fake.always(RAW_PATHS[provider], reply)
+    with pytest.raises(error, match=words):
+        model.generate(GenerationRequest("x"))
+    if limit == 60:
+        fake.always(RAW_PATHS[provider], Reply())
+        assert model.generate(RAW).text, "the connection pool is none the worse"
 
 
 def test_a_missing_model_and_an_absent_server(provider: str, fake: FakeModelServer):
-    with asking(fake.address, provider, model="absent:7b") as model:
-        cure = "ollama pull absent:7b" if provider == "ollama" else "Load 'absent:7b'"
-        with pytest.raises(ModelMissing, match=cure):
-            model.generate(RAW)
-        with pytest.raises(ModelMissing, match="absent:7b"):
-            model.check()
-        fake.models = ["absent:7b:latest" if provider == "ollama" else "absent:7b"]
-        assert model.check() == "ready"
-    with asking(f"http://tom:sesame@127.0.0.1:{free_base()}", provider) as model:
-        with pytest.raises(
-            ModelUnavailable, match=r"http://\[secret\]@127.*Start (it|the)"
-        ) as caught:
-            model.generate(RAW)
-        assert "sesame" not in str(caught.value)
-        with pytest.raises(ModelUnavailable):
-            model.check()
+    model = asking(fake.address, provider, model="absent:7b")
+    cure = "ollama pull absent:7b" if provider == "ollama" else "Load 'absent:7b'"
+    with pytest.raises(ModelMissing, match=cure):
+        model.generate(RAW)
+    with pytest.raises(ModelMissing, match="absent:7b"):
+        model.check()
+    fake.models = ["absent:7b:latest" if provider == "ollama" else "absent:7b"]
+    assert model.check() == "ready"
+    model = asking(f"http://tom:sesame@127.0.0.1:{free_base()}", provider)
+    with pytest.raises(ModelUnavailable, match=r"http://\[secret\]@127.*Start (it|the)") as caught:
+        model.generate(RAW)
+    assert "sesame" not in str(caught.value)
+    with pytest.raises(ModelUnavailable):
+        model.check()
 
 
 def test_an_answer_that_is_given_up_ends(provider: str, model: Model, fake: FakeModelServer):
@@ -357,11 +349,11 @@ def test_the_key_is_in_no_error_though_the_server_quotes_it(
     own = {"key": key} if provider == "openai" else {}
     reply = Reply(status=status, text=f"{'no ' * 62}key {key} is not known")
     fake.always(RAW_PATHS[provider], reply)
-    with asking(fake.address, provider, time_limit=0.5, **own) as model:
-        with pytest.raises(ModelError, match=r"no no") as caught:
-            model.generate(RAW)
-        assert "sesame" not in json.dumps([str(caught.value), repr(caught.value)])
-        assert "sesame" not in repr(model.server)
+    model = asking(fake.address, provider, time_limit=0.5, **own)
+    with pytest.raises(ModelError, match=r"no no") as caught:
+        model.generate(RAW)
+    assert "sesame" not in json.dumps([str(caught.value), repr(caught.value)])
+    assert "sesame" not in repr(model.server)
 
 
 # -- what is asked again
@@ -381,29 +373,29 @@ def test_what_may_pass_is_asked_once_more(
     fake: FakeModelServer, reply: Reply, seed: int | None, calls: int
 ):
     path, request = "/v1/completions", GenerationRequest("x", seed=seed)
-    with asking(fake.address) as model:
-        fake.plan(path, reply)
-        if calls == 2:
-            assert model.generate(request).text
-        else:
-            with pytest.raises(ModelError):
-                model.generate(request)
-        assert len(fake.calls(path)) == calls
-        fake.plan(path, *[reply] * 2)
+    model = asking(fake.address)
+    fake.plan(path, reply)
+    if calls == 2:
+        assert model.generate(request).text
+    else:
         with pytest.raises(ModelError):
             model.generate(request)
+    assert len(fake.calls(path)) == calls
+    fake.plan(path, *[reply] * 2)
+    with pytest.raises(ModelError):
+        model.generate(request)
 
 
 def test_a_server_that_wants_to_be_left_alone_is(provider: str, fake: FakeModelServer):
     path = RAW_PATHS[provider]
     fake.plan(path, Reply(status=429, retry_after="0"))
-    with asking(fake.address, provider, time_limit=4) as model:
-        assert model.generate(RAW).text
-        fake.always(path, Reply(status=429, retry_after="60"))
-        for _ in range(2):
-            with pytest.raises(ModelBusy):
-                model.generate(RAW)
-        assert len(fake.calls(path)) == 3
+    model = asking(fake.address, provider, time_limit=4)
+    assert model.generate(RAW).text
+    fake.always(path, Reply(status=429, retry_after="60"))
+    for _ in range(2):
+        with pytest.raises(ModelBusy):
+            model.generate(RAW)
+    assert len(fake.calls(path)) == 3
 
 
 def test_an_answer_that_breaks_off_is_asked_again_before_its_first_piece_alone(
@@ -441,9 +433,9 @@ def test_roles_that_a_template_refuses_are_folded_and_that_is_remembered(
 ):
     path, more = "/v1/chat/completions", ChatMessage("assistant", "Mira.")
     fake.plan(path, Reply(status=status, text=refusal))
-    with asking(fake.address) as model:
-        for _ in range(2):
-            model.generate(replace(TALK, messages=(*MESSAGES, more, MESSAGES[0])))
+    model = asking(fake.address)
+    for _ in range(2):
+        model.generate(replace(TALK, messages=(*MESSAGES, more, MESSAGES[0])))
     first, *others = ([each["role"] for each in call.body["messages"]] for call in fake.calls(path))
     assert first == ["system", "user", "assistant", "system"]
     assert others == [["user", "assistant", "user"]] * 2
@@ -464,8 +456,8 @@ def test_tools_that_a_server_refuses_or_sends_wrong_are_left_out(
 ):
     path, fake.can = CHAT_PATHS[provider], ["completion", "tools"]
     fake.plan(path, reply)
-    with asking(fake.address, provider, tools="yes") as model:
-        assert model.suited().takes_tools
-        assert model.generate(replace(TALK, tools=(GIVE,))).text
-        assert model.suited().takes_tools == kept
+    model = asking(fake.address, provider, tools="yes")
+    assert model.suited().takes_tools
+    assert model.generate(replace(TALK, tools=(GIVE,))).text
+    assert model.suited().takes_tools == kept
     assert [bool(call.body.get("tools")) for call in fake.calls(path)] == [True, kept]
