@@ -11,7 +11,6 @@ there; that is moved aside, not removed.
 from __future__ import annotations
 
 import gzip
-import io
 import json
 import os
 import shutil
@@ -24,7 +23,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from keepsake import database, vault_lock
 from keepsake.cli import processes
@@ -95,23 +94,15 @@ def _write(here: Places, path: Path, made: str) -> dict[str, Any]:
         with tarfile.open(fileobj=file, mode="w:gz", compresslevel=3) as tar:
             database.copy_into(here, Path(scratch))
             for source, name in _sources(here, Path(scratch)):
-                with suppress(FileNotFoundError), source.open("rb") as data:  # removed just now
-                    seen = os.fstat(data.fileno())
-                    _add(tar, name, data, seen.st_size, seen.st_mtime)
+                with suppress(FileNotFoundError):  # removed just now
+                    tar.add(source, name)
                     files += 1
             manifest = {"form": FORM, "made": made, "files": files}
-            text = json.dumps(manifest).encode()
-            _add(tar, MANIFEST, io.BytesIO(text), len(text))
+            (last := Path(scratch) / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
+            tar.add(last, MANIFEST)
         file.flush()
         os.fsync(file.fileno())
     return manifest
-
-
-def _add(tar: tarfile.TarFile, name: str, data: BinaryIO, size: int, time: float = 0) -> None:
-    """Pack a file, as long as it is now."""
-    info = tarfile.TarInfo(name)
-    info.size, info.mtime, info.mode = size, time, 0o644 if name.startswith("vault/") else 0o600
-    tar.addfile(info, data)
 
 
 def _sources(here: Places, scratch: Path) -> Iterator[tuple[Path, str]]:

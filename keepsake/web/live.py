@@ -38,8 +38,6 @@ BEAT_SECONDS = 5.0
 """Between two signs of life to each browser; then it is looked up again whether it may watch."""
 RETRY_MILLISECONDS = 2_000
 """After so long a browser that was cut off comes again."""
-_MOST_AT_ONCE = 200
-"""Events that are written in one turn of the reactor."""
 _MOST_LAST = 500
 """How many earlier events a stream begins with at most."""
 _DIGITS = 16
@@ -52,7 +50,6 @@ class LiveResource(Resource):
     Args:
         line: The JSON of an event, as browsers are sent it.
         before: The end of the log as it was before this process began.
-        beat: Seconds between two signs of life.
     """
 
     isLeaf = True  # noqa: N815 - Twisted's name
@@ -63,16 +60,11 @@ class LiveResource(Resource):
         allowed: Allowed,
         line: Callable[[WrittenEvent], bytes] = lambda event: event.line,
         before: Sequence[WrittenEvent] = (),
-        *,
-        kept: int = KEPT,
-        most: int = MOST_STREAMS,
-        beat: float = BEAT_SECONDS,
     ) -> None:
         super().__init__()
         self.reactor, self.allowed, self.line = reactor, allowed, line
         self.streams: list[LiveStream] = []
-        self._most, self._beat = most, beat
-        self._records: deque[WrittenEvent] = deque(before, maxlen=kept)
+        self._records: deque[WrittenEvent] = deque(before, maxlen=KEPT)
         self._beats = LoopingCall(self._tell)
         self._beats.clock = reactor
 
@@ -132,8 +124,8 @@ class LiveResource(Resource):
             return
         if not allowed:
             _refuse(request, HTTPStatus.FORBIDDEN, FORBIDDEN)
-        elif len(self.streams) >= self._most:
-            busy = f"{self._most} pages watch already. Close one of them"
+        elif len(self.streams) >= MOST_STREAMS:
+            busy = f"{MOST_STREAMS} pages watch already. Close one of them"
             _refuse(request, HTTPStatus.SERVICE_UNAVAILABLE, busy)
         else:
             request.setHeader(b"content-type", b"text/event-stream; charset=utf-8")
@@ -141,7 +133,7 @@ class LiveResource(Resource):
             if request.method == b"HEAD":
                 return request.finish()
             if not self._beats.running:
-                self._beats.start(self._beat, now=False)
+                self._beats.start(BEAT_SECONDS, now=False)
             LiveStream(self, request)
         return None
 
@@ -186,14 +178,11 @@ class LiveStream:
         if self._paused or self not in self._live.streams:
             return
         found, gap = self._live.since(self._after)
-        now = found[:_MOST_AT_ONCE]
         chunks = [b'event: gap\ndata: {"after":%d}\n\n' % self._after] if gap else []
-        chunks += [self._event(each) for each in now if self._takes(each)]
-        self._after = now[-1].number if now else self._after
+        chunks += [self._event(each) for each in found if self._takes(each)]
+        self._after = found[-1].number if found else self._after
         if chunks:
             self._request.write(b"".join(chunks))
-        if len(found) > len(now):  # in a turn of its own, and if the connection takes it
-            self._live.reactor.callLater(0, self.wake)
 
     def beat(self) -> None:
         """Tell the browser that the line lives, and look whether it still may watch."""

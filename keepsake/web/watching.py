@@ -124,8 +124,5 @@ def _memory(agent_id: int, number: int) -> Memory | None:
     if (mind := mind_by_number(agent_id)) is None:
         return None
     with suppress(KeepsakeError, OSError):
-        window = mind.memory.context().window
-        if window and number >= window[0].number:
-            return next((each for each in reversed(window) if each.number == number), None)
         return next(iter(mind.memory.memory.archive.read(number, number)), None)
     return None

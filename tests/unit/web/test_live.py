@@ -57,7 +57,7 @@ class World:
     def __init__(self) -> None:
         self.clock, self.number, self.asked = Reactor(), 0, 0
         self.answer: Any = True
-        self.live = LiveResource(self.clock, self.check, kept=200, most=3)
+        self.live = LiveResource(self.clock, self.check)
 
     def check(self, cookies: bytes) -> Deferred[bool]:
         self.asked += 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from keepsake.agent.mind import Mind, Tended
 from keepsake.agent.runtime import runtime
 from keepsake.contrib.evennia.agents import AgentMixin
@@ -23,11 +25,11 @@ from keepsake.prompt.sections import Rendered
 LONGEST_PROFILE = 4000
 VIEWS: dict[str, View] = {
     "compaction": compaction.view,
-    "journal": books.journal,
+    "journal": partial(books.book, "journal"),
     "memories": why.memories,
     "note": books.note,
-    "notes": books.notes,
-    "people": books.people,
+    "notes": partial(books.book, "notes"),
+    "people": partial(books.book, "people"),
     "pin": books.pin,
     "recall": why.search,
     "why": why.view,
@@ -71,10 +73,10 @@ class CmdAgent(BuilderCommand):
       @agent/compaction <name> [<n>]      its compactions, or one of them with
                                           the memories that it covers;
                                           |w/compaction/undo|n: take the last back
-      @agent/journal <name> [<words>]     its journal, or the entries with these
-                                          words, or of a day: 2026-11-21
+      @agent/journal <name> [<words>]     its journal: the newest days, or those
+                                          with these words: 2026-11-21 cup
       @agent/people <name> [<who>]        its pages about people
-      @agent/notes <name>                 its notes
+      @agent/notes <name> [<words>]       its notes
       @agent/note <name>/<title> [= <text>]  read a note, or add to it
       @agent/pin <name> [= <text>]        see its pins, or add one;
                                           |w/pin/remove <name> = <n>|n

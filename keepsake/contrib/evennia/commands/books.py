@@ -2,57 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, date, datetime
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
 
-from keepsake.agent.runtime import runtime
-from keepsake.books.entries import JournalEntry
-from keepsake.books.journal import Journal
 from keepsake.books.kept_lines import PINNED_LIMIT, Commitment, Commitments, Pinned
-from keepsake.books.notes import Note, NoteBook
-from keepsake.books.people import PeopleBook
-from keepsake.books.person_page import written
 from keepsake.contrib.evennia.commands.base import (
     Query,
-    ago,
-    hung,
     one_line,
     plain,
-    shortened,
     table,
 )
 from keepsake.contrib.evennia.wording import counted
 from keepsake.errors import KeepsakeError
 
-NEWEST = 30
-"""Entries of the journal that are shown when nothing is asked for."""
-MOST = 300
-"""Entries, or people, that are shown at most."""
+SHOWN = 5
+"""Files that are shown whole; the others are named."""
 
-# -- notes and pins
+# -- what it keeps in files
 
 
-def notes(query: Query) -> Callable[[], str]:
-    """``@notes``: the notes that an agent keeps; what cannot be read is named."""
-    name, book = query.name, query.mind.books.notes
-    return lambda: _listed(name, book)
+def book(kind: str, query: Query) -> Callable[[], str]:
+    """``@journal``, ``@notes``, ``@people``: its newest files, or those with the words."""
+    name, mind, words = query.name, query.mind, query.words.casefold().split()
+
+    def work() -> str:
+        mind.look()  # what happened a moment ago is wanted too
+        files = sorted((mind.memory.folder / kind).glob("[!.]*.md"), key=_changed, reverse=True)
+        texts = {path: path.read_text(encoding="utf-8", errors="replace") for path in files}
+        found = [
+            path
+            for path, text in texts.items()
+            if all(word in f"{path.stem} {text}".casefold() for word in words)
+        ]
+        lines = [f"|w{name}'s {kind}|n, {len(found)} of {counted(len(files), 'file')}"]
+        for path in found[:SHOWN]:
+            lines += [f"|x-- {plain(path.name)} --|n", plain(texts[path].strip())]
+        if more := [path.stem for path in found[SHOWN:]]:
+            lines.append(f"|xand:|n {plain(', '.join(more))}")
+        return "\n".join(lines)
+
+    return work
 
 
-def _listed(name: str, book: NoteBook) -> str:
-    found, now = book.all(), datetime.now(UTC)
-    if not found:
-        return "\n".join([f"{name} has no notes.", *_problems(book.problems)])
-    rows = [
-        (plain(each.title), ago(each.updated, now), len(each.text), one_line(each.text, 80))
-        for each in found
-    ]
-    where = f"{counted(len(found), 'note')} in {plain(str(book.folder))}"
-    shown = table(("Title", "Updated", "Size", "Text"), rows)
-    return "\n".join([shown, where, *_problems(book.problems)])
-
-
-def _problems(found: Sequence[str]) -> list[str]:
-    return [f"|r{plain(each)}|n" for each in found]
+def _changed(path: Path) -> float:
+    return path.stat().st_mtime
 
 
 def note(query: Query) -> Callable[[], str]:
@@ -63,23 +57,12 @@ def note(query: Query) -> Callable[[], str]:
     place = agent.location.key if agent.location else ""
 
     def work() -> str:
-        if query.words:
-            new = keeper.write_note(query.title, query.words, place=place, by="builder")
-            return f"|gWritten|n into {owner}'s note {plain(new.title)} ({plain(str(new.path))})."
-        if found := keeper.books.notes.find(query.title):
-            return _one(found)
-        raise keeper.books.notes.unknown(query.title)
+        if not query.words:
+            return book("notes", replace(query, words=query.title))()
+        new = keeper.write_note(query.title, query.words, place=place, by="builder")
+        return f"|gWritten|n into {owner}'s note {plain(new.title)} ({plain(str(new.path))})."
 
     return work
-
-
-def _one(found: Note) -> str:
-    times = (("written", found.created), ("updated", found.updated))
-    facts = [f"{what} {time.astimezone():%Y-%m-%d %H:%M}" for what, time in times]
-    facts += [f"in {found.place}"] if found.place else []
-    facts += [f"because: {found.reason}"] if found.reason else []
-    head = f"|w{plain(found.title)}|n ({plain('; '.join(facts))})"
-    return f"{head}\n{plain(found.text)}\n|x{plain(str(found.path))}|n"
 
 
 def pin(query: Query) -> Callable[[], str]:
@@ -137,91 +120,3 @@ def rules_dropped(books: Sequence[tuple[str, Commitments]], person: str) -> str:
         raise KeepsakeError(f"No agent has one of {plain(person)}", "See them: @rules")
     told = ", ".join(f"{name} {count}" for name, count in gone.items())
     return f"|gDropped|n what was open with {plain(person)}: {told}."
-
-
-# -- the journal
-
-
-def journal(query: Query) -> Callable[[], str]:
-    """``@journal``: the newest entries, or those with some words, such as ``2026-11-21 cup``."""
-    name, words, book = query.name, query.words, query.mind.books.journal
-    return lambda: _entries(name, book, words)
-
-
-def _entries(name: str, book: Journal, words: str) -> str:
-    entries = book.entries()
-    found, what = _asked(entries, words)
-    none = f"{name}'s journal has nothing {plain(what)}." if entries else ""
-    title = f"|w{name}'s journal|n {plain(what)}"
-    lines = [title, *_told(found[-MOST:])] if found else [none or f"{name}'s journal is empty."]
-    return "\n".join([*lines, *_problems(book.problems)])
-
-
-def _asked(entries: Sequence[JournalEntry], words: str) -> tuple[Sequence[JournalEntry], str]:
-    """The entries that are meant, oldest first, and what that is, in words."""
-    if not words:
-        newest = entries[-NEWEST:]
-        return newest, f"(the newest {len(newest)} of {counted(len(entries), 'entry')})"
-    wanted = words.casefold().split()
-    texts = ((each, f"{_local(each)} {each.text}".casefold()) for each in entries)
-    return [each for each, text in texts if all(word in text for word in wanted)], f"of {words!r}"
-
-
-def _local(entry: JournalEntry) -> date:
-    return entry.time.astimezone().date()
-
-
-def _told(entries: Sequence[JournalEntry]) -> Iterator[str]:
-    """Two lines an entry, with the day before those of a new day."""
-    day: date | None = None
-    for entry in entries:
-        if _local(entry) != day:
-            day = _local(entry)
-            yield f"|x-- {day:%A %d %B %Y} --|n"
-        head = f"|w{entry.importance:>3}|n |x{entry.time.astimezone():%H:%M}|n"
-        yield f"{head} {plain(hung(entry.text, 10))}"
-        of = f"; memories {', '.join(map(str, entry.memories))}" if entry.memories else ""
-        yield f"{' ' * 10}|x{entry.id}, judged by {entry.judge}; {entry.origin.value}{of}|n"
-
-
-# -- people
-
-
-def people(query: Query) -> Callable[[], str]:
-    """``@people``: whom an agent knows, or its pages of one person."""
-    name, who, known = query.name, query.words, query.mind.books
-    now, archive = runtime().clock.now(), query.mind.memory.memory.archive
-
-    def work() -> str:
-        known.settle(archive)  # what happened a moment ago is wanted too
-        text = _pages(name, known.people, who) if who else _known(name, known.people, now)
-        return "\n".join([text, *_problems(known.people.problems)])
-
-    return work
-
-
-def _known(name: str, book: PeopleBook, now: datetime) -> str:
-    found = book.all()
-    if not found:
-        return f"{name} knows nobody yet."
-    cut = f", the {MOST} met last" if len(found) > MOST else ""
-    rows = [
-        (
-            plain(each.name),
-            plain(shortened(", ".join(each.names[:-1]), 30)) or "-",
-            ago(each.last_met, now),
-            each.meetings,
-        )
-        for each in found[:MOST]
-    ]
-    shown = table(("Who", "Was called", "Last met", "Meetings"), rows)
-    return f"|w{name} knows {counted(len(found), 'person')}|n{cut}\n{shown}"
-
-
-def _pages(name: str, book: PeopleBook, who: str) -> str:
-    """The pages of whoever is called so, as their files have them."""
-    if found := book.find(who):
-        return "\n".join(plain(written(each)) for each in found)
-    raise KeepsakeError(
-        f"{name} knows nobody called {shortened(who)!r}", f"See all of them: @people {name}"
-    )
