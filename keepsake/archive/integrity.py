@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -48,36 +47,29 @@ def check(archive: Archive, context: MemoryContext, summaries: SummaryFolder) ->
 
 def check_lines(archive: Archive) -> IntegrityReport:
     """Whether every line can be read and no memory is missing: a second per 200,000 memories."""
-    lines, numbers, cleared, problems = 0, list[int](), 0, list[str]()
+    lines = memories = newest = cleared = 0
+    problems, expected = list[str](), 1
     for position, record in archive.forwards():
         lines += 1
         if record is None:
             problems.append(f"the archive line {position} cannot be read")
             continue
+        if (kind := record.get("type")) not in ("memory", "clear"):
+            continue
         try:
-            match record.get("type"):
-                case "memory":
-                    numbers.append(int(record["n"]))
-                case "clear":
-                    cleared = int(record["n"])
+            number = int(record["n"])
         except (KeyError, TypeError, ValueError):
             problems.append(f"the archive line {position} lacks its number")
-    problems += numbering_problems(numbers)
-    newest = numbers[-1] if numbers else 0
-    return IntegrityReport(lines, len(numbers), tuple(problems), newest, cleared)
-
-
-def numbering_problems(numbers: Iterable[int]) -> list[str]:
-    """Where the numbers 1, 2, 3 … miss one or double one."""
-    problems = []
-    expected = 1
-    for number in numbers:
+            continue
+        if kind == "clear":
+            cleared = number
+            continue
         if number > expected:
             problems.append(f"memories {expected}-{number - 1} are missing from the archive")
         elif number < expected:
             problems.append(f"memory {number} stands twice in the archive")
-        expected = max(expected, number + 1)
-    return problems
+        newest, memories, expected = number, memories + 1, max(expected, number + 1)
+    return IntegrityReport(lines, memories, tuple(problems), newest, cleared)
 
 
 def tier_problems(context: MemoryContext, first: int = 1) -> list[str]:

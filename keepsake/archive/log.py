@@ -14,6 +14,7 @@ import re
 import threading
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -192,10 +193,8 @@ class Archive:
     def _find_last_number(self) -> int:
         for record in self.backwards():
             if record.get("type") == "memory":
-                try:
+                with suppress(KeyError, TypeError, ValueError):
                     return int(record["n"])
-                except (KeyError, TypeError, ValueError):
-                    self.reports.append(f"a memory without its number: {str(record)[:80]}")
         return 0
 
     # -- reading

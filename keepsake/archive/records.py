@@ -172,11 +172,6 @@ class Summary:
     tokens_before: int = 0  # estimated tokens of what it was made from
     tokens_after: int = 0
 
-    @property
-    def count(self) -> int:
-        """How many memories it covers."""
-        return self.last - self.first + 1
-
     def to_record(self) -> dict[str, Any]:
         """Part of an archive line of type ``compaction``."""
         return {

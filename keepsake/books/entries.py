@@ -25,7 +25,6 @@ from datetime import date, datetime, time
 from enum import StrEnum
 from itertools import pairwise
 
-from keepsake.errors import NoteRefused
 from keepsake.language.perception import MONTHS, for_prompt, one_line, short_day, writable
 from keepsake.ports import Tokens
 
@@ -112,22 +111,6 @@ class JournalEntry:
     def is_insight(self) -> bool:
         """Whether the agent concluded it from other entries, at night."""
         return self.origin is EntryOrigin.INFERRED and self.judge is Judge.MODEL
-
-
-def checked(entry: JournalEntry) -> JournalEntry:
-    """A new entry as a file can hold it.
-
-    Raises:
-        NoteRefused: Its text is empty or too long.
-    """
-    found, length = normal(entry), len(" ".join(entry.text.split()))
-    if not any(char.isalnum() for char in found.text):
-        raise NoteRefused("The journal entry has no words", "Write: journal <what happened>")
-    if length > LONGEST:
-        raise NoteRefused(
-            f"That is {length:,} characters", f"Write at most {LONGEST:,} characters an entry"
-        )
-    return found
 
 
 def normal(entry: JournalEntry) -> JournalEntry:

@@ -18,11 +18,12 @@ from keepsake.books.entries import (
     JournalEntry,
     Judge,
     appended,
-    checked,
+    normal,
     parse,
     telling_of,
 )
 from keepsake.books.files import NO_OWNER, Owner, RecordStore, pages
+from keepsake.errors import NoteRefused
 from keepsake.language.heard import given_by_me, given_to_me, heard, meant_for, own_words
 from keepsake.markdown_config import FileSettings, between
 from keepsake.prompt.script import about_memory
@@ -108,15 +109,19 @@ class Journal:
     ) -> JournalEntry:
         """Write an entry; blocks. The same text about the same people is written once a day.
 
+        Of a text that is too long the beginning is kept.
+
         Returns:
             The entry that holds it.
 
         Raises:
-            NoteRefused: The text is empty or too long, or the file cannot be read or written.
+            NoteRefused: The text is empty, or the file cannot be read or written.
         """
         time = now.astimezone().replace(microsecond=0)
         numbers, people = tuple(memories), tuple(who)
-        new = checked(JournalEntry("", time, text, importance, judge, origin, numbers, people))
+        new = normal(JournalEntry("", time, text, importance, judge, origin, numbers, people))
+        if not any(map(str.isalnum, new.text)):
+            raise NoteRefused("The journal entry has no words", "Write: journal <what happened>")
         result, is_new = new, True
 
         def make(source: str | None, file: DayFile | None) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from itertools import islice, takewhile
@@ -135,11 +135,10 @@ def why_did(log: Path, archive: Archive, agent: str, agent_id: int, n: int = 1) 
         if len(found) < n:
             what = f"So far back nothing is known: {len(found):,} of {agent}'s acts are known"
             raise KeepsakeError(what, "Ask for a smaller number")
-        act, whose = found[-1], {"agent": agent, "nth": n}
+        act = found[-1]
         record = None if act.event in _BY_RULE else _thought_of(act, log, agent_id)
-        if record is None:
-            return _from_archive(archive, act, whose)
-        return _from_log(log, archive, record, act, whose)
+        told = _logged(log, archive, record, act) if record else _archived(archive, act)
+        return Why(agent=agent, nth=n, command=act.text, act=act, **told)
 
 
 def _thought_of(act: Memory, log: Path, agent_id: int) -> Record | None:
@@ -153,9 +152,7 @@ def _thought_of(act: Memory, log: Path, agent_id: int) -> Record | None:
     return None
 
 
-def _from_log(
-    log: Path, archive: Archive, record: Record, act: Memory, whose: Mapping[str, Any]
-) -> Why:
+def _logged(log: Path, archive: Archive, record: Record, act: Memory) -> dict[str, Any]:
     """What led to an act of whose thought the log tells; blocks."""
     seq, found = int(record["seq"]), record.get("recalled") or ()
     recalled = tuple(_event(Recalled, each) for each in found if isinstance(each, dict))
@@ -176,42 +173,31 @@ def _from_log(
             missing.append(f"The archive does not hold compaction {number}, whose summaries it had")
     guards = newest_first(log, kind=Guard.kind, agent_id=told.agent_id, most=MOST_BYTES)
     near = [*takewhile(lambda each: each["seq"] > seq - MOST_GUARDED, guards)]
-    return Why(
-        **whose,
-        time=time,
-        command=act.text,
-        reason=told.reason,
-        seq=seq,
-        trigger=told.trigger,
-        cause=_one(archive, told.cause),
-        act=act,
-        recalled=tuple(_shown(told.recalled, archive, past, prompt)),
-        **_basis(archive, texts, act.text, told.reason),
-        window=(told.recent + 1, told.total) if told.total else None,
-        thought=told,
-        guards=tuple(
-            _event(Guard, each)
-            for each in reversed(near)
-            if each["seq"] < seq and each.get("cause") == told.cause
-        ),
-        missing=tuple(missing),
-    )
+    near = [each for each in near if each["seq"] < seq and each.get("cause") == told.cause]
+    return _basis(archive, texts, act.text, told.reason) | {
+        "time": time,
+        "reason": told.reason,
+        "seq": seq,
+        "trigger": told.trigger,
+        "cause": _one(archive, told.cause),
+        "recalled": tuple(_shown(told.recalled, archive, past, prompt)),
+        "window": (told.recent + 1, told.total) if told.total else None,
+        "thought": told,
+        "guards": tuple(_event(Guard, each) for each in reversed(near)),
+        "missing": tuple(missing),
+    }
 
 
-def _from_archive(archive: Archive, act: Memory, whose: Mapping[str, Any]) -> Why:
+def _archived(archive: Archive, act: Memory) -> dict[str, Any]:
     """What the archive alone tells of an act; blocks."""
     texts = summaries_at(archive, act.time)
-    return Why(
-        **whose,
-        time=act.time,
-        command=act.text,
-        reason=act.reason,
-        trigger=_BY_RULE.get(act.event, ""),
-        act=act,
-        **_basis(archive, texts, act.text, act.reason),
-        window=(texts.summarised + 1, act.number - 1),
-        missing=(_NO_THOUGHT if act.event in _ASKED_NOBODY else _NOT_LOGGED,),
-    )
+    return _basis(archive, texts, act.text, act.reason) | {
+        "time": act.time,
+        "reason": act.reason,
+        "trigger": _BY_RULE.get(act.event, ""),
+        "window": (texts.summarised + 1, act.number - 1),
+        "missing": (_NO_THOUGHT if act.event in _ASKED_NOBODY else _NOT_LOGGED,),
+    }
 
 
 def _event[T](kind: type[T], record: Record) -> T:

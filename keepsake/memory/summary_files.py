@@ -111,7 +111,6 @@ class SummaryFolder:
             "kind": f"{TIER_NAMES[tier]} summary",
             "memory_range_start": summary.first,
             "memory_range_end": summary.last,
-            "memories": summary.count,
             "tokens_before": summary.tokens_before,
             "tokens_after": summary.tokens_after,
             "model": summary.model,
