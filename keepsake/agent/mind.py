@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from keepsake.agent.acting import Actor
-from keepsake.agent.agent_log import ThoughtLog, logged
+from keepsake.agent.agent_log import logged
 from keepsake.agent.memory.books import Books
 from keepsake.agent.memory.compacting import Compactions
 from keepsake.agent.memory.keeper import MemoryTools
@@ -17,7 +15,6 @@ from keepsake.agent.sleep.night_tasks import NightWork
 from keepsake.agent.sleep.sleeper import Sleeper
 from keepsake.agent.surroundings import Body, Life
 from keepsake.agent.thinker import Thinker
-from keepsake.agent.turn import Turn
 
 type Tended = tuple[bool, str]
 """Whether anything was done, and what, in words."""
@@ -40,17 +37,8 @@ class Mind:
         recaller = Recaller(life, books.notes, memory, services)
         self.keeper = MemoryTools(memory, books, recaller, self.compactions, services)
         self.actor = Actor(memory, self.keeper)
-        thoughts = ThoughtLog(life.name, services.events)
-        begun = partial(
-            Turn,
-            life=life,
-            keeper=self.keeper,
-            actor=self.actor,
-            thoughts=thoughts,
-            services=services,
-        )
         self.thinker = Thinker(
-            *(life, memory, thoughts, services), begun=begun, drowsy=lambda: self.sleeper.walking
+            *(life, self.keeper, self.actor, services), drowsy=lambda: self.sleeper.walking
         )
         nights = Nights(life.name, NightWork(memory, books, services).tasks, services)
         self.sleeper: Sleeper = Sleeper(memory, self.thinker, nights, services)

@@ -13,9 +13,10 @@ from typing import Any
 
 from twisted.internet.defer import Deferred
 
+from keepsake.agent.acting import Actor
 from keepsake.agent.agent_log import ThoughtLog
 from keepsake.agent.attention import DIRECT, IDLE, Attention, EventKind, Impulse
-from keepsake.agent.memory.memory import MemoryComponent
+from keepsake.agent.memory.keeper import MemoryTools
 from keepsake.agent.runtime import Alarm, Runtime
 from keepsake.agent.surroundings import (
     Body,
@@ -47,37 +48,40 @@ class Thinker:
 
     Args:
         life: Whose thoughts they are.
-        memory: What it has experienced.
-        thoughts: What came of its thoughts, since the server started.
+        keeper: What it has experienced.
+        actor: Its hands and its voice.
         services: What all agents run on.
-        begun: Makes a turn from an impulse, an agent and callbacks of the thinker.
         drowsy: Whether it is on its way somewhere, and thinks only of players.
 
     Attributes:
         body: Gives the agent as it is now; None if it has been deleted.
-        log: What came of its thoughts.
+        log: What came of its thoughts since the server started.
         turn: The thought under way; None if none is.
     """
 
     def __init__(
         self,
         life: Life,
-        memory: MemoryComponent,
-        thoughts: ThoughtLog,
+        keeper: MemoryTools,
+        actor: Actor,
         services: Runtime,
         *,
-        begun: Callable[..., Turn],
         drowsy: Callable[[], bool],
     ) -> None:
-        self.log = thoughts
+        self.log = ThoughtLog(life.name, services.events)
         self.turn: Turn | None = None
-        self.body, self._memory, self._services = life.body, memory, services
+        self.body, self._memory, self._services = life.body, keeper.memory, services
         self._seconds, self._drowsy = services.seconds, drowsy
         self._pause, self._wake_up = Alarm(services.timer), Alarm(services.timer)
         settings = services.thinking.current
         self._attention = Attention(settings, services.random, self._seconds())
         self._begun = partial(
-            begun,
+            Turn,
+            life=life,
+            keeper=keeper,
+            actor=actor,
+            thoughts=self.log,
+            services=services,
             pause=self._pause,
             still_wanted=lambda: self._attention.still_wanted() if self._look() else None,
         )

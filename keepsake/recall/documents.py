@@ -45,8 +45,6 @@ class Document(NamedTuple):
     speaker: str = ""
     place: str = ""
     title: str = ""
-    # the stems of its words, each between blanks; empty for one that no index has seen yet
-    stemmed: str = ""
 
 
 @dataclass(frozen=True, slots=True)

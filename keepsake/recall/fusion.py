@@ -13,7 +13,6 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
 from operator import truediv
@@ -36,62 +35,64 @@ _CALIBRATION = 5
 _SPEECH = re.compile(r"(?:say|whisper|shout|ask) ")
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """What each sign is worth, in standard deviations of the likeness of meaning."""
+# -- what each sign is worth, in standard deviations of the likeness of meaning
 
-    # BM25 as a share of what a text with all the question's words would have, so that a question of
-    # which one common word was found does not go by that word
-    words: float = 5.0
-    meaning: float = 1.0  # cosine similarity as a z-score over the candidates
-    # what the meaning of each neighbour counts in that of a memory; of one further off less, down
-    # to a third of it at :data:`_REACH`
-    nearby: float = 0.3
-    speaker: float = 2.5  # said or done by somebody whom the question names
-    asker: float = 8.0  # said by whoever asks about their own life
-    linked: float = 1.0  # has a rare word of the best by words or by meaning
-    place: float = 0.4  # lived at a place that the question names
-    time: float = 3.5  # lived at a time that the question names
-    when: float = 0.75  # for a text that names a time, when one is asked for
-    # taken off from what the agent said itself: it may be a model's nonsense, or say again what
-    # somebody else said
-    own: float = 1.0
-    asking: float = 0.8  # taken off from a line that only asks, when a question is to be answered
-    full: float = 2.0  # for a line of :data:`_FULL_LINE` words or more, less for a shorter one
-    answer: float = 0.1  # part of the score of a line that asks which the next line gets
-    recent: float = 0.6  # what the newest memory gets in a scene, halved with every ``half_life``
-    half_life: timedelta = timedelta(days=3)
-
-
-@dataclass(frozen=True, slots=True)
-class Candidates:
-    """What the indexes found, and each one's scores by key; None if it could not be asked."""
-
-    documents: Mapping[str, Document]
-    words: Mapping[str, float] | None
-    meaning: Mapping[str, float] | None
-    linked: Collection[str] = ()  # keys of those that have a rare word of the best
+_WORDS = 5.0
+"""BM25 as a share of what a text with all the question's words would have, so that a question of
+which one common word was found does not go by that word."""
+_NEARBY = 0.3
+"""What the meaning of each neighbour counts in that of a memory; of one further off less, down to a
+third of it at :data:`_REACH`."""
+_SPEAKER = 2.5
+"""Said or done by somebody whom the question names."""
+_ASKER = 8.0
+"""Said by whoever asks about their own life."""
+_LINKED = 1.0
+"""Has a rare word of the best by words or by meaning."""
+_TIME = 3.5
+"""Lived at a time that the question names."""
+_WHEN = 0.75
+"""For a text that names a time, when one is asked for."""
+_OWN = 1.0
+"""Taken off from what the agent said itself: it may be a model's nonsense, or say again what
+somebody else said."""
+_ASKING = 0.8
+"""Taken off from a line that only asks, when a question is to be answered."""
+_FULL = 2.0
+"""For a line of :data:`_FULL_LINE` words or more, less for a shorter one."""
+_RECENT, _HALF_LIFE = 0.6, timedelta(days=3).total_seconds()
+"""What the newest memory gets in a scene, halved with every so many seconds."""
 
 
 def rank(
     question: RecallQuery,
-    found: Candidates,
+    documents: Sequence[Document],
+    words: Mapping[str, float],
+    meaning: Mapping[str, float],
     now: datetime,
     *,
     limit: int,
+    linked: Collection[str] = (),
     kinds: Mapping[DocumentKind, int] | None = None,
     scene: bool = False,
-    weights: Weights = Weights(),
     agent: str = "",
 ) -> list[Hit]:
     """The ``limit`` best candidates, best first, each with the reasons for its place.
 
-    ``kinds`` says how many of each kind, in place of ``limit``. What ``agent`` said itself counts
-    for less; without a name nobody is the agent.
+    Args:
+        question: What is asked.
+        documents: The candidates.
+        words: What the index of words says of them, by key.
+        meaning: What the vectors say.
+        now: The present time.
+        limit: The most hits.
+        linked: Keys of those that have a rare word of the best.
+        kinds: How many of each kind, in place of ``limit``.
+        scene: Whether what is recent counts more.
+        agent: Whose own words count for less; empty for nobody's.
     """
     # From here on a candidate is its place in these lists.
-    documents = list(found.documents.values())
-    said = [each.stemmed or stemmed(f"{each.text} {each.title}") for each in documents]
+    said = [stemmed(f"{each.text} {each.title}") for each in documents]
     wanted = [(term, f" {stem(term)} ") for term in question.terms]
     told = [[term for term, stems in wanted if stems in held] for held in said]
     near, beside = _near(documents)
@@ -102,29 +103,20 @@ def rank(
         and "?" in each.text
         and each.text.rstrip(' "”’)').endswith("?")
     }
-    scores = _by_signs(question, documents, now, scene=scene, weights=weights)
-    words = _by_words(question, found.words or {}, documents, told, beside)
-    meaning = _by_meaning(found.meaning or {}, documents, near, weights.nearby)
+    scores = _by_signs(question, documents, now, scene=scene)
+    by_words = _by_words(question, words, documents, told, beside)
+    by_meaning = _by_meaning(meaning, documents, near)
     for place, document in enumerate(documents):
-        scores[place] += weights.words * words[place] + weights.meaning * meaning[place]
-        scores[place] += weights.linked * (document.key in found.linked)
+        scores[place] += _WORDS * by_words[place] + by_meaning[place]
+        scores[place] += _LINKED * (document.key in linked)
         if place in asking and not scene:
-            scores[place] -= weights.asking
+            scores[place] -= _ASKING
         if agent and document.speaker == agent and _SPEECH.match(document.text):
-            scores[place] -= weights.own
+            scores[place] -= _OWN
     if question.when and not scene:
         for place in heapq.nlargest(_MAY_TELL, range(len(scores)), key=scores.__getitem__):
             if tells_when(documents[place].text):
-                scores[place] += weights.when
-    # What a line that asks gives to the line after it.
-    given = {
-        place: weights.answer * scores[other]
-        for other in asking.intersection(beside)
-        for place in beside[other]
-        if documents[other].first < documents[place].first and scores[other] > 0.0
-    }
-    for place, gift in given.items():
-        scores[place] += gift
+                scores[place] += _WHEN
     hits, left = list[Hit](), Counter(kinds or dict.fromkeys(DocumentKind, limit))
     # Of equals the one that was lived later, whatever the clock said.
     ranks = [(-scores[n], -each.last, each.key, n) for n, each in enumerate(documents)]
@@ -133,13 +125,13 @@ def rank(
         if (not kinds and len(hits) == limit) or not left[document.kind]:
             continue
         left[document.kind] -= 1
-        # The neighbour that helped: it asked for this, or holds words that this lacks.
+        # The neighbour that helped: it holds words that this lacks.
         helped = [
             documents[other].first
             for other in beside.get(place, ())
-            if (place in given and other in asking) or set(told[other]).difference(told[place])
+            if set(told[other]).difference(told[place])
         ]
-        likeness = (found.meaning or {}).get(document.key)
+        likeness = meaning.get(document.key)
         reasons = _reasons(question, document, told[place], likeness, helped)
         hits.append(Hit(document, scores[place], reasons))
     return hits
@@ -170,11 +162,10 @@ def _by_signs(
     now: datetime,
     *,
     scene: bool,
-    weights: Weights,
 ) -> list[float]:
-    """What people, places and times that the question names speak for each, its length and age."""
-    life, moment = weights.half_life.total_seconds(), now.timestamp()
-    scores, lived, latest = list[float](), dict[str, float](), moment
+    """What people and times that the question names speak for each, its length and age."""
+    moment = latest = now.timestamp()
+    scores, lived = list[float](), dict[str, float]()
     for document in sorted(documents, key=lambda each: -each.last) if scene else ():
         # A clock may be put back.
         latest = min(latest if document.last else moment, document.time.timestamp())
@@ -182,16 +173,14 @@ def _by_signs(
     for document in documents:
         speaker, total = document.speaker.casefold(), 0.0
         if speaker in question.names:
-            total += weights.speaker
+            total += _SPEAKER
         if question.asker and speaker == question.asker:
-            total += weights.asker
-        if question.names and document.place.casefold() in question.names:
-            total += weights.place
+            total += _ASKER
         if question.times and any(s.start <= document.time < s.end for s in question.times):
-            total += weights.time
-        total += weights.full * min((document.text.count(" ") + 1) / _FULL_LINE, 1.0)
+            total += _TIME
+        total += _FULL * min((document.text.count(" ") + 1) / _FULL_LINE, 1.0)
         if scene:
-            total += weights.recent * 2.0 ** -max((moment - lived[document.key]) / life, 0.0)
+            total += _RECENT * 2.0 ** -max((moment - lived[document.key]) / _HALF_LIFE, 0.0)
         scores.append(total)
     return scores
 
@@ -222,14 +211,13 @@ def _by_meaning(
     likeness: Mapping[str, float],
     documents: Sequence[Document],
     near: Sequence[tuple[int, int, int]],
-    nearby: float,
 ) -> list[float]:
     """Z-scores of the likeness of each candidate, averaged with its neighbours in the scene."""
     lowest = min((likeness[d.key] for d in documents if d.key in likeness), default=0.0)
     found = [likeness.get(document.key, lowest) for document in documents]
     totals, whole = found.copy(), [1.0] * len(found)
     for one, other, distance in near:
-        part = nearby * (1.0 - (distance - 1) / _REACH)
+        part = _NEARBY * (1.0 - (distance - 1) / _REACH)
         totals[one] += part * found[other]
         totals[other] += part * found[one]
         whole[one] += part
@@ -252,8 +240,6 @@ def _reasons(
     found = [f"{BY_WORDS}{', '.join(told)}"] if told else []
     if speaker and (speaker in question.names or speaker == question.asker):
         found.append(f"said by {document.speaker}")
-    if document.place and document.place.casefold() in question.names:
-        found.append(f"at {document.place}")
     if any(span.start <= document.time < span.end for span in question.times):
         found.append(f"{document.time.astimezone():%-d %B %Y}")
     if likeness is not None:

@@ -35,8 +35,6 @@ _ASKING_WORDS = """
 _ASKING = frozenset(_ASKING_WORDS.split())
 """Words of questions that no answer need hold."""
 _POSSESSIVE = re.compile(r"['’]s?\b")
-_BEFORE_OTHERS = "at|in|to|from|of|near|with|for|by|about|on"
-"""After one of these a name is a place, or somebody whom the teller would name."""
 _UNKNOWN = re.compile(r"(?<=\s)(?<![.!?:]\s)(?!I\b)[A-Z][\w-]+(?:['’]s?\b)?")
 """A capitalised word that does not begin a sentence."""
 _OF_ASKER = re.compile(r"\b(?:my|mine|me|myself|i|i['’](?:m|ve|ll|d))\b", re.I)
@@ -96,11 +94,10 @@ def read(text: str, names: Collection[str], now: datetime, asker: str = "") -> R
         told = said if colon and who.casefold() in known else line
         if told.strip() and told.strip().casefold() not in known:
             lines.append(told)
-    for line in lines or [text]:  # "Tom's cup" is "my cup", and "at the Kettle" is "at"
+    for line in lines or [text]:  # "Tom's cup" is "my cup"
         told = line
         for name in (_whole(each).pattern for each in known):
             told = pattern(rf"{name}['’]s?(?!\w)", re.I).sub("my", told)
-            told = pattern(rf"\b({_BEFORE_OTHERS}) {name}", re.I).sub(r"\1", told)
             told = pattern(name, re.I).sub("I", told)
         meaning.append(" ".join(told.split()) or line)
     nameless = [" ".join(_UNKNOWN.sub("", each).split()) for each in meaning]
@@ -123,8 +120,9 @@ def read(text: str, names: Collection[str], now: datetime, asker: str = "") -> R
     )
 
 
+@lru_cache(maxsize=8192)  # searches meet the same lines again
 def stemmed(text: str) -> str:
-    """The stems of the words of ``text`` as :attr:`Document.stemmed` holds them: between blanks."""
+    """The stems of the words of ``text``, each between blanks."""
     return f" {' '.join(sorted(set(map(stem, words(_POSSESSIVE.sub('', text))))))} "
 
 

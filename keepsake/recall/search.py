@@ -14,7 +14,7 @@ from typing import Protocol
 from keepsake.errors import IndexUnavailable, KeepsakeError, ModelError
 from keepsake.ports import Clock, Embedder
 from keepsake.recall.documents import Document, DocumentKind, Hit
-from keepsake.recall.fusion import Candidates, Weights, rank
+from keepsake.recall.fusion import rank
 from keepsake.recall.query import read
 from keepsake.recall.words import WordIndex, row_of
 
@@ -53,12 +53,11 @@ class MemorySearch:
         *,
         names: Callable[[], Collection[str]],
         clock: Clock,
-        weights: Weights = Weights(),  # noqa: B008 - frozen
         agent: str = "",
         complain: Callable[[KeepsakeError], None] = lambda _: None,
     ) -> None:
         self._words, self._vectors, self._embedder = words, vectors, embedder
-        self._names, self._clock, self._weights = names, clock, weights
+        self._names, self._clock = names, clock
         self._complain, self._agent = complain, agent
         self._failing: set[str] = set()
 
@@ -145,23 +144,23 @@ class MemorySearch:
             lambda: self._words.search(more_of, _POOL, DocumentKind.MEMORY, before, rare=True),
         )
         linked = {document.key: document for document, _ in links or ()}
-        documents = {
-            key: document
-            for key, document in sorted(
-                (known | linked).items()
-            )  # as sums of floats depend on their order
+        documents = [
+            document
+            for _, document in sorted((known | linked).items())  # sums of floats depend on order
             if (kinds is None or document.kind in kinds)
             and (not before or document.last < before)
             and may(document)
-        }
+        ]
         return rank(
             question,
-            Candidates(documents, scores, None if near is None else meant, linked.keys() - best),
+            documents,
+            scores,
+            meant,
             now,
+            linked=linked.keys() - best,
             limit=limit,
             kinds=kinds,
             scene=scene,
-            weights=self._weights,
             agent=self._agent,
         )
 

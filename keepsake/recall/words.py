@@ -24,9 +24,9 @@ from keepsake.books.files import sync
 from keepsake.errors import IndexUnavailable
 from keepsake.language.perception import UNSPACED, writable
 from keepsake.recall.documents import SAME_SCENE, Document, DocumentKind
-from keepsake.recall.query import Span, stemmed
+from keepsake.recall.query import Span
 
-SCHEMA = 6
+SCHEMA = 7
 """Kept in ``PRAGMA user_version``; a file of another number is made anew."""
 _FAR, _NOTES = 1 << 62, 1 << 40
 _RANGES = {
@@ -47,7 +47,7 @@ _RARE = 4
 _TABLES = f"""
 CREATE VIRTUAL TABLE words USING fts5(
     text, title, around, key UNINDEXED, kind UNINDEXED, time UNINDEXED, first UNINDEXED,
-    last UNINDEXED, speaker UNINDEXED, place UNINDEXED, stemmed UNINDEXED, apart,
+    last UNINDEXED, speaker UNINDEXED, place UNINDEXED, apart,
     tokenize = 'porter unicode61'
 );
 INSERT INTO words (words, rank) VALUES ('rank', 'bm25(1.0, {_TITLE_WEIGHT}, {_AROUND_WEIGHT})');
@@ -55,8 +55,8 @@ CREATE TABLE waiting (id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UN
 CREATE TABLE state (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 PRAGMA user_version = {SCHEMA};
 """
-_FIELDS = "key, kind, text, time, first, last, speaker, place, title, stemmed"
-_STORED = "SELECT c3, c4, c0, c5, c6, c7, c8, c9, c1, c10 FROM words_content"
+_FIELDS = "key, kind, text, time, first, last, speaker, place, title"
+_STORED = "SELECT c3, c4, c0, c5, c6, c7, c8, c9, c1 FROM words_content"
 """The same fields where FTS5 keeps them; to read them through it takes twice as long."""
 _AMONG = "rowid IN (SELECT value FROM json_each(?))"
 # The inner query by row number: the sort would read the fields of each row that it looks at.
@@ -195,18 +195,18 @@ class WordIndex:
             Whether one was known and is different.
         """
         batch = {each.key: each for each in documents}
-        known = {key: each._replace(stemmed="") for key, each in self.get(batch).items()}
+        known = self.get(batch)
         rows = {row_of(key): each for key, each in batch.items() if known.get(key) != each}
         if not rows:
             return False
         with self._connected(write=True) as database:
             database.executemany(
-                f"REPLACE INTO words (rowid, {_FIELDS}, apart, around) VALUES (?{', ?' * 11}, '')",
+                f"REPLACE INTO words (rowid, {_FIELDS}, apart, around) VALUES (?{', ?' * 10}, '')",
                 [
                     (
                         *(row, d.key, d.kind.value, writable(d.text), d.time.isoformat()),
                         *(d.first, d.last, writable(d.speaker), writable(d.place)),
-                        *(writable(d.title), stemmed(f"{d.text} {d.title}")),
+                        writable(d.title),
                         " ".join(writable(d.text)) if UNSPACED.search(d.text) else "",
                     )
                     for row, d in rows.items()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from twisted.internet.defer import Deferred, succeed
+from twisted.internet.defer import Deferred, DeferredLock, succeed
+from twisted.python.failure import Failure
 
 from keepsake.agent.agent_log import log, warn
 from keepsake.agent.memory.memory import MemoryComponent
@@ -13,7 +14,6 @@ from keepsake.agent.surroundings import Life
 from keepsake.books.persona import open_lines
 from keepsake.errors import CompactionError, CompactionRunning, KeepsakeError
 from keepsake.events.types import Compaction, Guard, MemoryChange
-from keepsake.memory.agent_memory import AgentMemory
 from keepsake.memory.types import CompactionResult, CompactReason, Undone
 
 LONGEST = 86_400.0
@@ -32,15 +32,18 @@ class Compactions:
         services: What all agents run on.
 
     Attributes:
-        compacting: Whether one is under way, or waits for a thread.
         no_room: Why the last one at the emergency mark made no room; None if it did.
     """
 
     def __init__(self, life: Life, memory: MemoryComponent, services: Runtime) -> None:
-        self.compacting = False
         self.no_room: CompactionError | None = None
         self._life, self._memory, self._services = life, memory, services
-        self._waiting: list[Deferred[None]] = []
+        self._alone = DeferredLock()
+
+    @property
+    def compacting(self) -> bool:
+        """Whether one is under way, or waits for a thread."""
+        return bool(self._alone.locked)
 
     def compact_if_due(self, *, asleep: bool = False) -> None:
         """Start one in the background when one is due, which is earlier for a sleeper."""
@@ -56,7 +59,7 @@ class Compactions:
         """
         try:
             while (reason := self._memory.memory.before_thought()) is not None and self.compacting:
-                await self.idle()
+                await self._alone.run(lambda: None)  # until it has ended
         except KeepsakeError:  # the archive cannot be opened; the thought will say so
             return
         if reason is None:
@@ -70,13 +73,6 @@ class Compactions:
         outcome = await self.compact(reason)
         self.no_room = outcome if isinstance(outcome, CompactionError) else None
 
-    def idle(self) -> Deferred[None]:
-        """Fires once none is under way."""
-        if not self.compacting:
-            return succeed(None)
-        self._waiting.append(ended := Deferred[None]())
-        return ended
-
     def compact(self, reason: CompactReason | None) -> Deferred[Compacted]:
         """Compact; None as ``reason`` for whatever reason there is, and only if that pays.
 
@@ -86,63 +82,58 @@ class Compactions:
         Raises:
             KeepsakeError: The memory cannot be opened.
         """
-        memory = self._memory.memory
+        memory, emit, name = self._memory.memory, self._services.events.emit, self._memory.name
         # A worker thread may not ask the world.
         body = self._life.body()
         page = str(body.db.profile or "") if body is not None else ""
         persona = " ".join(open_lines(page.strip().partition("\n\n")[0]))
         self._memory.known = self._life.names(), persona
-        return Deferred.fromCoroutine(self._compact(memory, reason))
-
-    async def _compact(self, memory: AgentMemory, reason: CompactReason | None) -> Compacted:
-        why, emit, name = reason, self._services.events.emit, self._memory.name
+        why = reason
 
         def change() -> Compacted:
             nonlocal why
             why = reason or memory.next_turn()  # which makes a plan: that takes a while
             return memory.compact(why) if why else CompactionError("no compaction is due")
 
-        outcome = await self._alone(change)
-        if why is not None and not isinstance(outcome, CompactionRunning):  # logged elsewhere
-            emit(_told(name, why, outcome))
-        if isinstance(outcome, CompactionResult):
-            for task, answer, why_not in outcome.refused:
-                emit(Guard(agent=name, task=task, op="refused", before=answer, reason=why_not))
-        return outcome
+        def tell(outcome: Compacted) -> Compacted:
+            if why is not None and not isinstance(outcome, CompactionRunning):  # logged elsewhere
+                emit(_told(name, why, outcome))
+            if isinstance(outcome, CompactionResult):
+                for task, answer, why_not in outcome.refused:
+                    emit(Guard(agent=name, task=task, op="refused", before=answer, reason=why_not))
+            return outcome
+
+        return self._in_thread(change).addCallback(tell)
 
     def undo(self) -> Deferred[Undone | CompactionError]:
         """Take the last one back; see :meth:`compact`."""
-        return Deferred.fromCoroutine(self._undo(self._memory.memory))
 
-    async def _undo(self, memory: AgentMemory) -> Undone | CompactionError:
-        outcome = await self._alone(memory.undo)
-        problem = str(outcome) if isinstance(outcome, CompactionError) else ""
-        number = 0 if isinstance(outcome, CompactionError) else outcome.number
-        name, emit = self._memory.name, self._services.events.emit
-        emit(MemoryChange(agent=name, op="undo", n=number, by="builder", problem=problem))
-        return outcome
+        def tell(outcome: Undone | CompactionError) -> Undone | CompactionError:
+            problem = str(outcome) if isinstance(outcome, CompactionError) else ""
+            number = 0 if isinstance(outcome, CompactionError) else outcome.number
+            name, emit = self._memory.name, self._services.events.emit
+            emit(MemoryChange(agent=name, op="undo", n=number, by="builder", problem=problem))
+            return outcome
 
-    async def _alone[T](self, change: Callable[[], T]) -> T | CompactionError:
+        return self._in_thread(self._memory.memory.undo).addCallback(tell)
+
+    def _in_thread[T](self, change: Callable[[], T]) -> Deferred[T | CompactionError]:
         """Make a change in a thread of compactions."""
-        name = self._memory.name
+        name, services = self._memory.name, self._services
+        # Locked from here on, not from when a thread is free: a second one that waited behind
+        # this one would summarise the few memories that came meanwhile.
         if self.compacting:
             what = f"a compaction of {name}'s memory is under way"
-            return CompactionRunning(what, "Wait for it to end")
-        # From here on, not from when a thread is free: a second one that waited behind this
-        # one would summarise the few memories that came meanwhile.
-        self.compacting = True
-        try:
-            return await self._services.in_thread(change, LONGEST, self._services.compactions)
-        except CompactionError as error:
-            return error
-        except Exception as error:
-            log(f"[Memory] {name}: Compaction broke off: {error!r}")
-            return CompactionError(f"the compaction broke off ({error!r})")
-        finally:
-            self.compacting = False
-            waiting, self._waiting = self._waiting, []
-            for each in waiting:
-                each.callback(None)
+            return succeed(CompactionRunning(what, "Wait for it to end"))
+
+        def failed(failure: Failure) -> CompactionError:
+            if isinstance(failure.value, CompactionError):
+                return failure.value
+            log(f"[Memory] {name}: Compaction broke off: {failure.value!r}")
+            return CompactionError(f"the compaction broke off ({failure.value!r})")
+
+        ended = self._alone.run(services.in_thread, change, LONGEST, services.compactions)
+        return ended.addErrback(failed)
 
 
 def _told(name: str, reason: CompactReason, outcome: Compacted) -> Compaction:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -10,13 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keepsake.recall.documents import Document, DocumentKind
-from keepsake.recall.fusion import Candidates, Weights, rank
+from keepsake.recall.fusion import rank
 from keepsake.recall.query import read, tells_when
 from keepsake.recall.words import WordIndex
 from tests.sentences import table
 
 NOW = datetime(2026, 5, 14, tzinfo=UTC)
-PLAIN = Weights(speaker=0, linked=0, asking=0, full=0, answer=0, recent=0, nearby=0)
 
 
 def documents(*texts: str) -> dict[str, Document]:
@@ -30,11 +28,10 @@ def documents(*texts: str) -> dict[str, Document]:
 
 def test_who_asks_when_gets_lines_that_tell_a_time_unless_it_is_a_scene():
     held = documents("I sold the boat last spring.", "I sold the boat to Joss.")
-    found = Candidates(held, None, dict.fromkeys(held, 0.5))
-    when = replace(PLAIN, when=1.0)
+    found = [*held.values()], {}, dict.fromkeys(held, 0.5)
 
     def first(text: str, scene: bool = False) -> int:
-        hits = rank(read(text, [], NOW), found, NOW, limit=1, scene=scene, weights=when)
+        hits = rank(read(text, [], NOW), *found, NOW, limit=1, scene=scene)
         return hits[0].document.first
 
     assert first("When did Tom sell his boat?") == 1
@@ -45,9 +42,9 @@ def test_who_asks_when_gets_lines_that_tell_a_time_unless_it_is_a_scene():
 def test_what_was_lived_later_comes_first_though_the_clock_was_put_back():
     held = documents("My boat is red.", "My boat is blue.")
     held["memory:2"] = held["memory:2"]._replace(time=held["memory:1"].time - timedelta(hours=1))
-    found = Candidates(held, None, dict.fromkeys(held, 0.5))
+    found = [*held.values()], {}, dict.fromkeys(held, 0.5)
     for scene in (False, True):
-        hits = rank(read("My boat?", [], NOW), found, NOW, limit=2, scene=scene)
+        hits = rank(read("My boat?", [], NOW), *found, NOW, limit=2, scene=scene)
         assert [hit.document.first for hit in hits] == [2, 1]
 
 
