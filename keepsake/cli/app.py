@@ -31,7 +31,7 @@ app = typer.Typer(
 recall_app = typer.Typer(no_args_is_help=True, help="Offer the agents' recall to other programs.")
 app.add_typer(models.app, name="model")
 app.add_typer(recall_app, name="recall")
-app.add_typer(lab.app, name="eval")
+app.command("eval")(lab.evaluate)
 app.command("simulate")(simulate.simulate)
 app.command("sweep")(lab.sweep_command)
 

@@ -16,7 +16,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.cli.output import err, items_bar, out, plain_table, print_json, print_wide
+from keepsake.cli.output import err, items_bar, out, plain_table, print_wide
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.lab.answers import PROMPTS, agreement
 from keepsake.lab.conversation import NO_TIME, ConversationTurn, fault_of, times_of
@@ -87,34 +87,33 @@ type Names = Sequence[str] | None
 type Found = Mapping[TrialCell, Sequence[Row]]
 
 
-def evaluate_recall(
-    data: Path, memory: Names, settings: Names, same: Mapping[str, Any], *, as_json: bool
+def evaluate(
+    cells: list[TrialCell], json_file: Path | None, agree: Path | None, *, kinds: bool
 ) -> None:
-    """Show how much of the evidence in a file memories find."""
-    found = run(cells_of(TrialSource(file=data), memory, settings, **same), evidence=True)
-    if as_json:
-        print_json(figures(found))
-    else:
-        print_wide(as_table(found, RETRIEVAL))
+    """Show what memories find and what a model answers, of probes over time, too.
 
-
-def evaluate_answers(
-    data: Path,
-    memory: Names,
-    settings: Names,
-    files: tuple[Path | None, Path | None],
-    same: Mapping[str, Any],
-) -> None:
-    """Have a model answer the questions of a file, and show how well.
-
-    ``files``: One for rows and figures, and one that a person rates.
+    Args:
+        cells: A memory each, all else being equal.
+        json_file: Gets rows and figures.
+        agree: A file that a person rates.
+        kinds: Whether each kind of question is shown.
 
     Raises:
         KeepsakeError: Nobody judges what a person's file is for.
     """
-    json_file, agree = files
-    found = rows_of(cells_of(TrialSource(file=data), memory, settings, **same), json_file)
-    print_wide(as_table(found, ANSWERS))
+    asked = bool(cells[0].profile)
+    probes = cells[0].source.probes is not None
+    found = run(cells, evidence=not (asked or probes))
+    if json_file is not None:
+        text = json.dumps(figures(found), indent=1, ensure_ascii=False)
+        with refusing(f"{json_file} could not be written", "Name a file that can be"):
+            json_file.write_text(f"{text}\n", encoding="utf-8")
+    if probes:
+        results = SourceResults("probes", {cell.name: each for cell, each in found.items()})
+        for measure in results.timed:
+            show_over_time(results, measure)
+    measures = PROBED if probes else ANSWERS if asked else RETRIEVAL
+    print_wide(as_table(found, measures, kinds=kinds))
     if agree is not None:
         every = [{**row, "memory": cell.name} for cell, rows in found.items() for row in rows]
         judged = [row for row in every if row.get(JUDGED) is not None]
@@ -148,15 +147,6 @@ def probes_of(load: str, *, held_out: bool) -> TrialSource:
         raise KeepsakeError(told, "Write 20,100")
     loads = tuple(dict.fromkeys(map(int, parts)))
     return TrialSource(probes=Probes(loads=loads, held_out=held_out))
-
-
-def evaluate_probes(cells: list[TrialCell], json_file: Path | None, *, kinds: bool) -> None:
-    """Show what memories know an hour, a day and a week after they were told."""
-    rows = rows_of(cells, json_file)
-    found = SourceResults("probes", {cell.name: each for cell, each in rows.items()})
-    for measure in found.timed:
-        show_over_time(found, measure)
-    print_wide(as_table(rows, PROBED, kinds=kinds))
 
 
 def swept(plan: Path, folder: Path, jobs: int | None) -> bool:
@@ -206,16 +196,6 @@ def cells_of(source: TrialSource, memories: Names, settings: Names, **same: Any)
         TrialCell(source=source, memory=name, settings=tuple(chosen.items()), **same)
         for name, chosen in found.items()
     ]
-
-
-def rows_of(cells: Sequence[TrialCell], json_file: Path | None) -> Found:
-    """The rows of each cell, written to ``json_file``."""
-    found = run(cells)
-    if json_file is not None:
-        text = json.dumps(figures(found), indent=1, ensure_ascii=False)
-        with refusing(f"{json_file} could not be written", "Name a file that can be"):
-            json_file.write_text(f"{text}\n", encoding="utf-8")
-    return found
 
 
 def run(cells: Sequence[TrialCell], *, evidence: bool = False) -> Found:

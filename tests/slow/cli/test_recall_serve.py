@@ -1,4 +1,4 @@
-"""``keepsake recall serve`` and ``keepsake eval recall`` as another program meets them."""
+"""``keepsake recall serve`` and ``keepsake eval`` as another program meets them."""
 
 import json
 import subprocess
@@ -74,9 +74,12 @@ def test_what_cannot_be_read_is_an_error_and_changes_nothing(server, line):
     ("data", "kinds", "share"),
     [("recall_hythe.json", 8, 0.74), ("recall_two_friends.json", 6, 0.72)],
 )
-def test_the_data_sets_are_found_better_than_by_either_part_alone(copy, data, kinds, share):
-    ran = keepsake(copy.environ, "eval", "recall", str(DATA / data), "--json")
-    (cell,) = json.loads(ran.stdout)["cells"]
+def test_the_data_sets_are_found_better_than_by_either_part_alone(
+    copy, data, kinds, share, tmp_path
+):
+    found = tmp_path / "found.json"
+    keepsake(copy.environ, "eval", str(DATA / data), "--json", str(found))
+    (cell,) = json.loads(found.read_text())["cells"]
     every = cell["scores"][-1]
     assert (every["kind"], every["questions"] >= 120, len(cell["scores"])) == ("all", True, kinds)
     best = [every[f"recall@{depth}"]["mean"] for depth in (5, 10, 20)]

@@ -41,7 +41,7 @@ def environ(tmp_path, server):
 
 def ask(environ, *more, memory=("full-context",)):
     named = [word for name in memory for word in ("--memory", name)]
-    return keepsake(environ, "eval", "answers", LOCOMO, *named, "--profile", "answers", *more)
+    return keepsake(environ, "eval", LOCOMO, *named, "--profile", "answers", *more)
 
 
 def scores_of(cell, kind="all"):
