@@ -10,8 +10,6 @@ from typing import Annotated
 
 import typer
 
-PROBES = "probes"
-
 
 def evaluate(
     source: Annotated[
@@ -92,10 +90,9 @@ def evaluate(
     same = {"profile": profile, "judge": judge, "judges": judges, "writer": writer, "seed": seed}
     same |= {"questions": limit, "budget": budget, "recalled": recalled, "embedder": embedder}
     same |= {"parallel": parallel, "prices": memories.prices_of(price)}
-    made = memories.probes_of(load, held_out=held_out) if source == PROBES else None
-    lives = made or memories.TrialSource(file=Path(life or source))
+    lives = memories.lives_of(life or source, load, held_out=held_out)
     cells = memories.cells_of(lives, memory, settings, **same)
-    memories.evaluate(cells, json_file, agree, kinds=kinds or made is None)
+    memories.evaluate(cells, json_file, agree, kinds=kinds)
 
 
 def sweep_command(

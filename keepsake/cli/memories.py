@@ -80,7 +80,7 @@ PROBED = (
     "memory_tokens",
     "memory_seconds",
 )
-MOST_LOAD = 10_000
+MOST_LOAD, PROBES = 10_000, "probes"
 
 type Names = Sequence[str] | None
 """Memories, or settings of theirs, as the command line has them."""
@@ -96,7 +96,7 @@ def evaluate(
         cells: A memory each, all else being equal.
         json_file: Gets rows and figures.
         agree: A file that a person rates.
-        kinds: Whether each kind of question is shown.
+        kinds: Whether each kind of question is shown of probes, as of files.
 
     Raises:
         KeepsakeError: Nobody judges what a person's file is for.
@@ -113,7 +113,7 @@ def evaluate(
         for measure in results.timed:
             show_over_time(results, measure)
     measures = PROBED if probes else ANSWERS if asked else RETRIEVAL
-    print_wide(as_table(found, measures, kinds=kinds))
+    print_wide(as_table(found, measures, kinds=kinds or not probes))
     if agree is not None:
         every = [{**row, "memory": cell.name} for cell, rows in found.items() for row in rows]
         judged = [row for row in every if row.get(JUDGED) is not None]
@@ -135,12 +135,14 @@ def prices_of(text: str) -> tuple[float, float]:
     return asked, answered
 
 
-def probes_of(load: str, *, held_out: bool) -> TrialSource:
-    """A life of each load.
+def lives_of(source: str, load: str, *, held_out: bool) -> TrialSource:
+    """Those of a file, or with ``probes`` one of each load.
 
     Raises:
         KeepsakeError: The loads are no list of numbers.
     """
+    if source != PROBES:
+        return TrialSource(file=Path(source))
     parts = [part.strip() for part in load.split(",")]
     if not all(part.isdecimal() and 0 < int(part) <= MOST_LOAD for part in parts):
         told = f"--load {load!r} is no list of numbers from 1 to {MOST_LOAD:,}"
