@@ -116,9 +116,6 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """One vector a text, all of one dimension and of length 1; blocks."""
 
-    def close(self) -> None:
-        """Let go of what it runs on."""
-
 
 class Tokens(Protocol):
     """Knows what a text costs in a prompt; quick, and safe in any thread."""

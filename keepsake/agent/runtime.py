@@ -214,8 +214,6 @@ class Runtime:
             pool.shutdown(wait=False, cancel_futures=True)
         if self.indexes is not None:
             self.indexes.close(stop_server=not reload)
-        if self.embedder is not None:
-            self.embedder.close()
         self.syncer.stop()
         self.events.emit(World(op="reloads" if reload else "stops"))
         self.events.close()

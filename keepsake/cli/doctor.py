@@ -254,9 +254,9 @@ def embedding(here: Places, wrong: Wrong) -> str:
     """Texts can be embedded; the question costs one short embedding."""
     path = here.config / "llm.md"
     found = load_embedder(path, detected_profiles(here).found) if path.exists() else None
-    with closing(found or MiniLMEmbedder()) as asked:
-        dimension = len(asked.embed(["Is anybody there?"])[0])
-        return f"{asked.model_name} answers with {dimension} dimensions"
+    asked = found or MiniLMEmbedder()
+    dimension = len(asked.embed(["Is anybody there?"])[0])
+    return f"{asked.model_name} answers with {dimension} dimensions"
 
 
 def vectors(here: Places, wrong: Wrong) -> str:

@@ -11,7 +11,7 @@ import os
 import threading
 from array import array
 from collections.abc import Sequence
-from concurrent.futures import CancelledError, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from importlib.resources import files
@@ -19,7 +19,7 @@ from itertools import batched
 from pathlib import Path
 from typing import Any
 
-from keepsake.errors import BadAnswer, ModelError, ModelFailed, ModelMissing, ModelUnavailable
+from keepsake.errors import BadAnswer, ModelError, ModelFailed, ModelMissing
 from keepsake.language.perception import writable
 from keepsake.markdown_config import parse
 from keepsake.models.http import JsonServer, ServerWords, shown
@@ -125,7 +125,6 @@ class MiniLMEmbedder:
         Raises:
             ModelMissing: The packages with weights and tokenizer are not whole.
             ModelFailed: It broke on these texts.
-            ModelUnavailable: It was closed.
         """
         texts = [writable(each) for each in texts]
         # Texts of like length together: a batch is padded to its longest.
@@ -136,19 +135,12 @@ class MiniLMEmbedder:
                 found = self._runner.submit(self._run, [texts[i] for i in batch]).result()
             except ModelError:
                 raise
-            except (CancelledError, RuntimeError) as error:
-                raise ModelUnavailable("The embedder was closed") from error
             except Exception as error:  # whatever it was, the next texts may be sound
                 what = f"The embedder failed ({error!r})"
                 raise ModelFailed(what, "See the log; please report it") from error
             for index, vector in zip(batch, found, strict=True):
                 vectors[index] = vector
         return vectors
-
-    def close(self) -> None:
-        """Embed no more, and let go of the weights."""
-        self._runner.shutdown(wait=False, cancel_futures=True)
-        self._model = None
 
     def _run(self, texts: Sequence[str]) -> list[array[float]]:
         import numpy as np  # noqa: PLC0415 - as with onnxruntime below
@@ -240,7 +232,6 @@ class ServerEmbedder:
                 api_key(),
             )
         self._http = JsonServer(host, server, profile.time_limit)
-        self.close = self._http.close
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """One vector of length 1 a text; blocks.
@@ -277,8 +268,8 @@ class CachedEmbedder:
     """An embedder that keeps the vectors it gave last, in single precision. Safe in any thread."""
 
     def __init__(self, embedder: Embedder, most: int = MOST_KEPT) -> None:
-        self.model_name, self.close = embedder.model_name, embedder.close
-        self._embed, self._most, self._lock = embedder.embed, most, threading.Lock()
+        self.model_name, self._embed = embedder.model_name, embedder.embed
+        self._most, self._lock = most, threading.Lock()
         self._kept: dict[str, Sequence[float]] = {}  # what was asked for last is the last
 
     def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:

@@ -12,6 +12,7 @@ import json
 import logging
 import ssl
 import time
+import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -110,7 +111,8 @@ class JsonServer:
             headers={"Authorization": f"Bearer {words.key}"} if words.key else {},
             **client_settings(time_limit),
         )
-        self.close = self._http.close
+        # Of a replaced model, once its last call ends.
+        weakref.finalize(self, self._http.close).atexit = False
 
     def call(
         self,

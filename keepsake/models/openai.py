@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -62,8 +61,6 @@ class OpenAIModel(ServerModel):
         server = ServerWords(name, cure_absent, cure_missing, key)
         super().__init__(profile, host, server, kind, ready)
         self._http = JsonServer(host, server, profile.time_limit)
-        # Of a replaced model, once its last call ends.
-        weakref.finalize(self, self._http.close).atexit = False
 
     # -- what the server is
 

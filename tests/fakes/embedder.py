@@ -37,6 +37,3 @@ class BagOfWords:
                 row[int.from_bytes(place[:4]) % len(row)] += 1.0
         length = math.hypot(*row)
         return [value / length for value in row]
-
-    def close(self) -> None:
-        pass

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import pytest
 
@@ -18,10 +18,8 @@ TEXTS = ["the old mill", "a loaf of bread", "the mill is old"]
 
 
 @pytest.fixture(scope="module")
-def minilm() -> Iterator[MiniLMEmbedder]:
-    made = MiniLMEmbedder()
-    yield made
-    made.close()
+def minilm() -> MiniLMEmbedder:
+    return MiniLMEmbedder()
 
 
 def likeness(left: Sequence[float], right: Sequence[float]) -> float:
@@ -43,11 +41,10 @@ def test_like_meanings_lie_near_and_any_text_has_a_vector_of_length_one(minilm: 
 
 
 @pytest.fixture(params=["ollama", "openai"])
-def remote(request: pytest.FixtureRequest, fake: FakeModelServer) -> Iterator[ServerEmbedder]:
+def remote(request: pytest.FixtureRequest, fake: FakeModelServer) -> ServerEmbedder:
     made = named_embedder(f"{request.param}:fake@{fake.address}")
     assert isinstance(made, ServerEmbedder)
-    yield made
-    made.close()
+    return made
 
 
 def test_one_vector_a_text_in_order(remote: ServerEmbedder, fake: FakeModelServer):
