@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import Any
 
 from keepsake import vault_lock
-from keepsake.cli.world import ADMIN, CHECKED, PASSWORD_CHANGED, STEP
+from keepsake.cli.world import ADMIN, CHECKED, STEP
 from keepsake.paths import REPOSITORY, Places, places, read_or_create
 
 SETTINGS = "game.server.conf.settings"
@@ -100,8 +100,6 @@ def _create_admin(launcher: ModuleType, here: Places) -> None:
         _say("Giving the admin a new password")
         admin.set_password(password)
         admin.save()
-    elif not admin.check_password(password):
-        print(PASSWORD_CHANGED, flush=True)
 
 
 def _build_world() -> None:

@@ -38,8 +38,6 @@ from keepsake.names import folder_name
 from keepsake.ports import Tokens
 
 FOLDER = "people"
-MOST_FOUND = 20
-"""Pages that one search brings."""
 MOST_SHOWN, MOST_QUOTES = 6, 4
 """People of a room in a prompt, and what each confided, said or did last."""
 _LONGEST, _LONGEST_QUOTE = 2_000, 300
@@ -107,15 +105,6 @@ class PeopleBook:
         """The page as its file is now; None for nobody known."""
         self.look()
         return self.known.get(key)
-
-    def find(self, words: str) -> list[PersonPage]:
-        """Pages by key or by a part of a name, present or past: whole present names first."""
-        wanted, found = " ".join(words.split()).casefold(), []
-        for page in self.all():
-            if page.key == wanted or any(wanted in each.casefold() for each in page.names):
-                found.append(page)
-        found.sort(key=lambda page: wanted not in (page.key, page.name.casefold()))
-        return found[:MOST_FOUND] if wanted else []
 
     def all(self) -> list[PersonPage]:
         """Everybody, those met last first."""

@@ -85,15 +85,13 @@ def start(
     fetches = models.before_start(here, model)
     if foreground:
         signal.signal(signal.SIGTERM, signal.default_int_handler)
-    lines = worlds.start(here, say)
-    out.print("Keepsake already runs." if lines is None else "Keepsake runs.")
+    new = worlds.start(here, say)
+    out.print("Keepsake runs." if new else "Keepsake already runs.")
     if fetches:
         fetching.begin(here, model)
     here = processes.actual(here)
     for what, where in worlds.doors(here).items():
         out.print(f"  {what:<11} {where}", markup=False)
-    if worlds.PASSWORD_CHANGED in (lines or ()):
-        out.print("The admin's password was changed in the game: that file no longer holds it.")
     if foreground:
         try:
             worlds.watch(here)

@@ -25,8 +25,6 @@ LAUNCHER = "game.server.launch"
 """The module that runs Evennia's launcher, as a process: the game's."""
 STEP = "step: "
 """How its lines begin that name what it does now."""
-PASSWORD_CHANGED = "The admin's password was changed in the game"
-"""A line of it; the generated password cannot log in any more."""
 CHECKED = "The code can be loaded"
 """A line of it. Evennia's launcher gives up with an exit code of success, so that says nothing."""
 ADMIN = "admin"
@@ -48,11 +46,8 @@ type Say = Callable[[str], None]
 # -- start and reload
 
 
-def start(here: Places, say: Say) -> list[str] | None:
-    """Bring the world up, from whatever state it is in.
-
-    Returns:
-        What the launcher said; None if the world ran already.
+def start(here: Places, say: Say) -> bool:
+    """Bring the world up, from whatever state it is in; False if it ran already.
 
     Raises:
         KeepsakeError: It could not be started; what was begun is ended again.
@@ -63,14 +58,14 @@ def start(here: Places, say: Say) -> list[str] | None:
             say("Waiting for the world that is already there")
             with suppress(KeepsakeError):
                 _wait_until_ready(here)
-                return None
+                return False
         end_all(processes.actual(here), say)  # what is left of a world that broke
         if taken := processes.taken(here):
             raise KeepsakeError(taken[0], processes.ports_cure(here.ports))
         database.refuse_another(here)
         vault_lock.take(here).close()
         try:
-            lines = launch(here, "start", say)
+            launch(here, "start", say)
             say("Waiting for the world")
             _wait_until_ready(here)
         except BaseException:  # Ctrl-C too: nothing half-started stays behind
@@ -78,7 +73,7 @@ def start(here: Places, say: Say) -> list[str] | None:
             raise
         if here.database_url:
             here.elsewhere.write_text(f"{database.shown(here)}\n", encoding="utf-8")
-    return lines
+    return True
 
 
 def reload(here: Places, say: Say) -> None:
@@ -103,8 +98,8 @@ def reload(here: Places, say: Say) -> None:
         _wait_until_ready(here, not_pid=before)
 
 
-def launch(here: Places, operation: str, say: Say) -> list[str]:
-    """Run ``start`` or ``check`` of the launcher to its end; its lines. Raises if it failed."""
+def launch(here: Places, operation: str, say: Say) -> None:
+    """Run ``start`` or ``check`` of the launcher to its end; raises KeepsakeError if it failed."""
     # Containers often forbid Python its byte code; each process of a world then compiles two
     # thousand modules anew, which is more than half of a start.
     environ = {name: value for name, value in os.environ.items() if name != NO_BYTE_CODE}
@@ -133,7 +128,6 @@ def launch(here: Places, operation: str, say: Say) -> list[str]:
             process.kill()  # where it has ended, nothing
     if process.returncode or CHECKED not in lines:
         raise KeepsakeError("Evennia did not start:\n" + "\n".join(lines[-_TAIL_LINES:]))
-    return lines
 
 
 def _wait_until_ready(here: Places, not_pid: int = 0) -> None:
@@ -258,13 +252,12 @@ def status(here: Places) -> dict[str, Any]:
 
 def status_table(looked: dict[str, Any]) -> Table:
     """The processes of :func:`status` as a table."""
-    table = plain_table(("process", "state", "pid", "up for"))
-    for name, each in looked["processes"].items():
-        if each is not None:
-            up = str(timedelta(seconds=each["uptime"]))
-            table.add_row(name, "[green]runs[/green]", str(each["pid"]), up)
-        elif name != Component.FETCH:  # which does not, as a rule
-            table.add_row(name, "[dim]not running[/dim]")
+    rows = [
+        (name, str(each["pid"]), str(timedelta(seconds=each["uptime"])))
+        for name, each in looked["processes"].items()
+        if each is not None
+    ]
+    table = plain_table(("process", "pid", "up for"), rows)
     ports = ", ".join(f"{name} {number}" for name, number in looked["ports"].items())
     table.caption = f"ports: {ports}"
     return table

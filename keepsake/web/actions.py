@@ -22,7 +22,7 @@ from keepsake.errors import KeepsakeError
 from keepsake.memory.types import CompactReason
 from keepsake.web.access import BUILDER, NotAllowed, address_of, may_act
 from keepsake.web.shapes import Done, Refused
-from keepsake.web.world import agent_with, mind_with, on_reactor
+from keepsake.web.world import agent_with, mind_of_agent, mind_with, on_reactor
 
 HASTE = 1.0
 """Seconds in which a compaction may end; after them the answer says only that it has begun."""
@@ -181,7 +181,7 @@ def _done(request: HttpRequest, number: int, what: str, deed: Deed) -> Done:
 
 def _kept(request: HttpRequest, number: int, what: str, work: Callable[[Mind], str]) -> Done:
     """Do it here, in the view's thread, by what the commands in the game use as well."""
-    who, mind = _builder(request), on_reactor(mind_with)(number)
+    who, mind = _builder(request), mind_of_agent(number)
     try:
         done, said = True, work(mind)
     except KeepsakeError as error:

@@ -138,7 +138,7 @@ def sent_prompts(
     limit: QueryEx[int, P(ge=1, le=100)] = 20,
 ) -> list[SentRow]:
     """Prompts, the newest first, or those of thoughts with a number below ``before``."""
-    world.name_of(number)
+    world.mind_of_agent(number)
     return history.sent_prompts(runtime().places.events, number, before, limit)
 
 
@@ -150,7 +150,7 @@ def book(
     limit: QueryEx[int, P(ge=1, le=_LARGEST)] = 30,
 ) -> list[PageView]:
     """What it keeps beside its memories, newest first; ``kept`` is always in its prompts."""
-    folder = world.folder_of(number)
+    folder = world.mind_of_agent(number).memory.folder
     if of == "nights":
         return list(islice(history.nights(runtime().places.events, number), limit))
     return history.book(folder, of, limit)
@@ -167,7 +167,7 @@ def memories(
     request: HttpRequest, number: int, first: Number = None, last: Number = None
 ) -> list[Memory]:
     """The newest 200 memories, or those from ``first`` to ``last``."""
-    archive = world.archive_of(number)
+    archive = world.mind_of_agent(number).memory.memory.archive
     first = first or max(archive.last_number - MOST_MEMORIES + 1, 1)
     last = last or first + MOST_MEMORIES - 1
     if last < first:
@@ -180,7 +180,9 @@ def recall(
     request: HttpRequest, number: int, q: Words, limit: QueryEx[int, P(ge=1, le=50)] = 12
 ) -> list[PromptSource]:
     """What an agent's memory finds for words, as for its own thoughts, and why; the best first."""
-    found = world.recaller_of(number).find(q, limit=limit, audience=None)
+    recaller = world.mind_of_agent(number).keeper.recaller
+    world.on_reactor(recaller.prepare)()
+    found = recaller.find(q, limit=limit, audience=None)
     if found is None:
         cure = "The agents' log says why; so does `keepsake doctor`"
         raise KeepsakeError("Recall cannot search now", cure)
@@ -195,7 +197,8 @@ def compactions(
     before: Number = None,
 ) -> list[PastCompaction]:
     """The newest compactions, undone ones as well, or those with a number below ``before``."""
-    past = reversed(archived.compactions(world.archive_of(number)))
+    archive = world.mind_of_agent(number).memory.memory.archive
+    past = reversed(archived.compactions(archive))
     return list(islice((each for each in past if before is None or each.number < before), limit))
 
 
@@ -204,17 +207,17 @@ def series(
     request: HttpRequest, number: int, hours: QueryEx[int, P(ge=1, le=history.MOST_HOURS)] = 1
 ) -> Series:
     """Its last hours, for charts."""
-    total, shared = world.archive_of(number).last_number, runtime()
+    shared = runtime()
+    total = world.mind_of_agent(number).memory.memory.archive.last_number
     return history.series(shared.places.events, number, total, hours, shared.clock.now())
 
 
 @api.get(f"{ONE}/why", response=_answers(Why))
 def why(request: HttpRequest, number: int, n: QueryEx[int, P(ge=1, le=1000)] = 1) -> Why:
     """Its last act but ``n`` - 1, and all that led to it."""
-    archive, name = world.archive_of(number), world.name_of(number)
-    log = runtime().places.events
+    memory, log = world.mind_of_agent(number).memory, runtime().places.events
     try:
-        return why_did(log, archive, name, number, n)
+        return why_did(log, memory.memory.archive, memory.name, number, n)
     except KeepsakeError as error:
         if isinstance(error.__cause__, OSError):
             raise

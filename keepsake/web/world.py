@@ -18,11 +18,9 @@ from twisted.internet.threads import blockingCallFromThread
 from twisted.python.threadable import isInIOThread
 
 from keepsake.agent.agent_log import DROPPED, FAILED
-from keepsake.agent.memory.recaller import Recaller
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
 from keepsake.agent.thinker import AgentState
-from keepsake.archive.log import Archive
 from keepsake.contrib.evennia.agents import AgentMixin
 from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.minds import mind_by_number, mind_of
@@ -249,24 +247,8 @@ def tiers(number: int) -> TiersView:
     )
 
 
-@on_reactor
-def archive_of(number: int) -> Archive:
-    """An agent's archive, which may be read in any thread."""
-    return mind_with(number).memory.memory.archive
-
-
-@on_reactor
-def recaller_of(number: int) -> Recaller:
-    """What searches an agent's memory, ready to search in any thread."""
-    recaller = mind_with(number).keeper.recaller
-    recaller.prepare()
-    return recaller
-
-
-@on_reactor
-def folder_of(number: int) -> Path:
-    """An agent's folder in the vault."""
-    return runtime().places.agents / agent_with(number).memory_folder
+mind_of_agent = on_reactor(mind_with)
+"""An agent's components, whose archive and folder may be read in any thread."""
 
 
 @on_reactor

@@ -68,7 +68,7 @@ class TestNights(NightWorld):
         assert self.sleeps() == ALL
         assert any("sleeps without a model" in line for line in self.logged)
         assert self.problems() == self.asked() == []
-        tom = self.mind.books.people.find("Tom")[0]
+        [tom] = (p for p in self.mind.books.people.all() if p.name == "Tom")
         assert any("baker" in line.text for line in tom.lines)
         assert tom.portrait == ""
 
@@ -78,7 +78,7 @@ class TestNights(NightWorld):
         seen = self.through()
         assert seen == self.mind.memory.memory.archive.last_number
         assert any(READ_AGAIN in prompt for prompt in self.asked())
-        tom = self.mind.books.people.find("Tom")[0]
+        [tom] = (p for p in self.mind.books.people.all() if p.name == "Tom")
         assert tom.portrait == "Tom is worried about his brother Ostrey."
         self.sleeper.wake("a test")
         self.types("talk mira I hate onions.")

@@ -252,7 +252,7 @@ class TestPoses(Building, TalkWorld):
         assert "Tom poses: is gone." in prompt
         assert not any(f"Tom {each}" in prompt for each in forged)
         self.mind.look()
-        (tom,) = self.mind.books.people.find("Tom")
+        (tom,) = (p for p in self.mind.books.people.all() if p.name == "Tom")
         assert [line.text for line in tom.lines] == [
             "What did I say of the crown, the door and King Bram?"
         ]

@@ -80,7 +80,8 @@ def test_the_books_of_the_version_before_this_one_open_and_are_written_on(agent)
     assert (cup.importance, cup.judge) == (6, Judge.RULES)
     assert insight.is_insight
     assert (rain.importance, rain.judge) == (4, Judge.AGENT)
-    tom, ada, eve = (book.find(name)[0] for name in ("Tom", "Ada", "Eve"))
+    known = {page.name: page for page in book.all()}
+    tom, ada, eve = (known[name] for name in ("Thomas", "Ada", "Eve"))
     assert (tom.name, tom.portrait) == ("Thomas", "A miller who became a baker.")
     assert tom.lines[-1].text == "The keeper of the old lighthouse has left me a map."
     assert "She cannot stand aniseed." in "\n".join(ada.by_hand)

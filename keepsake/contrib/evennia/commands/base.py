@@ -217,14 +217,11 @@ def labelled(lines: Iterable[tuple[str, str]], width: int = 18) -> str:
     for label, text in lines:
         # A colour code in the label takes room here and none on the screen.
         room = width + 1 + len(label) - len(strip_ansi(label))
-        shown.append(f"  {label + ':':<{room}}{hung(text, width + 3)}")
+        lines = textwrap.wrap(
+            text, LINE - width - 3, break_long_words=False, break_on_hyphens=False
+        )
+        shown.append(f"  {label + ':':<{room}}{f'\n{" " * (width + 3)}'.join(lines)}")
     return "\n".join(shown)
-
-
-def hung(text: str, indent: int) -> str:
-    """``text`` in lines that hang ``indent`` signs in, but for the first."""
-    wrapped = textwrap.wrap(text, LINE - indent, break_long_words=False, break_on_hyphens=False)
-    return f"\n{' ' * indent}".join(wrapped)
 
 
 def author_of(model: str) -> str:
@@ -234,9 +231,6 @@ def author_of(model: str) -> str:
 
 def when(time: datetime | None, now: datetime) -> str:
     """``2026-05-01 12:00 (3 minutes ago)``; ``never`` for None."""
-    return "never" if time is None else f"{time:%Y-%m-%d %H:%M} UTC ({ago(time, now)})"
-
-
-def ago(time: datetime | None, now: datetime) -> str:
-    """How long ago in the largest unit that fits: ``3 minutes ago``; ``never`` for None."""
-    return "never" if time is None else f"{time_format((now - time).total_seconds(), 4)} ago"
+    if time is None:
+        return "never"
+    return f"{time:%Y-%m-%d %H:%M} UTC ({time_format((now - time).total_seconds(), 4)} ago)"
