@@ -202,9 +202,8 @@ def _builder(request: HttpRequest) -> str:
 
 
 def _write_down(request: HttpRequest, who: str, what: str, problem: str) -> None:
-    """Into the agents' log, and into the audit log as the commands are."""
-    log(f"[Dashboard] {who}: {what}" + (f" ({problem})" if problem else ""))
-    line = f"dashboard: {what}"[:LONGEST]
+    """Into the audit log, as the commands are."""
+    line = f"dashboard: {what}{problem and f' ({problem})'}"[:LONGEST]
     try:
         keep(AUDIT, who=who, account=who, address=address_of(request), line=line)
     except OSError as error:

@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -213,14 +214,12 @@ def table(headings: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
 
 def labelled(lines: Iterable[tuple[str, str]], width: int = 18) -> str:
     """Each fact with its label before it, wrapped to a plain terminal."""
-    shown = []
+    shown, wrap = [], partial(textwrap.fill, break_long_words=False, break_on_hyphens=False)
     for label, text in lines:
         # A colour code in the label takes room here and none on the screen.
-        room = width + 1 + len(label) - len(strip_ansi(label))
-        lines = textwrap.wrap(
-            text, LINE - width - 3, break_long_words=False, break_on_hyphens=False
-        )
-        shown.append(f"  {label + ':':<{room}}{f'\n{" " * (width + 3)}'.join(lines)}")
+        head = f"  {label + ':':<{width + 1 + len(label) - len(strip_ansi(label))}}"
+        indent = " " * (width + 3)
+        shown.append(wrap(text, LINE, initial_indent=head, subsequent_indent=indent) or head)
     return "\n".join(shown)
 
 
