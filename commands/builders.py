@@ -106,10 +106,7 @@ class CmdDeed(BuilderCommand):
         scenes.cache_clear()
         built = build_world(atlas, deeds)
         told = [f"|w{what}|n: {', '.join(ids)}" for what, ids in built.items() if ids]
-        counts = (
-            f"{len(atlas.places)} places, {len(atlas.people)} people, {len(atlas.things)} things"
-        )
-        self.page("\n".join([f"Read again: {counts}, {len(deeds)} deeds.", *told]))
+        self.page("\n".join(["|gRead again|n: all files of the world.", *told]))
 
     def _refused(self, failure: Failure) -> None:
         self.caller.msg("|rNothing was changed.|n")

@@ -37,6 +37,11 @@ _NOT_FOR_ACCOUNTS = (
     account.CmdCharDelete,
     account.CmdStyle,
     comms.CmdChannel,  # players talk in the world, and by page
+    comms.CmdIRC2Chan,
+    comms.CmdIRCStatus,
+    comms.CmdRSS2Chan,
+    comms.CmdGrapevine2Chan,
+    comms.CmdDiscord2Chan,
 )
 
 

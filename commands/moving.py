@@ -24,7 +24,6 @@ class CmdGo(PlayerCommand):
       go <direction>
       go <place>
       <direction>
-      exits              where you can go
 
     Example:
       go north     n     go quay
@@ -33,7 +32,7 @@ class CmdGo(PlayerCommand):
     """
 
     key = "go"
-    aliases = ("walk", "exits")
+    aliases = ("walk",)
 
     def act(self) -> None:
         """Find the exit and walk through it."""
@@ -42,9 +41,6 @@ class CmdGo(PlayerCommand):
         exits.sort(key=lambda way: EXIT_ORDER.get(way.key, 99))
         names = listed([e.get_display_name(self.caller) for e in exits])
         ways = f"Exits: {names}." if exits else "There is no way out."
-        if self.cmdstring == "exits":
-            self.msg(ways)
-            return
         words = sought(self.args).removeprefix("to ").removeprefix("the ")
         if not words:
             raise CannotDo(f"Go where? {ways}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import evennia
 from evennia.objects.objects import DefaultCharacter
 from evennia.utils.ansi import strip_ansi
 
@@ -67,18 +66,8 @@ class Character(CharacterMixin, DefaultCharacter):
 
     def at_post_puppet(self, **kwargs: Any) -> None:
         """Show the room and tell the others."""
-        self._tell_portal()
         super().at_post_puppet(**kwargs)
         happened(self)
-
-    def _tell_portal(self) -> None:
-        """Let the Portal know who plays whom, as Evennia does at a reload.
-
-        So a Server after one that was killed can go on with the same players.
-        """
-        if getattr(evennia.EVENNIA_SERVER_SERVICE, "amp_protocol", None) is not None:
-            for session in self.sessions.all():
-                evennia.SESSION_HANDLER.session_portal_sync(session)
 
     def at_post_move(self, source_location: Any, move_type: str = "move", **kwargs: Any) -> None:
         """Look around, and see whether something comes of being here."""

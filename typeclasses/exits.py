@@ -6,7 +6,6 @@ from typing import Any
 
 from evennia.objects.objects import DefaultExit
 
-from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import running
 from keepsake.agent.surroundings import hosts_guests
 from keepsake.contrib.evennia.minds import open_minds
@@ -17,19 +16,14 @@ class Exit(DefaultExit):
     """A way out of a room."""
 
     def at_post_traverse(self, traversing_object: Any, source_location: Any, **kwargs: Any) -> None:
-        """Let agents that follow the one who left come along."""
+        """Let agents that follow the one who left come along, or lose them."""
         super().at_post_traverse(traversing_object, source_location, **kwargs)
-        if running():
-            for mind in open_minds():
-                self._go_after(mind, traversing_object, source_location)
-
-    def _go_after(self, mind: Mind, leader: Any, start: Any) -> None:
-        """Somebody has left ``start`` by this way: who follows them takes it too, or loses them."""
-        agent, actor = mind.thinker.body(), mind.actor
-        if agent is None or actor.leader != leader.id:
-            return
-        able = not (agent.db.asleep or agent.db.paused or hosts_guests(agent))
-        if able and agent.location is start and self.access(agent, "traverse"):
-            actor.do(agent, Command("go", self.key))
-        if agent.location is not leader.location:
-            actor.leader = None
+        for mind in list(open_minds()) if running() else ():
+            agent, actor, leader = mind.thinker.body(), mind.actor, traversing_object
+            if agent is None or actor.leader != leader.id:
+                continue
+            able = not (agent.db.asleep or agent.db.paused or hosts_guests(agent))
+            if able and agent.location is source_location and self.access(agent, "traverse"):
+                actor.do(agent, Command("go", self.key))
+            if agent.location is not leader.location:
+                actor.leader = None

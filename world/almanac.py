@@ -47,11 +47,6 @@ class Almanac:
     market: bool  # whether it is market day
 
     @property
-    def hour(self) -> int:
-        """The full hour, 0 to 23."""
-        return self.moment.hour
-
-    @property
     def states(self) -> frozenset[str]:
         """All of it in words that data may name, such as ``morning``, ``spring``, ``low tide``."""
         day = {"market day"} if self.market else set()
@@ -62,7 +57,7 @@ class Almanac:
         """Day and hour: ``It is Saturday, market day, 9:30 in the morning.``."""
         market = ", market day" if self.market else ""
         when = "at night" if self.part == "night" else f"in the {self.part}"
-        return f"It is {self.moment:%A}{market}, {self.hour}:{self.moment:%M} {when}."
+        return f"It is {self.moment:%A}{market}, {self.moment.hour}:{self.moment:%M} {when}."
 
     @property
     def sky(self) -> str:

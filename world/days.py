@@ -110,7 +110,7 @@ def _go_on(agent: Any, now: Almanac) -> None:
 
 def _work(agent: Any, does: Sequence[str], now: Almanac) -> None:
     """Have people see what it does, once a day; the window need not say it twice."""
-    turn = now.moment.toordinal() * (24 // _SAME_WORK) + now.hour // _SAME_WORK
+    turn = now.moment.toordinal() * (24 // _SAME_WORK) + now.moment.hour // _SAME_WORK
     work = f"{does[(turn + agent.id) % len(does)]}."
     if agent.ndb.worked == (today := (now.moment.date(), work)):
         return

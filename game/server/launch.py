@@ -55,7 +55,7 @@ def main() -> None:
         gc.freeze()
         call_command("migrate", interactive=False, verbosity=0)
         _check(launcher)
-        _create_admin(launcher, here)
+        _create_admin(here)
         _build_world()
     _say("Starting Evennia")
     _launch(launcher, here)
@@ -80,23 +80,16 @@ def _check(launcher: ModuleType) -> None:
     print(CHECKED, flush=True)
 
 
-def _create_admin(launcher: ModuleType, here: Places) -> None:
+def _create_admin(here: Places) -> None:
     """Make account 1 with the generated password, or give it one when its file is gone."""
-    forgotten = not here.admin_password.exists()
-    password = read_or_create(here.admin_password, nbytes=12)
-    created = {
-        "EVENNIA_SUPERUSER_USERNAME": ADMIN,
-        "EVENNIA_SUPERUSER_EMAIL": "",
-        "EVENNIA_SUPERUSER_PASSWORD": password,
-    }
-    os.environ.update(created)
-    launcher.check_database()
-    for name in created:  # the Portal and the Server inherit this environment
-        del os.environ[name]
     from evennia.accounts.models import AccountDB  # noqa: PLC0415 - needs the settings
 
-    admin = AccountDB.objects.get(id=1)
-    if forgotten and not admin.check_password(password):
+    forgotten = not here.admin_password.exists()
+    password = read_or_create(here.admin_password, nbytes=12)
+    admin = AccountDB.objects.filter(id=1).first()
+    if admin is None:
+        AccountDB.objects.create_superuser(ADMIN, "", password)
+    elif forgotten and not admin.check_password(password):
         _say("Giving the admin a new password")
         admin.set_password(password)
         admin.save()

@@ -63,7 +63,11 @@ def _play(lab: Lab, stop: threading.Event) -> None:
 
         if not lab.made:
             _report("making")
-            _migrate()
+            from django.core.management import call_command  # noqa: PLC0415 - needs the settings
+            from django.db import connections  # noqa: PLC0415 - the same
+
+            call_command("migrate", verbosity=0, interactive=False)
+            connections.close_all()  # so that all is in one file
             if not empty.exists():
                 part = empty.with_suffix(f".{os.getpid()}.part")
                 shutil.copyfile(database, part)
@@ -74,15 +78,6 @@ def _play(lab: Lab, stop: threading.Event) -> None:
     life = living.SimulatedLife(lab, lambda seconds, counts: _report("at", seconds, counts), stop)
     life.play()
     _report(OVER, lab.lived(), life.counts)
-
-
-def _migrate() -> None:
-    """Make Evennia's tables, or bring them up to date; all is in one file afterwards."""
-    from django.core.management import call_command  # noqa: PLC0415 - needs the settings
-    from django.db import connections  # noqa: PLC0415 - the same
-
-    call_command("migrate", verbosity=0, interactive=False)
-    connections.close_all()
 
 
 def _report(

@@ -113,18 +113,6 @@ class TestNights(NightWorld):
         self.pass_time(3)
         assert self.sleeps() == ALL
 
-    def test_the_server_stops_in_the_middle(self):
-        gate = self.begun()
-        self.stop_services()
-        gate.set()
-        self.fake.always("/api/generate", Reply())
-        self.services = self.start_services()
-        self.services.events.emit = self.told
-        self.with_model()
-        assert self.sleeper.asleep
-        self.sleeper.wake("a test")
-        assert self.sleeps() == ALL, "the next sleep does what is left"
-
 
 class TestCompacting(LadderWorld):
     def test_the_memory_is_compacted_after_it(self):

@@ -192,7 +192,7 @@ def read_deeds(atlas: Atlas, folder: Path = FOLDER / "deeds") -> dict[str, World
         "person": people,
         "place, thing or person": (*places, *things, *people),
         "thing of the world": things,
-        "way that is closed": atlas.closed,
+        "way that is closed": [way.id for way in atlas.ways if way.closed],
         "spot": (*places, *people, NOWHERE, YOU),
         "deed or end": [each for file in files for each in _ends(file)],
         "time or weather": STATES,
