@@ -38,7 +38,7 @@ _ROWS = {
 def simulate(
     context: typer.Context,
     name: Annotated[
-        str, typer.Argument(help="The name of the simulation; seed-7 and so on if not given.")
+        str, typer.Argument(help="The name of the simulation; seed-7 if not given.")
     ] = "",
     *,
     agents: Annotated[int, typer.Option(min=1, max=7, help="How many agents.")] = 5,

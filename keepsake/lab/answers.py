@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from keepsake.errors import BadAnswer, ConfigError, KeepsakeError, ModelError, refusing
+from keepsake.errors import BadAnswer, KeepsakeError, ModelError, refusing
 from keepsake.json_lines import line_of, parsed
 from keepsake.lab.benchmarks import TrialQuestion
 from keepsake.lab.measures import JUDGED
@@ -133,11 +133,7 @@ def answering_model(here: Places, name: str, seed: int = 0) -> AnsweringModel:
         KeepsakeError: There is no such profile, it is no model, or its server does not answer.
     """
     profiles = detected_profiles(here)
-    try:
-        profile = profiles.get(name)
-    except ConfigError as error:  # of the command line, not of a line of the file
-        told = f"There is no profile {name!r} in {profiles.path}"
-        raise KeepsakeError(told, error.cure) from error
+    profile = profiles.get(name)
     if profiles.problem is not None and profiles.path.exists():
         # The game goes on with what held before; a figure must not come of another model.
         raise profiles.problem
@@ -195,11 +191,9 @@ def agreement(path: Path, rows: Sequence[Mapping[str, Any]]) -> str:
                 csv.writer(file).writerows([(*_RATED, PERSON), *chosen])
             return f"{path} has {many} answers: write yes or no under {PERSON}, and run this again"
         with path.open(newline="") as file:
-            read = [(row.get(PERSON) or "", row) for row in csv.DictReader(file)]
-    keyed = [(said.strip(), tuple(map(row.get, _RATED))) for said, row in read]
-    found = [
-        (float(said.casefold() == "yes"), judged[k]) for said, k in keyed if said and k in judged
-    ]
+            read = [(tuple(map(row.get, _RATED)), row.get(PERSON)) for row in csv.DictReader(file)]
+    rated = ((key, said.strip().casefold()) for key, said in read if said and key in judged)
+    found = [(float(said == "yes"), judged[key]) for key, said in rated if said]
     if not found:
         cure = f"Write yes or no under {PERSON}; its answers are those of this run"
         raise KeepsakeError(f"{path} rates none of these answers", cure)

@@ -14,7 +14,6 @@ from collections.abc import Generator
 from concurrent.futures import Future
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
-from itertools import chain, count
 from random import Random
 from typing import IO, Any, cast
 
@@ -114,18 +113,16 @@ class SimulationReport:
 def create(places: Places, plan: SimulationPlan) -> Lab:
     """Make the folder of a new simulation; its world is made when it is first run.
 
-    Without a name it gets one that is free: ``seed-7``, ``seed-7-2``.
+    Without a name it is called after its seed: ``seed-7``.
 
     Raises:
         KeepsakeError: There is one of that name, or a value cannot be used.
     """
-    labs, seed = places.home / FOLDER, f"seed-{plan.seed}"
-    names = chain([seed], (f"{seed}-{n}" for n in count(2)))
-    name = plan.name or next(each for each in names if not (labs / each).exists())
+    name = plan.name or f"seed-{plan.seed}"
     if not _NAME.fullmatch(name):
         cure = "Use letters, digits, dots, dashes and underscores; it becomes a folder's name"
         raise KeepsakeError(f"{name!r} is no name for a simulation", cure)
-    lab = Lab(labs / name)
+    lab = Lab(places.home / FOLDER / name)
     if lab.folder.exists():
         told = f"There is a simulation {name!r} already"
         raise KeepsakeError(told, f"Continue it ({lab.resume}), or choose another name")

@@ -22,7 +22,7 @@ from keepsake.lab.memories.plain import first_within, settings_of
 from keepsake.lab.memories.retrieval import Rag, RagSettings
 from keepsake.language.perception import writable
 from keepsake.markdown_config import between
-from keepsake.memory.protocol import RecalledLine, Surroundings, dated, line_of
+from keepsake.memory.protocol import RecalledLine, Surroundings, line_of
 from keepsake.ports import GenerationRequest, LanguageModel
 from keepsake.recall.documents import Document, DocumentKind
 
@@ -51,11 +51,9 @@ class StreamSettings(RagSettings):
 class StreamEntry:
     """Something lived, or concluded."""
 
-    text: str  # what is embedded and rated
-    shown: str  # as a prompt has it
+    text: str  # what is rated
     accessed: datetime  # when it was lived or recalled last
     importance: int  # 1 to 10
-    numbers: tuple[int, ...]  # the memories that it rests on
     rated: bool = False  # whether a model has said how important it is
 
 
@@ -76,9 +74,8 @@ class GenerativeAgents(Rag):
         """Add it to the stream; a model says later how much it matters."""
         super().perceive(memory)
         key, score = f"{DocumentKind.MEMORY}:{memory.number}", importance(memory, self._given.agent)
-        text, shown = writable(line_of(memory)), writable(dated(memory))
         self._unreflected += score
-        self._stream[key] = StreamEntry(text, shown, memory.time, score, (memory.number,))
+        self._stream[key] = StreamEntry(writable(line_of(memory)), memory.time, score)
 
     def recall(self, question: str, limit: int) -> Sequence[RecalledLine]:
         """What scores highest; what the authors would show counts as just lived from then on.
@@ -86,10 +83,11 @@ class GenerativeAgents(Rag):
         Raises:
             ModelError: Nothing could be embedded.
         """
-        found = self._best(question, limit)
-        for entry, _ in found[:_FOR_A_QUESTION]:
-            entry.accessed = self._given.clock.now()
-        return [RecalledLine(entry.shown, entry.numbers, score) for entry, score in found]
+        self._index.settle()
+        found = self.ranked(question)[:limit]
+        for key, _ in found[:_FOR_A_QUESTION]:
+            self._stream[key].accessed = self._given.clock.now()
+        return [RecalledLine(*self._lived[key], score) for key, score in found]
 
     def rest(self, *, asleep: bool) -> None:
         """Have the model rate what is new, and reflect if it is time.
@@ -106,8 +104,12 @@ class GenerativeAgents(Rag):
 
     # -- the score
 
-    def _best(self, question: str, limit: int) -> list[tuple[StreamEntry, float]]:
-        self._index.settle()
+    def ranked(self, question: str) -> list[tuple[str, float]]:
+        """Keys and scores of the stream, best first.
+
+        Raises:
+            ModelError: Nothing could be embedded.
+        """
         entries, now = list(self._stream.values()), self._given.clock.now()
         near, weights = self.near(question), self._settings
         hours = [max((now - each.accessed) / timedelta(hours=1), 0.0) for each in entries]
@@ -117,9 +119,8 @@ class GenerativeAgents(Rag):
             (weights.relevance, [near.get(key, 0.0) for key in self._stream]),
         )
         weighted = [[weight * each for each in normalised(values)] for weight, values in parts]
-        scores = [sum(each) for each in zip(*weighted, strict=True)]
-        best = sorted(zip(entries, scores, strict=True), key=lambda each: -each[1])
-        return best[:limit]
+        scores = map(sum, zip(*weighted, strict=True))
+        return sorted(zip(self._stream, scores, strict=True), key=lambda each: -each[1])
 
     # -- what a model adds
 
@@ -134,13 +135,16 @@ class GenerativeAgents(Rag):
         """Ask what may be concluded of the newest, and conclude it."""
         newest, now = list(self._stream.values())[-_REFLECTED_ON:], self._given.clock.now()
         for question in _questions(model, self._fitting(reversed(newest))):
-            basis = [entry for entry, _ in self._best(question, _FOR_A_QUESTION)]
-            for text, cited in _insights(model, self._given.agent, self._fitting(basis)):
+            self._index.settle()
+            basis = [key for key, _ in self.ranked(question)[:_FOR_A_QUESTION]]
+            told = self._fitting(self._stream[key] for key in basis)
+            for text, cited in _insights(model, self._given.agent, told):
                 of = [basis[place] for place in sorted(cited)]
-                numbers = tuple(dict.fromkeys(n for each in of for n in each.numbers))
-                score = _poignancy(model, text) or max(each.importance for each in of)
-                key, shown = f"insight:{len(self._stream)}", f"{now:%-d %B %Y}, {text}"
-                self._stream[key] = StreamEntry(text, shown, now, score, numbers, rated=True)
+                numbers = tuple(dict.fromkeys(n for each in of for n in self._lived[each][1]))
+                score = _poignancy(model, text) or max(self._stream[e].importance for e in of)
+                key = f"insight:{len(self._stream)}"
+                self._stream[key] = StreamEntry(text, now, score, rated=True)
+                self._lived[key] = f"{now:%-d %B %Y}, {text}", numbers
                 self._index.add(Document(key, DocumentKind.NOTE, text, now))
         self._unreflected = 0
 

@@ -21,9 +21,10 @@ def places(tmp_path):
     return Places(tmp_path, REPOSITORY / "vault", Ports(21000))
 
 
-def test_a_simulation_gets_a_free_name_and_is_found_by_it(places):
-    names = [create(places, replace(PLAN, name="")).folder.name for _ in range(3)]
-    assert names == ["seed-7", "seed-7-2", "seed-7-3"]
+def test_a_simulation_is_named_after_its_seed_and_found_by_it(places):
+    create(places, replace(PLAN, name=""))
+    with pytest.raises(KeepsakeError, match="'seed-7' already"):
+        create(places, replace(PLAN, name=""))
     assert lab_of(places, "seed-7").plan() == replace(PLAN, name="seed-7")
     with pytest.raises(KeepsakeError, match="There are: seed-7"):
         lab_of(places, "death")
