@@ -20,7 +20,7 @@ from keepsake.cli import world as worlds
 from keepsake.cli.output import err, out, print_json, say
 from keepsake.errors import KeepsakeError
 from keepsake.models import fetching
-from keepsake.paths import places
+from keepsake.paths import REPOSITORY, Places, places
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -65,6 +65,15 @@ def main() -> None:
 # -- the world
 
 
+def _village(operation: str) -> Places:
+    """Where the village is; raises KeepsakeError in a game of its own, whom Evennia starts."""
+    if _game is not None:
+        raise KeepsakeError(f"{_game} is a game of its own", f"Call Evennia: evennia {operation}")
+    if not (REPOSITORY / "game").is_dir():
+        raise KeepsakeError("There is no game here", "Go to the directory of your Evennia game")
+    return places()
+
+
 @app.command()
 def start(
     foreground: Annotated[
@@ -80,8 +89,7 @@ def start(
     ] = "",
 ) -> None:
     """Start the world in the background and wait until a login works."""
-    own_game.refuse(_game, "start")
-    here = places()
+    here = _village("start")
     fetches = models.before_start(here, model)
     if foreground:
         signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -102,24 +110,21 @@ def start(
 @app.command()
 def stop() -> None:
     """Stop the world and the processes that it started."""
-    own_game.refuse(_game, "stop")
-    anything = worlds.stop(places(), say)
+    anything = worlds.stop(_village("stop"), say)
     out.print("Keepsake has stopped." if anything else "Keepsake was not running.")
 
 
 @app.command()
 def reload() -> None:
     """Load changed code; players stay connected."""
-    own_game.refuse(_game, "reload")
-    worlds.reload(places(), say)
+    worlds.reload(_village("reload"), say)
     out.print("Keepsake runs the present code.")
 
 
 @app.command()
 def status(as_json: AsJson = False) -> None:
     """Show what runs; exit code 1 if a login does not work."""
-    own_game.refuse(_game, "status")
-    found = worlds.status(places())
+    found = worlds.status(_village("status"))
     if as_json:
         print_json(found)
     else:

@@ -57,18 +57,6 @@ def adopt(environ: dict[str, str] | os._Environ[str] = os.environ) -> Path | Non
     return game
 
 
-def refuse(game: Path | None, operation: str) -> None:
-    """Say who starts and stops a game of its own.
-
-    Raises:
-        KeepsakeError: There is such a game, or none at all.
-    """
-    if game is not None:
-        raise KeepsakeError(f"{game} is a game of its own", f"Call Evennia: evennia {operation}")
-    if not (REPOSITORY / "game").is_dir():
-        raise KeepsakeError("There is no game here", "Go to the directory of your Evennia game")
-
-
 def lacks() -> str:
     """What the settings of the game lack; empty for nothing."""
     from django.conf import settings  # noqa: PLC0415 - a game's alone

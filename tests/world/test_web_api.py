@@ -14,7 +14,6 @@ from keepsake.paths import REPOSITORY
 from keepsake.web.access import may_act, may_watch
 from tests.fakes.model_server import Reply
 from tests.world.agents_world import SMALL
-from tests.world.test_recall_world import CHATTER, FACTS, RecallWorld
 from tests.world.web_world import API, WRITING, WebWorld
 
 READING = (
@@ -241,22 +240,6 @@ class TestLooking(WebWorld):
             answer = self.web.get(f"{API}{self.of_mira(rest)}")
             assert answer.status_code == 503, rest
             assert "agents are not running" in answer.json()["error"]
-
-
-class TestRecall(WebWorld, RecallWorld):
-    """Searching by hand."""
-
-    def test_hits_come_with_scores_and_reasons(self):
-        self.says(*FACTS, *CHATTER)
-        self.mind.books.notes.write(
-            "keys", "The brass key is Tom's.", now=self.services.clock.now()
-        )
-        hits = self.get(self.of_mira("/recall"), q="a brass key", limit=3)
-        assert 0 < len(hits) <= 3
-        assert hits == sorted(hits, key=lambda hit: -hit["score"])
-        hit = next(hit for hit in hits if hit["kind"] == "memory")
-        assert "brass key" in hit["text"]
-        assert "brass" in hit["why"]
 
 
 class TestSite(WebWorld):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
 
 from keepsake.archive.history import compactions
 from keepsake.archive.records import Tier
@@ -98,29 +97,3 @@ class TestChanging(WebWorld):
             "dashboard: pause Mira",
         ]
         assert {each["who"] for each in lines} == {"Bea"}
-
-
-class TestWindow(WebWorld):
-    """Item by item, as the page has it, in a world that can be reloaded."""
-
-    def about(self) -> tuple[str, bool, bool, bool]:
-        row = self.get(self.of_mira())
-        return row["state"], row["paused"], row["asleep"], row["going_home"]
-
-    def said_of(self, deed: str, **body: Any) -> str:
-        done = self.post(self.of_mira(f"/{deed}"), body=body or None)
-        return ("" if done["done"] else "not: ") + done["said"]
-
-    def test_paused_and_asleep(self):
-        assert "does not think" in self.said_of("pause")
-        assert self.said_of("sleep", here=True) == "Mira sleeps"
-        assert self.about() == ("asleep", True, True, False)
-        assert self.said_of("sleep") == "not: Mira is asleep already"
-        assert "once it wakes" in self.said_of("resume")
-        assert self.about() == ("asleep", False, True, False)
-        self.said_of("pause")
-        assert "still paused" in self.said_of("wake")
-        assert self.about() == ("paused", True, False, False)
-        assert self.said_of("wake").startswith("not: Mira is awake")
-        assert self.said_of("resume") == "Mira thinks again"
-        assert self.about() == ("idle", False, False, False)
