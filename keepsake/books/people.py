@@ -70,7 +70,6 @@ class PeopleBook:
             lambda _, source, at: parse_page(source, at.replace(microsecond=0)), owner
         )
         self._through: int | None = None
-        self._version: int | None = None
         self._paths: dict[str, Path] = {}
         self.known: Mapping[str, PersonPage] = {}
 
@@ -176,11 +175,9 @@ class PeopleBook:
 
     def _index(self) -> None:
         """Know everybody by key."""
-        if self._version != self._store.version:
-            self._version = self._store.version
-            records = self._store.records()
-            self._paths = {page.key: path for path, page in records.items()}
-            self.known = {page.key: page for page in records.values()}
+        records = self._store.records()
+        self._paths = {page.key: path for path, page in records.items()}
+        self.known = {page.key: page for page in records.values()}
 
     def _tell(self, op: str, by: str, page: PersonPage, **facts: int) -> None:
         self._store.tell(op, by, of="person", about=page.name, **facts)

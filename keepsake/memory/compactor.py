@@ -10,7 +10,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from datetime import datetime, timedelta
 
 from keepsake.archive.history import PastCompaction, step_record
@@ -104,8 +103,7 @@ class Compactor:
         if not ladder.climb():
             return None
         with self._copies.in_step:
-            seconds = (host.clock.now() - began).total_seconds()
-            return self._committed(ladder, _result(ladder, seconds))
+            return self._committed(ladder, began)
 
     def _summarizer(self, plan: CompactionPlan, *, again: bool) -> Summarizer:
         """The configured one, or the one that needs no model.
@@ -114,29 +112,19 @@ class Compactor:
         just failed, or if more is to be read than fits into a prompt, as it reads that part by part
         while more comes.
         """
-        emergency = plan.reason is CompactReason.EMERGENCY
-        failed = emergency and self.backing_off
+        failed = plan.reason is CompactReason.EMERGENCY and self.backing_off
         haste = again or failed or plan.leaving_tokens > plan.config.budget
         if haste and not plan.reason.asked:
             return extractive
-        try:
-            return self._host.summarizer()
-        except KeepsakeError as error:
-            if not emergency:
-                raise
-            self._log(f"{error}; a summary without a model stands in")
-            return extractive
+        return self._host.summarizer()
 
-    def _committed(self, ladder: Ladder, result: CompactionResult) -> CompactionResult:
-        tiers, new = self._tiers, ladder.summaries
+    def _committed(self, ladder: Ladder, began: datetime) -> CompactionResult:
+        tiers, new, now = self._tiers, ladder.summaries, self._host.clock.now()
+        recent = new[Tier.RECENT]
         with self._lock:
-            made = SummaryState(
-                longterm=new.get(Tier.LONGTERM),
-                recent=new[Tier.RECENT],
-                summarised=new[Tier.RECENT].last,
-                standing=tiers.compactions + 1,
-                time=self._host.clock.now(),
-            )
+            number = tiers.compactions + 1
+            made = SummaryState(new.get(Tier.LONGTERM), recent, recent.last, number, now)
+            result = _result(ladder, number, (now - began).total_seconds())
             tokens = {
                 "before": result.tokens_before,
                 "after": result.tokens_after,
@@ -167,7 +155,7 @@ class Compactor:
         for tier in Tier:
             self._copies.write(tier, keep=True)
         self._log(f"Compaction complete ({result.outcome})")
-        return replace(result, number=made.standing)
+        return result
 
     # -- taking one back
 
@@ -203,8 +191,8 @@ class Compactor:
         return Undone(number, detail, len(past) - 1)
 
 
-def _result(ladder: Ladder, seconds: float) -> CompactionResult:
-    """What a compaction is told as, before it has its number."""
+def _result(ladder: Ladder, number: int, seconds: float) -> CompactionResult:
+    """What a compaction is told as."""
     plan, recent = ladder.plan, ladder.summaries[Tier.RECENT]
     longterm = ladder.summaries.get(Tier.LONGTERM)
     span = f"memories {recent.first}-{recent.last}"
@@ -229,6 +217,7 @@ def _result(ladder: Ladder, seconds: float) -> CompactionResult:
         tokens_after=ladder.tokens,
         seconds=seconds,
         model=recent.model,
+        number=number,
         calls=len(answers),
         prompt_tokens=sum(each.prompt_tokens for each in answers),
         completion_tokens=sum(each.completion_tokens for each in answers),
