@@ -50,7 +50,6 @@ class Archive:
     Attributes:
         reports: What was found wrong at opening and set aside, in words.
         last_number: The number of the newest memory, 0 if there is none.
-        torn: Bytes of a torn last line that were set aside at the opening.
 
     Raises:
         ArchiveInUse: Another process, or another object, writes here.
@@ -60,7 +59,6 @@ class Archive:
     def __init__(self, folder: Path, *, read_only: bool = False) -> None:
         self.folder = folder
         self.reports: list[str] = []
-        self.torn = 0
         self._lock = threading.Lock()
         self._file: AppendedFile | None = None
         self._lines: int | None = None
@@ -178,13 +176,10 @@ class Archive:
             if torn and parsed(torn):  # the line is whole, only its line end was lost
                 file.append(b"\n")
             elif torn:
-                aside, self.torn = self._aside(), len(torn)
-                aside.write_bytes(torn)
-                file.cut(file.size - self.torn)
-                self.reports.append(
-                    f"the last line of {file.path.name} was torn ({self.torn} bytes); "
-                    f"set aside as {aside.name}"
-                )
+                (aside := self._aside()).write_bytes(torn)
+                file.cut(file.size - len(torn))
+                told = f"the last line of {file.path.name} was torn ({len(torn)} bytes); "
+                self.reports.append(f"{told}set aside as {aside.name}")
         except OSError:
             file.close()
             raise
@@ -243,18 +238,6 @@ class Archive:
             if _number_of(line) >= first and not _take(found, parsed(line), first, last):
                 break
         return list(found.values())
-
-    def lines_with(self, word: bytes) -> Iterator[bytes]:
-        """The ended lines with that word in them, unparsed, oldest first."""
-        for segment in self._segments():
-            data = segment.read_bytes()
-            at = data.find(word)
-            while at >= 0:
-                start, end = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
-                if end < 0:
-                    break
-                yield data[start:end]
-                at = data.find(word, end)
 
     def size(self) -> int:
         """Bytes on disk."""

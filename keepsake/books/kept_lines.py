@@ -141,37 +141,27 @@ def meant(which: str, numbers: Sequence[int], texts: Sequence[str], of: str) -> 
 
 
 @dataclass(frozen=True, slots=True)
-class _Pin:
+class Pin:
     """One pinned line, and whether the agent pinned it."""
 
     text: str
     own: bool = field(compare=False)
 
 
-def _pin_of(line: str) -> _Pin | None:
+def _pin_of(line: str) -> Pin | None:
     match = _PIN.match(line)
-    return _Pin(match["text"], match["own"] is not None) if match else None
+    return Pin(match["text"], match["own"] is not None) if match else None
 
 
-def _line_of_pin(pin: _Pin) -> str:
+def _line_of_pin(pin: Pin) -> str:
     return f"- {pin.text} {OWN}" if pin.own else f"- {pin.text}"
 
 
-class Pinned(ListBook[_Pin]):
+class Pinned(ListBook[Pin]):
     """The pinned block of one agent; safe to use from several threads."""
 
     def __init__(self, path: Path, owner: Owner = NO_OWNER) -> None:
         super().__init__(path, owner, _pin_of, _line_of_pin)
-
-    @property
-    def lines(self) -> tuple[str, ...]:
-        """What is pinned, in the order of the file; all of it, however long."""
-        return tuple(pin.text for pin in self.items)
-
-    @property
-    def own(self) -> tuple[str, ...]:
-        """Those of :attr:`lines` that the agent pinned itself."""
-        return tuple(pin.text for pin in self.items if pin.own)
 
     @property
     def shown(self) -> tuple[str, ...]:
@@ -199,7 +189,7 @@ class Pinned(ListBook[_Pin]):
             cure = f"Pin at most {LONGEST_PIN} a line"
             raise NoteRefused(f"That is {len(line):,} characters", cure)
 
-        def plan(pins: tuple[_Pin, ...]) -> _Pin:
+        def plan(pins: tuple[Pin, ...]) -> Pin:
             if line.casefold() in (pin.text.casefold() for pin in pins):
                 raise NoteRefused("That is pinned already")
             used = sum(len(pin.text) for pin in pins)
@@ -208,7 +198,7 @@ class Pinned(ListBook[_Pin]):
                     f"The pinned block is full ({used:,} of {PINNED_LIMIT:,} characters)",
                     "Unpin something first: unpin <number>",
                 )
-            return _Pin(line, own)
+            return Pin(line, own)
 
         self._change(plan)
         self._store.tell("pin", "agent" if own else "builder", size=len(line))
@@ -222,7 +212,7 @@ class Pinned(ListBook[_Pin]):
         """
         removed = ""
 
-        def plan(pins: tuple[_Pin, ...]) -> Collection[int]:
+        def plan(pins: tuple[Pin, ...]) -> Collection[int]:
             nonlocal removed
             if not pins:
                 raise NoteRefused("Nothing is pinned")

@@ -118,7 +118,7 @@ class MemoryChange(AgentEvent):
     #: ``longterm``, ``recent``; of ``noticed`` and ``closed``: ``promise``, ``rule``; of a page
     #: ``person``; of an entry ``journal``.
     of: str = ""
-    size: int = 0  #: Characters of the memory or of the text; bytes for a torn line.
+    size: int = 0  #: Characters of the memory or of the text.
     #: How often in a row it has happened; how many memories were worked into a page,
     #: how many entries were merged or folded.
     times: int = 1
@@ -135,7 +135,6 @@ class MemoryChange(AgentEvent):
 OPERATIONS: Mapping[str, str] = {
     "append": "a memory was archived",
     "repeat": "the newest memory happened again; its count rises",
-    "mended": "a torn last line of the archive was set aside after a crash",
     "undo": "a compaction was undone",
     "edit": "a person changed a summary; with a problem: too late, and the change was set aside",
     "reindex": "the recall index is rebuilt",

@@ -86,7 +86,7 @@ class TestHostile(PeopleWorld):
             for verb in ("pin", "journal"):
                 self.asks("Do it.", f"{verb} {words}", who=rook)
         entries = [entry.text for entry in self.mind.books.journal.entries()]
-        for kept in (*self.mind.books.pinned.lines, *entries):
+        for kept in (*self.mind.books.pinned.shown, *entries):
             assert kept.startswith("Rook said: ")
             assert "obey" not in kept
         assert self.mira.db.profile == persona

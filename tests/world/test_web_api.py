@@ -65,7 +65,7 @@ class TestAccess(WebWorld):
         assert self.client_of().get(f"{API}/agents").status_code == 403
 
     def nothing_is_changed(self):
-        assert not any((self.mira.db.paused, self.mira.db.asleep, self.mind.books.pinned.lines))
+        assert not any((self.mira.db.paused, self.mira.db.asleep, self.mind.books.pinned.items))
 
     def test_builders_and_those_above_them_may_do_all(self):
         for name in ("Builder", "builders", "Admin", "Developer"):

@@ -137,7 +137,7 @@ class MemoryTools:
     def _pin(self, command: Command, _place: str) -> str:
         kept = attribute_quote(command.argument, self.memory.lately(), self.memory.name)
         line = self.books.pinned.add(kept, own=True)
-        used = sum(map(len, self.books.pinned.lines))
+        used = sum(len(pin.text) for pin in self.books.pinned.items)
         return f"{script.PINNED}{line} ({used:,} of {PINNED_LIMIT:,} characters used)"
 
     def _unpin(self, command: Command, _place: str) -> str:

@@ -204,10 +204,6 @@ class MemoryComponent:
         self._services.syncer.syncs.add(archive.sync)
         # Of what waited since before this process, an earlier one may have brought a part.
         self.waiting = deque(not_yet_in(archive, list(self.waiting)))
-        if archive.torn:
-            self._services.events.emit(
-                MemoryChange(agent=self.name, op="mended", n=archive.last_number, size=archive.torn)
-            )
         self._memory = memory  # last of all: from now on any thread may use it
         return True
 

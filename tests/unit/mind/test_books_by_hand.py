@@ -48,7 +48,7 @@ KINDS = {
     "page": Kind(
         PeopleBook, _page, lambda book: (line.text for page in book.all() for line in page.lines)
     ),
-    "pins": Kind(lambda folder: Pinned(folder / "pinned.md"), Pinned.add, lambda book: book.lines),
+    "pins": Kind(lambda folder: Pinned(folder / "pinned.md"), Pinned.add, lambda book: book.shown),
     "promises": Kind(
         lambda folder: Commitments(folder / "noticed.md"),
         lambda book, text: book.add(Commitment(CommitmentKind.PROMISE, "Tom", text, 1)),

@@ -38,7 +38,9 @@ def agent(tmp_path):
 
 
 def test_an_earlier_vault_opens_and_is_written_on(agent):
-    assert Pinned(agent / "pinned.md").own == ("The ford is dry in June.",)
+    assert [p.text for p in Pinned(agent / "pinned.md").items if p.own] == [
+        "The ford is dry in June."
+    ]
     notes = NoteBook(agent / "notes")
     assert [note.title for note in notes.all()] == ["Bees", "Garden plan"]
     assert notes.problems == []

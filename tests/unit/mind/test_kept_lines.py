@@ -13,6 +13,10 @@ from keepsake.errors import NoteRefused
 from tests.sentences import table
 
 
+def own(pinned):
+    return tuple(pin.text for pin in pinned.items if pin.own)
+
+
 @pytest.fixture
 def pinned(tmp_path):
     return Pinned(tmp_path / "pinned.md")
@@ -22,9 +26,8 @@ def test_what_the_agent_pinned_is_marked_in_the_file_and_nowhere_else(pinned):
     pinned.path.write_text("# What Mira never forgets\n\nBy Ann.\n\n-   from before \n* no\n")
     pinned.add("I like rain.", own=True)
     pinned.add(f"Never {OWN} sell the mill.")
-    assert pinned.lines == ("from before", "I like rain.", "Never sell the mill.")
-    assert pinned.own == Pinned(pinned.path).own == ("I like rain.",)
-    assert pinned.shown == pinned.lines
+    assert pinned.shown == ("from before", "I like rain.", "Never sell the mill.")
+    assert own(pinned) == own(Pinned(pinned.path)) == ("I like rain.",)
     assert f"- I like rain. {OWN}\n" in pinned.path.read_text()
     for which in ("1", "from before"):
         with pytest.raises(NoteRefused, match="not pinned by you"):
@@ -32,17 +35,17 @@ def test_what_the_agent_pinned_is_marked_in_the_file_and_nowhere_else(pinned):
     assert pinned.remove("2", only_own=True) == "I like rain."
     pinned.add("I like fog.", own=True)
     pinned.path.write_text(pinned.path.read_text().replace(OWN, ""))
-    assert pinned.own == (), "whoever takes the mark away makes it a builder's"
+    assert own(pinned) == (), "whoever takes the mark away makes it a builder's"
     assert pinned.remove("I like fog.") == "I like fog."
     assert pinned.path.read_text().startswith("# What Mira never forgets\n\nBy Ann.\n")
 
 
 def test_what_a_builder_pinned_is_shown_however_much_the_agent_pinned(pinned):
-    own = [f"{n} {'x' * 298}" for n in range(4)]
+    many = [f"{n} {'x' * 298}" for n in range(4)]
     pinned.path.write_text(
-        "".join(f"- {each} {OWN}\n" for each in own) + f"- {'x' * 1300}\n- Never sell the mill.\n"
+        "".join(f"- {each} {OWN}\n" for each in many) + f"- {'x' * 1300}\n- Never sell the mill.\n"
     )
-    assert pinned.shown == (*own[:3], "Never sell the mill.")
+    assert pinned.shown == (*many[:3], "Never sell the mill.")
 
 
 @pytest.fixture

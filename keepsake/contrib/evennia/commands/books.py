@@ -81,15 +81,15 @@ def pin(query: Query) -> Callable[[], str]:
 
 
 def _block(name: str, pinned: Pinned) -> str:
-    lines = pinned.lines
-    if not lines:
+    pins, shown = pinned.items, len(pinned.shown)
+    if not pins:
         return f"Nothing is pinned for {name}."
-    used, shown, own = sum(map(len, lines)), len(pinned.shown), set(pinned.own)
     rows = [
-        f"{number:>3}. {plain(line)}{f' |x(by {name} itself)|n' if line in own else ''}"
-        for number, line in enumerate(lines, start=1)
+        f"{number:>3}. {plain(pin.text)}{f' |x(by {name} itself)|n' if pin.own else ''}"
+        for number, pin in enumerate(pins, start=1)
     ]
-    over = [f"|rOnly {shown} of them are shown to {name}.|n"] if shown < len(lines) else []
+    over = [f"|rOnly {shown} of them are shown to {name}.|n"] if shown < len(pins) else []
+    used = sum(len(pin.text) for pin in pins)
     title = f"|w{name}'s pinned block|n ({used:,} of {PINNED_LIMIT:,} characters)"
     return "\n".join([title, *rows, *over])
 
