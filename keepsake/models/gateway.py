@@ -74,12 +74,14 @@ class Gateway:
         profiles: The profiles; built models follow their changes.
         places: Folders and ports of this copy.
         post: Runs a function in the owner's thread; ``reactor.callFromThread``.
-        embedded: The child process; made from ``places`` when None.
         changed: Called when the health of a server has changed, in the watcher's thread.
-        on_ready: Called in the owner's thread when a server answers again that did not answer a
-            call, or was not well; may be set later.
         executor: Runs the calls; a thread each when None.
         clock: Monotonic seconds, for how long calls wait in their queue.
+
+    Attributes:
+        embedded: The child process.
+        on_ready: Called in the owner's thread when a server answers again that did not answer a
+            call, or was not well; may be set.
     """
 
     def __init__(
@@ -88,14 +90,12 @@ class Gateway:
         places: Places,
         post: Post,
         *,
-        embedded: Embedded | None = None,
         changed: Callable[[Health], None] = lambda _: None,
-        on_ready: Callable[[], None] = lambda: None,
         executor: Executor | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.profiles, self.on_ready = profiles, on_ready
-        self.embedded = embedded or Embedded(places)
+        self.profiles, self.embedded = profiles, Embedded(places)
+        self.on_ready: Callable[[], None] = lambda: None
         self._post, self._changed, self._clock = post, changed, clock
         self._owner = threading.get_ident()
         self._executor = executor or DaemonThreads()

@@ -58,18 +58,16 @@ class Owner:
 
 
 @contextmanager
-def running(
-    home: Places, owner: Owner, environ: Mapping[str, str] = {}, embedded: Embedded | None = None
-) -> Iterator[Gateway]:
+def running(home: Places, owner: Owner, environ: Mapping[str, str] = {}) -> Iterator[Gateway]:
     """A gateway that was started with the profiles of ``home``."""
     profiles = Profiles(home.config / "llm.md")
-    gateway = Gateway(profiles, home, owner.post, embedded=embedded)
+    gateway = Gateway(profiles, home, owner.post)
     with patch.dict(os.environ, environ):
         owner.call(gateway.start)
         try:
             yield gateway
         finally:
-            owner.call(lambda: gateway.shutdown(stop_embedded=embedded is None))
+            owner.call(lambda: gateway.shutdown(stop_embedded=True))
 
 
 @pytest.fixture
