@@ -117,39 +117,40 @@ def test_what_ollama_is_asked(fake: FakeModelServer):
     assert plain["format"] == SCHEMA
     assert thinker["think"] is False
     assert thinker["options"]["num_ctx"] == 11264
+    fake.plan("/api/show", Reply(raw=b'{"details": {}}'))  # something else, which tells nothing
+    model = asking(fake.address, "ollama")
+    model.check()
+    assert (model.capabilities.known, model.capabilities.form) == (True, CHAT)
+    assert model.suited().prompt_tokens < model.capabilities.context == 11264
 
 
 PLAIN = {"prompt", "max_tokens", "temperature", "model", "stream", "stream_options"}
 FULL = GenerationRequest("x", 9, temperature=0.3, json_schema=SCHEMA, repeat_penalty=1.2)
-LLAMA = {"json_schema": SCHEMA, "repeat_penalty": 1.2, "min_p": 0.1, "cache_prompt": True}
+LLAMA = {"json_schema": SCHEMA, "repeat_penalty": 1.2, "cache_prompt": True}
 FORMAT = {"type": "json_schema", "json_schema": {"name": "answer", "schema": SCHEMA}}
+UNTHINKING = {"chat_template_kwargs": {"enable_thinking": False}}
 
 
 @pytest.mark.parametrize(
-    ("server", "more", "off"),
+    ("server", "more", "raw", "chat"),
     [
-        (LLAMA_CPP, LLAMA, {"min_p"}),
-        (VLLM, {"response_format": FORMAT, "repetition_penalty": 1.2}, set()),
-        ("", {"response_format": FORMAT}, set()),
+        (LLAMA_CPP, LLAMA, {"min_p": 0.1}, UNTHINKING),
+        (VLLM, {"response_format": FORMAT, "repetition_penalty": 1.2}, {}, UNTHINKING),
+        ("", {"response_format": FORMAT}, {}, {}),
     ],
 )
 def test_a_server_that_says_what_it_is_gets_all_it_takes_and_no_more(
-    fake: FakeModelServer, server: str, more: Any, off: set[str]
+    fake: FakeModelServer, server: str, more: Any, raw: Any, chat: Any
 ):
     fake.kind, fake.template = server, TEMPLATE
     model = asking(fake.address)
     model.check()
     model.generate(FULL)
     model.generate(replace(FULL, prompt="", messages=MESSAGES))
-    body = fake.calls("/v1/completions")[-1].body
-    assert body | more == body
-    assert body.keys() == PLAIN | more.keys()
-    chat = fake.calls("/v1/chat/completions")[-1].body
-    assert chat.keys() - body.keys() == {"messages"} | (
-        {"chat_template_kwargs"} if server else set()
-    )
-    assert body.keys() - chat.keys() == {"prompt"} | off
-    assert chat.get("chat_template_kwargs", {}) in ({}, {"enable_thinking": False})
+    for path, own in (("completions", raw), ("chat/completions", chat)):
+        body = fake.calls(f"/v1/{path}")[-1].body
+        assert body.items() >= (more | own).items()
+        assert (body.keys() | {"prompt"}) - {"messages"} == PLAIN | more.keys() | own.keys()
 
 
 def test_tools_are_offered_and_called(provider: str, model: Model, fake: FakeModelServer):
@@ -235,15 +236,6 @@ def test_a_server_is_asked_once_what_its_model_was_made_for(
     assert not any("completion" in call.path for call in fake.calls()), "no answer is asked for"
     model.check()
     assert len(fake.calls()) == asked + 1
-
-
-def test_an_ollama_that_tells_nothing_of_its_model_is_sent_what_fits(fake: FakeModelServer):
-    fake.plan("/api/show", Reply(raw=b'{"details": {}}'))
-    model = asking(fake.address, "ollama")
-    model.check()
-    takes = model.capabilities
-    assert (takes.known, takes.form, takes.context) == (True, CHAT, 11264)
-    assert model.suited().prompt_tokens < 11264
 
 
 @pytest.mark.parametrize(
