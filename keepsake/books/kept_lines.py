@@ -38,12 +38,6 @@ LONGEST_PROMISE = 160
 _PIN = re.compile(rf"^[ \t]*-[ \t]+(?P<text>\S.*?)[ \t]*(?P<own>{re.escape(OWN)}[ \t]*)?$")
 _SOMEBODY = "somebody"
 
-_NEW_FILE = """\
-# Promises and rules
-
-What this agent has promised, and what it keeps to. It adds its promises itself, and takes out those
-that it has kept; people may add, change and take out lines. They stand in every prompt.
-"""
 _PROMISE = re.compile(
     r"^- (?P<kind>rule|promise) (?:from|to|of) (?P<who>[^:]{1,48}): (?P<text>\S.*?)"
     r"(?: \(memory (?P<number>\d{1,9})(?:, [\dT:.+-]{10,40})?"
@@ -60,7 +54,6 @@ class ListBook[T]:
         owner: Whose it is.
         read: The item in a line; None for a line that holds none.
         write: The line of an item.
-        head: The text of a new file.
     """
 
     def __init__(
@@ -69,9 +62,8 @@ class ListBook[T]:
         owner: Owner,
         read: Callable[[str], T | None],
         write: Callable[[T], str],
-        head: str = "",
     ) -> None:
-        self.path, self._read, self._written, self._head = path, read, write, head
+        self.path, self._read, self._written = path, read, write
         self._store = RecordStore[tuple[T, ...]](lambda _, source, __: self._items(source), owner)
 
     @property
@@ -99,7 +91,7 @@ class ListBook[T]:
         """
 
         def make(source: str | None, items: tuple[T, ...] | None) -> str:
-            planned, text = plan(items or ()), source or self._head
+            planned, text = plan(items or ()), source or ""
             if not isinstance(planned, Collection):
                 body = text.rstrip()
                 gap = "" if not body else "\n" if self._items(body) else "\n\n"
@@ -289,7 +281,7 @@ class Commitments(ListBook[Commitment]):
     """The promises and rules of one agent; safe to use from several threads."""
 
     def __init__(self, path: Path, owner: Owner = NO_OWNER) -> None:
-        super().__init__(path, owner, _commitment_of, _line_of_commitment, _NEW_FILE)
+        super().__init__(path, owner, _commitment_of, _line_of_commitment)
 
     def lines(
         self, number: int | None = None, may: Callable[[int], bool] = lambda _: True

@@ -78,9 +78,8 @@ class Window:
         window, state, last = tuple(self._tiers.window), self._tiers.state, self._tiers.last_number
         if last != self._looked:
             self._looked, config = last, self._host.config()
-            # It moves if no more than this many stay as they are: mostly that is seen at once.
-            most = last - (self._through // masking.STEP + 1) * masking.STEP
-            if most >= config.preserve_memories and (kept := self._preserved(config)) <= most:
+            if last - config.preserve_memories >= self._through + masking.STEP:  # it may move
+                kept = self._preserved(config)
                 # Never back: what was shown masked once stays so, and the head of the prompt.
                 self._through = max(self._through, (last - kept) // masking.STEP * masking.STEP)
         head = tuple(memory for memory in window if memory.number <= self._through)

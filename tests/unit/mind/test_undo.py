@@ -10,7 +10,6 @@ from keepsake.archive import history
 from keepsake.archive.integrity import check
 from keepsake.archive.records import Tier
 from keepsake.archive.tiers import SummaryState
-from keepsake.errors import CompactionError
 from keepsake.memory.types import CompactReason, Rung
 from tests.unit.mind.lives import SMALL, cleared, live
 from tests.unit.mind.test_cascade import edit
@@ -63,22 +62,6 @@ def test_an_edit_of_a_summary_that_goes_is_set_aside_and_not_adopted(life, memor
     assert "Written by a person." in aside.read_text()
     assert any("edited meanwhile" in line for line in life.log)
     assert check(memory.archive, memory.context(), memory.summaries).whole
-
-
-def test_after_a_clearing_there_is_nothing_to_take_back(life):
-    memory = life.open()
-    compacted(memory, 1)
-    memory = cleared(life, memory)
-    for _ in range(2):
-        with pytest.raises(CompactionError, match="no compaction"):
-            memory.undo()
-        memory.close()
-        memory = life.open()
-    assert memory.context().window == ()
-    (before,) = compacted(memory, 1)
-    memory.undo()
-    assert state(memory) == before
-    memory.close()
 
 
 def test_the_automatic_ones_do_not_make_it_again_at_once(life):
