@@ -268,14 +268,6 @@ def _around(
     )
 
 
-def bears_on(words: str, hit: Hit) -> bool:
-    """Whether a small model's prompt shows a hit.
-
-    A question gets every hit, anything else only hits that share a word with it.
-    """
-    return words.endswith("?") or any(each.startswith(BY_WORDS) for each in hit.reasons)
-
-
 def _recalled(
     hits: Sequence[Hit], found: SearchResult | None, name: str, words: str
 ) -> tuple[list[tuple[int, str]], list[str]]:
@@ -291,7 +283,9 @@ def _recalled(
             continue
         memory = memory_of(hit.document, name)
         said = heard(memory) if hit.document.speaker != name else None
-        if said and not said.words.endswith("?") and bears_on(words, hit):  # who asks tells nothing
+        # A question gets every hit, anything else those that share a word; who asks tells nothing.
+        bears = words.endswith("?") or any(each.startswith(BY_WORDS) for each in hit.reasons)
+        if said and not said.words.endswith("?") and bears:
             lines.append(f'{said.who} said, "{said.words}"')
         if n not in told:
             near = [m for m in (n - 1, n, n + 1) if m in around and m not in told]

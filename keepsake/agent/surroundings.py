@@ -10,9 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from keepsake.agent.agent_log import log
 from keepsake.agent.attention import EventKind, Impulse
-from keepsake.agent.runtime import Alarm
 from keepsake.language.heard import names
 from keepsake.prompt.verbs import Options
 
@@ -176,19 +174,6 @@ def event_of(agent: Any, speaker: Any, line: str, facts: Mapping[str, Any]) -> I
     return Impulse(meant, player, speaker.key, source_id=identity_of(speaker), aside=aside)
 
 
-@dataclass(frozen=True, slots=True)
-class Manner:
-    """How somebody walks, and what people see of it."""
-
-    pace: float  # seconds between two exits
-    # seen where the walk begins, or at once if there is no way on foot; empty for an ordinary part
-    # of the day, of which no agent thinks
-    sets_off: str = ""
-
-
-TIRED = Manner(3.0, "yawns, and sets off for home.")
-CALLED = Manner(1.0, "hurries home to a guest.")
-STROLL = Manner(4.0)
 FARTHEST = 200
 """Rooms that are looked at for a way; whoever lives farther away than that is simply there."""
 
@@ -208,64 +193,3 @@ def way_to(agent: Body, goal: Any) -> list[Any] | None:
                 ways[there] = [*ways[room], way]
                 ahead.append(there)
     return ways.get(goal)
-
-
-class Walk:
-    """One walk, home or to another goal; on the reactor thread.
-
-    ``arrived`` is called at its end, also where it ends on the way.
-    """
-
-    def __init__(
-        self,
-        agent: FindBody,
-        timer: Any,
-        arrived: Callable[[], None],
-        manner: Manner = TIRED,
-        goal: Any = None,
-    ) -> None:
-        self.manner, self._goal = manner, goal
-        self._agent, self._arrived = agent, arrived
-        self._next = Alarm(timer)
-        self._stopped = False
-
-    def start(self) -> None:
-        """Set off; whoever is there arrives at once."""
-        if (agent := self._agent()) is not None:
-            self._goal = self._goal or agent.home or agent.location
-            if self.manner.sets_off and agent.location is not self._goal:
-                show(agent, f"{agent.key} {self.manner.sets_off}", "move")
-            self._go_on(agent, way_to(agent, self._goal))
-
-    def stop(self) -> None:
-        """Stay where the agent is now; nobody arrives."""
-        self._stopped = True
-        self._next.cancel()
-
-    def _step(self) -> None:
-        """Go through one exit, of the way from where the agent is by now."""
-        if (agent := self._agent()) is None:
-            return
-        before, ways = agent.location, way_to(agent, self._goal)
-        agent.unannounced = not self.manner.sets_off
-        try:
-            if ways:
-                ways[0].at_traverse(agent, ways[0].destination)
-        except Exception as error:
-            # Whatever a room or an exit sets off: else it would be on its way for ever.
-            log(f"[Error] {agent.key}: The way broke off: {error!r}")
-        finally:
-            agent.unannounced = False
-        if not self._stopped:  # by what met it behind the exit
-            self._go_on(agent, ways if agent.location is not before else None)
-
-    def _go_on(self, agent: Body, ways: list[Any] | None) -> None:
-        """Arrive, or go on; whoever finds no way home on foot is there, and people are told so."""
-        if agent.location is not self._goal:
-            if ways:
-                self._next.set(self.manner.pace, self._step)
-                return
-            if self.manner.sets_off:
-                agent.move_to(self._goal, quiet=True, move_type="teleport")
-                show(agent, f"{agent.key} comes home.", "move")
-        self._arrived()

@@ -92,17 +92,11 @@ class TestNights(NightWorld):
         assert self.sleeps() == ALL
         assert self.problems()
 
-    def begun(self):
-        """Mira asleep, with the model held in the middle of a step; what lets it go."""
+    def test_woken_in_the_middle_nothing_is_lost(self):
         self.with_model()
         gate = self.hold()
         self.sleeper.fall_asleep("a test said so")
         self.settle(lambda: bool(self.asked()))
-        assert self.sleeper.nights.working
-        return gate
-
-    def test_woken_in_the_middle_nothing_is_lost(self):
-        gate = self.begun()
         held = self.sleeper.nights.step
         assert held in ("consolidate", "profiles"), "both ask the model"
         self.types("wake mira")

@@ -119,11 +119,8 @@ class MemoryTools:
 
     def _note(self, command: Command, place: str) -> str:
         title, _, text = command.argument.partition(": ")
-        return self._written(title, text, place, command.reason)
-
-    def _written(self, title: str, text: str, place: str, reason: str) -> str:
         text = attribute_quote(text, self.memory.lately(), self.memory.name, may_address=True)
-        note = self.write_note(title, text, place=place, reason=reason)
+        note = self.write_note(title, text, place=place, reason=command.reason)
         how = script.ADDED if note.created != note.updated else script.KEPT
         return f"{how}{note.title!r}"
 
@@ -154,7 +151,7 @@ class MemoryTools:
             return self._page(command, place)
         now = self._services.clock.now().astimezone()
         title = f"Remembered on {now.day} {now:%B %Y}"
-        return self._written(title, command.argument, place, command.reason)
+        return self._note(replace(command, argument=f"{title}: {command.argument}"), place)
 
     def _promise(self, command: Command, _place: str) -> str:
         who, _, what = (each.strip() for each in command.argument.partition(":"))

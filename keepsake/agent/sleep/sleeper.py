@@ -7,19 +7,17 @@ throughout.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from keepsake.agent.agent_log import log
 from keepsake.agent.attention import EventKind, Impulse
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.runtime import Runtime
+from keepsake.agent.runtime import Alarm, Runtime
 from keepsake.agent.sleep.night import Nights
 from keepsake.agent.surroundings import (
-    CALLED,
-    STROLL,
     Body,
-    Walk,
     event_of,
     hosts_guests,
     identity_of,
@@ -27,6 +25,7 @@ from keepsake.agent.surroundings import (
     place_of,
     players_near,
     show,
+    way_to,
 )
 from keepsake.agent.thinker import Thinker
 from keepsake.archive.records import MemoryKind
@@ -37,6 +36,20 @@ TICK_SECONDS = 60.0
 """How often somebody looks whether an agent is tired, or has slept enough."""
 ITS_HOUR = "its hour"
 _FOR_IT = (EventKind.ADDRESSED, EventKind.NAMED)
+_TIRED, _CALLED, _STROLL = "yawns, and sets off for home.", "hurries home to a guest.", ""
+"""What people see of a walk at its beginning; nothing of an ordinary part of the day, of which no
+agent thinks."""
+_PACE = {_TIRED: 3.0, _CALLED: 1.0, _STROLL: 4.0}
+"""Seconds between two exits."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """One walk, to a room."""
+
+    manner: str  # a key of :data:`_PACE`
+    goal: Any
+    arrived: Callable[[], None]  # called at its end, also where it ends on the way
 
 
 class Sleeper:
@@ -57,7 +70,8 @@ class Sleeper:
         self.nights, self._body = nights, thinker.body
         agent = thinker.body()
         self.awake_seconds = float(agent.attributes.get("awake_seconds", 0.0) if agent else 0.0)
-        self._walk: Walk | None = None
+        self._walk: _Walk | None = None
+        self._next = Alarm(services.timer)
         self._last_tick = self._last_spoken = services.seconds()
 
     @property
@@ -69,7 +83,7 @@ class Sleeper:
     @property
     def going_home(self) -> bool:
         """Whether it is on its way to bed, or to a guest."""
-        return self._walk is not None and self._walk.manner is not STROLL
+        return self._walk is not None and self._walk.manner is not _STROLL
 
     @property
     def walking(self) -> bool:
@@ -123,8 +137,7 @@ class Sleeper:
         """Something happened; while players turn to it, it does not go to bed."""
         if event.from_player and event.kind in (*_FOR_IT, EventKind.GIVEN):
             self._last_spoken = self._services.seconds()
-            if self._walk is not None:
-                self.stay_up()
+            self.stay_up()
 
     def close(self) -> None:
         """The server stops, or the agent is gone; it sleeps on if it sleeps."""
@@ -136,18 +149,18 @@ class Sleeper:
 
     def walk(self, goal: Any, arrived: Callable[[], None]) -> None:
         """Walk to a room, as its day has it; whoever turns to the agent stops it."""
-        self._set_off(arrived, STROLL, goal)
+        self._set_off(arrived, _STROLL, goal)
 
     def come_home(self) -> None:
         """Go back to the place that it keeps, where a guest has come; not out of a talk."""
         agent = self._body()
         if agent is None or self.asleep or agent.db.paused or agent.has_account:
             return
-        called = self._walk is not None and self._walk.manner is CALLED
+        called = self._walk is not None and self._walk.manner is _CALLED
         if called or self._thinker.in_talk:
             return
         self._thinker.break_off()  # else it might walk another way meanwhile
-        self._set_off(self._welcome, CALLED)
+        self._set_off(self._welcome, _CALLED)
 
     def _welcome(self) -> None:
         """It is home: to it, whoever waits there has only just come."""
@@ -163,18 +176,47 @@ class Sleeper:
 
     def stay_up(self) -> None:
         """Stop where it is, if it was on its way."""
-        if self._walk is not None:
-            self._walk.stop()
         self._walk = None
+        self._next.cancel()
 
-    def _set_off(self, arrived: Callable[[], None], *manner_and_goal: Any) -> None:
-        def over() -> None:
-            self.stay_up()
-            arrived()
-
+    def _set_off(self, arrived: Callable[[], None], manner: str = _TIRED, goal: Any = None) -> None:
+        """Begin a walk, home or to another room; whoever is there arrives at once."""
         self.stay_up()
-        self._walk = Walk(self._body, self._services.timer, over, *manner_and_goal)
-        self._walk.start()
+        if (agent := self._body()) is None:
+            return
+        self._walk = walk = _Walk(manner, goal or agent.home or agent.location, arrived)
+        if manner and agent.location is not walk.goal:
+            show(agent, f"{agent.key} {manner}", "move")
+        self._go_on(agent, walk, way_to(agent, walk.goal))
+
+    def _step(self, walk: _Walk) -> None:
+        """Go through one exit, of the way from where the agent is by now."""
+        if (agent := self._body()) is None:
+            return
+        before, ways = agent.location, way_to(agent, walk.goal)
+        agent.unannounced = not walk.manner
+        try:
+            if ways:
+                ways[0].at_traverse(agent, ways[0].destination)
+        except Exception as error:
+            # Whatever a room or an exit sets off: else it would be on its way for ever.
+            log(f"[Error] {agent.key}: The way broke off: {error!r}")
+        finally:
+            agent.unannounced = False
+        if self._walk is walk:  # else what met it behind the exit has stopped it
+            self._go_on(agent, walk, ways if agent.location is not before else None)
+
+    def _go_on(self, agent: Body, walk: _Walk, ways: list[Any] | None) -> None:
+        """Arrive, or go on; whoever finds no way home on foot is there, and people are told so."""
+        if agent.location is not walk.goal:
+            if ways:
+                self._next.set(_PACE[walk.manner], self._step, walk)
+                return
+            if walk.manner:
+                agent.move_to(walk.goal, quiet=True, move_type="teleport")
+                show(agent, f"{agent.key} comes home.", "move")
+        self.stay_up()
+        walk.arrived()
 
     # -- falling asleep, and waking
 
