@@ -24,8 +24,8 @@ from keepsake.contrib.evennia.wording import counted, listed, quoted
 from keepsake.errors import KeepsakeError
 from world.atlas import Atlas, read_atlas
 from world.build import build_world
+from world.deed.effects import reset
 from world.deed.files import WorldDeed, read_deeds
-from world.deed.order import reset
 from world.deed.progress import DEEDS, doers, progress, records
 from world.scenes import read_scenes, scenes
 

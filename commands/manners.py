@@ -22,7 +22,7 @@ from keepsake.contrib.evennia.wording import (
 )
 from keepsake.language.perception import one_line
 from typeclasses.accounts import Account
-from world.deed.order import forget_player
+from world.deed.effects import forget_player
 
 LONGEST_REPORT = 500
 REPORTS_AN_HOUR = 6

@@ -10,8 +10,8 @@ from evennia.utils.ansi import strip_ansi
 from keepsake.archive.records import BY_RULE
 from keepsake.contrib.evennia.characters import CharacterMixin
 from typeclasses.clients import SPOKEN, tell, tell_room
+from world.deed.effects import put_in_order
 from world.deed.happening import happened
-from world.deed.order import put_in_order
 
 _HEARD = frozenset({"say", "talk", "whisper", "pose", "shout", *BY_RULE})
 

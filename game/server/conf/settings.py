@@ -61,9 +61,7 @@ GAME_SLOGAN = "A text world whose inhabitants remember"
 GAME_DIR = str(_GAME)
 SECRET_KEY = read_or_create(_HERE.secret_key, nbytes=48)
 IN_GAME_ERRORS = False
-GUEST_ENABLED = False
 BASE_GUEST_TYPECLASS = "evennia.accounts.accounts.DefaultGuest"
-GAME_INDEX_ENABLED = False
 TIME_FACTOR = 1.0
 # Megabytes. With Evennia's 400, a world of some 1,300 agents (23,000 objects and attributes) would
 # throw away what it has read of its database every five minutes, for memory that others hold.
