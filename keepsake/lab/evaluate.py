@@ -22,7 +22,6 @@ from keepsake.lab.measures import (
     IN_REACH,
     JUDGED,
     KEPT,
-    SAYS_UNKNOWN,
     TOLD,
     WITHIN,
     of_evidence,
@@ -229,7 +228,6 @@ def answered(asking: Asking, how: Evaluation) -> Row:
     spent = reply.prompt_tokens * how.prices[0] + reply.completion_tokens * how.prices[1]
     row = {
         "answer": reply.text,
-        "abstained": SAYS_UNKNOWN.search(reply.text) is not None,
         **scores(asking.question, reply.text),
         "model": reply.model,
         "prompt_tokens": reply.prompt_tokens,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -64,18 +64,12 @@ def probe_trials(
             for number, each in enumerate(_CONTENT["templates"])
             if each.get("held_out", False) == held_out
         ]
-        heard = (line.memory for lines, _ in told for line in lines if line.memory)
-        lived = [*heard, *_chatter(around, load)]
+        lived = [*(memory for heard, *_ in told for memory in heard), *_chatter(around, load)]
         lived.sort(key=lambda each: each.time)
         numbers = {id(memory): number for number, memory in enumerate(lived, 1)}
         questions = [
-            replace(
-                each,
-                evidence=frozenset(
-                    numbers[id(line.memory)] for line in lines if line.memory and line.evidence
-                ),
-            )
-            for lines, asked in told
+            replace(each, evidence=frozenset(numbers[id(memory)] for memory in evidence))
+            for _, evidence, asked in told
             for each in asked
         ]
         memories = tuple(replace(memory, number=n) for n, memory in enumerate(lived, 1))
@@ -110,41 +104,33 @@ class _Visitors:
         return self._at[name]
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """A line of a template as it was said."""
-
-    time: datetime
-    memory: Memory | None  # as the agent lives it; None where it cannot hear it
-    evidence: bool = True
-
-
 def _told(
     number: int, template: Mapping[str, Any], visitors: _Visitors, words: random.Random
-) -> tuple[list[_Line], list[TrialQuestion]]:
-    """All that is said of a template, and its questions, without their evidence."""
+) -> tuple[list[Memory], list[Memory], list[TrialQuestion]]:
+    """What the agent hears of a template, what of it is evidence, and the questions without it."""
     kind, facts = _CONTENT["kinds"][template["kind"]], visitors.chance
     a, b, c, *others = facts.sample(visitors.names, 3 + _OTHERS)
     v, w, *of_others = facts.sample(template["of"], 2 + _OTHERS)
     others = others[: facts.randint(0, _OTHERS)] if kind.get("others") else []
     slots = {"a": a, "b": b, "c": c, "v": v, "w": facts.choice(template.get("via", [w]))}
-    lines: list[_Line] = []
+    heard, evidence, times = list[Memory](), list[Memory](), list[datetime]()
     for spec, wordings in zip(kind["lines"], template["tell"], strict=True):
         who = slots.get(spec.get("by", "a"), a)
-        time = _after(lines[-1].time) if spec.get("later") else visitors.moment(who)
-        said = words.choice(wordings).format_map(slots)
-        memory = _memory(time, who, said, spec, b)
-        lines.append(_Line(time, memory, spec.get("is", "evidence") == "evidence"))
+        times.append(_after(times[-1]) if spec.get("later") else visitors.moment(who))
+        memory = _memory(times[-1], who, words.choice(wordings).format_map(slots), spec, b)
+        if not (spec.get("to") == "b" and memory.event == WHISPER):  # else it is not for the agent
+            heard.append(memory)
+            evidence += [memory] * (spec.get("is", "evidence") == "evidence")
     for who, value in zip(others, of_others, strict=False):
         said = words.choice(template["tell"][0]).format_map({**slots, "v": value, "w": value})
-        time = visitors.moment(who)
-        lines.append(_Line(time, _memory(time, who, said, {}, b), evidence=False))
+        times.append(visitors.moment(who))
+        heard.append(_memory(times[-1], who, said, {}, b))
     known = kind.get("known", True)
     answers = template.get("answer") or [v] if known else []
     told_beside = "via" not in template and "{w}" in str(template["tell"])
     wrong = [v, *[w][:told_beside], *of_others[: len(others)]]
     asker = slots[kind.get("asker", "a")]
-    last = max(line.time for line in lines if line.evidence or not known)
+    last = max((memory.time for memory in evidence) if known else times)
     asked = words.sample(template["ask"], len(DELAYS))
     questions = [
         TrialQuestion(
@@ -163,7 +149,7 @@ def _told(
         )
         for (delay, after), text in zip(DELAYS.items(), asked, strict=True)
     ]
-    return lines, questions
+    return heard, evidence, questions
 
 
 def _after(time: datetime) -> datetime:
@@ -173,17 +159,13 @@ def _after(time: datetime) -> datetime:
     return later if by_day else later.replace(hour=9) + timedelta(days=later.hour >= 21)
 
 
-def _memory(
-    time: datetime, who: str, said: str, spec: Mapping[str, Any], other: str
-) -> Memory | None:
-    """A line as the agent lives it; what is whispered to somebody else, it does not."""
-    how, aside = spec.get("how", "talk"), spec.get("to") == "b"
+def _memory(time: datetime, who: str, said: str, spec: Mapping[str, Any], other: str) -> Memory:
+    """A line as the agent lives it."""
     if spec.get("by") == "me":
         return Memory(0, time, MemoryKind.ACT, said, PLACE, to=who, to_id=id_of(who))
-    if aside and how == WHISPER:
-        return None
-    verb = "whispers to you" if how == WHISPER else f"says to {other if aside else 'you'}"
-    return _said(time, who, f'{who} {verb}, "{said}"', how)
+    how, to = spec.get("how", "talk"), other if spec.get("to") == "b" else "you"
+    verb = "whispers" if how == WHISPER else "says"
+    return _said(time, who, f'{who} {verb} to {to}, "{said}"', how)
 
 
 # -- what happens beside it
