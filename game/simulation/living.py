@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -76,7 +75,7 @@ class SimulatedLife:
     ) -> None:
         self._lab, self._report, self._stop = lab, report, stop
         self._since = lab.lived()
-        self._timeline = Timeline(moment(self._since), _broken)
+        self._timeline = Timeline(moment(self._since))
         self.counts = Counter[str]()
         self._failures, self._failure = 0, ""  # thoughts without an answer in a row, and why
         self._told = self._since
@@ -152,12 +151,6 @@ class SimulatedLife:
             cure = "Free some disk space or mend the permissions"
         if told:
             raise KeepsakeError(told, f"{cure}, then go on: {self._lab.resume}")
-
-
-def _broken(error: Exception) -> None:
-    """As the reactor would: say it and go on."""
-    told = "[Error] The simulation: something broke off: %r"
-    logging.getLogger("keepsake.lab").error(told, error, exc_info=error)
 
 
 def only(atlas: Atlas, people: Mapping[str, Person]) -> Atlas:

@@ -7,6 +7,7 @@ begun. So what happens depends on what was asked for, and not on the machine.
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
@@ -19,6 +20,7 @@ from twisted.internet.task import Clock as Timer
 
 type _Call = Callable[[], Any]
 
+_log = logging.getLogger("keepsake.lab")
 _MOST_CALLS = 64
 
 
@@ -27,7 +29,6 @@ class Timeline:
 
     Args:
         start: Its first moment, with time zone.
-        broken: Told of an exception that nobody else hears of.
 
     Attributes:
         timer: Seconds since the start; has ``callLater`` as the reactor has.
@@ -36,12 +37,12 @@ class Timeline:
         models: An executor for calls to models, which run beside each other.
     """
 
-    def __init__(self, start: datetime, broken: Callable[[Exception], None]) -> None:
+    def __init__(self, start: datetime) -> None:
         self.timer = Timer()
         self.between: Callable[[], bool] = lambda: True
         self.workers = _Queue(lambda future, call: self._work.append((future, call)))
         self.models = _Queue(self._ask)
-        self._start, self._broken = start, broken
+        self._start = start
         self._posts = SimpleQueue[_Call]()
         self._work = deque[tuple[Future[Any], _Call]]()
         self._asked = deque[tuple[Future[Any], Future[Any]]]()  # who is told; how the call ends
@@ -109,7 +110,7 @@ class Timeline:
             function()
         except Exception as error:
             # As on the reactor: what one of them does wrong must not end all the others.
-            self._broken(error)
+            _log.error("[Error] The simulation: something broke off: %r", error, exc_info=error)
 
 
 class _Queue(Executor):
