@@ -80,7 +80,7 @@ class KeepsakeMemory:
         self._index = LineIndex(given.embedder, words.add)
         self._recall = MemorySearch(
             words,
-            self._index.vectors,
+            self._index,
             given.embedder,
             names=lambda: self._names,
             clock=given.clock,

@@ -108,35 +108,11 @@ class SlidingWindow(Newest):
         super().__init__(given, settings_of(WindowSettings, given.settings).window)
 
 
-class LocalVectors:
-    """Finds documents by meaning, compared one by one. Not for several threads at once."""
-
-    def __init__(self) -> None:
-        self._held: dict[str, Any] = {}  # rows of length one, by key
-
-    def add(self, documents: Sequence[Document], vectors: Sequence[Sequence[float]]) -> None:
-        """Add documents with their vectors; one with a known key replaces the old one."""
-        for document, vector in zip(documents, vectors, strict=True):
-            self._held[document.key] = _normal(vector)
-
-    def query(self, vector: Sequence[float], limit: int) -> list[tuple[str, float]]:
-        """Keys and cosine similarities, best first."""
-        if not self._held:
-            return []
-        near = (np.stack(list(self._held.values())) @ _normal(vector)).tolist()
-        return sorted(zip(self._held, near, strict=True), key=lambda each: -each[1])[:limit]
-
-
-def _normal(vector: Sequence[float]) -> Any:
-    row = np.asarray(vector, dtype=np.float32)
-    return row / max(float(np.linalg.norm(row)), 1e-12)
-
-
 class LineIndex:
-    """Documents that are indexed when they are first wanted. Not for several threads at once.
+    """Documents, found by meaning one by one, and indexed when they are first wanted.
 
     To embed a line takes some milliseconds, so lines wait until somebody asks or the agent rests,
-    and are embedded together.
+    and are embedded together. Not for several threads at once.
 
     Args:
         embedder: Embeds them; None for words alone.
@@ -146,7 +122,8 @@ class LineIndex:
     def __init__(
         self, embedder: Embedder | None, add_words: Callable[[Sequence[Document]], object]
     ) -> None:
-        self.vectors, self._embedder, self._add_words = LocalVectors(), embedder, add_words
+        self._embedder, self._add_words = embedder, add_words
+        self._vectors: dict[str, Any] = {}  # rows of length one, by key
         self._waiting: dict[str, Document] = {}
 
     def add(self, document: Document) -> None:
@@ -162,6 +139,21 @@ class LineIndex:
         waiting = list(self._waiting.values())
         if self._embedder is not None:
             for batch in batched(waiting, BATCH):
-                self.vectors.add(batch, self._embedder.embed([each.text for each in batch]))
+                vectors = self._embedder.embed([each.text for each in batch])
+                self._vectors |= zip(
+                    (each.key for each in batch), map(_normal, vectors), strict=True
+                )
         self._add_words(waiting)
         self._waiting.clear()
+
+    def query(self, vector: Sequence[float], limit: int) -> list[tuple[str, float]]:
+        """Keys and cosine similarities, best first."""
+        if not self._vectors:
+            return []
+        near = (np.stack(list(self._vectors.values())) @ _normal(vector)).tolist()
+        return sorted(zip(self._vectors, near, strict=True), key=lambda each: -each[1])[:limit]
+
+
+def _normal(vector: Sequence[float]) -> Any:
+    row = np.asarray(vector, dtype=np.float32)
+    return row / max(float(np.linalg.norm(row)), 1e-12)

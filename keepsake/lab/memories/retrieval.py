@@ -103,7 +103,7 @@ class Rag(Newest):
         if self._embedder is None:
             return self.matching(question)
         vector = self._embedder.embed([writable(question)])[0]
-        return dict(self._index.vectors.query(vector, MOST_LINES))
+        return dict(self._index.query(vector, MOST_LINES))
 
     def matching(self, question: str) -> Scores:
         """What is indexed by words, after BM25; common ones count where there are no others."""

@@ -7,8 +7,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from keepsake.errors import KeepsakeError
-from keepsake.lab.sweep import read_plan, sweep
-from keepsake.paths import REPOSITORY, Places, Ports
+from keepsake.lab.sweep import read_plan
+from keepsake.paths import REPOSITORY
 from tests.fakes.model_server import FakeModelServer
 from tests.sentences import table
 from tests.unit.lab.in_process import keepsake
@@ -33,11 +33,6 @@ class Breaking:
     def __init__(self, given): raise RuntimeError("half of it")
     perceive = context = recall = rest = close = __init__
 """
-TIMES = re.compile(r"seconds$")
-
-
-def places(folder):
-    return Places(folder / "home", folder / "vault", Ports())
 
 
 def written(folder, text=PLAN):
@@ -45,18 +40,6 @@ def written(folder, text=PLAN):
     path = folder / "plan.yaml"
     path.write_text(text)
     return path
-
-
-def figures(records):
-    """What may not depend on where and when a cell was run."""
-    rows = [
-        (r.cell.name, r.cell.source.name, r.cell.seed, r.problem, name, value)
-        for r in records
-        for row in r.rows or [{}]
-        for name, value in row.items()
-        if not TIMES.search(name)
-    ]
-    return sorted(rows, key=str)
 
 
 def test_a_plan_is_the_product_of_its_parts(tmp_path):
@@ -79,16 +62,6 @@ def test_a_plan_that_cannot_be_used_says_why(tmp_path, text, told):
         read_plan(written(tmp_path, text))
     assert "plan.yaml" in str(found.value)
     assert found.value.cure
-
-
-def test_results_are_the_same_in_one_process_and_in_several(tmp_path):
-    plan = read_plan(written(tmp_path))
-    alone, pooled = (sweep(places(tmp_path), plan, jobs) for jobs in (1, 2))
-    assert figures(alone) == figures(pooled)
-    failed = [record for record in alone if record.problem]
-    assert {record.cell.name for record in failed} == {"nosuch:Class"}
-    assert all("cannot be loaded" in record.problem for record in failed)
-    assert len([r for r in alone if r.rows]) == 9
 
 
 def test_the_report_has_all_of_it_and_needs_nothing_beside_it(tmp_path, monkeypatch):

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from keepsake.lab.memories.plain import LocalVectors
+from keepsake.lab.memories.plain import LineIndex
 from keepsake.ports import FixedClock
 from keepsake.recall.documents import Document, DocumentKind
 from keepsake.recall.search import MemorySearch
@@ -27,15 +27,15 @@ class World:
     """Six lines, each on its own day but the first three, all searchable."""
 
     def __init__(self, vectors: bool = True) -> None:
-        self.words, self.vectors = WordIndex(), LocalVectors()
-        self.embedder = BagOfWords(same=MEANINGS)
+        words, self.embedder = WordIndex(), BagOfWords(same=MEANINGS)
+        self.index = LineIndex(self.embedder, words.add)
         self.complaints: list[str] = []
         begin = NOW - timedelta(days=10)
         for n, (speaker, text) in enumerate(table("lines to recall"), 1):
             self.put(memory(n, speaker, text, begin + timedelta(days=max(0, n - 3), minutes=n)))
         self.recall = MemorySearch(
-            self.words,
-            self.vectors if vectors else None,
+            words,
+            self.index if vectors else None,
             self.embedder,
             names=lambda: ["Tom", "Mira", "Joss", "Nell", "The Quay"],
             clock=FixedClock(NOW),
@@ -43,8 +43,9 @@ class World:
         )
 
     def put(self, *documents: Document) -> None:
-        self.words.add(documents)
-        self.vectors.add(documents, self.embedder.embed([d.text for d in documents]))
+        for document in documents:
+            self.index.add(document)
+        self.index.settle()
 
     def found(self, text: str, **how) -> list[str]:
         hits = self.recall.search(text, **how)
