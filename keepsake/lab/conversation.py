@@ -61,7 +61,7 @@ def moment(text: str, zone: datetime) -> datetime | None:
         except ValueError:
             continue
         return time if time.tzinfo else time.replace(tzinfo=zone.tzinfo)
-    return next((span.start for span in read(text, (), zone).times), None)
+    return next((start for start, _ in read(text, (), zone).times), None)
 
 
 def fault_of(error: ValidationError) -> str:

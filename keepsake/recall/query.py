@@ -45,12 +45,8 @@ _WHEN = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
-    """A stretch of time, from ``start`` (included) to ``end`` (not included)."""
-
-    start: datetime
-    end: datetime
+type Span = tuple[datetime, datetime]
+"""A stretch of time, from its start (included) to its end (not included)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +183,7 @@ def _span(match: re.Match[str], now: datetime) -> Span | None:
     today = now.astimezone().replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None)
     try:
         found = _dated(got, today) if got.keys() & {"m", "y"} else _relative(got, today)
-        return Span(*(each.astimezone() for each in found))
+        return found[0].astimezone(), found[1].astimezone()
     except (ValueError, OverflowError):
         return None
 

@@ -103,14 +103,9 @@ class IndexService:
         self._owe_vacuum()  # a store that was set aside holds them too
         WordIndex(self._places.index / agent / WORDS).delete()
 
-    def status(self) -> list[IndexStatus]:
-        """Figures of each index; quick."""
-        return [index.status() for _, index in sorted(self._agents.items())]
-
-    def status_of(self, agent: str) -> IndexStatus | None:
-        """Figures of one index; None if there is none."""
-        index = self._agents.get(agent)
-        return index.status() if index else None
+    def status(self) -> dict[str, IndexStatus]:
+        """Figures of each index, by agent; quick."""
+        return {agent: index.status() for agent, index in sorted(self._agents.items())}
 
     # -- ending
 

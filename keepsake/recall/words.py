@@ -160,7 +160,7 @@ class WordIndex:
 
     def of_time(self, span: Span, limit: int, before: int | None, who: str) -> dict[str, Document]:
         """The memories of that time: first those of ``who`` (in lower case), then the newest."""
-        when = span.start.timestamp(), span.end.timestamp() - 1
+        when = span[0].timestamp(), span[1].timestamp() - 1
         with self._connected() as database:
             found = database.execute(_OF_TIME, ((before or _FAR) - 1, *when, who, limit))
             return {fields[0]: _document(fields) for fields in found}

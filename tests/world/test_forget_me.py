@@ -107,7 +107,7 @@ class TestForgetMe(Building, PrivateWorld):
 
         def whole() -> bool:
             indexes.follow()
-            status = indexes.status_of(name)
+            status = indexes.status().get(name)
             return status.by_meaning and not status.waiting
 
         until(whole)

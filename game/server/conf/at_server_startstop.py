@@ -120,7 +120,7 @@ def _stop() -> None:
 
 def _index_status() -> dict[str, Any]:
     indexes = runtime().indexes
-    return {"agents": [asdict(each) for each in indexes.status()] if indexes else []}
+    return {"agents": [asdict(each) for each in indexes.status().values()] if indexes else []}
 
 
 _OPERATIONS = {

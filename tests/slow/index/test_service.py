@@ -82,7 +82,7 @@ def test_it_indexes_in_the_background_and_nobody_waits_for_it(started: Starter, 
         index.query([1.0], 1)
     embedder.gate.set()
     until(lambda: settles(index, "Sack 290", "memory:290"))
-    until(lambda: not service.status_of("mira").waiting)
+    until(lambda: not service.status()["mira"].waiting)
 
 
 def test_chroma_that_is_killed_comes_back_with_what_it_held(
@@ -109,7 +109,7 @@ def test_a_store_that_is_broken_is_set_aside_and_words_serve_until_it_is_whole(
     index = first.open("mira", mira.archive.folder, mira.notes)
     mira.live_days(100)
     until(lambda: settles(index, "Sack 12", "memory:12"))
-    until(lambda: not first.status_of("mira").waiting)
+    until(lambda: not first.status()["mira"].waiting)
     first.close(stop_server=True)
     store = data_folder(here)
     for path in (store / "chroma.sqlite3", here.index / "mira" / "words.db"):

@@ -54,7 +54,7 @@ NAMES = ["Tom", "Mira", "The Kettle", "Withy Hythe"]
 
 def dates(text: str) -> list[tuple[str, str]]:
     """First and last day of each time in the text."""
-    return [(f"{s.start:%Y-%m-%d}", f"{s.end:%Y-%m-%d}") for s in read(text, (), THURSDAY).times]
+    return [(f"{a:%Y-%m-%d}", f"{b:%Y-%m-%d}") for a, b in read(text, (), THURSDAY).times]
 
 
 @pytest.mark.parametrize(("text", "first", "after"), table("times"))

@@ -102,7 +102,7 @@ def _facts(mind: Mind) -> Iterator[tuple[str, str]]:
         yield "Promises", f"{len(promises)} in {plain(str(component.commitments.path))}"
     yield "On disk", f"{memory.archive.size() / 1000:.1f} kB in {plain(str(component.folder))}"
     indexes = runtime().indexes
-    if indexes is not None and (index := indexes.status_of(component.folder.name)) is not None:
+    if indexes is not None and (index := indexes.status().get(component.folder.name)) is not None:
         late = f" ({index.waiting} documents by words alone so far)" if index.waiting else ""
         how = f"by words and meaning{late}" if index.by_meaning else "by words"
         yield "Recall", how + (f". |r{plain(index.problem)}|n" if index.problem else "")
