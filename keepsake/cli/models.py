@@ -117,13 +117,9 @@ def before_start(here: Places, model: str) -> bool:
     out.print(f"The agents' model: {profiles.found.line}", markup=False, soft_wrap=True)
     if model == NO_MODEL or profiles.found != STOPGAP:
         return False
-    for source, chosen in fetching.chosen(_file(here, "models.md"), model).items():
+    found = fetching.chosen(_file(here, "models.md"), model)
+    for source, chosen in [*found.items()][:1]:
         what = f"{chosen.name} ({_size(chosen)}, {chosen.licence}) is fetched from the {source}"
-        out.print(
-            f"{what} in the background, and the agents change over when it is whole. "
-            "`make run MODEL=none` fetches nothing.",
-            markup=False,
-            soft_wrap=True,
-        )
-        return True
-    return False
+        told = f"{what} in the background, and the agents change over when it is whole."
+        out.print(f"{told} `make run MODEL=none` fetches nothing.", markup=False, soft_wrap=True)
+    return bool(found)

@@ -130,12 +130,9 @@ class LiveResource(Resource):
         else:
             request.setHeader(b"content-type", b"text/event-stream; charset=utf-8")
             request.setHeader(b"x-accel-buffering", b"no")  # nginx passes each event on at once
-            if request.method == b"HEAD":
-                return request.finish()
             if not self._beats.running:
                 self._beats.start(BEAT_SECONDS, now=False)
             LiveStream(self, request)
-        return None
 
     def _tell(self) -> None:
         for stream in list(self.streams):
