@@ -171,8 +171,9 @@ def swept(plan: Path, folder: Path, jobs: int | None) -> bool:
     table, report = folder / "results.parquet", folder / "report.html"
     command = [".venv/bin/keepsake", "sweep", str(plan), "--out", str(folder)]
     write_parquet(records, table)
-    write_report(found, records, shlex.join(command), report)
-    for results in compared(records):
+    sources = compared(records)
+    write_report(found, records, sources, shlex.join(command), report)
+    for results in sources:
         show_results(results)
     out.print(f"{table}\n{report}", markup=False)
     return not any(record.problem for record in records)
@@ -253,10 +254,9 @@ def show_results(found: SourceResults) -> None:
     print_wide(table)
     for measure in found.timed:
         show_over_time(found, measure)
-    pairs = found.pairs()
-    sure = sum(pair.significant for pair in pairs)
-    differ = f"{sure} of {len(pairs)} pairs differ (p < 0.05, Holm)\n"
-    out.print(differ if pairs else "", markup=False)
+    sure = sum(pair.significant for pair in found.pairs)
+    differ = f"{sure} of {len(found.pairs)} pairs differ (p < 0.05, Holm)\n"
+    out.print(differ if found.pairs else "", markup=False)
 
 
 def show_over_time(found: SourceResults, measure: str) -> None:

@@ -18,7 +18,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.metadata import version
 from pathlib import Path
 
@@ -251,6 +251,7 @@ class SourceResults:
         }
         return {hours: found[measure] for hours, found in each.items() if found}
 
+    @cached_property
     def pairs(self) -> list[ArmPair]:
         """All pairs of arms, by each measure that both have: one family for Holm."""
         groups = groups_of(itertools.chain.from_iterable(self._rows.values()))
@@ -281,7 +282,13 @@ def compared(records: Sequence[CellRecord]) -> list[SourceResults]:
 # -- the page and the table
 
 
-def write_report(plan: SweepPlan, records: Sequence[CellRecord], command: str, path: Path) -> None:
+def write_report(
+    plan: SweepPlan,
+    records: Sequence[CellRecord],
+    sources: Sequence[SourceResults],
+    command: str,
+    path: Path,
+) -> None:
     """Write the report of the cells of a plan.
 
     Raises:
@@ -296,7 +303,7 @@ def write_report(plan: SweepPlan, records: Sequence[CellRecord], command: str, p
         records=records,
         failed=[record for record in records if record.problem],
         seconds=sum(record.seconds for record in records),
-        sources=[(each, each.pairs()) for each in compared(records)],
+        sources=sources,
         versions=_versions(),
         times=HOURS,
         rounds=ROUNDS,
