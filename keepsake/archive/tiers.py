@@ -7,7 +7,6 @@ so that a restart arrives at what was there before.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -166,6 +165,9 @@ def load_tiers(archive: Archive) -> Tiers:
     Reads backwards until the last compaction (or clearing, or undoing) and the first memory
     of the window have been seen, then replays those lines: the cost does not grow with the
     length of the life before. Lines from before that last one say what holds no longer.
+
+    Raises:
+        KeyError, ValueError, TypeError: That last one cannot be read, so nobody knows what holds.
     """
     tail: list[Record] = []
     boundary: int | None = None
@@ -176,8 +178,7 @@ def load_tiers(archive: Archive) -> Tiers:
         if boundary is None or kind in ("memory", "repeat"):
             tail.append(record)
         if boundary is None and kind in _MOVES:
-            with suppress(KeyError, ValueError, TypeError):  # below it is reported
-                boundary = SummaryState().after(record).summarised
+            boundary = SummaryState().after(record).summarised
     tiers = Tiers()
     for record in reversed(tail):
         try:
