@@ -152,6 +152,7 @@ class Person(Entry):
     # how often it does something unasked, 0 to 1
     talkativeness: Annotated[float, Field(strict=True, ge=0, le=1)] = Field(0.5, alias="idle")
     profile: Text  # who it is, in the second person
+    known_as: str = ""  # what everybody knows of it
     examples: tuple[str, ...] = ()  # script lines that show its voice
     # what the others are to it, by name
     ties: dict[known("person"), str] = Field(default_factory=dict)
@@ -169,11 +170,16 @@ class Person(Entry):
             raise refused(reason, "Write what is perceived first, then the agent's own act")
         return tuple("\n".join(each) for each in found)
 
-    @property
-    def whole_profile(self) -> str:
-        """The profile, with what the agent knows of the others after it."""
-        told = " ".join(f"{name}: {tie}." for name, tie in self.ties.items())
-        return f"{self.profile}\nOthers you know. {told}" if told else self.profile
+    def whole_profile(self, people: Iterable[Person], common: str) -> str:
+        """The profile, with what the agent knows of the others and everybody of the place."""
+        others = []
+        for each in people:
+            tie = self.ties.get(each.name, "")
+            # A secret is a sentence of its own.
+            known = (". " if tie.startswith("(") else "; ").join(filter(None, (each.known_as, tie)))
+            others += [f"{each.name}: {known}."] if known and each is not self else []
+        told = [" ".join(["Others you know.", *others])] if others else []
+        return "\n".join([self.profile, *told, *filter(None, [common])])
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +211,7 @@ class _Map(Entry):
     """The file ``map.yaml``."""
 
     start: known("room")
+    common: str = ""
     rooms: by_id(Place)
     links: tuple[_Link, ...]
     closed: tuple[_Link, ...] = ()
@@ -256,4 +263,7 @@ def read_atlas(folder: Path = FOLDER) -> Atlas:
         if any(other.name.casefold() == person.name.casefold() for other in people.values()):
             raise page.error(["name"], f"a second agent is called {person.name!r}", "Rename one")
         people[person.id] = person
+    for person in people.values():
+        profile = person.whole_profile(people.values(), drawn.common)
+        people[person.id] = person.model_copy(update={"profile": profile})
     return Atlas(drawn.start, drawn.rooms, tuple(drawn.ways), things, people)

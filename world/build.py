@@ -67,7 +67,7 @@ def build_world(atlas: Atlas | None = None, deeds: Mapping[str, WorldDeed] | Non
     for person in atlas.people.values():
         home = find("room", person.home)
         values = {
-            "profile": person.whole_profile,
+            "profile": person.profile,
             "examples": list(person.examples),
             "talkativeness": person.talkativeness,
             "desc": person.look,
@@ -78,7 +78,7 @@ def build_world(atlas: Atlas | None = None, deeds: Mapping[str, WorldDeed] | Non
                 for each in person.day
             ],
         }
-        about = {"location": home, "home": home, "profile": person.whole_profile}
+        about = {"location": home, "home": home, "profile": person.profile}
         _put("agent", person.id, values, built, lambda p=person, a=about: create_agent(p.name, **a))
     for thing in atlas.things.values():
         _build_thing(thing, atlas, built)

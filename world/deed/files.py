@@ -66,7 +66,7 @@ def _told_of(atlas: Atlas, target: str) -> Iterator[str]:
     elif thing := atlas.things.get(target):
         yield thing.desc
     elif person := atlas.people.get(target):
-        yield from (person.look, person.whole_profile, *person.examples)
+        yield from (person.look, person.profile, *person.examples)
 
 
 _ByName = Annotated[Text, AfterValidator(_by_name)]
