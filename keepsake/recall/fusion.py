@@ -14,6 +14,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
+from itertools import islice
 from operator import truediv
 
 from keepsake.language.perception import stem
@@ -29,6 +30,8 @@ _MAY_TELL = 60
 """So many of the best are looked at for a time; to read 300 for it takes 20 ms."""
 _FULL_LINE = 15
 """Words from which on a line is not short; "Thank you!" answers nothing."""
+_CALIBRATION = 5
+"""How many of the best by words tell what a full match would have."""
 _SPEECH = re.compile(r"(?:say|whisper|shout|ask) ")
 
 
@@ -189,18 +192,18 @@ def _by_words(
     told: Sequence[Sequence[str]],
     beside: Mapping[int, Sequence[int]],
 ) -> list[float]:
-    """BM25 as a share of a full match: the best one tells what its part of it is worth."""
+    """BM25 as a share of a full match: the best ones tell what their part of it is worth."""
     # What each term is worth: one rarer among the candidates more; 1 in all.
     counts = Counter(term for terms in told for term in terms)
     all_told = len(documents) + 1.0
     worths = {term: math.log(all_told / (counts[term] + 0.5)) for term in question.terms}
-    all_worth, share = sum(worths.values()) or 1.0, 0.0
+    all_worth, whole, held = sum(worths.values()) or 1.0, 0.0, 0.0
     places = {document.key: place for place, document in enumerate(documents)}
-    best = next((key for key in found if key in places), "")
-    if best and found[best] > 0.0:
-        here = (places[best], *beside.get(places[best], ()))
-        held = sum(worths[term] for term in {term for place in here for term in told[place]})
-        share = max(held, 0.0) / all_worth / found[best]
+    for key in islice((key for key in found if key in places), _CALIBRATION):
+        whole += found[key]
+        here = (places[key], *beside.get(places[key], ()))
+        held += sum(worths[term] for term in {term for place in here for term in told[place]})
+    share = held / all_worth / whole if whole > 0.0 and held > 0.0 else 0.0
     return [found.get(key, 0.0) * share for key in places]
 
 
