@@ -5,6 +5,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 
 from evennia.commands.cmdhandler import CMD_NOMATCH
+from evennia.help.filehelp import FILE_HELP_ENTRIES
 
 from commands.base import PlayerCommand
 from keepsake.agent.surroundings import people_near
@@ -125,8 +126,16 @@ class CmdNoMatch(AuditedCommand):
         here = people_near(self.caller) if plays else ()
         if words and (named := next((p.key for p in here if p.key.casefold() == name), "")):
             return f"To speak to {named}: talk {name} {harmless(words)}"
+        topics = (each for each in FILE_HELP_ENTRIES.all() if each.access(self.caller, "read"))
+        if any(line.casefold() in (topic.key, *topic.aliases) for topic in topics):
+            return f"To read about it: help {line.casefold()}"
         there = self.cmdset.get_all_cmd_keys_and_aliases(self.caller)
         near = get_close_matches(name, [each for each in there if len(each) > 2], 3, 0.75)
+        told, shown = [], harmless(line[:80])
         if near:
-            return f"Maybe you meant {listed([f'"{each}"' for each in near], 'or')}?"
-        return f"To play it: emote {harmless(line[:80])}" if words and plays else ""
+            told.append(f"Maybe you meant {listed([f'"{each}"' for each in near], 'or')}?")
+        elif words and plays:
+            told.append(f"To play it: emote {shown}")
+        if words and here:
+            told.append(f"To speak: say {shown} - or to one alone: talk {here[0].key.casefold()} …")
+        return "\n".join(told)

@@ -6,16 +6,18 @@ A message is named as Evennia names it: ``room_info`` is ``Room.Info`` on the wi
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Iterable
 from string import ascii_lowercase
 from typing import Any
 
 from django.conf import settings
-from evennia.utils.ansi import strip_ansi
 
+from keepsake.prompt.verbs import COMPASS
 from world.atlas import SHORT
 
+_LETTERS = ascii_lowercase.replace("o", "")
+_FAR = 6
+"""Rooms on the map, up or down and to each side."""
 SPOKEN = frozenset({"say", "talk", "whisper", "shout", "page", "tell"})
 
 
@@ -60,21 +62,39 @@ def _ways(room: Any, looker: Any) -> list[Any]:
 
 
 def map_of(looker: Any) -> str:
-    """The rooms round about as a drawing in plain letters, and their names; ``o`` is here."""
-    # Not before Evennia has loaded what typeclasses are made of: its commands want the rest.
-    from evennia.contrib.grid.ingame_map_display.ingame_map_display import Map  # noqa: PLC0415
+    """The rooms round about as a drawing in plain letters, and their names; ``o`` is here.
 
-    drawn = Map(looker)
-    drawn.show_map()
-    letters, names = (each for each in ascii_lowercase if each not in "ov"), []
-    for room, (row, column) in sorted(drawn.has_mapped.items(), key=lambda each: each[1]):
-        letter = "o" if room is looker.location else next(letters)
-        drawn.grid[row][column] = f"[{letter}]"
-        stairs = [way for way in _ways(room, looker) if way.key in ("up", "down")]
-        leads = [f", {way.key} to {way.destination.key}" for way in stairs]
-        names.append(f"{letter} {room.key}{''.join(leads)}")
-    rows = [strip_ansi("".join(row)).rstrip() for row in drawn.grid]
-    return textwrap.dedent("\n".join(filter(None, rows))) + "\n\n" + "\n".join(names)
+    An edge joins two boxes; any other way is told in words beside the room's name.
+    """
+    cells, rooms, marks = {looker.location: (0, 0)}, [looker.location], {}
+    told: dict[Any, str] = {looker.location: ""}
+    for room in rooms:  # which grows meanwhile
+        row, column = cells[room]
+        for way in _ways(room, looker):
+            there, name = way.destination, COMPASS.get(way.key, way.key)
+            down = name.startswith("south") - name.startswith("north")
+            right = name.endswith("east") - name.endswith("west")
+            cell = (row + down, column + right)
+            free = cell not in cells.values() and max(map(abs, cell)) <= _FAR
+            if there not in cells and free and len(rooms) < len(_LETTERS):
+                cells[there], told[there] = cell, ""
+                rooms.append(there)
+            if cell == (row, column) or cells.get(there) != cell:
+                told[room] += f", {way.key} to {there.key}"
+                continue
+            spot = 2 * row + down, 5 * column + (1, 3, -2)[right]
+            mark = "--" if not down else "|" if not right else "\\" if down == right else "/"
+            marks[spot] = mark if marks.get(spot, mark) == mark else "X"
+    rooms.sort(key=cells.__getitem__)
+    letters = {each: _LETTERS[number] for number, each in enumerate(rooms)}
+    letters[looker.location] = "o"
+    for room, (row, column) in cells.items():
+        marks[2 * row, 5 * column] = f"[{letters[room]}]"
+    left, lines = min(column for _, column in marks), {row: "" for row, _ in sorted(marks)}
+    for (row, column), mark in sorted(marks.items()):
+        lines[row] = lines[row].ljust(column - left) + mark
+    names = (f"{letters[room]} {room.key}{told[room]}" for room in rooms)
+    return "\n".join((*lines.values(), "", *names))
 
 
 def map_in_words(looker: Any, steps: int = 2) -> str:

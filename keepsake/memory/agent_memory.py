@@ -211,7 +211,11 @@ class AgentMemory:
                     "or shorten the profile, the pinned lines or the template in prompts/talk.md",
                 )
             kept = len(self.tiers.window)
-            why = f"none of the {kept} memories that are not summarised yet can leave the prompt"
+            why = (
+                f"the {kept} memories since the last summary stay word for word, as the newest "
+                f"{self.host.config().immediate_window} and an open talk do; the next compaction "
+                f"is due at memory {self.next_due()}, and now it is {self.tiers.last_number}"
+            )
             return made or CompactionResult(reason, Outcome.NOTHING, why, kept=kept)
 
     def undo(self) -> Undone:

@@ -83,6 +83,7 @@ class TestChanging(WebWorld):
         assert self.post(self.of_mira("/undo"))["done"]
         self.let_compact()
         assert compactions(self.mind.memory.memory.archive)[-1].undone is not None
+        assert compacted(SimpleNamespace(outcome=Outcome.NOTHING, detail=""))[0], "no error"
         vain = SimpleNamespace(outcome=Outcome.FIRST, detail="", tokens_before=9, tokens_after=9)
         assert compacted(vain) == (False, "Nothing was saved: ; 9 tokens before, 9 now")
 

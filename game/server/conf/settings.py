@@ -142,7 +142,6 @@ FUNCPARSER_OUTGOING_MESSAGES_MODULES = ["evennia.utils.funcparser"]
 FUNCPARSER_PROTOTYPE_PARSING_MODULES = ["evennia.prototypes.protfuncs"]
 MSSP_META_MODULE = ""
 TELNET_OOB_ENABLED = True  # tells crawlers of GMCP
-BASIC_MAP_SIZE = 3
 WEB_PLUGINS_MODULE = "game.server.conf.web_plugins"
 
 INSTALLED_APPS += ["ninja", "keepsake.contrib.evennia"]  # noqa: F405 - Evennia's

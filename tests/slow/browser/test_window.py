@@ -297,8 +297,10 @@ def test_a_player_walks_by_clicks_and_is_back_there_after_a_restart_of_the_world
     expect(story).to_contain_text("to leave.")
     expect(page.locator("#map")).to_be_hidden()
     line, ways = page.get_by_label("What you do"), page.get_by_role("navigation", name="Ways out")
-    line.fill("create Griet willow-harbour-lantern")
-    line.press("Enter")
+    for typed in ("help", "look", "create Griet willow-harbour-lantern"):
+        line.fill(typed)
+        line.press("Enter")
+    expect(story.locator("> div").last).to_be_in_viewport()
     ways.get_by_role("button", name="map").click()
     expect(page.locator("#map")).to_contain_text("[o]")
     inn = page.locator("#map").inner_text()

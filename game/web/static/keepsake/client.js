@@ -29,6 +29,9 @@ let socket = null;
 let wait = 1000;
 let columns = 0;
 let loggedIn = false;
+/* Whether the newest line is to be seen, which only scrolling up ends; and what was scrolled to. */
+let following = true;
+let scrolled = 0;
 
 function address() {
   const scheme = location.protocol === "https:" ? "wss" : "ws";
@@ -41,13 +44,17 @@ function address() {
 
 /* What somebody typed is text; all else is the game's HTML, or ours. */
 function show(html, kind) {
-  const atEnd = story.scrollHeight - story.scrollTop - story.clientHeight < 40;
   const line = document.createElement("div");
   line.className = kind;
   line[kind === "mine" ? "textContent" : "innerHTML"] = html;
   story.append(line);
   while (story.childElementCount > MOST_LINES) story.firstElementChild.remove();
-  if (atEnd || kind === "mine") story.scrollTop = story.scrollHeight;
+  following ||= kind === "mine";
+  follow();
+}
+
+function follow() {
+  if (following) story.scrollTop = story.scrollHeight;
 }
 
 function showWays({ exits, places }) {
@@ -76,7 +83,6 @@ function showMap(drawn) {
 function showMapPanel(on) {
   mapButton.setAttribute("aria-pressed", String(on));
   map.hidden = !on;
-  story.scrollTop = story.scrollHeight;
 }
 
 const hears = {
@@ -184,4 +190,10 @@ mapButton.addEventListener("click", () => {
 });
 showMapPanel((localStorage.getItem("map-shown") ?? String(window.innerWidth > 640)) === "true");
 connect();
-new ResizeObserver(tellWidth).observe(story); // the map takes some of it
+story.addEventListener("scroll", () => {
+  const atEnd = story.scrollHeight - story.scrollTop - story.clientHeight < 40;
+  following = atEnd || (following && story.scrollTop >= scrolled);
+  scrolled = story.scrollTop;
+});
+// The map and the exits take some of it.
+new ResizeObserver(() => { tellWidth(); follow(); }).observe(story);

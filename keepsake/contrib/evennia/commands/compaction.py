@@ -76,7 +76,7 @@ def compacted(outcome: Compacted) -> Tended:
     if isinstance(outcome, CompactionError):
         return False, f"Nothing was compacted, it failed: {outcome}"
     if outcome.outcome is Outcome.NOTHING:
-        return False, f"Nothing to compact: {outcome.detail}"
+        return True, f"Nothing to compact: {outcome.detail}"
     before, after = outcome.tokens_before, outcome.tokens_after
     how = "Compacted" if after < before else "Nothing was saved"
     return after < before, f"{how}: {outcome.detail}; {before:,} tokens before, {after:,} now"
