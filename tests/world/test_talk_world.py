@@ -292,7 +292,7 @@ class TestRules(TalkWorld):
         self.mira.db.profile = f"{PERSONA} (secret) You taste nothing."
         self.mira.db.examples = ['Piet says to you, "Hm."\n~Mira> say Sit, Piet.']
         self.mind.thinker.answered(identity_of(self.char1))
-        self.pass_time(1)
+        self.settle(lambda: bool(self.fake.calls("/api/generate")))
         (ahead,) = self.fake.calls("/api/generate")
         assert ahead.body["options"]["num_predict"] == 1
         assert self.acts() == []
