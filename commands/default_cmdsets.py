@@ -30,6 +30,7 @@ _NOT_IN_THE_WORLD = (
     general.CmdAccess,  # shows permission levels that mean nothing to a player
     system.CmdTime,  # the server's clock
     system.CmdAbout,  # of Evennia and the machine
+    general.CmdNick,  # its table shows the engine; clients have words of one's own
 )
 
 _NOT_FOR_ACCOUNTS = (
@@ -42,7 +43,12 @@ _NOT_FOR_ACCOUNTS = (
     comms.CmdRSS2Chan,
     comms.CmdGrapevine2Chan,
     comms.CmdDiscord2Chan,
+    general.CmdNick,
 )
+
+
+_FOR_BUILDERS = (account.CmdIC, account.CmdOOC, account.CmdSessions)
+"""What shows the engine: a player has one character, and always plays it."""
 
 
 class CharacterCmdSet(default_cmds.CharacterCmdSet):
@@ -72,6 +78,8 @@ class AccountCmdSet(default_cmds.AccountCmdSet):
         super().at_cmdset_creation()
         for command in _NOT_FOR_ACCOUNTS:
             self.remove(command())
+        for command in _FOR_BUILDERS:
+            self.add(command(locks="cmd:perm(Builder)"))
         for command in (people.CmdWho, manners.CmdPage, builders.CmdHelp):
             self.add(command())
 

@@ -8,7 +8,7 @@ import evennia
 from evennia.commands.default import comms
 from evennia.objects.models import ObjectDB
 
-from commands.base import PlayerCommand, player_named
+from commands.base import PlayerCommand, player_named, whereabouts
 from keepsake.contrib.evennia.audit import REPORTS, keep
 from keepsake.contrib.evennia.creation import tell_builders
 from keepsake.contrib.evennia.forgetting import forget_everywhere
@@ -169,7 +169,7 @@ def account_named(words: str) -> Account:
         raise CannotDo(f"Which one do you mean: {listed([each.key for each in found], 'or')}?")
     who = player_named(name)
     if who and who.is_agent:
-        raise CannotDo(f"{who.key} is not here to be spoken to. Nothing was sent.")
+        raise CannotDo(f"{whereabouts(who.key)} Nothing was sent.".lstrip())
     raise CannotDo(f"There is no player called {quoted(name)}. Nothing was sent.")
 
 

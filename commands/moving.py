@@ -6,6 +6,7 @@ from difflib import get_close_matches
 
 from evennia.commands.cmdhandler import CMD_NOMATCH
 from evennia.help.filehelp import FILE_HELP_ENTRIES
+from evennia.utils.verb_conjugation.conjugate import verb_conjugate
 
 from commands.base import PlayerCommand
 from keepsake.agent.surroundings import people_near
@@ -15,7 +16,7 @@ from keepsake.language.perception import one_line
 from keepsake.prompt.verbs import COMPASS
 from typeclasses.clients import map_in_words, map_of
 from typeclasses.rooms import EXIT_ORDER, where
-from world.deed.happening import happened
+from world.deed.happening import happened, is_of_a_deed
 
 
 class CmdGo(PlayerCommand):
@@ -115,6 +116,10 @@ class CmdNoMatch(AuditedCommand):
         line = one_line(self.args)
         if COMPASS.get(line.casefold(), line.casefold()) in COMPASS.values():
             self.caller.execute_cmd(f"go {line}", session=self.session)
+        elif is_of_a_deed(line, self.caller):
+            verb, _, rest = line.partition(" ")
+            played = f"emote {verb_conjugate(verb.lower(), '3rd singular present')} {rest}"
+            self.caller.execute_cmd(played, session=self.session)
         else:
             guess = self._guess(line) or 'Type "help" for help.'
             self.msg(f"Command '{harmless(line[:80])}' is not available. {guess}")

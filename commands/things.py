@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import chain
+
 from evennia.commands.default import general
 from evennia.objects.models import ObjectDB
 
-from commands.base import EVERYTHING, PlayerCommand, whereabouts, with_article
+from commands.base import EVERYTHING, PlayerCommand, player_named, whereabouts, with_article
+from keepsake.agent.surroundings import people_near
 from keepsake.contrib.evennia.wording import (
     LONGEST_SPEECH,
     CannotDo,
@@ -14,7 +18,7 @@ from keepsake.contrib.evennia.wording import (
     quoted,
     sought,
 )
-from keepsake.language.perception import one_line
+from keepsake.language.perception import one_line, sentences, stems, telling
 from world.deed.happening import happened
 
 
@@ -54,22 +58,27 @@ class CmdLook(PlayerCommand):
         here, words = self.caller.location, self.args.removeprefix("at ")
         if here is None:
             raise CannotDo("You are nowhere, and there is nothing to see.")
-        things = self.matches(
-            words, [*here.contents_get(exclude=here.exits), *self.caller.contents]
-        )
-        if not words or sought(words).lower() in ("here", "around", "room"):
+        around, name = here.contents_get(exclude=here.exits), sought(words).lower()
+        things = self.matches(words, [*around, *self.caller.contents])
+        called = any(name in (each.key.lower(), *each.aliases.all()) for each in things)
+        if not words or name in ("here", "around", "room"):
             self._see(self.caller.at_look(here))
         elif self.caller in things:
             self._see(self.caller.at_look(self.caller))
-        elif not things and (detail := find_detail(here, words)):
+        elif not called and (detail := find_detail(here, words)):
             self._see(detail)
         else:
-            among = things or [*here.exits, here]
+            held = [each for person in people_near(self.caller) for each in person.contents]
+            among = [] if player_named(words) else [*here.exits, here, *held]
+            is_there = called or not among or self.matches(words, among)
+            told = "" if is_there else told_of(name, here, around)
             missing = f"You see no {quoted(sought(words))} here. {whereabouts(words)}".rstrip()
-            target = self.find(words, among, missing)
-            leads = target.destination is not None and not target.db.desc
-            place = f"{target.key.capitalize()} leads to {target.destination.key}." if leads else ""
-            self._see(place or self.caller.at_look(target))
+            self._see(told or self._seen(self.find(words, things or among, missing)))
+
+    def _seen(self, target: ObjectDB) -> str:
+        leads = target.destination is not None and not target.db.desc
+        place = f"{target.key.capitalize()} leads to {target.destination.key}." if leads else ""
+        return place or str(self.caller.at_look(target))
 
     def _see(self, text: str) -> None:
         self.msg(text=(text, {"type": "look"}))
@@ -86,6 +95,14 @@ def find_detail(room: ObjectDB, words: str) -> str | None:
         text for key, text in details.items() if forms & {*key.split()}
     }
     return str(texts.pop()) if len(texts) == 1 else None
+
+
+def told_of(name: str, room: ObjectDB, things: Iterable[ObjectDB]) -> str:
+    """What names it in passing: a detail's text, or a sentence on the room or what is there."""
+    texts = [str(room.get_display_desc(None)), *(str(each.db.desc or "") for each in things)]
+    told = [*(room.db.details or {}).values(), *chain.from_iterable(map(sentences, texts))]
+    wanted = telling(name)
+    return next((each for each in told if wanted and wanted <= stems(each)), "")
 
 
 class CmdGet(ThingCommand):

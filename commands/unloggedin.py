@@ -12,7 +12,7 @@ from evennia.commands.default import unloggedin as default
 from evennia.utils.utils import class_from_module
 
 from keepsake.errors import NameRefused
-from keepsake.language.perception import one_line
+from keepsake.language.perception import closed, one_line
 from keepsake.names import check_agent_name
 from typeclasses.agents import Agent
 
@@ -38,7 +38,7 @@ class PlayerNameValidator:
         try:
             kept = check_agent_name(name, taken=chain(agents, accounts))
         except NameRefused as refusal:
-            raise ValidationError(str(refusal)) from refusal
+            raise ValidationError(closed(str(refusal))) from refusal
         if kept != name:
             raise ValidationError(f"Write the name as {kept!r}.")
 

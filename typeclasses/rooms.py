@@ -99,13 +99,11 @@ class Room(DefaultRoom):
 
 
 def _absences(room: Room) -> Iterator[str]:
-    """Where the room's hosts are and what to do, a line each; nothing if all are here and awake."""
-    for host in hosts_of(room):
-        name, here = host.key, host.location is room
-        if host.db.asleep and here:
+    """How the room's hosts sleep and what to do, a line each; who is awake comes when called."""
+    for host in filter(lambda each: each.db.asleep, hosts_of(room)):
+        name = host.key
+        if host.location is room:
             wake = f"To wake {name}: |wwake {name.lower()}|n"
             yield f"{name}, who keeps this place, is asleep. {wake}"
-        elif not here and host.location is not None:
-            out = f"has just stepped out to {host.location.key}"
-            doing = f"sleeps {where(host.location)}" if host.db.asleep else out
-            yield f"{name}, who keeps this place, {doing}."
+        elif host.location is not None:
+            yield f"{name}, who keeps this place, sleeps {where(host.location)}."

@@ -33,7 +33,7 @@ class TestHabits(AgentsWorld):
         self.account.save()
         self.account.characters.add(self.tom)
         self.char2.location = None
-        self.inn.db.details = {"hearth": "Peat, banked.", "bench": "Oak."}
+        self.inn.db.details = {"hearth": "Peat, banked.", "bench": "Oak.", "bee": "It hums."}
         self.quay, self.cellar, self.loft = map(self.room, ("The Quay", "The Cellar", "The Loft"))
         self.quay.db.desc = "Salt wind."
         self.way("north", self.inn, self.quay).aliases.add(["n", "quay"])

@@ -68,6 +68,15 @@ def happened(player: Any, said: str = "", *, to: Any = None, how: str = "say") -
     player.ndb.in_deed = False
 
 
+def is_of_a_deed(line: str, player: Any) -> bool:
+    """Whether ``ring bell`` and the like is what a deed waits for at the player's place."""
+    verb, _, rest = line.partition(" ")
+    place = id_of(player.location) if rest and getattr(player, "location", None) else ""
+    steps = (step.when for deed in DEEDS.values() for step in deed.steps.values())
+    here = (when for when in steps if place in when.at and not when.tell)
+    return any(each.match(verb) for when in here for each in when.words)
+
+
 def _follow(deed: WorldDeed, scene: DeedScene, mine: dict[str, Any]) -> None:
     """Take the steps of one deed whose time has come, in their order."""
     for step in deed.steps.values():
