@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 import time
 from typing import Any
 
@@ -42,7 +43,13 @@ type _Files = tuple[Atlas, dict[str, WorldDeed]]
 
 
 class CmdHelp(default.CmdHelp):
-    """Evennia's help, whose index begins with what players need."""
+    """Evennia's help, whose index begins with what players need, and whose lines are wrapped."""
+
+    def format_help_entry(self, topic: str = "", help_text: str = "", **kwargs: Any) -> str:
+        """One topic, as wide as the client's window."""
+        width, lines = self.client_width(), help_text.splitlines()
+        lines = [textwrap.fill(e, width, subsequent_indent="    " * (e[:1] == " ")) for e in lines]
+        return str(super().format_help_entry(topic, "\n".join(lines), **kwargs))
 
     def format_help_index(self, cmds: _Topics, topics: _Topics, **kwargs: Any) -> str:
         """The index: players' commands, then the builders', each with its ``@``."""
@@ -52,8 +59,8 @@ class CmdHelp(default.CmdHelp):
         if theirs or told:
             kwargs["click_topics"] = self.client_width() > 60  # narrow lines cut the links
             below = super().format_help_index(theirs, told, **kwargs)
-            shown = f"{shown}\n\n|wFor builders|n\n{below}".lstrip()
-        return shown
+            shown += f"\n\n|wFor builders|n (|whelp @agent|n tells of |w@why|n and more)\n{below}"
+        return shown.lstrip()
 
 
 CmdHelp.__doc__ = default.CmdHelp.__doc__  # the docstring is the help in the game

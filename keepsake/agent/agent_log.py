@@ -147,20 +147,17 @@ class ThoughtLog:
         guarded: How many answers, or parts of one, a guard ``altered``, ``refused``, ``dropped``.
         recent: How its last :data:`OUTCOMES` thoughts ended, the newest last; without ``dropped``.
         sent: The last prompt that was sent; None before the first.
-        act: The line of its last act; empty before the first.
-        acted_at: When that was.
         problem: What is wrong with its thinking now; empty if nothing is.
     """
 
     def __init__(self, name: str, events: Events) -> None:
         self.outcomes, self.guarded = Counter[str](), Counter[str]()
         self.recent = deque[str](maxlen=OUTCOMES)
-        self.act = self.problem = ""
+        self.problem = ""
         self.sent: Sent | None = None
-        self.acted_at: datetime | None = None
         self.name, self._events = name, events
 
-    def ended(self, event: Thought, refusals: Iterable[str], at: datetime) -> None:
+    def ended(self, event: Thought, refusals: Iterable[str]) -> None:
         """Keep and tell of a thought that has ended, or of one of its answers."""
         self._events.emit(event)
         self.outcomes[event.outcome] += 1
@@ -172,8 +169,6 @@ class ThoughtLog:
         self.problem = (event.problem or event.outcome) if wrong else ""
         if event.outcome == TOO_LARGE and not again:
             warn(f"[Thinker] {self.name} cannot think. {self.problem}")
-        if event.outcome == "acted":
-            self.act, self.acted_at = event.command or "", at
         done = filter(None, [event.command, *(f"(refused: {each})" for each in refusals)])
         told = "; ".join(done) or event.outcome
         log(f"[Thinker] {self.name}: {event.trigger} -> {told} ({event.latency:.2f} s)")

@@ -437,4 +437,4 @@ class Turn:
             memories=memories,
             **(sent.basis if sent else {}),
         )
-        self.thoughts.ended(event, refusals, now)
+        self.thoughts.ended(event, refusals)

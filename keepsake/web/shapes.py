@@ -60,7 +60,7 @@ class AgentRow(Shape):
     """Whether it is on its way to bed."""
     place: str
     last_act: str = ""
-    """The line of its last act since the server started; empty before the first."""
+    """The newest act in its window, as a command; empty for none."""
     last_act_at: datetime | None = None
     waiting: float | None = None
     """Seconds that its thought has waited for queue and model; None if none is under way."""

@@ -21,6 +21,7 @@ from keepsake.agent.agent_log import DROPPED, FAILED
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
 from keepsake.agent.thinker import AgentState
+from keepsake.archive.records import Memory, MemoryKind
 from keepsake.contrib.evennia.agents import AgentMixin
 from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.minds import mind_by_number, mind_of
@@ -101,7 +102,7 @@ def _row(agent: AgentMixin, may_act: bool) -> AgentRow:
     place = agent.location.key if agent.location else "nowhere"
     if mind is None:
         return AgentRow(id=agent.id, name=agent.key, state="opening", place=place)
-    memories, next_due, due, failure = _figures(mind)
+    memories, next_due, due, failure, act = _figures(mind)
     thinker, thoughts = mind.thinker, mind.thinker.log
     problem = mind.memory.problem or mind.compactions.no_room or thoughts.problem or failure
     first, _, _ = str(problem).strip().partition("\n")
@@ -113,8 +114,8 @@ def _row(agent: AgentMixin, may_act: bool) -> AgentRow:
         asleep=bool(agent.db.asleep),
         going_home=mind.sleeper.going_home,
         place=place,
-        last_act=thoughts.act,
-        last_act_at=thoughts.acted_at,
+        last_act=act.text if act else "",
+        last_act_at=act.time if act else None,
         waiting=thinker.waited,
         memories=memories,
         next_due=next_due,
@@ -131,16 +132,17 @@ def _row(agent: AgentMixin, may_act: bool) -> AgentRow:
     )
 
 
-def _figures(mind: Mind) -> tuple[int, int | None, str, str]:
-    """Memories, when the next compaction is due, why one is due now, why the last one failed."""
+def _figures(mind: Mind) -> tuple[int, int | None, str, str, Memory | None]:
+    """Memories, when a compaction is due, why one is due now, why the last one failed; its act."""
     try:
         memory = mind.memory.memory
         # To weigh whether it pays takes a while; during a compaction it is pointless.
         due = None if mind.compactions.compacting else memory.may_be_due()
     except KeepsakeError:  # its archive cannot be opened, which the component reports itself
-        return 0, None, "", ""
-    failure = memory.compactor.last_failure
-    return memory.tiers.last_number, memory.next_due(), due.value if due else "", failure
+        return 0, None, "", "", None
+    failure, window = memory.compactor.last_failure, memory.context().window
+    act = next((each for each in reversed(window) if each.kind is MemoryKind.ACT), None)
+    return memory.tiers.last_number, memory.next_due(), due.value if due else "", failure, act
 
 
 def _servers() -> Iterator[ServerRow]:

@@ -126,7 +126,7 @@ def test_what_players_write_stays_words(page: Page) -> None:
     expect(said).to_be_visible()
     # Signs that turn writing round end with the words that they stand in.
     assert said.evaluate("(node) => getComputedStyle(node).unicodeBidi") == "isolate"
-    expect(page.locator(".summary pre").first).to_contain_text("<img")
+    expect(page.locator(".summary .prose").first).to_contain_text("<img")
     assert page.title() == "Mira: memory"
     written = {"text": f"## Heard\n\n- **so**: {HOSTILE}", "title": "Tom", "file": "", "facts": {}}
     page.route("**/book?*", lambda route: route.fulfill(json=[{**written, "at": None}]))
@@ -176,7 +176,12 @@ def test_recall_by_hand_shows_scores_and_leads_to_the_memory(page: Page) -> None
 
 
 def test_a_compaction_shows_what_changed(page: Page) -> None:
+    page.route("**/compactions?*", lambda route: route.fulfill(json=[]))
     open_mira(page, "compactions")
+    expect(page.locator("#panel-compactions")).to_contain_text("None was made yet")
+    expect(page.locator("#panel-compactions").get_by_role("button")).to_have_count(0)
+    page.unroute("**/compactions?*")
+    page.reload()
     words = "r => import('/static/keepsake/watch/event_words.js').then(m => m.describe(...r))"
     vain = {"number": 1, "tokens_before": 1500, "tokens_after": 1501}
     assert page.evaluate(words, ["compaction", vain])["tone"] == "trouble"

@@ -212,14 +212,14 @@ def table(headings: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
     return str(made)
 
 
-def labelled(lines: Iterable[tuple[str, str]], width: int = 18) -> str:
-    """Each fact with its label before it, wrapped to a plain terminal."""
+def labelled(lines: Iterable[tuple[str, str]], width: int = 18, line: int = LINE) -> str:
+    """Each fact with its label before it, wrapped to ``line``, a plain terminal's width."""
     shown, wrap = [], partial(textwrap.fill, break_long_words=False, break_on_hyphens=False)
     for label, text in lines:
         # A colour code in the label takes room here and none on the screen.
         head = f"  {label + ':':<{width + 1 + len(label) - len(strip_ansi(label))}}"
         indent = " " * (width + 3)
-        shown.append(wrap(text, LINE, initial_indent=head, subsequent_indent=indent) or head)
+        shown.append(wrap(text, line, initial_indent=head, subsequent_indent=indent) or head)
     return "\n".join(shown)
 
 

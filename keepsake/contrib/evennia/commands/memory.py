@@ -12,6 +12,7 @@ from keepsake.archive.integrity import IntegrityReport
 from keepsake.archive.records import Summary
 from keepsake.contrib.evennia.agents import AgentMixin
 from keepsake.contrib.evennia.commands.base import (
+    LINE,
     PATIENCE,
     BuilderCommand,
     author_of,
@@ -72,12 +73,13 @@ class CmdMemoryStatus(BuilderCommand):
 
     def _show(self, agent: AgentMixin) -> None:
         mind, caller = self.mind(agent), self.caller
-        memory, head = mind.memory, f"|w{agent.key}'s memory|n\n{labelled(_facts(mind))}"
+        memory, wide = mind.memory, min(self.client_width(), LINE)
+        head = f"|w{agent.key}'s memory|n\n{labelled(_facts(mind), line=wide)}"
 
         def done(report: IntegrityReport) -> None:
             # Edits by hand are taken over by the check, so the texts are shown after it.
             texts = "".join(_summary(summary) for summary in memory.context().summaries)
-            caller.msg(f"{head}\n{_integrity(report)}\n{texts}".rstrip())
+            caller.msg(f"{head}\n{_integrity(report, wide)}\n{texts}".rstrip())
 
         runtime().in_thread(memory.memory.check, PATIENCE).addCallbacks(done, self.failed)
 
@@ -117,7 +119,7 @@ def _facts(mind: Mind) -> Iterator[tuple[str, str]]:
         yield "|rNo room|n", plain(str(no_room))
 
 
-def _integrity(report: IntegrityReport) -> str:
+def _integrity(report: IntegrityReport, wide: int) -> str:
     """The integrity report, problems first."""
     if not report.whole:
         found = f"|r{counted(len(report.problems), 'problem')}|n"
@@ -125,7 +127,7 @@ def _integrity(report: IntegrityReport) -> str:
         return labelled([("Integrity", found)]) + listed
     lines = counted(report.lines, "archive line")
     whole = f"|gwhole|n: {counted(report.memories, 'memory')} in {lines}, each in exactly one tier"
-    return labelled([("Integrity", f"{whole}; the files match")])
+    return labelled([("Integrity", f"{whole}; the files match")], line=wide)
 
 
 def _summary(summary: Summary) -> str:

@@ -95,7 +95,7 @@ function took(kind, record) {
   else feed.add(kind, record);
   if (kind === "thought") sections.prompt?.outdated();
   if (kind === "memory") sections.memory?.outdated();
-  if (kind === "compaction") sections.compactions?.outdated();
+  if (kind === "compaction") sections.compactions?.outdated(record);
   soon();
 }
 

@@ -3,6 +3,7 @@
 import { badges, compactionFlag, silentServers, tokensBar, trouble } from "./agent_state.js";
 import { act, get, mayAct } from "./api.js";
 import { ago, byId, el, fill, many, seconds, setText, time } from "./dom.js";
+import { deed } from "./event_words.js";
 
 /** What each of the three buttons does to an agent as it is: [call, words, what that means]. */
 const OFFERS = [
@@ -63,7 +64,7 @@ export class Head {
       el("span", {}, agent.place ? ["in ", el("bdi", {}, agent.place)] : "nowhere"),
       tokensBar(agent), el("span", { class: "dim" }, many(agent.memories, "memory", "memories")),
       agent.waiting === null ? null : el("span", {}, `waits for ${seconds(agent.waiting)}`),
-      agent.last_act_at ? el("span", { class: "dim act" }, el("bdi", {}, agent.last_act), ", ", time(agent.last_act_at, ago)) : null);
+      agent.last_act_at ? el("span", { class: "dim act" }, el("bdi", {}, deed(agent.last_act)), ", ", time(agent.last_act_at, ago)) : null);
     byId("problem").hidden = !told.length;
     fill(byId("problem"), told.join("; "));
     byId("may-not").hidden = agent.may_act;

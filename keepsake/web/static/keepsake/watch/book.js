@@ -37,12 +37,8 @@ export class Book {
   }
 
   async #next() {
-    try {
-      this.#shown += PAGE;
-      await this.#draw();
-    } catch (problem) {
-      fill(this.more, `${problem.message} Try again`);
-    }
+    this.#shown += PAGE;
+    await this.#draw().catch((problem) => fill(this.more, `${problem.message} Try again`));
   }
 
   #turn(name) {
@@ -58,10 +54,10 @@ export class Book {
   }
 }
 
-const INLINE = /(\*\*[^*]+\*\*|`[^`]+`|\d{4}-\d\d-\d\dT[\d:.]+\+00:00|(?<=\bmemor(?:y|ies)\b[*]*:? )\d+(?:, \d+)*)/;
+const INLINE = /(\*\*[^*]+\*\*|\*[^*\s][^*]*\*|`[^`]+`|\d{4}-\d\d-\d\dT[\d:.]+\+00:00|(?<=\bmemor(?:y|ies)\b[*]*:? )\d+(?:, \d+)*)/;
 
 /** Markdown as elements: headings, lists, bold words, times, and numbers of memories that lead there. */
-function prose(text) {
+export function prose(text) {
   const page = el("div", { class: "text prose", dir: "auto" });
   let at = page; // the list or paragraph that goes on
   const begin = (tag) => (at = at.matches(tag) ? at : page.appendChild(el(tag)));
@@ -78,6 +74,7 @@ function inline(words) {
   return words.split(INLINE).flatMap((part, i) => {
     if (i % 2 === 0) return part;
     if (part.startsWith("**")) return el("b", {}, part.slice(2, -2));
+    if (part.startsWith("*")) return el("em", {}, part.slice(1, -1));
     if (part.startsWith("`")) return el("code", {}, part.slice(1, -1));
     if (part.includes("T")) return time(part);
     return part.split(", ").flatMap((n, place) => [place ? ", " : "", el("a", { href: `#memory/${n}` }, n)]);

@@ -67,13 +67,7 @@ export class Charts {
   async #turn() {
     fill(this.view);
     this.note.hidden = true;
-    const hours = this.period.value;
-    try {
-      await this.load();
-    } catch (problem) {
-      if (hours !== this.period.value) return;
-      fill(this.trouble, problem.message, " ", el("button", { type: "button", on: { click: () => this.#turn() } }, "Try again"));
-    }
+    await this.load().catch((problem) => fill(this.trouble, problem.message));
   }
 
   /** While it is looked at, and nobody reads a point of it. */
@@ -169,7 +163,7 @@ function table(chart, points, open) {
   const holder = el("div", { class: "numbers" });
   const make = () => fill(holder, el("table", {},
     el("thead", {}, el("tr", {}, el("th", {}, "from"), columns.map(([name]) => el("th", {}, name)))),
-    el("tbody", {}, points.map((p) => el("tr", {}, el("td", {}, time(p.at)),
+    el("tbody", {}, points.filter((p) => shows(chart, p)).map((p) => el("tr", {}, el("td", {}, time(p.at)),
       columns.map(([, of, say]) => el("td", {}, of(p) === null ? "–" : say(of(p)))))))));
   if (open) make();
   const details = el("details", { open, on: { toggle: () => details.open && make() } },

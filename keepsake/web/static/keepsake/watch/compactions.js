@@ -1,6 +1,7 @@
 /* Compactions, newest first: what stood before, what stands since, and the words between. */
 
 import { act, actButton, get } from "./api.js";
+import { prose } from "./book.js";
 import { count, el, fill, many, percent, seconds, time } from "./dom.js";
 import { memoriesFold, TIERS } from "./memories.js";
 
@@ -9,36 +10,32 @@ const LIMIT = 20;
 /** The section "Compactions" of an agent's page. */
 export class Compactions {
   #oldest = null;
+  #newest = Infinity;
 
   constructor(root, id) {
     this.id = id;
-    this.newer = el("button", { type: "button", hidden: true, on: { click: () => this.load().catch((problem) => this.#failed(problem)) } },
+    this.newer = el("button", { type: "button", hidden: true, on: { click: () => this.#try(() => this.load()) } },
       "A new one was made: show it");
+    this.undo = el("span", { hidden: true },
+      actButton("Undo the last", "Sure? Its memories stand word for word again", () => act(id, "undo"), () => this.load()));
     this.list = el("ol", { class: "compactions" });
     this.note = el("p", { class: "dim" });
-    this.older = el("button", { type: "button", hidden: true, on: { click: () => this.#more() } }, "Show older ones");
-    fill(root, el("div", { class: "tools" }, this.newer,
-      actButton("Undo the last", "Sure? Its memories stand word for word again", () => act(id, "undo"), () => this.load())), this.list, this.note, el("div", { class: "tools" }, this.older));
+    const more = async () => this.#add(await get(`agents/${id}/compactions`, { limit: LIMIT, before: this.#oldest }));
+    this.older = el("button", { type: "button", hidden: true, on: { click: () => this.#try(more) } }, "Show older ones");
+    fill(root, el("div", { class: "tools" }, this.newer, this.undo), this.list, this.note, el("div", { class: "tools" }, this.older));
   }
 
   /** What somebody reads stays open until they want to see the new one. */
-  outdated() {
-    this.newer.hidden = false;
+  outdated({ number = 0 }) {
+    if (number > this.#newest) this.newer.hidden = false;
   }
 
   async load() {
     const found = await get(`agents/${this.id}/compactions`, { limit: LIMIT });
-    this.newer.hidden = true;
+    this.newer.hidden = this.undo.hidden = true;
+    this.#newest = found[0]?.number ?? 0;
     fill(this.list);
     this.#add(found);
-  }
-
-  async #more() {
-    try {
-      this.#add(await get(`agents/${this.id}/compactions`, { limit: LIMIT, before: this.#oldest }));
-    } catch (problem) {
-      this.#failed(problem);
-    }
   }
 
   #add(compactions) {
@@ -46,13 +43,18 @@ export class Compactions {
     this.#oldest = compactions.at(-1)?.number ?? this.#oldest;
     const shown = this.list.childElementCount;
     this.older.hidden = compactions.length < LIMIT;
+    if (compactions.some((made) => !made.undone)) this.undo.hidden = false;
     this.note.className = "dim";
     fill(this.note, shown ? `${many(shown, "compaction")}` : "None was made yet: its window holds all that it lived through.");
   }
 
-  #failed(problem) {
-    this.note.className = "problem";
-    fill(this.note, problem.message);
+  async #try(work) {
+    try {
+      await work();
+    } catch (problem) {
+      this.note.className = "problem";
+      fill(this.note, problem.message);
+    }
   }
 }
 
@@ -87,11 +89,12 @@ function change(kind, made) {
 
 function text(summary) {
   if (!summary) return el("p", { class: "empty" }, "There was none.");
-  return el("pre", { class: "text prose", dir: "auto" }, summary.text);
+  return prose(summary.text);
 }
 
 function changes(before, after) {
-  const parts = wordDiff(before?.text ?? "", after?.text ?? "");
+  const [old, now] = [before, after].map((each) => (each?.text ?? "").replace(/^[ ]*[-*] /gm, "• ").replaceAll("*", ""));
+  const parts = wordDiff(old, now);
   if (parts === null) return [el("p", { class: "dim" }, "Too long to be compared; here is the new one."), text(after)];
   if (parts.every(([how]) => how === "same")) return [el("p", { class: "dim" }, "Not a word changed."), text(after)];
   const tags = { same: "span", gone: "del", new: "ins" };

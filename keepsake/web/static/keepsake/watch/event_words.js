@@ -3,7 +3,7 @@
 import { count, many, percent, seconds } from "./dom.js";
 
 /** Tones of what only tells how it works: what was said and done, and what went wrong, have others. */
-export const INNER = ["thought", "quiet", "result", "echo"];
+export const INNER = ["thought", "quiet", "result"];
 
 /** `{ what, more, tone }` of a record; the tone is a class of the stylesheet. */
 export function describe(kind, record) {
@@ -18,7 +18,19 @@ function memory(record) {
   if (!text || !["append", "repeat"].includes(record.op)) return changed(record);
   const times = record.times > 1 ? `×${record.times}` : "";
   const more = join(times, record.place, record.reason && `because: ${record.reason}`);
-  return { what: record.of === "act" ? `> ${text}` : text, more, tone: record.of || "perception" };
+  return { what: record.of === "act" ? deed(text) : text, more, tone: record.of || "perception" };
+}
+
+/** A deed's command, as a sentence about who did it: `says "Good day."` */
+export function deed(command) {
+  return command.split(/; (?=(?:say|talk|whisper|emote|go|give|get|drop|look) )/).map((line) => {
+    const [, verb, rest] = line.match(/^(\S*)\s*(.*)$/s);
+    if (["emote", "pose"].includes(verb)) return rest;
+    const [, to, words] = (["whisper", "talk"].includes(verb) && rest.match(/^(\S+|.+?(?= =))(?: =)? (.*)$/s)) || [];
+    if (to) return `${verb === "talk" ? "says" : "whispers"} to ${to}, "${words}"`;
+    if (["say", "shout", "whisper"].includes(verb)) return `${verb}s "${rest}"`;
+    return `${verb}${/(?:[osxz]|ch|sh)$/.test(verb) ? "es" : "s"} ${rest}`.trim();
+  }).join("; ");
 }
 
 function changed(record) {

@@ -6,6 +6,7 @@ import { describe, INNER } from "./event_words.js";
 const MOST = 500;
 const PAINT = 100;
 const LONGEST = 4000;
+const SAME = 5000;
 const HOLD = "Hold the rows still; what happens meanwhile is shown when they go on";
 
 /** Rows of events in `root`; `named` shows whose each is. */
@@ -73,6 +74,7 @@ export class Feed {
 
   /** By their times: what was before may come later. A memory has one row, the newest. */
   #place(kind, record) {
+    if (this.#echoes(record)) return;
     const row = this.#row(kind, record);
     const key = kind === "memory" && record.text ? `${record.agent} ${record.n}` : null;
     const old = key && this.#memories.get(key);
@@ -91,35 +93,39 @@ export class Feed {
   }
 
   /** Whether another agent's row tells the same: who did it, or who heard it first. */
-  #echoes({ agent, of, source, t }) {
+  #echoes({ agent, of, source, text, t }) {
     if (agent) this.#names.add(agent);
     if (!this.named || of !== "perception" || !source) return false;
-    const key = `${source} ${t.slice(0, 19)}`;
+    const at = Date.parse(t);
+    const key = `${source} ${text?.match(/"(.*)"/)?.[1] ?? ""}`;
     if (this.#first.size > this.most) this.#first.clear();
-    if (!this.#first.has(key)) this.#first.set(key, agent);
-    return this.#names.has(source) || this.#first.get(key) !== agent;
+    const first = this.#first.get(key);
+    if (this.#names.has(source)) return true;
+    if (first && Math.abs(at - first.at) < SAME) return first.agent !== agent;
+    this.#first.set(key, { agent, at });
+    return false;
   }
 
   #row(kind, record) {
     const { what, more, tone } = describe(kind, record);
-    const row = el("li", { class: `event ${tone} ${this.#echoes(record) ? "echo" : ""}`, tabindex: "-1", "data-row": true },
-      time(record.t),
+    // A thought is told when it has ended, and stands where its prompt was sent: before its act.
+    const began = Date.parse(record.t) - (kind === "thought" ? 1000 * (record.latency ?? 0) + 1 : 0);
+    const row = el("li", { class: `event ${tone}`, tabindex: "-1", "data-row": true },
+      time(new Date(began).toISOString()),
       this.named && record.agent ? el("b", { dir: "auto" }, record.agent) : null,
       el("span", { class: "what", dir: "auto" }, what.slice(0, LONGEST)),
       this.#link(kind, record),
       more ? el("small", { dir: "auto" }, more.slice(0, LONGEST)) : null);
-    // A thought is told when it has ended, and stands where its prompt was sent: before its act.
-    const began = Date.parse(record.t) - (kind === "thought" ? 1000 * (record.latency ?? 0) + 1 : 0);
     row.dataset.t = Math.round(began).toString().padStart(16, "0");
     row.hidden = !this.#fits(row);
     return row;
   }
 
-  /** On an agent's own page a memory leads to where it stands among the others. */
+  /** A memory leads to where it stands among the others. */
   #link(kind, record) {
     if (kind !== "memory" || !record.text) return null;
-    if (this.named) return el("small", {}, `memory ${record.n}`);
-    return el("a", { href: `#memory/${record.n}`, class: "number", "data-opens": true }, `memory ${record.n}`);
+    const page = this.named ? `/agents/${record.agent_id}/` : "";
+    return el("a", { href: `${page}#memory/${record.n}`, class: "number", "data-opens": true }, `memory ${record.n}`);
   }
 
   #sift(words) {

@@ -2,6 +2,7 @@
 
 import { bar } from "./agent_state.js";
 import { act, actForm, field, get } from "./api.js";
+import { prose } from "./book.js";
 import { announce, count, el, fill, many, time } from "./dom.js";
 
 const PAGE = 50;
@@ -19,7 +20,7 @@ export function summaryFold(id, summary, compaction, changed) {
   el("summary", { "data-opens": true }, el("b", {}, `${TIERS[summary.tier]} of memories ${summary.first}–${summary.last}`), " ",
     el("small", {}, time(summary.time), ` · compaction ${compaction} · ${many(summary.tokens_after, "token")}`,
       summary.model ? ` · by ${summary.model}` : "")),
-  el("pre", { class: "text prose", dir: "auto" }, summary.text || "(empty)"),
+  prose(summary.text || "(empty)"),
   editForm(id, summary, changed), under);
   return details;
 }

@@ -3,6 +3,7 @@
 import { badges, bar, compactionFlag, serverBadge, silent, tokensBar, trouble } from "./agent_state.js";
 import { get } from "./api.js";
 import { ago, announce, bindKeys, byId, count, el, fill, many, percent, rowKeys, seconds, setAttribute, throttled, time } from "./dom.js";
+import { deed } from "./event_words.js";
 import { Feed } from "./feed.js";
 import { Stream } from "./stream.js";
 
@@ -25,7 +26,6 @@ const filter = byId("filter");
 const rows = new Map();
 const sorting = { column: "trouble", down: true };
 let overview = null;
-let onlyTrouble = false;
 
 // -- drawing
 
@@ -79,7 +79,7 @@ function cells(agent) {
 
 function act(agent) {
   if (!agent.last_act_at) return el("span", { class: "none" }, "none yet");
-  return [el("bdi", { class: "act" }, agent.last_act), " ",
+  return [el("bdi", { class: "act" }, deed(agent.last_act)), " ",
     el("small", {}, time(agent.last_act_at, (iso) => ago(iso, now())))];
 }
 
@@ -92,17 +92,14 @@ function drawSummary(shown) {
   const bad = all.filter((agent) => trouble(agent).length).length;
   const hidden = shown < all.length ? `, ${count(shown)} shown` : "";
   fill(byId("summary"), `${many(all.length, "agent")}${hidden}`);
-  const button = byId("trouble");
-  fill(button, verdict(bad));
-  button.disabled = !bad && !onlyTrouble;
-  button.setAttribute("aria-pressed", String(onlyTrouble));
+  fill(byId("trouble"), verdict(bad));
   byId("none").hidden = shown > 0;
   fill(byId("none"), all.length ? "No agent fits." : "There are no agents. In the game: @agent/create");
   byId("log-problem").hidden = !overview.log_problem;
   fill(byId("log-problem"), overview.log_problem);
 }
 
-/** What needs a look: agents, which the button shows alone, and what stands above them. */
+/** What needs a look: agents, which stand first, and what stands above them. */
 function verdict(bad) {
   const servers = silent(overview.servers).length;
   const told = [bad && `${count(bad)} to look at`, servers && `${many(servers, "model server")} not ready`,
@@ -129,7 +126,6 @@ function drawServers() {
 // -- choosing
 
 function wanted(agent) {
-  if (onlyTrouble && !trouble(agent).length) return false;
   const words = filter.value.trim().toLowerCase();
   return !words || `${agent.name} ${agent.place} ${agent.state} ${agent.last_act}`.toLowerCase().includes(words);
 }
@@ -205,15 +201,10 @@ byId("sort").addEventListener("change", ({ target }) => {
   sortBy(target.value, Boolean(COLUMNS[target.value].down));
 });
 filter.addEventListener("input", draw);
-byId("trouble").addEventListener("click", () => {
-  onlyTrouble = !onlyTrouble;
-  draw();
-});
 document.addEventListener("visibilitychange", refresh);
 bindKeys([
   ["/", "filter the agents", () => filter.focus()],
   ...rowKeys(() => body),
-  ["t", "only those to look at, or all", () => byId("trouble").click()],
   ["p", "hold the stream, or let it go on", () => feed.pause()],
 ]);
 const stream = new Stream({ took, turned });

@@ -17,8 +17,8 @@ export class Prompt {
 
   constructor(root, id) {
     this.id = id;
-    this.newer = el("button", { type: "button", hidden: true, on: { click: () => this.#again() } },
-      NEWER);
+    const again = () => this.load().catch((problem) => fill(this.newer, `${problem.message} Try again`));
+    this.newer = el("button", { type: "button", hidden: true, on: { click: again } }, NEWER);
     this.whole = el("input", { type: "checkbox", on: { change: () => this.#drawText() } });
     this.text = el("div", {});
     this.view = el("div", {});
@@ -29,14 +29,6 @@ export class Prompt {
   /** A thought ended; what is on the screen stays until somebody wants the new one. */
   outdated() {
     if (this.#shown) this.newer.hidden = false;
-  }
-
-  async #again() {
-    try {
-      await this.load();
-    } catch (problem) {
-      fill(this.newer, `${problem.message} Try again`);
-    }
   }
 
   /** `#prompt/1234` is that of the thought with this number in the log. */

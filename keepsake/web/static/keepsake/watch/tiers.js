@@ -1,7 +1,7 @@
 /* The tiers from memory 1 to now, to scale; opened, a tier shows the memories under it. */
 
 import { get } from "./api.js";
-import { announce, byId, count, el, fill, many, setAttribute, time } from "./dom.js";
+import { announce, byId, count, el, fill, many, setAttribute } from "./dom.js";
 import { memoryRows, summaryFold } from "./memories.js";
 
 const PAGE = 50;
@@ -78,24 +78,15 @@ export class Tiers {
       return;
     }
     const parts = this.#parts();
-    const [since, until] = [el("span", {}, "memory 1"), el("span", {}, `now: memory ${count(total)}`)];
-    this.#date(since, 1);
-    this.#date(until, total);
     fill(this.line,
       el("div", { class: "tiers", role: "group", "aria-label": "Tiers of memory, oldest first" },
         parts.map((part) => this.#part(part))),
-      el("p", { class: "ends" }, since, until),
+      el("p", { class: "ends" }, el("span", {}, "memory 1"), el("span", {}, `now: memory ${count(total)}`)),
       el("ul", { class: "legend" }, parts.map((part) => el("li", {}, el("button", {
         type: "button", class: "plain", on: { click: () => this.#try(() => this.#open(part)) },
       }, el("span", { class: `swatch ${part.tier}` }), `${NAMES[part.tier]}: ${count(part.first)}–${count(part.last)}`,
       part.summary ? `, ${many(part.summary.tokens_after, "token")}` : part.tier === "window" ? `, ${many(tokens, "token")}` : "")))));
     this.jump.max = String(total);
-  }
-
-  /** When that was, behind the end of the line; without it the line is still a line. */
-  #date(end, memory) {
-    get(`agents/${this.id}/memories`, { first: memory, last: memory })
-      .then(([found]) => found && end.append(", ", time(found.time)), () => {});
   }
 
   #part(part) {

@@ -1,6 +1,7 @@
 /* Why it did what it did: an act, and all that led to it, down to the raw memories. */
 
 import { get } from "./api.js";
+import { prose } from "./book.js";
 import { count, el, fill, many, percent, seconds, time } from "./dom.js";
 import { row, TIERS } from "./memories.js";
 
@@ -97,7 +98,7 @@ function leant(why) {
     el("summary", { "data-opens": true }, el("b", {}, `${TIERS[each.tier]} of memories ${each.first}–${each.last}`),
       el("small", {}, `compaction ${each.compaction}${each.model ? ` · by ${each.model}` : ""}`)),
     each.told?.length ? el("p", { dir: "auto" }, "What shares words with the act: ", each.told.join(" ")) : null,
-    el("pre", { class: "text prose", dir: "auto" }, each.text),
+    prose(each.text),
     el("p", {}, el("a", { href: `#memory/${each.first}-${each.last}` }, `memories ${count(each.first)}–${count(each.last)}`),
       " are under it"))), el("p", {}, window)];
 }
