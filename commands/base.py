@@ -88,15 +88,11 @@ class PlayerCommand(AuditedCommand):
 
     def matches(self, words: str, among: Iterable[ObjectDB]) -> list[ObjectDB]:
         """All objects of ``among`` that ``words`` may name; a whole name beats its parts."""
-        candidates = list(among)
-        name = sought(words)
+        candidates, name = list(among), sought(words).replace("’", "'")  # as a phone types O'Hara
         if not name or not candidates:
             return []
-        for typed in dict.fromkeys((name, name.replace("’", "'"))):  # as a phone types O'Hara
-            if found := self.caller.search(typed, candidates=candidates, quiet=True):
-                name = typed
-                break
-        found = [obj for obj in found or [] if obj in candidates]
+        found = self.caller.search(name, candidates=candidates, quiet=True) or []
+        found = [obj for obj in found if obj in candidates]
         whole = [obj for obj in found if obj.key.lower() == name.lower()]
         return whole or found
 

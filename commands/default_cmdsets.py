@@ -25,30 +25,18 @@ PLAYER_COMMANDS = (
 BUILDER_COMMANDS = (*(builders.CmdDeed, builders.CmdMute, builders.CmdReports, builders.CmdAudit),)
 """What builders tend the village with; those for agents are a set of their own."""
 
-_NOT_IN_THE_WORLD = (
+_NOT_HERE = (
     general.CmdPose,  # CmdEmote
     general.CmdAccess,  # shows permission levels that mean nothing to a player
     system.CmdTime,  # the server's clock
     system.CmdAbout,  # of Evennia and the machine
-    general.CmdNick,  # its table shows the engine; clients have words of one's own
-)
-
-_NOT_FOR_ACCOUNTS = (
+    general.CmdNick,  # clients have their own
     account.CmdCharCreate,  # one character an account, made with it and named as it
     account.CmdCharDelete,
     account.CmdStyle,
     comms.CmdChannel,  # players talk in the world, and by page
-    comms.CmdIRC2Chan,
     comms.CmdIRCStatus,
-    comms.CmdRSS2Chan,
-    comms.CmdGrapevine2Chan,
-    comms.CmdDiscord2Chan,
-    general.CmdNick,
 )
-
-
-_FOR_BUILDERS = (account.CmdIC, account.CmdOOC, account.CmdSessions)
-"""What shows the engine: a player has one character, and always plays it."""
 
 
 class CharacterCmdSet(default_cmds.CharacterCmdSet):
@@ -59,7 +47,7 @@ class CharacterCmdSet(default_cmds.CharacterCmdSet):
     def at_cmdset_creation(self) -> None:
         """Evennia's set, with the players' commands in place of its own."""
         super().at_cmdset_creation()
-        for command in _NOT_IN_THE_WORLD:
+        for command in _NOT_HERE:
             self.remove(command())
         for command in (*PLAYER_COMMANDS, *BUILDER_COMMANDS, builders.CmdHelp, moving.CmdNoMatch):
             self.add(command())
@@ -76,9 +64,9 @@ class AccountCmdSet(default_cmds.AccountCmdSet):
     def at_cmdset_creation(self) -> None:
         """Evennia's set, without what does not belong here."""
         super().at_cmdset_creation()
-        for command in _NOT_FOR_ACCOUNTS:
+        for command in _NOT_HERE:
             self.remove(command())
-        for command in _FOR_BUILDERS:
+        for command in (account.CmdIC, account.CmdOOC, account.CmdSessions):
             self.add(command(locks="cmd:perm(Builder)"))
         for command in (people.CmdWho, manners.CmdPage, builders.CmdHelp):
             self.add(command())

@@ -51,12 +51,9 @@ class CmdGo(PlayerCommand):
         named = [each for each in exits if each.key.casefold() == direction]
         missing = f"There is no exit {quoted(words)} here. {ways}"
         way = named[0] if len(named) == 1 else self.find(words, exits, missing)
-        if way.access(self.caller, "traverse"):
-            way.at_traverse(self.caller, way.destination)
-        elif way.db.err_traverse:
-            raise CannotDo(way.db.err_traverse)
-        else:
-            way.at_failed_traverse(self.caller)
+        if not way.access(self.caller, "traverse"):
+            raise CannotDo(way.db.err_traverse or "You cannot go there.")
+        way.at_traverse(self.caller, way.destination)
 
 
 class CmdMap(PlayerCommand):

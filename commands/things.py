@@ -62,32 +62,25 @@ class CmdLook(PlayerCommand):
         things = self.matches(words, [*around, *self.caller.contents])
         called = any(name in (each.key.lower(), *each.aliases.all()) for each in things)
         if not words or name in ("here", "around", "room"):
-            self._see(self.caller.at_look(here))
+            text = self.caller.at_look(here)
         elif self.caller in things:
-            self._see(self.caller.at_look(self.caller))
-        elif not called and (detail := find_detail(here, words)):
-            self._see(detail)
-        else:
+            text = self.caller.at_look(self.caller)
+        elif called or not (text := find_detail(here, words)):
             held = [each for person in people_near(self.caller) for each in person.contents]
             among = [] if player_named(words) else [*here.exits, here, *held]
             is_there = called or not among or self.matches(words, among)
-            told = "" if is_there else told_of(name, here, around)
-            missing = f"You see no {quoted(sought(words))} here. {whereabouts(words)}".rstrip()
-            self._see(told or self._seen(self.find(words, things or among, missing)))
-
-    def _seen(self, target: ObjectDB) -> str:
-        leads = target.destination is not None and not target.db.desc
-        place = f"{target.key.capitalize()} leads to {target.destination.key}." if leads else ""
-        return place or str(self.caller.at_look(target))
-
-    def _see(self, text: str) -> None:
+            if is_there or not (text := told_of(name, here, around)):
+                missing = f"You see no {quoted(sought(words))} here. {whereabouts(words)}".rstrip()
+                target = self.find(words, things or among, missing)
+                place = target.destination if not target.db.desc else None
+                led = place and f"{target.key.capitalize()} leads to {place.key}."
+                text = led or self.caller.at_look(target)
         self.msg(text=(text, {"type": "look"}))
 
 
 def find_detail(room: ObjectDB, words: str) -> str | None:
     """The text of a detail of ``room``: by its whole name, else by one word, of either number."""
-    details = room.db.details or {}
-    name = sought(words).lower()
+    details, name = room.db.details or {}, sought(words).lower()
     if name in details:
         return str(details[name])
     forms = {name.removesuffix("s"), f"{name.removesuffix('s')}s"}

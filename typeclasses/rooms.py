@@ -11,6 +11,7 @@ from evennia.utils.utils import iter_to_str
 from keepsake.agent.runtime import now
 from keepsake.agent.surroundings import identity_of
 from keepsake.contrib.evennia.characters import call_hosts, hosts_of
+from keepsake.contrib.evennia.minds import mind_of
 from typeclasses.clients import link, linked
 from world.almanac import almanac
 from world.atlas import SHORT
@@ -99,11 +100,10 @@ class Room(DefaultRoom):
 
 
 def _absences(room: Room) -> Iterator[str]:
-    """How the room's hosts sleep and what to do, a line each; who is awake comes when called."""
-    for host in filter(lambda each: each.db.asleep, hosts_of(room)):
-        name = host.key
-        if host.location is room:
-            wake = f"To wake {name}: |wwake {name.lower()}|n"
-            yield f"{name}, who keeps this place, is asleep. {wake}"
-        elif host.location is not None:
-            yield f"{name}, who keeps this place, sleeps {where(host.location)}."
+    """Where hosts sleep or are busy and what to do, a line each; others come as they are called."""
+    for host in hosts_of(room):
+        keeper, place, mind = f"{host.key}, who keeps this place,", host.location, mind_of(host)
+        if place is room and host.db.asleep:
+            yield f"{keeper} is asleep. To wake {host.key}: |wwake {host.key.lower()}|n"
+        elif place not in (room, None) and (host.db.asleep or (mind and mind.thinker.in_talk)):
+            yield f"{keeper} {'sleeps' if host.db.asleep else 'is busy'} {where(place)}."
