@@ -60,6 +60,8 @@ _ASKING = 0.8
 """Taken off from a line that only asks, when a question is to be answered."""
 _FULL = 2.0
 """For a line of :data:`_FULL_LINE` words or more, less for a shorter one."""
+_ANSWER = 0.1
+"""Part of the score of a line that asks which the next line gets."""
 _RECENT, _HALF_LIFE = 0.6, timedelta(days=3).total_seconds()
 """What the newest memory gets in a scene, halved with every so many seconds."""
 
@@ -117,6 +119,14 @@ def rank(
         for place in heapq.nlargest(_MAY_TELL, range(len(scores)), key=scores.__getitem__):
             if tells_when(documents[place].text):
                 scores[place] += _WHEN
+    given = {
+        place: _ANSWER * scores[other]
+        for other in asking.intersection(beside)
+        for place in beside[other]
+        if documents[other].first < documents[place].first and scores[other] > 0.0
+    }
+    for place, gift in given.items():
+        scores[place] += gift
     hits, left = list[Hit](), Counter(kinds or dict.fromkeys(DocumentKind, limit))
     # Of equals the one that was lived later, whatever the clock said.
     ranks = [(-scores[n], -each.last, each.key, n) for n, each in enumerate(documents)]
@@ -125,11 +135,11 @@ def rank(
         if (not kinds and len(hits) == limit) or not left[document.kind]:
             continue
         left[document.kind] -= 1
-        # The neighbour that helped: it holds words that this lacks.
+        # The neighbour that helped: it asked for this, or holds words that this lacks.
         helped = [
             documents[other].first
             for other in beside.get(place, ())
-            if set(told[other]).difference(told[place])
+            if (place in given and other in asking) or set(told[other]).difference(told[place])
         ]
         likeness = meaning.get(document.key)
         reasons = _reasons(question, document, told[place], likeness, helped)
