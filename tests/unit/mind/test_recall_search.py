@@ -58,6 +58,13 @@ def world() -> World:
     return World()
 
 
+def test_how_many_are_wanted_changes_no_order(world):
+    lines = ((n, f'Tom says to you, "Nets {n % 11} and {n % 7} of {n}."') for n in range(20, 320))
+    world.put(*(memory(n, "Tom", text, NOW - timedelta(minutes=n)) for n, text in lines))
+    found = world.found("Which nets have 3 and 5?", limit=150)
+    assert found[:20] == world.found("Which nets have 3 and 5?", limit=20)
+
+
 def test_what_shares_no_word_is_found_by_meaning_by_the_line_before_or_by_what_that_tells_of(world):
     assert "memory:3" in world.found("What does Tom's brother do?", limit=3)
     heron = memory(20, "Nell", "The heron on the mill is Wilma.", NOW)

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from keepsake.agent.memory.related import SearchResult, line_of, related, result
+from keepsake.agent.scene import bears_on
 from keepsake.agent.settings import RecallConfig
 from keepsake.memory.types import MemoryContext
 from keepsake.prompt.tokens import estimate_tokens
@@ -28,6 +29,12 @@ def summary(number, first, last, text):
 
 def note(title, text):
     return Hit(Document(f"note:{title}", DocumentKind.NOTE, text, NOON, title=title), 1.0)
+
+
+def test_a_small_model_is_told_what_answers_a_question_or_shares_words():
+    near, named = raw(1, "Eels."), Hit(raw(1, "Eels.").document, 1.0, ("words: eels",))
+    said = [bears_on(words, hit) for words in ("Eels?", "Eels.") for hit in (near, named)]
+    assert said == [True, True, False, True]
 
 
 @pytest.mark.parametrize("budget", [0, 10, 60, 200, 10_000])
