@@ -187,7 +187,7 @@ def scene_of(
     }
     # What the partner said and got no answer to, where the agent has done something since.
     waiting, words, _ = unanswered(window, turn.impulse) if turn.partner else ([], "", 0)
-    excerpts, told = _recalled(hits, found, memory.name, words)
+    excerpts, told = excerpts_and_lines(hits, found, memory.name, words)
     ordered = in_order(window)
     last_act = max((at for at, m in enumerate(ordered) if m.kind is MemoryKind.ACT), default=-1)
     scene = replace(
@@ -268,7 +268,7 @@ def _around(
     )
 
 
-def _recalled(
+def excerpts_and_lines(
     hits: Sequence[Hit], found: SearchResult | None, name: str, words: str
 ) -> tuple[list[tuple[int, str]], list[str]]:
     """Excerpts of the talks in which memories were found, the best first, each with its number.

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from keepsake.agent.memory.related import SearchResult, line_of, related, result
-from keepsake.agent.scene import bears_on
+from keepsake.agent.scene import excerpts_and_lines
 from keepsake.agent.settings import RecallConfig
 from keepsake.memory.types import MemoryContext
 from keepsake.prompt.tokens import estimate_tokens
@@ -32,9 +32,13 @@ def note(title, text):
 
 
 def test_a_small_model_is_told_what_answers_a_question_or_shares_words():
-    near, named = raw(1, "Eels."), Hit(raw(1, "Eels.").document, 1.0, ("words: eels",))
-    said = [bears_on(words, hit) for words in ("Eels?", "Eels.") for hit in (near, named)]
-    assert said == [True, True, False, True]
+    near = raw(1, 'Tom says to you, "I fish eels."')
+    named = Hit(raw(2, 'Tom says to you, "Eels bite."').document, 1.0, ("words: eels",))
+    told = [excerpts_and_lines((near, named), None, "Mira", w)[1] for w in ("Eels?", "Eels.")]
+    assert told == [
+        ['Tom said, "I fish eels."', 'Tom said, "Eels bite."'],
+        ['Tom said, "Eels bite."'],
+    ]
 
 
 @pytest.mark.parametrize("budget", [0, 10, 60, 200, 10_000])
