@@ -35,8 +35,6 @@ class PlayerCommand(AuditedCommand):
 
     def parse(self) -> None:
         """Fold the words and split them once."""
-        self.raw = self.args
-        self.switches: list[str] = []
         self.args = one_line(self.args)
         self.lhs, self.rhs = self.args, None
         for mark in self.rhs_split:

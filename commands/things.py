@@ -114,23 +114,20 @@ class CmdGet(ThingCommand):
         caller, here = self.caller, self.caller.location
         if not self.args or here is None:
             raise CannotDo("Get what? Look around for things to take.")
-        for thing in self._lying_here(here):
+        around, missing = here.contents_get(exclude=[*here.exits, caller]), ""
+        if sought(self.args).casefold() in EVERYTHING:
+            around = [each for each in around if each.access(caller, "get")]
+            missing = "There is nothing here to take."
+        elif find_detail(here, self.args):
+            missing = "That belongs here. Look at it, but leave it where it is."
+        missing = missing or f"There is no {quoted(sought(self.args))} here to take."
+        for thing in self.find_all(self.args, around, missing):
             if not thing.access(caller, "get"):
                 raise CannotDo(thing.db.get_err_msg or "You can't take that.")
             if thing.at_pre_get(caller) and thing.move_to(caller, quiet=True, move_type="get"):
                 thing.at_get(caller)
                 self.handled("get", thing, "$conj(pick) up")
                 happened(caller)
-
-    def _lying_here(self, here: ObjectDB) -> list[ObjectDB]:
-        around = here.contents_get(exclude=[*here.exits, self.caller])
-        if sought(self.args).casefold() in EVERYTHING:
-            loose = [each for each in around if each.access(self.caller, "get")]
-            return self.find_all(self.args, loose, "There is nothing here to take.")
-        missing = f"There is no {quoted(sought(self.args))} here to take."
-        if here.db.details and find_detail(here, self.args):
-            missing = "That belongs here. Look at it, but leave it where it is."
-        return [self.find(self.args, around, missing)]
 
 
 class CmdDrop(ThingCommand):
@@ -146,13 +143,11 @@ class CmdDrop(ThingCommand):
 
     def act(self) -> None:
         """Leave it in the room."""
-        caller = self.caller
-        if not self.args or caller.location is None:
+        caller, here = self.caller, self.caller.location
+        if not self.args or here is None:
             raise CannotDo("Drop what? |winventory|n lists what you carry.")
         for thing in self.carried(self.args):
-            if thing.at_pre_drop(caller) and thing.move_to(
-                caller.location, quiet=True, move_type="drop"
-            ):
+            if thing.at_pre_drop(caller) and thing.move_to(here, quiet=True, move_type="drop"):
                 thing.at_drop(caller)
                 self.handled("drop", thing, "$conj(put) down")
 
@@ -178,23 +173,20 @@ class CmdGive(ThingCommand):
             raise CannotDo("Give what to whom? For instance: give honey to ruan.")
         things, receiver = self.carried(self.lhs), self.find_person(self.rhs)
         for thing in things:
-            if thing.at_pre_give(self.caller, receiver) and thing.move_to(
-                receiver, quiet=True, move_type="give"
-            ):
-                self._given(thing, receiver)
-
-    def _given(self, thing: ObjectDB, receiver: ObjectDB) -> None:
-        thing.at_give(self.caller, receiver)
-        self.show(
-            "give",
-            "$You() $conj(give) {thing} to $you(target).",
-            target=receiver,
-            to_target="{actor} gives you {thing}.",
-            thing=with_article(thing, self.caller),
-        )
-        happened(self.caller)
-        if not receiver.is_agent:
-            happened(receiver)  # who has it now
+            if not thing.at_pre_give(self.caller, receiver):
+                continue
+            if thing.move_to(receiver, quiet=True, move_type="give"):
+                thing.at_give(self.caller, receiver)
+                self.show(
+                    "give",
+                    "$You() $conj(give) {thing} to $you(target).",
+                    target=receiver,
+                    to_target="{actor} gives you {thing}.",
+                    thing=with_article(thing, self.caller),
+                )
+                happened(self.caller)
+                if not receiver.is_agent:
+                    happened(receiver)  # who has it now
 
 
 class CmdInventory(PlayerCommand):
