@@ -115,8 +115,9 @@ class CmdNoMatch(AuditedCommand):
             self.caller.execute_cmd(f"go {line}", session=self.session)
         elif is_of_a_deed(line, self.caller):
             verb, _, rest = line.partition(" ")
-            played = f"emote {verb_conjugate(verb.lower(), '3rd singular present')} {rest}"
-            self.caller.execute_cmd(played, session=self.session)
+            played = f"{verb_conjugate(verb.lower(), '3rd singular present')} {rest}"
+            played = played if " " in rest else played.replace(" ", " the ")
+            self.caller.execute_cmd(f"emote {played}.", session=self.session)
         else:
             guess = self._guess(line) or 'Type "help" for help.'
             self.msg(f"Command '{harmless(line[:80])}' is not available. {guess}")

@@ -74,7 +74,7 @@ def is_of_a_deed(line: str, player: Any) -> bool:
     place = id_of(player.location) if rest and getattr(player, "location", None) else ""
     steps = (step.when for deed in DEEDS.values() for step in deed.steps.values())
     here = (when for when in steps if place in when.at and not when.tell)
-    return any(each.match(verb) for when in here for each in when.words)
+    return any(each.match(verb) and each.search(rest) for when in here for each in when.words)
 
 
 def _follow(deed: WorldDeed, scene: DeedScene, mine: dict[str, Any]) -> None:
