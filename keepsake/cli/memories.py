@@ -73,6 +73,7 @@ PROBED = (
     IN_CONTEXT,
     IN_REACH,
     TOLD,
+    WITHIN[1000],
     ALL_HIT[10],
     RIGHT,
     ABSTAINS,
@@ -109,7 +110,9 @@ def evaluate(
         with refusing(f"{json_file} could not be written", "Name a file that can be"):
             json_file.write_text(f"{text}\n", encoding="utf-8")
     if probes:
-        results = SourceResults("probes", {cell.name: each for cell, each in found.items()})
+        name = cells[0].source.name
+        results = SourceResults(name, {cell.name: each for cell, each in found.items()})
+        out.print(name, style="bold", markup=False)
         for measure in results.timed:
             show_over_time(results, measure)
     measures = PROBED if probes else ANSWERS if asked else RETRIEVAL

@@ -22,6 +22,7 @@ from keepsake.lab.measures import (
     IN_REACH,
     JUDGED,
     KEPT,
+    OF_RECALL,
     TOLD,
     WITHIN,
     of_evidence,
@@ -110,6 +111,8 @@ def evaluated(
                 waiting.append((row, pool.submit(answered, asking, how)))
                 settle(how.parallel)  # a model that does not answer is known soon
         settle(0)
+    if not any(row["recalled_lines"] for row in rows):  # it only shows a context
+        rows = [row | dict.fromkeys(OF_RECALL & row.keys()) for row in rows]
     return rows
 
 

@@ -15,7 +15,7 @@ import statistics
 import subprocess
 import zlib
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -41,7 +41,6 @@ from keepsake.lab.measures import (
     KEPT,
     MEASURES,
     NAMES,
-    OF_RECALL,
     RECALL,
     RIGHT,
     WITHIN,
@@ -52,7 +51,7 @@ from keepsake.paths import REPOSITORY
 TEMPLATE = "report.html.j2"
 ALL, LEVEL = "all", 0.95
 ROUNDS, PAIR_ROUNDS = 2000, 10_000
-"""Of a mean, and of a difference: no p value is below one of its rounds."""
+"""Of a mean, and of a difference: no p value is below 1 / its rounds."""
 HEADLINES = (RECALL[10], ALL_HIT[10], WITHIN[2000], RIGHT, F1, JUDGED, KEPT)
 """What arms are compared by, where there are such figures."""
 OVER_TIME = (IN_CONTEXT, IN_REACH, ALL_HIT[10], RIGHT)
@@ -181,17 +180,12 @@ class MeasuredKind:
     estimates: Mapping[str, Estimate]  # by measure; those that fit none of its questions are absent
 
 
-def measured(rows: Sequence[Row], measures: Iterable[str] = NAMES) -> list[MeasuredKind]:
-    """Each category in alphabetical order, then all of them together.
-
-    A memory that never recalls a line, but only shows a context, has no recall.
-    """
-    recalls = any(row["recalled_lines"] for row in rows)
-    wanted = [each for each in measures if recalls or each not in OF_RECALL]
+def measured(rows: Sequence[Row], measures: Collection[str] = NAMES) -> list[MeasuredKind]:
+    """Each category in alphabetical order, then all of them together."""
     parts = {kind: [r for r in rows if r["kind"] == kind] for kind in {r["kind"] for r in rows}}
     parts.pop(ALL, None)
     return [
-        MeasuredKind(kind, len(groups_of(part)), measures_of(part, wanted))
+        MeasuredKind(kind, len(groups_of(part)), measures_of(part, measures))
         for kind, part in (*sorted(parts.items()), *([(ALL, rows)] if rows else []))
     ]
 
@@ -307,6 +301,7 @@ def write_report(
         versions=_versions(),
         times=HOURS,
         rounds=ROUNDS,
+        pair_rounds=PAIR_ROUNDS,
     )
     with refusing(f"{path} could not be written", "Free some disk space"):
         path.write_text(text, encoding="utf-8")

@@ -80,7 +80,7 @@ class TrialSource(_Form):
         if self.probes is None:
             return Path(str(self.file)).stem
         loads = "/".join(map(str, self.probes.loads))
-        return f"probes, {loads} a day{', held out' * self.probes.held_out}"
+        return f"probes, {loads} a day, {'not ' * (not self.probes.held_out)}held out"
 
     def trials(self, seed: int) -> list[Trial]:
         """The lives with their questions.
@@ -133,8 +133,9 @@ class TrialCell(_Shared):
 
     @property
     def name(self) -> str:
-        """Memory and settings."""
-        return " ".join((self.memory, *(f"{key}={value}" for key, value in self.settings)))
+        """Memory and settings; without an embedder, too, by which ``rag`` is BM25."""
+        own = self.settings + (("embedder", NONE),) * (self.embedder == NONE)
+        return " ".join((self.memory, *(f"{key}={value}" for key, value in own)))
 
     @property
     def arm(self) -> str:

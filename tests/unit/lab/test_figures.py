@@ -14,10 +14,10 @@ from typer.testing import CliRunner
 from keepsake.cli.app import app
 from keepsake.lab.benchmarks import TrialQuestion
 from keepsake.lab.evaluate import Evaluation, evaluated
-from keepsake.lab.measures import of_evidence, scores, stands_in
+from keepsake.lab.measures import OF_RECALL, of_evidence, scores, stands_in
 from keepsake.lab.memories.plain import FullContext
 from keepsake.lab.probes import probe_trials
-from keepsake.lab.report import HOURS, by_question, estimate, figure, groups_of
+from keepsake.lab.report import HOURS, SourceResults, by_question, estimate, figure, groups_of
 from keepsake.memory.protocol import RecalledLine
 from keepsake.paths import REPOSITORY
 from tests.sentences import table
@@ -130,6 +130,11 @@ def test_the_full_context_has_its_own_budget_and_evidence_is_counted_within_equa
     assert {one["in_reach"] for one, _ in asked_of} == {1}
     assert all(two["memory_tokens"] <= 100 < one["memory_tokens"] for one, two in asked_of)
     assert all(one["evidence@500t"] <= one["evidence@4000t"] for one, _ in asked_of)
+    assert all(one["recall@10"] is None for one, _ in asked_of)
+    words = evaluated([QUIET], Evaluation(memory="bm25"))
+    pairs = SourceResults("no recall", {"full-context": whole, "bm25": words}).pairs
+    assert pairs
+    assert OF_RECALL.isdisjoint(pair.measure for pair in pairs)
 
 
 # -- intervals
