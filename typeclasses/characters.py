@@ -10,13 +10,14 @@ from evennia.utils.ansi import strip_ansi
 from keepsake.archive.records import BY_RULE
 from keepsake.contrib.evennia.characters import CharacterMixin
 from typeclasses.clients import SPOKEN, tell, tell_room
+from typeclasses.objects import ObjectParent
 from world.deed.effects import put_in_order
 from world.deed.happening import happened
 
 _HEARD = frozenset({"say", "talk", "whisper", "pose", "shout", *BY_RULE})
 
 
-class Character(CharacterMixin, DefaultCharacter):
+class Character(CharacterMixin, ObjectParent, DefaultCharacter):
     """Somebody in the world; people play one of these."""
 
     default_description = "A stranger, as yet undescribed."

@@ -13,6 +13,7 @@ from keepsake.agent.surroundings import identity_of
 from keepsake.contrib.evennia.characters import call_hosts, hosts_of
 from keepsake.contrib.evennia.minds import mind_of
 from typeclasses.clients import link, linked
+from typeclasses.objects import ObjectParent
 from world.almanac import almanac
 from world.atlas import SHORT
 
@@ -24,7 +25,7 @@ def where(room: Any) -> str:
     return str(room.db.where or f"at {room.key}")
 
 
-class Room(DefaultRoom):
+class Room(ObjectParent, DefaultRoom):
     """A place in the world.
 
     Attributes (in the database):

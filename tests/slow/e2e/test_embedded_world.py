@@ -88,7 +88,7 @@ def test_a_newcomer_is_answered_from_memory(copy):
     tamsin.see("Mira says to you")
     tell_mira(copy, tamsin, "Where do I mend nets?")
     tamsin.see("Mira says .*mend nets in Merrow")
-    wait_for(copy.here.agents_log, r"\[Thinker\] Mira: addressed -> .*\(no answer\)")
+    wait_for(copy.here.agents_log, r"\[Thinker\] Mira: addressed -> say You told me: 'I mend nets")
     tamsin.leave()
 
 
@@ -132,7 +132,7 @@ def test_after_a_reload_and_a_crash_nothing_is_missing(copy):
     assert copy.keepsake("start").returncode == 0
     after = archive_lines(copy, "Mira")
     assert after[: len(before)] == before
-    said = 'admin says, "Remember the number seven hundred and four."'
+    said = 'Admin says, "Remember the number seven hundred and four."'
     assert said in [line.get("text") for line in after]
     builder = Player.admin(copy)
     builder.see("The Kettle")
