@@ -95,27 +95,35 @@ class Rag(Newest):
         return _best_first(self.near(question))
 
     def near(self, question: str) -> Scores:
-        """What is indexed by meaning, or by words where nothing embeds.
+        """What is indexed by meaning; where nothing embeds by words, common ones alone at the end.
 
         Raises:
             ModelError: Nothing could be embedded.
         """
         if self._embedder is None:
-            return self.matching(question)
+            telling, every = self.matching(question), self._scored([*_words_of(question)])
+            part = min(telling.values(), default=1.0) / max(every.values(), default=1.0)
+            return {**{key: score * part for key, score in every.items()}, **telling}
         vector = self._embedder.embed([writable(question)])[0]
         return dict(self._index.query(vector, MOST_LINES))
 
     def matching(self, question: str) -> Scores:
         """What is indexed by words, after BM25; common ones count where there are no others."""
-        every = dict.fromkeys(word.casefold() for word in words(writable(question)))
-        telling = [word for word in every if word not in COMMON_WORDS] or [*every]
+        every = _words_of(question)
+        return self._scored([word for word in every if word not in COMMON_WORDS] or [*every])
+
+    def _scored(self, terms: Sequence[str]) -> Scores:
         asked = "SELECT key, -bm25(lines) FROM lines WHERE lines MATCH ?"
-        terms = " OR ".join(f'"{word}"' for word in telling)
-        return dict(self._words.execute(asked, [terms]).fetchall()) if terms else {}
+        any_of = " OR ".join(f'"{word}"' for word in terms)
+        return dict(self._words.execute(asked, [any_of]).fetchall()) if any_of else {}
 
     def rest(self, *, asleep: bool) -> None:
         """Index what waits."""
         self._index.settle()
+
+
+def _words_of(question: str) -> Mapping[str, None]:
+    return dict.fromkeys(word.casefold() for word in words(writable(question)))
 
 
 class Bm25(Rag):
