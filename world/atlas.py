@@ -179,7 +179,7 @@ class Person(Entry):
             known = (". " if tie.startswith("(") else "; ").join(filter(None, (each.known_as, tie)))
             others += [f"{each.name}: {known}."] if known and each is not self else []
         told = [" ".join(["Others you know.", *others])] if others else []
-        return "\n".join([self.profile, *told, *filter(None, [common])])
+        return "\n".join([self.profile, *filter(None, [common]), *told])
 
 
 @dataclass(frozen=True, slots=True)
