@@ -59,7 +59,7 @@ class CmdHelp(default.CmdHelp):
         if theirs or told:
             kwargs["click_topics"] = self.client_width() > 60  # narrow lines cut the links
             below = super().format_help_index(theirs, told, **kwargs)
-            shown += f"\n\n|wFor builders|n (|whelp @agent|n tells of |w@why|n and more)\n{below}"
+            shown += f"\n\n|wFor builders|n (see |whelp @agent|n, also for |w@why|n)\n{below}"
         return shown.lstrip()
 
 

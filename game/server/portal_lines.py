@@ -145,7 +145,7 @@ class BoundedSocket(Bounded, WebSocketClient):
             super().disconnect(reason)
 
     def data_in(self, /, **message: Any) -> None:
-        """Hand a line on; of what a client tells of itself, keep how many columns it has."""
+        """Forward a line; store the number of columns that a client reports."""
         super().data_in(**message)
         match message:
             case {"client_options": [_, {"screenwidth": int(width)}]} if 20 <= width <= 200:

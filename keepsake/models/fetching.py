@@ -81,7 +81,7 @@ def _from_hub(model: CatalogueModel, part: Path) -> str:
     # Imported here as it takes a second, and only a fetch needs it.
     import httpx2  # noqa: PLC0415 - what the library uses
     from huggingface_hub import file_download  # noqa: PLC0415
-    from huggingface_hub.errors import HfHubHTTPError  # noqa: PLC0415
+    from huggingface_hub.errors import HfHubHTTPError  # noqa: PLC0415 - an extra
 
     hub: Any = file_download  # which exports not all that it has
     where: dict[str, Any] = {"endpoint": os.environ.get("HF_ENDPOINT") or None}

@@ -62,7 +62,7 @@ class NightWork:
         return self._memory.private.may_hear(numbers, audience=NOBODY)
 
     def consolidate(self, ask: NightAsk) -> Figures:
-        """Write the journal of what came since the last night."""
+        """Write journal entries about the memories since the last night."""
         newest, path = self._memory.memory.archive.last_number, self._memory.folder / THROUGH
         since = max(_through(path), newest - NEWEST)
         asked = ask.available  # else what it is not asked about waits for a night in which it is

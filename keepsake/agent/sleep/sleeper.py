@@ -180,7 +180,7 @@ class Sleeper:
         self._next.cancel()
 
     def _set_off(self, arrived: Callable[[], None], manner: str = _TIRED, goal: Any = None) -> None:
-        """Begin a walk, home or to another room; whoever is there arrives at once."""
+        """Start a walk to a room; an agent that is there already arrives at once."""
         self.stay_up()
         if (agent := self._body()) is None:
             return
@@ -207,7 +207,7 @@ class Sleeper:
             self._go_on(agent, walk, ways if agent.location is not before else None)
 
     def _go_on(self, agent: Body, walk: _Walk, ways: list[Any] | None) -> None:
-        """Arrive, or go on; whoever finds no way home on foot is there, and people are told so."""
+        """Arrive or walk on; an agent without a way home is moved there, and people are told."""
         if agent.location is not walk.goal:
             if ways:
                 self._next.set(_PACE[walk.manner], self._step, walk)

@@ -239,7 +239,7 @@ class AgentMixin(CharacterMixin):
     # -- being played, made, copied, renamed, deleted
 
     def at_post_puppet(self, **kwargs: Any) -> None:
-        """Show whoever plays it where it is; it has been here all the time."""
+        """Show the room to the player who puppets the agent; the agent never left it."""
         super().msg((self.at_look(self.location), {"type": "look"}))
 
     def at_post_unpuppet(self, account: Any = None, session: Any = None, **kwargs: Any) -> None:
