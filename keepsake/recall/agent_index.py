@@ -237,7 +237,7 @@ class AgentIndex:
         if name:
             self._log(f"[Index] {self._agent}: making the vectors anew: {reason}")
         try:
-            vectors = chroma.create(self._agent, model)
+            vectors = chroma.create(self._agent, model, name)
         except VectorsUnusable as problem:
             raise StoreDamaged(problem.what, problem.cure) from problem
         self.words.save(vectors.name)

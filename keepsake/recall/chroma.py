@@ -13,6 +13,7 @@ import hashlib
 import os
 import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cached_property
 from struct import pack
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,7 +21,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from keepsake.errors import IndexUnavailable
-from keepsake.paths import Places
+from keepsake.paths import Places, read_or_create
 from keepsake.recall.documents import Document, DocumentKind
 
 CALL_SECONDS = 10.0
@@ -46,7 +47,9 @@ class Chroma:
 
     Args:
         address: ``http://host:port``.
-        places: Folders of this copy: a server may hold collections of others too.
+        places: Folders of this copy. A server may hold the collections of other copies too, and
+            those on other machines may have a home of the same path: the home's secret tells
+            them apart.
         dropping: Called before collections are deleted.
     """
 
@@ -54,7 +57,7 @@ class Chroma:
         self, address: str, places: Places, dropping: Callable[[], None] = lambda: None
     ) -> None:
         self.address, self._dropping = address, dropping
-        self._home = hashlib.sha256(os.fsencode(places.home)).hexdigest()[:16]
+        self._places = places
         url = urlsplit(address)
         self._http = httpx.Client(
             base_url=f"{address}/api/v2",
@@ -91,8 +94,13 @@ class Chroma:
         """
         return f"Chroma {self.request('GET', '/version')}"
 
-    def create(self, agent: str, model: str) -> AgentVectors:
-        """An empty collection for an agent, whose others are deleted.
+    @cached_property
+    def _home(self) -> str:
+        secret = read_or_create(self._places.secret_key, nbytes=48)
+        return hashlib.sha256(os.fsencode(self._places.home) + secret.encode()).hexdigest()[:16]
+
+    def create(self, agent: str, model: str, former: str = "") -> AgentVectors:
+        """An empty collection for an agent, whose others are deleted, the ``former`` one too.
 
         Raises:
             VectorsUnusable: The server's store is broken.
@@ -100,7 +108,7 @@ class Chroma:
         """
         owner = {"home": self._home, "agent": agent}
         for found in self.request("GET", _COLLECTIONS):
-            if owner.items() <= (found["metadata"] or {}).items():
+            if found["name"] == former or owner.items() <= (found["metadata"] or {}).items():
                 self._dropping()
                 self.request("DELETE", f"{_COLLECTIONS}/{found['name']}")
         wanted = {
@@ -111,13 +119,16 @@ class Chroma:
         return AgentVectors(self, self.request("POST", _COLLECTIONS, wanted))
 
     def open(self, name: str) -> AgentVectors:
-        """A collection.
+        """A collection of this copy.
 
         Raises:
             VectorsUnusable: There is none of that name.
             IndexUnavailable: The server does not answer.
         """
-        return AgentVectors(self, self.request("GET", f"{_COLLECTIONS}/{name or 'none'}"))
+        found = self.request("GET", f"{_COLLECTIONS}/{name or 'none'}")
+        if (found["metadata"] or {}).get("home") != self._home:
+            raise VectorsUnusable(f"{name} is not marked as this world's", "It is made anew")
+        return AgentVectors(self, found)
 
     def close(self) -> None:
         """Let go of the connections."""

@@ -12,10 +12,12 @@ from keepsake.archive.records import Memory, MemoryKind, Summary, Tier
 from keepsake.errors import IndexUnavailable
 from keepsake.recall.agent_index import AgentIndex
 from keepsake.recall.chroma import Chroma
+from keepsake.recall.chroma_server import ChromaServer
 from keepsake.recall.documents import DocumentKind
 from keepsake.recall.words import WordIndex
 from tests.fakes.embedder import BagOfWords
 from tests.unit.index.conftest import DAWN, Life, Opener, by_meaning, by_words, follow, inside
+from tests.unit.llm.conftest import places_in
 
 
 def collection_of(index: AgentIndex, chroma: Chroma):
@@ -78,6 +80,26 @@ def test_notes_that_are_new_changed_or_gone(index: AgentIndex, life: Life):
     path.unlink()
     follow(index)
     assert by_words(index, "barley") == by_meaning(index, "barley") == []
+
+
+def test_worlds_on_two_machines_with_homes_of_one_path_keep_their_own_vectors(
+    server: ChromaServer, tmp_path: Path
+):
+    here = places_in(tmp_path / "copy")
+    ours = Chroma(server.address, here)
+    mira, again = ours.create("Mira", "bag"), ours.create("Mira", "bag")
+    with pytest.raises(IndexUnavailable):
+        mira.count()  # an agent has one collection
+    here.secret_key.unlink()  # another home: its secret is another
+    theirs = Chroma(server.address, here)
+    assert theirs.create("Mira", "bag").count() == again.count() == 0
+    with pytest.raises(IndexUnavailable, match="this world"):
+        theirs.open(again.name)
+    theirs.create("Mira", "bag", former=again.name)
+    with pytest.raises(IndexUnavailable):
+        again.count()
+    ours.close()
+    theirs.close()
 
 
 # -- when something is lost
