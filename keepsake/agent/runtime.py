@@ -28,12 +28,8 @@ from keepsake.events.log import EventLog, Subscribers
 from keepsake.events.types import Events, Health, World
 from keepsake.markdown_config import ConfigFile, FileSettings
 from keepsake.memory.config import (
-    FOLDER,
-    NARRATIVE,
     SUMMARY_SHARE,
     CompactionConfig,
-    Strategy,
-    load_strategy,
 )
 from keepsake.models.detection import Detection
 from keepsake.models.embedders import CachedEmbedder, MiniLMEmbedder, load_embedder
@@ -102,7 +98,6 @@ class Runtime:
         self.prompts = task_prompts(config, SHIPPED_CONFIG, report, rest=self.rest)
         self.tokens = Heuristic()
         self.syncer = Syncer(failed=report)
-        self._strategies: dict[str, ConfigFile[Strategy]] = {}
 
     def _followed[S: FileSettings](self, name: str, settings: type[S]) -> ConfigFile[S]:
         """A configuration file that is read again when it changes."""
@@ -197,15 +192,6 @@ class Runtime:
         # Twice as many, as those beyond the best come without what is beside them.
         more = 2 * config.memories * budget // config.budget
         return replace(config, budget=budget, memories=more)
-
-    def strategy(self) -> Strategy:
-        """How summaries are written now: what ``memory_compaction.md`` names; any thread."""
-        name = self.compaction.current.strategy
-        if (file := self._strategies.get(name)) is None:
-            path = self.places.config / FOLDER / f"{name}.md"
-            file = ConfigFile(path, load_strategy, NARRATIVE, report, rest=self.rest)
-            self._strategies[name] = file
-        return file.current
 
     def close(self, *, reload: bool) -> None:
         """End all of it; after a reload the embedded model server lives on."""

@@ -24,7 +24,6 @@ class PastCompaction:
     # why it was made: a :class:`keepsake.memory.types.CompactReason`, or what an older archive says
     reason: str
     outcome: Outcome
-    strategy: str  # the template that its summaries were written by; empty in older archives
     # first and last memory that it summarised, None if it only made summaries shorter
     covered: tuple[int, int] | None
     kept: int
@@ -89,7 +88,6 @@ def _past(record: Record, before: SummaryState, after: SummaryState) -> PastComp
         time=datetime.fromisoformat(record["t"]),
         reason=str(record.get("reason", "")),
         outcome=Outcome(record.get("outcome") or older),
-        strategy=str(record.get("strategy", "")),
         covered=(first, after.summarised) if first <= after.summarised else None,
         kept=int(record.get("kept", 0)),
         tokens_before=int(tokens.get("before", 0)),

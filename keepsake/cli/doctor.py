@@ -25,7 +25,7 @@ from keepsake.books.people import PeopleBook, PeopleConfig
 from keepsake.cli import own_game, processes
 from keepsake.cli.processes import Component
 from keepsake.errors import ConfigError, KeepsakeError
-from keepsake.memory.config import FOLDER, CompactionConfig, load_strategy
+from keepsake.memory.config import CompactionConfig
 from keepsake.models import profiles as model_profiles
 from keepsake.models.catalogue import load_catalogue
 from keepsake.models.detection import detected_profiles
@@ -160,7 +160,6 @@ def configuration(here: Places, wrong: Wrong) -> str:
     if not here.config.exists():
         return f"{here.config} is made at the first start"
     looked_at = {here.config / name: load for name, load in LOADERS.items()}
-    looked_at |= dict.fromkeys(sorted((here.config / FOLDER).glob("*.md")), load_strategy)
     for path, load in looked_at.items():
         if not path.exists():
             wrong(f"{path} is missing", "The next start puts it back")

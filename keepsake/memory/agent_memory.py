@@ -169,7 +169,7 @@ class AgentMemory:
     def _plan(self, reason: CompactReason) -> CompactionPlan | None:
         """What a compaction would do; None if there is nothing to do. Needs no lock."""
         snapshot = self.window.snapshot(self.context())
-        return make_plan(reason, self.host.strategy(), self.host.config(), snapshot)
+        return make_plan(reason, self.host.config(), snapshot)
 
     # -- compaction and undo
 

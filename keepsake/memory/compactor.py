@@ -136,7 +136,6 @@ class Compactor:
                 total=tiers.last_number,
                 reason=result.reason.value,
                 outcome=result.outcome.value,
-                strategy=ladder.plan.strategy.name,
                 kept=result.kept,
                 seconds=round(result.seconds, 3),
                 calls=result.calls,

@@ -1,22 +1,10 @@
-"""The settings of ``vault/config/memory_compaction.md``, and how summaries are written.
-
-A strategy is a file in ``vault/config/compaction``: settings as everywhere in the vault, and in a
-block fenced by ```` ```wanted ```` what a summary should be like. The prompts that say so to a
-model are in ``vault/config/prompts`` (:mod:`keepsake.tasks.task_prompts`).
-"""
+"""The settings of ``vault/config/memory_compaction.md``."""
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 
-from keepsake.archive.records import Tier
-from keepsake.markdown_config import ConfigSection, FileSettings, between, merged
-from keepsake.tasks.task import ENVIRONMENT, Prompts, load_prompts
-
-FOLDER = "compaction"
-"""Where the strategies are, beside the file of settings."""
+from keepsake.markdown_config import ConfigSection, FileSettings, between
 
 LARGEST_WINDOW = 10_000
 LARGEST_CONTEXT = 4_000_000
@@ -34,58 +22,6 @@ _BELOW = (
     ("preserve_share", "low", "no compaction could come down to low"),
 )
 """Which marks stand below which, and why."""
-TIER_NAMES = {Tier.RECENT: "short-term", Tier.LONGTERM: "long-term"}
-"""What a template calls the two summaries."""
-WANTED = "wanted"
-"""The fence of a strategy's file."""
-VARIABLES = frozenset({"agent", "tier", "headings"})
-"""The names that it may use."""
-_BUILT_IN = """\
-Prose of a few paragraphs, the newest last. Who told {{ agent }} what, and when; what was promised,
-agreed or decided, and why; names, numbers and days that may be asked for again; how {{ agent }}
-stands with each of them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Strategy:
-    """One way of writing summaries."""
-
-    name: str
-    headings: tuple[str, ...]  # the headings that a summary must have, in order; none for prose
-    prompts: Prompts = field(repr=False, hash=False)
-
-    def wanted(self, tier: Tier, agent: str) -> str:
-        """What a summary should be like, in words for the model.
-
-        Raises:
-            ConfigError: The template fails.
-        """
-        name, headings = TIER_NAMES[tier], list(self.headings)
-        return self.prompts.render(WANTED, agent=agent, tier=name, headings=headings)
-
-
-_PROMPTS = Prompts(Path("narrative.md"), {WANTED: ENVIRONMENT.from_string(_BUILT_IN)})
-NARRATIVE = Strategy("narrative", (), _PROMPTS)
-"""What holds where no file is given; ``narrative.md`` says the same."""
-
-
-def load_strategy(path: Path) -> Strategy:
-    """Read and check one file.
-
-    Raises:
-        ConfigError: It cannot be read or used; names file, line and cure.
-    """
-    settings = merged(path).only(("headings",))
-    written = settings.text("headings").split(";") if "headings" in settings.entries else ()
-    headings = tuple(filter(None, (" ".join(each.split()) for each in written)))
-    for heading in headings:
-        if not re.fullmatch(r"[^\W_][\w '’/&-]{0,59}", heading):
-            cure = "A heading is letters, digits and blanks; headings are parted by ;"
-            raise settings.refuse("headings", f"{heading!r} cannot be a heading", cure)
-    strategy = Strategy(path.stem, headings, load_prompts(path, (WANTED,), VARIABLES))
-    for tier in Tier:
-        strategy.wanted(tier, "Mira")  # a first trial
-    return strategy
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +32,6 @@ class CompactionConfig(FileSettings):
     setting is explained in ``vault/config/memory_compaction.md``.
     """
 
-    strategy: str = "narrative"
     immediate_window: int = between(64, low=1, high=LARGEST_WINDOW)
     recent_window: int = between(64, low=1, high=LARGEST_WINDOW)
     context_tokens: int = between(AUTO, high=LARGEST_CONTEXT)
@@ -121,14 +56,7 @@ class CompactionConfig(FileSettings):
         return int(share * self.budget)
 
     def checked(self, read: ConfigSection) -> CompactionConfig:
-        """These settings, if the marks go together, and there is such a strategy and some room.
-
-        Strategies are the templates in the folder ``compaction`` beside the file.
-        """
-        name, files = self.strategy, (read.path.parent / FOLDER).glob("*.md")
-        if name not in (known := sorted({NARRATIVE.name, *(file.stem for file in files)})):
-            cure = f"Use one of {', '.join(known)}; or make {FOLDER}/{name}.md and save this again"
-            raise read.refuse("strategy", f"there is no template {name!r}", cure)
+        """These settings, if the marks go together and there is some room."""
         for smaller, larger, why in _BELOW:
             below, above = getattr(self, smaller), getattr(self, larger)
             if below >= above:

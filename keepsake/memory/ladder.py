@@ -178,7 +178,6 @@ class Ladder:
             agent=self.window.agent,
             memories=memories,
             older=older,
-            strategy=self.plan.strategy,
             limit_tokens=limit,
             usual_tokens=max(self.plan.config.longterm_tokens, USUAL_TOKENS),
             tokens=self.window.count,

@@ -11,7 +11,7 @@ from itertools import accumulate
 
 from keepsake.archive.records import SHRUG, Memory, MemoryKind, Summary
 from keepsake.language.heard import heard, meant_for, names
-from keepsake.memory.config import CompactionConfig, Strategy
+from keepsake.memory.config import CompactionConfig
 from keepsake.memory.types import CompactReason
 
 EXPECTED_RECENT = 300
@@ -51,7 +51,6 @@ class CompactionPlan:
     """What flows where."""
 
     reason: CompactReason
-    strategy: Strategy
     config: CompactionConfig
     before: MemorySnapshot
     # the memories that are summarised, oldest first; none where only the summaries are made shorter
@@ -78,7 +77,7 @@ class CompactionPlan:
 
 
 def make_plan(
-    reason: CompactReason, strategy: Strategy, config: CompactionConfig, now: MemorySnapshot
+    reason: CompactReason, config: CompactionConfig, now: MemorySnapshot
 ) -> CompactionPlan | None:
     """Decide what a compaction would do; None if there is nothing to do.
 
@@ -96,7 +95,6 @@ def make_plan(
         return None
     return CompactionPlan(
         reason=reason,
-        strategy=strategy,
         config=config,
         before=now,
         leaving=now.window[:leave],

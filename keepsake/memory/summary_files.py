@@ -23,8 +23,9 @@ from keepsake.archive.tiers import SummaryState, Tiers
 from keepsake.books.files import free_name, replace_file
 from keepsake.errors import ArchiveUnwritable
 from keepsake.events.types import MemoryChange
-from keepsake.memory.config import TIER_NAMES
 from keepsake.memory.window import MemoryHost
+
+_KINDS = {Tier.RECENT: "short-term summary", Tier.LONGTERM: "long-term summary"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +109,7 @@ class SummaryFolder:
             return note
         metadata: dict[str, Any] = {
             "agent": self.agent,
-            "kind": f"{TIER_NAMES[tier]} summary",
+            "kind": _KINDS[tier],
             "memory_range_start": summary.first,
             "memory_range_end": summary.last,
             "tokens_before": summary.tokens_before,

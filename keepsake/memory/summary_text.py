@@ -25,7 +25,6 @@ from keepsake.archive.forgetting import FORGOTTEN
 from keepsake.archive.records import Memory, MemoryKind, Tier
 from keepsake.language.heard import heard, spoken
 from keepsake.language.perception import SENTENCE_GAP, for_prompt, short_day, shorten, words
-from keepsake.memory.config import NARRATIVE, Strategy
 from keepsake.ports import Generation
 from keepsake.prompt.script import DAYTIMES, about_memory
 from keepsake.prompt.tokens import CHARACTERS_PER_TOKEN, estimate_tokens
@@ -116,7 +115,6 @@ class SummarySource:
     agent: str
     memories: tuple[Memory, ...] = ()  # oldest first
     older: tuple[str, ...] = ()  # summaries of what was before them, oldest first
-    strategy: Strategy = NARRATIVE  # how it is to be written
     limit_tokens: int = 0  # the most tokens that it may have; 0 for the usual
     usual_tokens: int = USUAL_TOKENS  # the same for a long-term summary that grows, as a measure
     tokens: Callable[[str], int] = estimate_tokens

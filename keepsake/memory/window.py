@@ -11,7 +11,7 @@ from keepsake.archive.tiers import Tiers
 from keepsake.books.journal import importance
 from keepsake.events.types import MemoryChange
 from keepsake.memory import masking
-from keepsake.memory.config import NARRATIVE, CompactionConfig, Strategy
+from keepsake.memory.config import CompactionConfig
 from keepsake.memory.plan import CompactionPlan, MemorySnapshot, open_exchange
 from keepsake.memory.summary_text import Summarizer, extractive
 from keepsake.memory.types import CompactReason, Load, MemoryContext
@@ -32,7 +32,6 @@ class MemoryHost:
     clock: Clock
     config: Callable[[], CompactionConfig] = CompactionConfig
     summarizer: Callable[[], Summarizer] = lambda: extractive
-    strategy: Callable[[], Strategy] = lambda: NARRATIVE
     log: Callable[[str], None] = lambda _: None
     tokens: Tokens | None = None  # knows what a line costs in a prompt
     # pins and open promises, which stand in every prompt word for word

@@ -2,9 +2,9 @@
 
 A piece of the memories is shown, as much as fits the model's prompt; what is left over is
 summarised next, with this summary in front of it. A summary is refused if it is empty, longer than
-allowed, repeats itself, recites its instructions, lacks a heading, lacks a name that the game knows
-and that several memories hold, or tells mostly of people and places that its source does not hold.
-What it says of them is the model's.
+allowed, repeats itself, recites its instructions, lacks a name that the game knows and that several
+memories hold, or tells mostly of people and places that its source does not hold. What it says of
+them is the model's.
 """
 
 from __future__ import annotations
@@ -114,8 +114,7 @@ class Summarise:
         if chat:
             messages = (ChatMessage("system", texts[0]), ChatMessage("user", texts[1]))
             return GenerationRequest(messages=messages, max_tokens=most)
-        stop = ("\n# ", "\n---") if self.source.strategy.headings else ("\n#", "\n\n", "\n>")
-        return GenerationRequest(texts[0], stop=stop, max_tokens=most)
+        return GenerationRequest(texts[0], stop=("\n#", "\n\n", "\n>"), max_tokens=most)
 
     def read(self, answer: str) -> str:
         """The summary.
@@ -142,8 +141,6 @@ class Summarise:
         values: dict[str, object] = {
             "agent": of.agent,
             "persona": self.persona,
-            "wanted": of.strategy.wanted(of.tier, of.agent),
-            "headings": list(of.strategy.headings),
             "words": self._most * 4 // 9,
             "refused": refused,
             "older": self._older,
@@ -174,11 +171,6 @@ class Summarise:
             raise AnswerRefused(
                 "it recites its instructions; write only the summary of the memories"
             )
-        there = {line.strip("#*: ").casefold() for line in text.splitlines()}
-        if missing := [
-            each for each in self.source.strategy.headings if each.casefold() not in there
-        ]:
-            raise AnswerRefused(f"these headings are missing: {', '.join(missing)}")
         self._check_names(text)
 
     def _check_names(self, text: str) -> None:

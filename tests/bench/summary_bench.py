@@ -14,8 +14,7 @@ from random import Random
 from tempfile import TemporaryDirectory
 
 from keepsake.archive.records import MemoryKind
-from keepsake.memory.config import CompactionConfig, Strategy, load_strategy
-from keepsake.paths import REPOSITORY
+from keepsake.memory.config import CompactionConfig
 from tests.bench.figures import Figure
 from tests.bench.lives import lived
 from tests.bench.talk import FACTS, NAME, Fact, Line, talk
@@ -36,20 +35,19 @@ class _Life:
 
 def measure() -> Iterator[Figure]:
     """Share of the planted facts in the summaries, by how and by whom they are written."""
-    way = load_strategy(REPOSITORY / "vault" / "config" / "compaction" / "narrative.md")
     lives = _lives(SEEDS[0])
     planted = sum(len(life.facts) for life in lives)
     floor = 100 * _random_lines(lives) / planted
     yield Figure("planted facts kept by ten random lines", planted, floor, "%", "the floor")
-    yield _without_model(way)
+    yield _without_model()
 
 
-def _without_model(way: Strategy) -> Figure:
+def _without_model() -> Figure:
     kept, planted, characters = list[Fact](), list[Fact](), 0
     lives = [life for seed in SEEDS for life in _lives(seed)]
     for life in lives:
         with TemporaryDirectory(prefix="keepsake-summary-") as folder:
-            memory = lived(Path(folder), NAME, life.lines, strategy=lambda: way)
+            memory = lived(Path(folder), NAME, life.lines)
             text = " ".join(each.text for each in memory.context().summaries)
             memory.close()
         kept += [fact for fact in life.facts if fact.kept(text)]
@@ -58,7 +56,7 @@ def _without_model(way: Strategy) -> Figure:
     own, of = (sum(f.line.kind is MemoryKind.ACT for f in facts) for facts in (kept, planted))
     said = f"own words {100 * own / of:.0f} %, {characters / len(lives):.0f} characters"
     share = 100 * len(kept) / len(planted)
-    return Figure(f"planted facts kept by {way.name}, extractive", len(planted), share, "%", said)
+    return Figure("planted facts kept by extractive summaries", len(planted), share, "%", said)
 
 
 def _lives(seed: int) -> list[_Life]:

@@ -213,7 +213,6 @@ class MemoryComponent:
             clock=services.clock,
             config=lambda: services.ladder,
             summarizer=self._summarizer,
-            strategy=services.strategy,
             log=log,
             tokens=services.tokens,
             constraints=lambda: (

@@ -14,7 +14,7 @@ from keepsake.books.kept_lines import Commitments
 from keepsake.errors import CompactionError
 from keepsake.lab.memories.plain import LineIndex, first_within
 from keepsake.memory.agent_memory import AgentMemory
-from keepsake.memory.config import FOLDER, CompactionConfig, load_strategy
+from keepsake.memory.config import CompactionConfig
 from keepsake.memory.ladder import ModelSummarizer
 from keepsake.memory.protocol import RecalledLine, Surroundings, dated
 from keepsake.memory.summary_files import SummaryFolder
@@ -58,7 +58,6 @@ class KeepsakeMemory:
     def __init__(self, given: Surroundings) -> None:
         self._given, self._asleep, self._private = given, False, PrivateWords()
         config, summarizer = _config(given), _summarizer(given)
-        way = load_strategy(SHIPPED_CONFIG / FOLDER / f"{config.strategy}.md")
         self._commitments = Commitments(given.folder / "noticed.md")
         self._memory = LivedMemory(
             given.agent,
@@ -68,7 +67,6 @@ class KeepsakeMemory:
                 clock=given.clock,
                 config=lambda: config,
                 summarizer=lambda: summarizer,
-                strategy=lambda: way,
                 tokens=given.tokens,
                 constraints=self._commitments.lines,
                 asleep=lambda: self._asleep,

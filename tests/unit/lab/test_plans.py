@@ -33,18 +33,18 @@ def test_a_simulation_is_named_after_its_seed_and_found_by_it(places):
 
 
 def test_settings_of_any_file_are_written_into_the_copy_and_kept(places):
-    given = ["strategy=structured", "idle_interval=60", "sleep.awake_hours = 12", "high=0.9"]
+    given = ["preserve_memories=9", "idle_interval=60", "sleep.awake_hours = 12", "high=0.9"]
     chosen = settings_from(given)
     lab = create(places, SimulationPlan("set", agents=1, settings=chosen))
     assert lab.plan().settings == {
-        "memory_compaction.strategy": "structured",
+        "memory_compaction.preserve_memories": "9",
         "thinking.idle_interval": "60",
         "sleep.awake_hours": "12",
         "memory_compaction.high": "0.9",
     }
     config = lab.places.config
     compaction = CompactionConfig.load(config / "memory_compaction.md")
-    assert (compaction.strategy, compaction.high) == ("structured", 0.9)
+    assert (compaction.preserve_memories, compaction.high) == (9, 0.9)
     assert merged(config / "thinking.md").entries["idle_interval"].value == "60"
     with pytest.raises(KeepsakeError, match="high: 3 is not between"):
         create(places, replace(lab.plan(), name="bad", settings=settings_from(["high=3"])))

@@ -13,7 +13,7 @@ from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryKind, Tier
 from keepsake.errors import ModelUnavailable
 from keepsake.memory.agent_memory import AgentMemory
-from keepsake.memory.config import NARRATIVE, CompactionConfig, Strategy
+from keepsake.memory.config import CompactionConfig
 from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.summary_text import Draft, SummarySource
 from keepsake.memory.types import MemoryContext
@@ -36,7 +36,6 @@ WIDE = CompactionConfig(
 
 
 EVENING = datetime(2026, 5, 4, 20, 0, tzinfo=UTC)
-STRUCTURED = replace(NARRATIVE, name="structured", headings=("Facts", "Open matters"))
 
 
 class WordTokens:
@@ -105,7 +104,6 @@ class Life:
     clock: ManualClock = field(default_factory=ManualClock)
     summarizer: ScriptedSummarizer = field(default_factory=ScriptedSummarizer)
     log: list[str] = field(default_factory=list)
-    strategy: Strategy = NARRATIVE
     constraints: tuple[str, ...] = ()
     asleep: bool = False
     tokens: Tokens = field(default_factory=WordTokens)
@@ -123,7 +121,6 @@ class Life:
                     clock=self.clock,
                     log=self.log.append,
                     tokens=self.tokens,
-                    strategy=lambda: self.strategy,
                     constraints=lambda: self.constraints,
                     asleep=lambda: self.asleep,
                 ),

@@ -15,7 +15,7 @@ from keepsake.memory.agent_memory import AgentMemory
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.summary_text import Draft, SummarySource
 from keepsake.memory.types import CompactReason
-from tests.unit.mind.lives import STRUCTURED, Life, ScriptedSummarizer, WordTokens, covered
+from tests.unit.mind.lives import Life, ScriptedSummarizer, WordTokens, covered
 
 SHIPPED = CompactionConfig()
 SPEECH = 1000
@@ -69,16 +69,13 @@ def settle(memory: AgentMemory) -> None:
     st.lists(bursts, min_size=1, max_size=8),
     st.lists(bursts, max_size=8),
     st.lists(st.integers(0, 2600), min_size=1, max_size=8),
-    st.sampled_from((Life.strategy, STRUCTURED)),
     st.tuples(st.booleans(), st.booleans()),
 )
-def test_after_any_flood_the_prompt_is_within_its_budget(
-    before, meanwhile, overheads, strategy, how
-):
+def test_after_any_flood_the_prompt_is_within_its_budget(before, meanwhile, overheads, how):
     bad, thinking = how
     with tempfile.TemporaryDirectory() as folder:
         numbers, later = itertools.count(1), iter(meanwhile)
-        life = Life(Path(folder) / "Mira", SHIPPED, strategy=strategy, tokens=ByteTokens())
+        life = Life(Path(folder) / "Mira", SHIPPED, tokens=ByteTokens())
         life.summarizer = Slow(bad=bad, meanwhile=lambda: pour(memory, next(later, ()), numbers))
         life.constraints = tuple(f"Otto told you: rule {n} 🐟🐟🐟🐟🐟🐟🐟🐟" for n in range(8))
         memory = life.open()

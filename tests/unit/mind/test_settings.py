@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,8 +12,9 @@ from keepsake.books.journal import JournalConfig
 from keepsake.books.people import PeopleConfig
 from keepsake.errors import ConfigError
 from keepsake.markdown_config import ConfigFile, FileSettings, between, fixed, merged, one_of, parse
-from keepsake.memory.config import FOLDER, CompactionConfig, load_strategy
+from keepsake.memory.config import CompactionConfig
 from keepsake.paths import REPOSITORY
+from keepsake.tasks.task import load_prompts
 from tests.sentences import table
 
 CONFIGS = {
@@ -109,48 +109,31 @@ def test_a_config_file_follows_its_file_and_keeps_the_last_good_value(tmp_path: 
 # -- how memories are compacted
 
 
-@pytest.fixture
-def compaction(tmp_path: Path) -> Path:
-    folder = tmp_path / FOLDER
-    folder.mkdir()
-    for name in ("narrative", "structured"):
-        (folder / f"{name}.md").write_text("a template")
-    return tmp_path / "memory_compaction.md"
-
-
 def load(file: Path, *settings: str) -> CompactionConfig:
     """The settings of a file whose first one stands on line 3."""
     write(file, "\n".join(["# Sizes", "", *(f"**{each}" for each in settings)]) + "\n")
     return CompactionConfig.load(file)
 
 
-def refuses(work: Callable[[], object], path: Path, line: int, reason: str, cure: str) -> None:
+@pytest.mark.parametrize(("settings", "line", "reason", "cure"), table("refused compaction"))
+def test_what_cannot_be_is_refused_with_its_line_and_cure(
+    tmp_path: Path, settings: list[str], line: int, reason: str, cure: str
+):
+    path = tmp_path / "memory_compaction.md"
     with pytest.raises(ConfigError) as caught:
-        work()
+        load(path, *settings)
     assert (caught.value.path, caught.value.line) == (path, line)
     assert reason in caught.value.reason
     assert cure in caught.value.cure
 
 
-@pytest.mark.parametrize(("settings", "line", "reason", "cure"), table("refused compaction"))
-def test_what_cannot_be_is_refused_with_its_line_and_cure(
-    compaction: Path, settings: list[str], line: int, reason: str, cure: str
-):
-    refuses(lambda: load(compaction, *settings), compaction, line, reason, cure)
-
-
-def test_both_ways_to_compact_are_there_and_can_be_used():
-    shipped = (REPOSITORY / "vault" / "config" / FOLDER).glob("*.md")
-    found = {path.stem: load_strategy(path) for path in shipped}
-    assert sorted(found) == ["narrative", "structured"]
-    for heading in ("Goals", "Decisions", "Facts", "Open matters", "Errors", "Constraints"):
-        assert heading in found["structured"].headings
-    assert not found["narrative"].headings
-
-
-@pytest.mark.parametrize(("lines", "line", "reason", "cure"), table("refused strategies"))
-def test_a_way_that_cannot_be_used_is_refused_with_its_line_and_cure(
+@pytest.mark.parametrize(("lines", "line", "reason", "cure"), table("refused templates"))
+def test_a_prompt_that_cannot_be_used_is_refused_with_its_line_and_cure(
     tmp_path: Path, lines: list[str], line: int, reason: str, cure: str
 ):
-    path = write(tmp_path / "own.md", "\n".join(lines) + "\n")
-    refuses(lambda: load_strategy(path), path, line, reason, cure)
+    path = write(tmp_path / "people.md", "\n".join(lines) + "\n")
+    with pytest.raises(ConfigError) as caught:
+        load_prompts(path, ("turn",), ("name",)).render("turn", name="Mira")
+    assert (caught.value.path, caught.value.line) == (path, line)
+    assert reason in caught.value.reason
+    assert cure in caught.value.cure

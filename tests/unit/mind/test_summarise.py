@@ -9,7 +9,6 @@ from datetime import UTC, datetime, timedelta
 import yaml
 
 from keepsake.archive.records import Memory, MemoryKind, Tier
-from keepsake.memory.config import NARRATIVE
 from keepsake.memory.ladder import ModelSummarizer
 from keepsake.memory.summary_text import SummarySource
 from keepsake.paths import REPOSITORY
@@ -121,10 +120,9 @@ def test_an_older_summary_that_is_longer_than_a_prompt_is_shortened_and_shown():
 # -- which answers are taken, in five languages, and which are refused
 
 
-def check_of(life: str, headings: tuple[str, ...] = ()) -> Summarise:
+def check_of(life: str) -> Summarise:
     lived = DATA["lives"][life]
-    strategy = replace(NARRATIVE, headings=headings)
-    source = SummarySource(Tier.RECENT, lived["agent"], LIVED, strategy=strategy)
+    source = SummarySource(Tier.RECENT, lived["agent"], LIVED)
     task = Summarise(source, PROMPTS["summarise"].current, "", frozenset(DATA["names"]))
     task._lines = lived["lines"]
     task._show(len(task._lines))
@@ -134,7 +132,7 @@ def check_of(life: str, headings: tuple[str, ...] = ()) -> Summarise:
 def refusal(case: dict) -> str:
     """Why a summary is refused; empty if it is taken."""
     try:
-        check_of(case["life"], tuple(case.get("headings", ()))).read(case["text"])
+        check_of(case["life"]).read(case["text"])
     except AnswerRefused as refused:
         return refused.what
     return ""

@@ -20,9 +20,8 @@ from keepsake.archive import log as archive_module
 from keepsake.archive.integrity import check
 from keepsake.archive.records import MemoryKind, Tier
 from keepsake.errors import ArchiveUnwritable, CompactionError, CompactionRunning
-from keepsake.memory.config import NARRATIVE
 from keepsake.memory.types import CompactReason, MemoryContext
-from tests.unit.mind.lives import SMALL, STRUCTURED, Life, cleared, covered, live, spread, talk
+from tests.unit.mind.lives import SMALL, Life, cleared, covered, live, spread, talk
 
 sizes = st.integers(1, 6)
 RULES = (
@@ -263,14 +262,9 @@ class Lives(RuleBasedStateMachine):
     def the_rest_of_the_prompt_changes(self, share):
         self.memory.window.overhead = int(share * self.life.config.budget)
 
-    @rule(
-        strategy=st.sampled_from([NARRATIVE, STRUCTURED]),
-        constraints=st.sampled_from([(), RULES]),
-        asleep=st.booleans(),
-    )
-    def she_lives_otherwise(self, strategy, constraints, asleep):
-        self.life.strategy, self.life.constraints = strategy, constraints
-        self.life.asleep = asleep
+    @rule(constraints=st.sampled_from([(), RULES]), asleep=st.booleans())
+    def she_lives_otherwise(self, constraints, asleep):
+        self.life.constraints, self.life.asleep = constraints, asleep
 
     @rule()
     def the_disk_fills(self):

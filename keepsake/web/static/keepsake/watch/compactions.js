@@ -66,7 +66,7 @@ function compaction(id, made) {
       el("b", {}, `Compaction ${made.number}`), made.undone ? el("span", { class: "badge paused" }, "taken back") : null,
       el("span", {}, made.outcome), saved > 0 ? null : el("span", { class: "problem" }, "saved nothing"), el("span", { class: "dim" }, made.reason),
       el("span", { class: "figure" }, `${count(made.tokens_before)} → ${count(made.tokens_after)} tokens (${saved < 0 ? "+" : "−"}${percent(Math.abs(saved))})`),
-      el("small", {}, time(made.time), ` · ${seconds(made.seconds)} · ${many(made.calls, "model call")} · ${made.strategy}${folded}`)),
+      el("small", {}, time(made.time), ` · ${seconds(made.seconds)} · ${many(made.calls, "model call")}${folded}`)),
     el("div", { class: "change" }));
   return el("li", { "data-row": true, tabindex: "-1", class: made.undone ? "undone" : "" }, details);
 }
