@@ -1,7 +1,7 @@
 """What the Portal passes on of the Server's answers, and who it says that asks.
 
-Twisted's proxy takes a browser that goes for an error of its own, reads a stream faster than the
-browser does, and believes what a client says of its address.
+Twisted's proxy takes a browser that goes for an error of its own, and believes what a client says
+of its address.
 """
 
 from __future__ import annotations
@@ -13,21 +13,17 @@ from typing import Any
 from twisted.web.http import Request
 from twisted.web.proxy import ProxyClient, ProxyClientFactory
 
-from keepsake.web.live import RETRY_MILLISECONDS, gone
-
 PROXIES = ("127.0.0.1",)
 """Proxies whose headers are trusted: a web server on this machine; as Evennia's UPSTREAM_IPS."""
 _FOR, _PROTO = b"x-forwarded-for", b"x-forwarded-proto"
 AWAY = "The world is not running, or is just being reloaded. Try again in a moment"
-_COME_AGAIN = b"retry: %d\n\n: the world is being reloaded\n\n" % RETRY_MILLISECONDS
-"""An empty stream, after which a browser asks again; after any error it never would."""
 _BODILESS = frozenset({HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED})
-_DATA, _STREAM = b"/agents/api", b"/agents-live"
-"""How addresses begin whose answers are read by programs, and the one that has no end."""
+_DATA = b"/agents/api"
+"""How addresses begin whose answers are read by programs."""
 
 
 class DisconnectingClient(ProxyClient):
-    """Asks the Server for one answer, as fast as the browser reads it, until the browser goes."""
+    """Asks the Server for one answer, until the browser goes."""
 
     transport: Any  # Twisted's types know what every connection can, and not what TCP's can
     _begun = False
@@ -41,10 +37,8 @@ class DisconnectingClient(ProxyClient):
         super().connectionMade()
 
     def handleEndHeaders(self) -> None:  # noqa: N802 - Twisted's name
-        """The Server has said what it answers: it is read from only while the browser reads."""
+        """The Server has said what it answers."""
         self._begun = True
-        if not gone(self.father):
-            self.father.registerProducer(self.transport, True)
 
     def handleResponsePart(self, buffer: bytes) -> None:  # noqa: N802 - Twisted's name
         """Pass it on, as long as somebody is there."""
@@ -59,7 +53,6 @@ class DisconnectingClient(ProxyClient):
         if not self._begun:  # the Server went before it had said anything
             self._finished = True
             return away(self.father, self.rest)
-        self.father.unregisterProducer()
         whole = not self.length or self.command == b"HEAD" or self.father.code in _BODILESS
         if whole or self._finished:
             super().handleResponseEnd()
@@ -87,14 +80,17 @@ class ClientFactory(ProxyClientFactory):
             away(self.father, self.rest)
 
 
+def gone(request: Request) -> bool:
+    """Whether nothing can be answered any more: the browser went, or has been answered."""
+    return bool(request.finished) or request.channel is None
+
+
 def away(request: Request, address: bytes) -> None:
-    """Answer that there is no Server: 502, for programs as JSON; a stream is begun again later."""
-    status, kind, body = HTTPStatus.BAD_GATEWAY, "text/plain; charset=utf-8", AWAY.encode()
-    if address.startswith(_STREAM):
-        status, kind, body = HTTPStatus.OK, "text/event-stream; charset=utf-8", _COME_AGAIN
-    elif address.startswith(_DATA):
+    """Answer that there is no Server, for programs as JSON."""
+    kind, body = "text/plain; charset=utf-8", AWAY.encode()
+    if address.startswith(_DATA):
         kind, body = "application/json", json.dumps({"error": AWAY}).encode()
-    request.setResponseCode(status)
+    request.setResponseCode(HTTPStatus.BAD_GATEWAY)
     headers = {"content-type": kind, "content-length": str(len(body)), "cache-control": "no-store"}
     for name, value in headers.items():
         request.setHeader(name, value)

@@ -45,19 +45,9 @@ type Taken = tuple[Event, datetime, int]
 """An event that waits to be written, when it happened, and its agent's id; no class, for speed."""
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenEvent:
-    """A line of the event log as it was written: without secrets, its prompt as a hash."""
-
-    number: int
-    kind: str
-    agent_id: int
-    line: bytes  # the JSON without its end
-
-
 @dataclass(slots=True)
 class Subscribers:
-    """Whom to tell of events and of written lines: the live pages and the metrics.
+    """Whom to tell of events: the metrics and the traces.
 
     Listeners are added before anything happens, must be quick, and must lock what they share. One
     that breaks is reported, and is told nothing more.
@@ -65,8 +55,6 @@ class Subscribers:
 
     # called with an event, in the thread that emits it
     on_event: list[Callable[[Any], None]] = field(default_factory=list)
-    # called with several :class:`WrittenEvent`, in the log's own thread
-    on_written: list[Callable[[Any], None]] = field(default_factory=list)
     # who bears a name now, or was the last to bear it: entered when a mind is opened
     agent_ids: dict[str, int] = field(default_factory=dict)
 
@@ -194,25 +182,19 @@ class EventLog(Events):
 
     def _write(self) -> None:
         """Write what has come, and pass the marks behind which all is written."""
-        written: list[WrittenEvent] = []
-        try:
-            while self._queue:
-                taken = self._queue[0]
-                if isinstance(taken, threading.Event):
-                    taken.set()
-                else:
-                    written.append(self._write_one(*taken))
-                self._queue.popleft()
-            if lost := self.lost - self._lost_told:
-                text = f"{lost} events found no room while the log could not be written"
-                world = World(op="lost", n=lost, text=text)
-                written.append(self._write_one(world, self._clock.now(), 0))
-                self._lost_told += lost
-        finally:
-            if written:
-                _tell(self.subscribers.on_written, written)
+        while self._queue:
+            taken = self._queue[0]
+            if isinstance(taken, threading.Event):
+                taken.set()
+            else:
+                self._write_one(*taken)
+            self._queue.popleft()
+        if lost := self.lost - self._lost_told:
+            text = f"{lost} events found no room while the log could not be written"
+            self._write_one(World(op="lost", n=lost, text=text), self._clock.now(), 0)
+            self._lost_told += lost
 
-    def _write_one(self, event: Event, taken: datetime, agent_id: int) -> WrittenEvent:
+    def _write_one(self, event: Event, taken: datetime, agent_id: int) -> None:
         if self._files is None:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             lines = LineWriter(self.folder, EVENTS, self._limit)
@@ -230,11 +212,9 @@ class EventLog(Events):
         except (TypeError, ValueError, AttributeError) as error:
             # An event that is none must not keep all the others out of the log.
             fault = Fault(level="error", text=f"An event could not be logged: {error!r}")
-            line = _json(record := to_record(fault, moment, number))
-        data = line.encode("utf-8", "replace")
-        lines.write(data + b"\n", moment.date(), number)
+            line = _json(to_record(fault, moment, number))
+        lines.write(line.encode("utf-8", "replace") + b"\n", moment.date(), number)
         self._number = number
-        return WrittenEvent(number, str(record["kind"]), record.get("agent_id", 0), data)
 
     def _complete(self, record: Record, event: Event, agent_id: int) -> None:
         """Take secrets out of a record, and say whose it is."""

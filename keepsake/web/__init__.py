@@ -1,1 +1,1 @@
-"""The dashboard: a Django app, its JSON API, its live stream and its metrics."""
+"""The dashboard: a Django app, its JSON API and its metrics."""

@@ -12,12 +12,10 @@ import os
 from collections.abc import Callable, Mapping
 from functools import wraps
 from http import HTTPStatus
-from importlib import import_module
 from typing import Any
 
 from django.conf import settings
-from django.db import close_old_connections
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse, parse_cookie
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.middleware.csrf import CsrfViewMiddleware
 from django.template.loader import render_to_string
 from django.views.decorators.csrf import csrf_exempt
@@ -106,20 +104,6 @@ def _builds(account: Any) -> bool:
     # As Evennia keeps them, and in the plural, in which they may be given as well.
     spelt = [*enough, *(f"{level}s" for level in enough)]
     return bool(account.db_tags.filter(db_tagtype="permission", db_key__in=spelt).exists())
-
-
-def watcher(cookies: bytes) -> bool:
-    """Whether these cookies are of somebody who may watch."""
-    from django.contrib.auth import get_user  # noqa: PLC0415 - only once Django is set up
-
-    key = parse_cookie(cookies.decode("latin-1")).get(settings.SESSION_COOKIE_NAME)
-    close_old_connections()
-    try:
-        request: Any = HttpRequest()
-        request.session = import_module(settings.SESSION_ENGINE).SessionStore(key)
-        return bool(key) and may_watch(get_user(request))
-    finally:
-        close_old_connections()
 
 
 # -- views

@@ -32,6 +32,7 @@ from keepsake.web.access import NOWHERE, BadRequest, NotFound, may_act, refused
 from keepsake.web.actions import ONE
 from keepsake.web.shapes import (
     AgentRow,
+    NewEvents,
     Overview,
     PageView,
     PromptView,
@@ -42,13 +43,14 @@ from keepsake.web.shapes import (
     Series,
     TiersView,
 )
+from keepsake.web.watching import watching
 
 _ABOUT = (
     "What the dashboard at /agents/ shows, as JSON, for staff accounts. Log in at /auth/login/ "
     "and send the session's cookie; what changes anything is a POST and needs the cookie "
     "`csrftoken` in the header `X-CSRFToken` as well. To anybody else every address answers 403, "
-    "whether there is anything behind it or not. What happens is streamed live by /agents-live. An "
-    "agent's number stays when it is renamed, and so do its charts, reasons, prompts and events."
+    "whether there is anything behind it or not. An agent's number stays when it is renamed, and "
+    "so do its charts, reasons, prompts and events."
 )
 
 MOST_MEMORIES = 200
@@ -104,6 +106,17 @@ def search_all(
 ) -> SearchView:
     """Words in all agents' memories."""
     return history.search(world.folders(), q, limit)
+
+
+@api.get("/events", response=_answers(NewEvents))
+def events(
+    request: HttpRequest,
+    after: QueryEx[int | None, P(ge=0, le=_LARGEST)] = None,
+    agent: Number = None,
+) -> NewEvents:
+    """What has happened ``after`` that event, to all agents or one; without it the newest."""
+    log = runtime().places.events
+    return history.new_events(log, agent or 0, after, watching().complete)
 
 
 @api.get("/world", response=_answers(list[RoomView]))

@@ -7,7 +7,7 @@ from their ends, so that a search finds what no index has yet.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from heapq import nlargest
 from itertools import islice
@@ -18,13 +18,14 @@ import yaml
 
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, memories_in
-from keepsake.events.files import EVENTS, files_of, newest_first, time_of
+from keepsake.events.files import EVENTS, files_of, id_of, newest_first, time_of
 from keepsake.events.prompts import prompt_text
 from keepsake.events.types import Compaction, MemoryChange, Recall, Sleep, Thought
 from keepsake.json_lines import Record, parsed
 from keepsake.web.access import BadRequest, NotFound
 from keepsake.web.shapes import (
     FoundView,
+    NewEvents,
     PageView,
     Point,
     PromptView,
@@ -36,6 +37,8 @@ from keepsake.web.shapes import (
 
 LATELY, FAR = 16_000_000, 64_000_000
 """Bytes of the log that are read back for the last prompt, and for an earlier one."""
+NEW, FIRST, MOST_NEW = 2_000_000, 100, 500
+"""Bytes of the log that are read back for what is new; events that are told at first, and later."""
 MOST_BYTES = 200_000_000
 """Of all archives together that are searched, each its share: about two seconds of one core."""
 _WORD = re.compile(r"\w+")
@@ -102,6 +105,29 @@ def _prompt(log: Path, thought: Record) -> PromptView:
         trigger=_trigger(thought),
         answer=thought.get("answer") or "",
     )
+
+
+# -- what is new
+
+
+def new_events(
+    log: Path, number: int, after: int | None, complete: Callable[[Record], Record]
+) -> NewEvents:
+    """The events since the one with the number ``after``; without it the newest ones.
+
+    ``number``: That of the agent; 0 for all. ``complete``: Adds what the log leaves out.
+    """
+    last, oldest, found, most = 0, 0, list[Record](), FIRST if after is None else MOST_NEW
+    for record in newest_first(log, most=NEW):
+        oldest = int(record["seq"])
+        last = last or oldest
+        known = after is not None and oldest <= after <= last
+        if known or len(found) == most:
+            break
+        if number in (0, id_of(record)):
+            found.append(complete(record))
+    gap = after is not None and not oldest <= after + 1 <= last + 1
+    return NewEvents(last=last, gap=gap, events=tuple(reversed(found)))
 
 
 # -- words in the memories of all agents

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
@@ -130,6 +131,17 @@ class RoomView(Shape):
     """Number and name of each agent that is here."""
     players: tuple[str, ...]
     """The other characters that are here."""
+
+
+class NewEvents(Shape):
+    """What has happened since a page last asked."""
+
+    last: int
+    """The number of the newest event of the log, of any agent: what to ask for ``after`` next."""
+    gap: bool
+    """Whether there were more events than are given, or the log is another one by now."""
+    events: tuple[Mapping[str, Any], ...]
+    """Lines of the event log, oldest first; those of memories with their words."""
 
 
 class FoundView(Shape):

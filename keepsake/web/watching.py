@@ -1,22 +1,15 @@
-"""What the Server observes: the live stream and the metrics.
+"""What the Server observes: the events and the metrics.
 
 There is one a process, made before the agents' runtime, whose events it gets by its subscribers.
 """
 
 from __future__ import annotations
 
-import json
-import logging
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
-from typing import Any
 
 from prometheus_client.metrics_core import Metric
-from twisted.internet import reactor as _reactor
-from twisted.internet.defer import Deferred
-from twisted.internet.threads import deferToThread
 
 from keepsake.agent.agent_log import known_secrets
 from keepsake.agent.runtime import running, runtime
@@ -24,59 +17,49 @@ from keepsake.archive.records import Memory
 from keepsake.contrib.evennia.apps import places
 from keepsake.contrib.evennia.minds import mind_by_number, open_minds
 from keepsake.errors import KeepsakeError
-from keepsake.events.files import id_of, last
-from keepsake.events.log import Subscribers, WrittenEvent
+from keepsake.events.files import id_of
+from keepsake.events.log import Subscribers
 from keepsake.events.secrets import Scrubber
 from keepsake.events.types import MemoryChange
-from keepsake.json_lines import in_json
+from keepsake.json_lines import Record
 from keepsake.models.queue import READY
 from keepsake.paths import Places
-from keepsake.web.access import watcher
-from keepsake.web.live import KEPT, LiveResource
 from keepsake.web.metrics import Metrics, gauge
 from keepsake.web.world import STATES, on_reactor, state_of
 
 _LONGEST_TEXT = 4_000
 """Characters of a memory that a page is sent; the whole of it is in the archive."""
-_log = logging.getLogger("keepsake.web")
 
 
 class Watching:
-    """The live stream and the metrics of this process.
+    """The events, as pages show them, and the metrics of this process.
 
     Attributes:
         subscribers: For the runtime, which reports events to them.
-        live: What the live pages show.
         metrics: Prometheus' counters and gauges.
     """
 
-    def __init__(self, here: Places, reactor: Any) -> None:
+    def __init__(self, here: Places) -> None:
         self._scrubber = Scrubber(known_secrets(here))
-        self.live = LiveResource(reactor, _allowed, self.line, list(_before(here)))
         self.metrics = Metrics(lambda: _gauges(self._scrubber))
         self.subscribers = Subscribers()
-        self.subscribers.on_written.append(self.live.written)
         self.subscribers.on_event.append(self.metrics.took)
 
-    def line(self, event: WrittenEvent) -> bytes:
-        """The JSON of an event; that of a memory with its words, without secrets."""
-        if event.kind != MemoryChange.kind:
-            return event.line
-        record = json.loads(event.line)
-        known = record.get("op") in ("append", "repeat")
-        memory = _memory(event.agent_id, record["n"]) if known else None
+    def complete(self, record: Record) -> Record:
+        """An event of the log; that of a memory with its words, without secrets."""
+        known = record.get("kind") == MemoryChange.kind and record.get("op") in ("append", "repeat")
+        memory = _memory(id_of(record), record["n"]) if known else None
         if memory is None:
-            return event.line
+            return record
         words = {"text": memory.text[:_LONGEST_TEXT], "source": memory.source}
         words |= {"place": memory.place, "reason": memory.reason}
-        clean = {name: self._scrubber.clean(value) for name, value in words.items() if value}
-        return in_json(record | clean).encode("utf-8", "replace")
+        return record | {name: self._scrubber.clean(each) for name, each in words.items() if each}
 
 
 @cache
 def watching() -> Watching:
     """What the Server gives to those who watch; one a process."""
-    return Watching(places(), _reactor)
+    return Watching(places())
 
 
 @on_reactor
@@ -103,20 +86,6 @@ def _gauges(scrubber: Scrubber) -> list[Metric]:
         gauge("event_log_writable", "Whether the event log can be written", {(): writable}),
         gauge("agents", "Agents, by their state", {(s,): n for s, n in states.items()}, "state"),
     ]
-
-
-def _allowed(cookies: bytes) -> Deferred[bool]:
-    return deferToThread(watcher, cookies)
-
-
-def _before(here: Places) -> Iterator[WrittenEvent]:
-    """The end of the log of before, so that nobody misses what came then."""
-    try:
-        for each in last(here.events, KEPT, lambda _: True):
-            line = in_json(each).encode("utf-8", "replace")
-            yield WrittenEvent(each["seq"], str(each.get("kind")), id_of(each), line)
-    except OSError as error:
-        _log.warning("[Warning] The event log's end could not be read: %s", error)
 
 
 def _memory(agent_id: int, number: int) -> Memory | None:

@@ -30,7 +30,15 @@ class TestAccess(WebWorld):
         for number in (self.mira.id, self.char1.id, 99_999, 10**30):
             for rest in (*READING, *DOING, "/nothing"):
                 yield f"{API}/agents/{number}{rest}"
-        for rest in ("/agents", "/world", "/search?q=key", "/openapi.json", "/", "/x/../y"):
+        for rest in (
+            "/agents",
+            "/events?after=1",
+            "/world",
+            "/search?q=key",
+            "/openapi.json",
+            "/",
+            "/x/../y",
+        ):
             yield f"{API}{rest}"
 
     def seen_by(self, client: Client, addresses, methods=("get", "post", "put", "delete")):
@@ -128,6 +136,9 @@ class TestLooking(WebWorld):
         assert [each["name"] for each in found["agents"]] == ["Ada", "Mira"]
         mira = found["agents"][1]
         assert (mira["id"], mira["state"], mira["place"]) == (self.mira.id, "idle", "The Inn")
+        new = self.get("/events", agent=self.mira.id)
+        assert any("Good evening, Tom" in each.get("text", "") for each in new["events"])
+        assert self.get("/events", after=new["last"]) == {**new, "events": []}
         assert mira["last_act"] == "say Good evening, Tom."
         assert (mira["ended"], mira["failed"], mira["waiting"]) == (1, 0, None)
         assert 0 < mira["used"] <= mira["budget"]

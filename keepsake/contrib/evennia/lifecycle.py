@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
-import evennia
 from evennia.server.signals import SIGNAL_OBJECT_POST_PUPPET, SIGNAL_OBJECT_POST_UNPUPPET
 from evennia.utils import logger
 from twisted.internet import reactor
@@ -28,7 +27,7 @@ from keepsake.web.watching import watching
 HOUSEKEEPING_SECONDS = 2.0
 _housekeeping: LoopingCall | None = None
 _held = ExitStack()
-"""What is let go of at a stop: the vault, the dashboard's stream."""
+"""What is let go of at a stop: the vault."""
 
 
 def at_server_start() -> None:
@@ -55,13 +54,10 @@ def start() -> None:
     Raises:
         KeepsakeError: A folder cannot be written to, or another game has the vault.
     """
-    here, watched = places(), watching()
+    here = places()
     prepare(here)
-    if (web_root := getattr(evennia.EVENNIA_SERVER_SERVICE, "web_root", None)) is not None:
-        web_root.putChild(b"agents-live", watched.live)
-    _held.callback(watched.live.close)
     _held.enter_context(vault_lock.take(here))
-    shared = runtime.start(here, reactor, subscribers=traced(watched.subscribers))
+    shared = runtime.start(here, reactor, subscribers=traced(watching().subscribers))
     for moment in (SIGNAL_OBJECT_POST_PUPPET, SIGNAL_OBJECT_POST_UNPUPPET):
         moment.connect(notice_login)
     live(shared)

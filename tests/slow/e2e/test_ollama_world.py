@@ -96,7 +96,7 @@ def test_a_fact_told_long_ago_stands_in_the_prompt_when_it_is_asked_for(copy, fa
     again.leave()
 
 
-def test_metrics_need_the_token_and_strangers_get_no_stream(copy):
+def test_metrics_need_the_token_and_strangers_get_no_events(copy):
     shown = {"Authorization": f"Bearer {TOKEN}", "X-Forwarded-For": "192.0.2.1"}
     for port in (copy.here.ports.web, copy.here.ports.web_internal):
         address = f"http://127.0.0.1:{port}"
@@ -106,9 +106,9 @@ def test_metrics_need_the_token_and_strangers_get_no_stream(copy):
         assert answer.status_code == 200
         assert "\nkeepsake_up 1.0\n" in answer.text
     assert all(TOKEN not in path.read_text() for path in copy.here.events.rglob("*.jsonl"))
-    paths = ("agents/api/agents", "agents-live", "agents-live?agent=1", "agents-live?agent=999999")
+    paths = ("agents", "events", "events?agent=1", "events?agent=999999&after=x")
     web = f"http://127.0.0.1:{copy.here.ports.web}"
-    answers = [httpx.get(f"{web}/{path}", timeout=PATIENCE) for path in paths]
+    answers = [httpx.get(f"{web}/agents/api/{path}", timeout=PATIENCE) for path in paths]
     assert {(each.status_code, each.text) for each in answers} == {(403, answers[0].text)}
     for name in ("server.log", "portal.log", "agents.log"):
         text = (copy.here.logs / name).read_text(errors="replace")

@@ -64,9 +64,7 @@ def agents_answer_and_are_looked_after(game: Game) -> None:
     admin.type("@llm-status", "qwen3", "ready")
     with closing(game.browser()) as web:
         assert "Keepsake" in web.get("/agents/").raise_for_status().text
-        with web.stream("GET", "/agents-live") as stream:
-            assert stream.status_code == 200
-            assert next(stream.iter_bytes())
+        assert web.get("/agents/api/events").raise_for_status().json()["events"]
     assert "✗" not in game.call("keepsake", "doctor")
     assert "Mira" in game.call("keepsake", "logs", "--no-follow")
     game.call("keepsake", "backup", "backup.tar.gz")

@@ -106,7 +106,7 @@ function turned(state, words) {
   byId("live-sign").className = `connection ${state}`;
   fill(byId("live-sign"), words);
   if (over) return;
-  if (state === "lost") announce("The live stream was lost. It is tried again.");
+  if (state === "lost") announce("Nothing comes from the world. It is tried again.");
   if (state === "live") announce("");
   soon();
 }

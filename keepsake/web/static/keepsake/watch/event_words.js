@@ -11,7 +11,7 @@ export function describe(kind, record) {
 }
 
 /** Who words which kind of the log. */
-export const SAYS = { memory, thought, recall, guard, compaction, sleep, error, health, world };
+const SAYS = { memory, thought, recall, guard, compaction, sleep, error, health, world };
 
 function memory(record) {
   const text = record.text ?? "";

@@ -1,4 +1,4 @@
-/* The live stream as rows. However long the page is open, it holds the newest 500 and no more. */
+/* What happens as rows. However long the page is open, it holds the newest 500 and no more. */
 
 import { count, el, fill, setText, time } from "./dom.js";
 import { describe, INNER } from "./event_words.js";

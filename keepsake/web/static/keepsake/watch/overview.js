@@ -185,7 +185,7 @@ function turned(state, words) {
   const sign = byId("live");
   sign.className = `connection ${state}`;
   fill(sign, words);
-  if (state === "lost") announce("The live stream was lost; the table is asked for every few seconds.");
+  if (state === "lost") announce("Nothing comes from the world. It is tried again.");
   if (state === "live") announce("");
   soon();
 }
