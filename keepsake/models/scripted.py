@@ -78,8 +78,6 @@ class ScriptedModel:
         seconds = round(prompt / _READ + completion / _WRITTEN, 3)
         return Generation(f" {text}", "stop", prompt, 0, completion, seconds, SCRIPTED)
 
-    shortage = ""
-
     def learn(self) -> None:
         """There is nothing to learn."""
 

@@ -10,7 +10,6 @@ import json
 import math
 import re
 import socket
-import sys
 import threading
 from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
@@ -68,7 +67,7 @@ class FakeModelServer:
         template: The model's chat template, as ``/props`` or ``/api/show`` shows it.
         context: Tokens that the model looks at, which its kind of server says in its way; longer
             prompts are refused, by Ollama cut; 0 for any number.
-        evaluates: Tokens of a prompt that Ollama evaluates in truth; 0 for any number.
+        loaded: The context with which Ollama says that it has loaded the model; 0 for ``context``.
         can: Ollama's list of what the model can.
     """
 
@@ -80,7 +79,7 @@ class FakeModelServer:
         models: Sequence[str] = ("fake",),
     ) -> None:
         self.script, self.models = script, list(models)
-        self.kind, self.template, self.context, self.evaluates = "", "", 0, 0
+        self.kind, self.template, self.context, self.loaded = "", "", 0, 0
         self.can = ["completion"]
         self._calls: list[Call] = []
         self._plans: dict[str, deque[Reply]] = defaultdict(deque)
@@ -178,7 +177,7 @@ class FakeModelServer:
         last = piece() | {
             "done": True,
             "done_reason": "length" if reply.thought else "stop",
-            "prompt_eval_count": min(_tokens(body), self.evaluates or sys.maxsize),
+            "prompt_eval_count": _tokens(body),
             "eval_count": len(words),
         }
         thought = [piece(thinking=reply.thought)] if reply.thought else []
@@ -219,8 +218,9 @@ class FakeModelServer:
         return {"models": [{"model": name, "name": name} for name in self.models]}
 
     def _ps(self, *_: object) -> dict[str, Any]:
-        loaded = self.models if self.context else []
-        return {"models": [{"model": name, "context_length": self.context} for name in loaded]}
+        size = self.loaded or self.context
+        names = self.models if size else []
+        return {"models": [{"model": name, "context_length": size} for name in names]}
 
     def _models(self, *_: object) -> dict[str, Any]:
         owner = {"llama.cpp": "llamacpp"}.get(self.kind, self.kind or "me")

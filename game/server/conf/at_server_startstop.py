@@ -128,5 +128,4 @@ _OPERATIONS = {
     "reload": _reload,
     "stop": _stop,
     "index_status": _index_status,
-    "shortages": lambda: [e.shortage for e in runtime().gateway.used_servers() if e.shortage],
 }
