@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import sys
-from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -28,9 +27,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Keepsake: a text world whose inhabitants are language-model agents that remember.",
 )
-recall_app = typer.Typer(no_args_is_help=True, help="Offer the agents' recall to other programs.")
 app.add_typer(models.app, name="model")
-app.add_typer(recall_app, name="recall")
 app.command("eval")(lab.evaluate)
 app.command("simulate")(simulate.simulate)
 app.command("sweep")(lab.sweep_command)
@@ -216,21 +213,3 @@ def export(
     tables = exports.export(here, folder, wanted, lives=not kind)
     for path, rows in tables.items():
         out.print(f"{rows:>9,} rows  {path}", markup=False)
-
-
-@recall_app.command("serve")
-def serve_recall() -> None:
-    """Answer JSON lines on standard input with JSON lines on standard output."""
-    # Here, since onnxruntime and numpy take their time and no other command needs them.
-    from keepsake.cli.memories import RecallServer  # noqa: PLC0415
-    from keepsake.models.embedders import MiniLMEmbedder  # noqa: PLC0415
-
-    if hasattr(sys.stdin, "reconfigure"):  # whatever the locale says, JSON is UTF-8
-        sys.stdin.reconfigure(encoding="utf-8-sig", errors="replace")
-    with closing(RecallServer(MiniLMEmbedder(threads=2))) as server:
-        server.serve(sys.stdin, sys.stdout)
-
-
-@recall_app.callback()
-def _only_a_group() -> None:
-    """So that ``serve`` is a command of its own, though it is the only one."""

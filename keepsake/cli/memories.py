@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import json
 import shlex
-import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TextIO
+from typing import Any
 
-from pydantic import BaseModel, Field, ValidationError
 from rich.markup import escape
 from rich.table import Table
 
-from keepsake.archive.records import Memory, MemoryKind
 from keepsake.cli.output import err, items_bar, out, plain_table, print_wide
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.lab.answers import PROMPTS, agreement
-from keepsake.lab.conversation import NO_TIME, ConversationTurn, fault_of, times_of
 from keepsake.lab.evaluate import Row, limited
 from keepsake.lab.measures import (
     ABSTAINS,
@@ -41,7 +37,6 @@ from keepsake.lab.measures import (
     TOLD,
     WITHIN,
 )
-from keepsake.lab.memories.keepsake import KeepsakeMemory
 from keepsake.lab.report import (
     HOURS,
     MeasuredKind,
@@ -63,7 +58,6 @@ from keepsake.lab.sweep import (
 )
 from keepsake.memory import protocol
 from keepsake.paths import places
-from keepsake.ports import Embedder, FixedClock
 
 _FOUND = (RECALL[5], RECALL[10], RECALL[20], ALL_HIT[10], MRR, NDCG, SESSION_ANY, SESSION_ALL)
 RETRIEVAL = (*_FOUND, WITHIN[500], WITHIN[2000], "memory_tokens", "memory_seconds")
@@ -294,78 +288,3 @@ def figures(found: Found) -> dict[str, Any]:
 def _kind_json(each: MeasuredKind) -> dict[str, Any]:
     estimates = {name: asdict(estimate) for name, estimate in each.estimates.items()}
     return {"kind": each.kind, "questions": each.questions, **estimates}
-
-
-_REQUESTS = (
-    'Send {"op": "ingest", "turns": […]}, {"op": "add", "turns": […]} or {"op": "query", '
-    '"text": "…", "k": 20}, each on one line'
-)
-
-
-class _Request(BaseModel):
-    """One line that a program sends."""
-
-    op: Literal["ingest", "add", "query"]
-    turns: list[ConversationTurn] = []
-    text: str = ""
-    k: int = Field(20, ge=1, le=1000)
-
-
-class RecallServer:
-    """Answers requests, one JSON object a line, about one conversation at a time.
-
-    It is searched by the agents' own recall.
-    """
-
-    def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
-        self._begin()
-
-    def _begin(self) -> None:
-        """Hold nothing."""
-        self._folder = tempfile.TemporaryDirectory(prefix="keepsake-", ignore_cleanup_errors=True)
-        self._ids: list[str] = []
-        self._clock = FixedClock(NO_TIME)  # "last week" in a question is relative to its end
-        self._last = NO_TIME
-        self._memory = KeepsakeMemory(
-            protocol.Surroundings(
-                agent="",
-                folder=Path(self._folder.name),
-                clock=self._clock,
-                embedder=self._embedder,
-            )
-        )
-
-    def close(self) -> None:
-        """Close the memory and delete its folder."""
-        self._memory.close()
-        self._folder.cleanup()
-
-    def serve(self, lines: Iterable[str], out: TextIO) -> None:
-        """Answer each line by a line until there are no more; blank lines are skipped."""
-        for line in filter(str.strip, lines):
-            print(json.dumps(self.answer(line)), file=out, flush=True)
-
-    def answer(self, line: str) -> dict[str, Any]:
-        """The answer to one request: ``ok``, ``ids`` or ``error``."""
-        try:
-            asked = _Request.model_validate_json(line)
-        except ValidationError as error:
-            return {"error": f"{fault_of(error)}. {_REQUESTS}"}
-        if asked.op == "query":
-            found = self._memory.recall(asked.text, asked.k)
-            return {"ids": [self._ids[each.numbers[0] - 1] for each in found]}
-        ids = [*(self._ids if asked.op == "add" else ()), *(turn.id for turn in asked.turns)]
-        if len(set(ids)) < len(ids):
-            return {"error": "Two turns have the same id. Give each its own"}
-        if asked.op == "ingest":
-            self.close()
-            self._begin()
-        timed = zip(asked.turns, times_of(asked.turns, self._last), strict=True)
-        for number, (turn, time) in enumerate(timed, len(self._ids) + 1):
-            self._last, self._clock.time = time, max(self._clock.time, time)
-            told = turn.text, turn.place, turn.speaker
-            self._memory.perceive(Memory(number, time, MemoryKind.PERCEPTION, *told, event="say"))
-        self._ids = ids
-        self._memory.rest(asleep=False)
-        return {"ok": True}

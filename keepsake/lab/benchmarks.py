@@ -2,7 +2,7 @@
 
 LoCoMo: Maharana et al., ACL 2024, arXiv:2402.17753. REALTALK: Lee et al., 2025, arXiv:2502.13270,
 in the form of LoCoMo. LongMemEval: Wu et al., ICLR 2025, arXiv:2410.10813, three files of one form.
-Our own format is what ``recall serve`` takes, with questions. An agent's archive is a life, too.
+Our own format is in ``docs/evaluation.md``. An agent's archive is a life, too.
 Each other format is turned into our own, which is checked.
 """
 

@@ -45,8 +45,9 @@ class ConversationTurn:
     session: _Text = ""  # the talk that it belongs to, where an evaluation counts talks
 
 
-def times_of(turns: Sequence[ConversationTurn], before: datetime = NO_TIME) -> Iterator[datetime]:
+def times_of(turns: Sequence[ConversationTurn]) -> Iterator[datetime]:
     """When each turn was said: where that cannot be read, at the time of the turn before."""
+    before = NO_TIME
     for turn in turns:
         before = moment(turn.time, before) or before
         yield before
