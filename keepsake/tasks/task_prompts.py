@@ -21,7 +21,6 @@ _TEMPLATES = {
     "reflect": ("system turn", f"{_NIGHT} most known"),
     "summarise": ("system memories text", f"{_SUMMARY} memories older"),
     "merge": ("system summaries text", f"{_SUMMARY} summaries"),
-    "contradictions": ("question", "lines text"),
 }
 """By the name of a task, the parts of its template and the names that they may use."""
 LOADERS: Mapping[str, Callable[[Path], Prompts]] = {

@@ -68,7 +68,6 @@ class KeepsakeMemory:
                 config=lambda: config,
                 summarizer=lambda: summarizer,
                 tokens=given.tokens,
-                constraints=self._commitments.lines,
                 asleep=lambda: self._asleep,
             ),
         )
