@@ -21,8 +21,6 @@ from keepsake.agent.agent_log import FaultHandler, known_secrets, log, open_log,
 from keepsake.agent.settings import SHARE, RecallConfig, SleepConfig, ThinkingConfig
 from keepsake.archive.log import Syncer
 from keepsake.archive.spill import Spill
-from keepsake.books.journal import JournalConfig
-from keepsake.books.people import PeopleConfig
 from keepsake.errors import ConfigError, KeepsakeError
 from keepsake.events.log import EventLog, Subscribers
 from keepsake.events.types import Events, Health, World
@@ -93,8 +91,6 @@ class Runtime:
         self.thinking = self._followed("thinking.md", ThinkingConfig)
         self.recall = self._followed("recall.md", RecallConfig)
         self.sleeping = self._followed("sleep.md", SleepConfig)
-        self.journal = self._followed("journal.md", JournalConfig)
-        self.people = self._followed("people.md", PeopleConfig)
         self.prompts = task_prompts(config, SHIPPED_CONFIG, report, rest=self.rest)
         self.tokens = Heuristic()
         self.syncer = Syncer(failed=report)

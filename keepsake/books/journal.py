@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
 
@@ -25,24 +25,18 @@ from keepsake.books.entries import (
 from keepsake.books.files import NO_OWNER, Owner, RecordStore, pages
 from keepsake.errors import NoteRefused
 from keepsake.language.heard import given_by_me, given_to_me, heard, meant_for, own_words
-from keepsake.markdown_config import FileSettings, between
 from keepsake.prompt.script import about_memory
 
 DAYS = 60
 """The days that are looked at, the newest; older files stay, unread."""
+BUDGET = 150
+"""Tokens of a small prompt that the journal may fill."""
 SHARE = 12
 """The part of a chat model's prompt that the journal may fill, and the people: a twelfth each."""
 _ROUTINE, _TALK, _SEEN, _TO_ME, _GIVEN, _GIFT = 1, 2, 3, 4, 6, 7
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _LONG = (60, 160)
 """Characters from which on what was said matters one more, and one more again."""
-
-
-@dataclass(frozen=True, slots=True)
-class JournalConfig(FileSettings):
-    """How much of a prompt the journal may fill: ``vault/config/journal.md`` explains it."""
-
-    budget: int = between(150, high=100_000)
 
 
 class Journal:

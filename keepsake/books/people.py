@@ -28,16 +28,16 @@ from keepsake.books.files import (
     replace_file,
     unusable,
 )
-from keepsake.books.journal import JournalConfig
 from keepsake.books.person_page import PersonPage, parse_page, worked_in, written
 from keepsake.json_lines import in_json, parsed
 from keepsake.language.heard import key_of
 from keepsake.language.perception import MONTHS, fit_name, for_prompt, quoted
-from keepsake.markdown_config import between
 from keepsake.names import folder_name
 from keepsake.ports import Tokens
 
 FOLDER = "people"
+BUDGET = 300
+"""Tokens of a small prompt that lines about people may fill."""
 MOST_SHOWN, MOST_QUOTES = 6, 4
 """People of a room in a prompt, and what each confided, said or did last."""
 _LONGEST, _LONGEST_QUOTE = 2_000, 300
@@ -45,13 +45,6 @@ _WORKED_IN = ".worked_in.json"
 
 type May = Callable[[Iterable[int]], bool]
 """Whether the audience may hear what rests on the memories of those numbers."""
-
-
-@dataclass(frozen=True, slots=True)
-class PeopleConfig(JournalConfig):
-    """How much of a prompt people may fill: ``vault/config/people.md`` explains it."""
-
-    budget: int = between(300, high=100_000)
 
 
 class PeopleBook:

@@ -18,10 +18,10 @@ from keepsake.agent.settings import RecallConfig, SleepConfig, ThinkingConfig
 from keepsake.archive.integrity import check_lines
 from keepsake.archive.log import Archive
 from keepsake.archive.spill import Spill
-from keepsake.books.journal import Journal, JournalConfig
+from keepsake.books.journal import Journal
 from keepsake.books.kept_lines import Commitments, Pinned
 from keepsake.books.notes import NoteBook
-from keepsake.books.people import PeopleBook, PeopleConfig
+from keepsake.books.people import PeopleBook
 from keepsake.cli import own_game, processes
 from keepsake.cli.processes import Component
 from keepsake.errors import ConfigError, KeepsakeError
@@ -42,10 +42,8 @@ from keepsake.tasks import task_prompts
 
 LOADERS: Mapping[str, Callable[[Path], object]] = {
     "llm.md": lambda path: (model_profiles.load(path), load_embedder(path)),
-    "journal.md": JournalConfig.load,
     "models.md": load_catalogue,
     "memory_compaction.md": CompactionConfig.load,
-    "people.md": PeopleConfig.load,
     "recall.md": RecallConfig.load,
     "sleep.md": SleepConfig.load,
     "thinking.md": ThinkingConfig.load,

@@ -18,8 +18,6 @@ from typing import Any
 from keepsake.agent.settings import RecallConfig, SleepConfig, ThinkingConfig
 from keepsake.archive.log import Archive
 from keepsake.books.files import replace_file
-from keepsake.books.journal import JournalConfig
-from keepsake.books.people import PeopleConfig
 from keepsake.errors import ConfigError, KeepsakeError, refusing
 from keepsake.events.files import Filter, last, time_of
 from keepsake.markdown_config import FileSettings, parse, settings_of, with_settings
@@ -149,8 +147,6 @@ _FILES: Mapping[str, type[FileSettings]] = {
     "thinking": ThinkingConfig,
     "recall": RecallConfig,
     "sleep": SleepConfig,
-    "journal": JournalConfig,
-    "people": PeopleConfig,
 }
 """The files whose settings can be given to a simulation."""
 

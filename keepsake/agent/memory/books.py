@@ -18,9 +18,11 @@ from keepsake.archive.privacy import NOBODY, Audience, PrivateWords
 from keepsake.archive.records import Memory
 from keepsake.books.entries import JournalEntry, standing
 from keepsake.books.files import Owner
+from keepsake.books.journal import BUDGET as JOURNAL_BUDGET
 from keepsake.books.journal import SHARE, Journal, importance
 from keepsake.books.kept_lines import Commitments, Pinned
 from keepsake.books.notes import NoteBook
+from keepsake.books.people import BUDGET as PEOPLE_BUDGET
 from keepsake.books.people import PeopleBook, Telling
 from keepsake.books.people import lines as people_lines
 
@@ -84,9 +86,7 @@ class Books:
         ``about``: The identity of the person who is answered; empty if nobody is.
         """
         services = self._services
-        if not (budget := services.journal.current.budget):
-            return ()
-        budget = max(budget, services.chat_tokens // SHARE)
+        budget = max(JOURNAL_BUDGET, services.chat_tokens // SHARE)
 
         def may(entry: JournalEntry) -> bool:
             """What the window shows is to be read there; what is private is for nobody else."""
@@ -102,9 +102,7 @@ class Books:
     ) -> tuple[str, ...]:
         """What a prompt says of those who are with the agent."""
         services, hears = self._services, private.may_hear
-        if not (budget := services.people.current.budget):
-            return ()
-        budget = max(budget, services.chat_tokens // SHARE)
+        budget = max(PEOPLE_BUDGET, services.chat_tokens // SHARE)
         telling = Telling(
             services.clock.now(),
             services.tokens,

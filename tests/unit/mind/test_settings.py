@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 
 from keepsake.agent.settings import RecallConfig, SleepConfig, ThinkingConfig
-from keepsake.books.journal import JournalConfig
-from keepsake.books.people import PeopleConfig
 from keepsake.errors import ConfigError
 from keepsake.markdown_config import ConfigFile, FileSettings, between, fixed, merged, one_of, parse
 from keepsake.memory.config import CompactionConfig
@@ -20,8 +18,6 @@ from tests.sentences import table
 CONFIGS = {
     "memory_compaction": CompactionConfig,
     "thinking": ThinkingConfig,
-    "journal": JournalConfig,
-    "people": PeopleConfig,
     "recall": RecallConfig,
     "sleep": SleepConfig,
 }
