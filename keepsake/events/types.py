@@ -1,7 +1,6 @@
 """The events of the log: a dataclass for each kind, a JSON line for each event.
 
-``docs/events.md`` tells what each field means to whoever reads the log; the JSON schema
-beside it is made from the classes below (:mod:`keepsake.events.schema`).
+Who reads the log finds here what each field means; ``docs/events.md`` tells the rest.
 
 Nobody changes an event once it is made. It is not frozen, as a frozen dataclass of 32 fields takes
 five times as long to make (6 µs in place of 1.2), on the thread in which it happens.
