@@ -79,7 +79,7 @@ size: $(STAMP)  ## count lines, modules, patterns, settings
 	@$(BIN)/python -m tests.size
 
 lock: $(STAMP)  ## renew requirements.lock from pyproject.toml
-	@$(UV) pip compile pyproject.toml --all-extras --group village --group dev --universal \
+	@$(UV) pip compile pyproject.toml --all-extras --group dev --universal \
 		--python-version 3.12 --upgrade --generate-hashes --no-annotate --no-header \
 		--no-emit-index-url --quiet --output-file requirements.lock
 

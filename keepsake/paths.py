@@ -2,7 +2,7 @@
 
 Everything follows from environment variables, so that two copies can run side by
 side: ``KEEPSAKE_HOME``, ``KEEPSAKE_VAULT``, ``KEEPSAKE_PORT_BASE``, ``KEEPSAKE_LISTEN``,
-``KEEPSAKE_TLS_CERT`` and ``KEEPSAKE_TLS_KEY``, ``KEEPSAKE_DATABASE_URL``.
+``KEEPSAKE_DATABASE_URL``.
 """
 
 from __future__ import annotations
@@ -55,19 +55,10 @@ class Ports:
     telnet = _Port(0)  # players connect here
     web = _Port(1)  # web site and web client
     websocket = _Port(2)  # the web client's socket
-    telnet_tls = _Port(3)  # players connect here as well where there is a certificate
     web_internal = _Port(5)  # Portal to Server, loopback only, as all that follow
     amp = _Port(6)  # the same
     model = _Port(7)  # the embedded model server
     vectors = _Port(8)  # Chroma's server
-
-
-@dataclass(frozen=True, slots=True)
-class Certificate:
-    """What encrypted connections need, both as PEM."""
-
-    cert: Path  # the certificate, with those that vouch for it
-    key: Path  # its private key
 
 
 class _Path:
@@ -90,7 +81,6 @@ class Places:
     ports: Ports  # all TCP ports
     # the IPv4 address that players reach; internal ports stay on loopback
     listen: str = DEFAULT_LISTEN
-    certificate: Certificate | None = None  # for encrypted connections; None for plain ones
     # PostgreSQL's, with what may be a password; empty for SQLite in the home
     database_url: str = field(default="", repr=False)
 
@@ -135,9 +125,6 @@ def places(environ: Mapping[str, str] = os.environ) -> Places:
         vault=_folder(environ.get("KEEPSAKE_VAULT") or f"{base}/vault"),
         ports=Ports(_port_base(environ.get("KEEPSAKE_PORT_BASE") or f"{DEFAULT_PORT_BASE}")),
         listen=_listen(environ.get("KEEPSAKE_LISTEN", "")),
-        certificate=_certificate(
-            environ.get("KEEPSAKE_TLS_CERT", ""), environ.get("KEEPSAKE_TLS_KEY", "")
-        ),
         database_url=_database_url(environ.get(DATABASE_URL, "").strip()),
     )
 
@@ -226,12 +213,3 @@ def _database_url(given: str) -> str:
 def public_part(address: str) -> str:
     """The address of a database without user, password and options."""
     return re.sub(r"^(\w+://)[^@/]*@", r"\1", address).partition("?")[0]
-
-
-def _certificate(cert: str, key: str) -> Certificate | None:
-    if bool(cert) != bool(key):
-        raise KeepsakeError(
-            f"KEEPSAKE_TLS_{'CERT' if cert else 'KEY'} is set alone",
-            "Set KEEPSAKE_TLS_CERT and KEEPSAKE_TLS_KEY, or neither",
-        )
-    return Certificate(_folder(cert), _folder(key)) if cert else None

@@ -102,7 +102,7 @@ def forwarded_headers(request: Request) -> dict[bytes, bytes]:
     """Headers for the Server, in place of what the client says of itself."""
     peer = str(getattr(request.client, "host", ""))
     believed = peer in PROXIES  # a proxy on this machine
-    encrypted = request.isSecure() or (believed and request.getHeader(_PROTO) == b"https")
+    encrypted = believed and request.getHeader(_PROTO) == b"https"
     given = request.requestHeaders.getRawHeaders(_FOR, []) if believed else []
     return {
         _FOR: visitor(peer, b",".join(given).decode("latin-1")).encode("latin-1"),

@@ -160,10 +160,8 @@ def end(found: Iterable[Running], patience: float = TERMINATE_SECONDS) -> None:
 def ports_of(here: Places) -> dict[str, tuple[str, int]]:
     """All ports of this copy, by what they are for: address and number."""
     ports = here.ports
-    encrypted = {"telnet over TLS": (here.listen, ports.telnet_tls)} if here.certificate else {}
     return {
         "telnet": (here.listen, ports.telnet),
-        **encrypted,
         "web": (here.listen, ports.web),
         "web socket": (here.listen, ports.websocket),
         "internal web": (LOOPBACK, ports.web_internal),

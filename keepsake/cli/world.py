@@ -103,8 +103,6 @@ def launch(here: Places, operation: str, say: Say) -> None:
     # Containers often forbid Python its byte code; each process of a world then compiles two
     # thousand modules anew, which is more than half of a start.
     environ = {name: value for name, value in os.environ.items() if name != NO_BYTE_CODE}
-    if tls := here.certificate:
-        environ |= {"KEEPSAKE_TLS_CERT": str(tls.cert), "KEEPSAKE_TLS_KEY": str(tls.key)}
     environ |= {"KEEPSAKE_HOME": str(here.home), "KEEPSAKE_VAULT": str(here.vault)}
     environ |= {DATABASE_URL: here.database_url, "PYTHONUNBUFFERED": "1"}
     lines: list[str] = []
@@ -215,11 +213,9 @@ def end_all(here: Places, say: Say = lambda _: None) -> None:
 def doors(here: Places) -> dict[str, str]:
     """How people come into the world."""
     host = "localhost" if here.listen in ("127.0.0.1", "0.0.0.0") else here.listen
-    web = f"{'https' if here.certificate else 'http'}://{host}:{here.ports.web}"
-    encrypted = {"with TLS": f"{host}, port {here.ports.telnet_tls}"} if here.certificate else {}
+    web = f"http://{host}:{here.ports.web}"
     return {
         "telnet": f"telnet {host} {here.ports.telnet}",
-        **encrypted,
         "web": f"{web}/webclient/",
         "dashboard": f"{web}/agents/ (as admin)",
         "admin": f"{ADMIN}, password in {here.admin_password}",

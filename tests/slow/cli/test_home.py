@@ -1,4 +1,4 @@
-"""The folders of a copy, its lock, ports, secrets, settings, certificate and processes."""
+"""The folders of a copy, its lock, ports, secrets, settings and processes."""
 
 import json
 import os
