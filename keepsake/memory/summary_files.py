@@ -68,17 +68,6 @@ class SummaryFolder:
             raise ValueError(f"{path}: its front matter has no compaction number")
         return SummaryFile(path, text, step, edited=post.get("digest") != _digest(text))
 
-    def edit(self, tier: Tier, text: str) -> None:
-        """Put other words into the file, as a person would: the front matter tells that it was.
-
-        Raises:
-            OSError: It is not there, or cannot be written.
-        """
-        path = self.path(tier)
-        post = frontmatter.loads(path.read_text(encoding="utf-8"))
-        post.content = text.strip()
-        replace_file(path, frontmatter.dumps(post, sort_keys=False) + "\n")
-
     def write(self, tier: Tier, state: SummaryState, step: int, *, keep: bool = False) -> str:
         """Put a summary into the file of its tier, or take away the file of one that is not.
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import timedelta
 from queue import Empty, SimpleQueue
 from typing import Any
 
 from django.http import HttpRequest
 from ninja import Router
-from pydantic import AwareDatetime, BaseModel, ConfigDict, StrictStr
+from pydantic import BaseModel, ConfigDict, StrictStr
 
 from keepsake.agent.agent_log import log
 from keepsake.agent.mind import Mind, Tended
-from keepsake.archive.records import Tier
 from keepsake.contrib.evennia.agents import AgentMixin
 from keepsake.contrib.evennia.audit import AUDIT, LONGEST, keep
 from keepsake.contrib.evennia.commands.compaction import compacted, taken_back
@@ -50,15 +48,6 @@ class NoteText(_Body):
     """A new note, or what to add to one."""
 
     title: StrictStr
-    text: StrictStr
-
-
-class SummaryEdit(_Body):
-    """All new words of a summary."""
-
-    kind: Tier
-    at: AwareDatetime
-    """When the summary that is changed was written, as it was shown: another is left alone."""
     text: StrictStr
 
 
@@ -139,27 +128,6 @@ def note(request: HttpRequest, number: int, body: NoteText) -> Done:
         return f"Written into the note {made.title}"
 
     return _kept(request, number, f"note {body.title!r} = {body.text!r} for", work)
-
-
-@router.post(f"{ONE}/summary", response=_RESPONSES)
-def summary(request: HttpRequest, number: int, body: SummaryEdit) -> Done:
-    """Change a summary in its file, as a person would, and have that taken over."""
-
-    def work(mind: Mind) -> str:
-        if not body.text.strip():
-            raise KeepsakeError("A summary has words", "To be rid of it, undo the compaction")
-        memory = mind.memory.memory
-        memory.adopt_edits()  # what somebody has just written into the file is not written over
-        context = memory.context()
-        found = context.longterm if body.kind is Tier.LONGTERM else context.recent
-        # The API shows milliseconds.
-        if found is None or abs(found.time - body.at) >= timedelta(milliseconds=1):
-            raise KeepsakeError("Another summary stands there by now", "Load it, and change that")
-        mind.memory.summaries.edit(body.kind, body.text)
-        notes = memory.adopt_edits()
-        return "; ".join(notes) or "Written into its file, which the next compaction takes over"
-
-    return _kept(request, number, f"change the {body.kind} summary of", work)
 
 
 # -- who did it

@@ -20,7 +20,6 @@ WRITING = {
     "/pin": {"text": "Tom keeps bees."},
     "/unpin": {"text": "1"},
     "/note": {"title": "well", "text": "The cup lies there."},
-    "/summary": {"kind": "recent", "at": "2026-05-04T12:00:00Z", "text": "Nothing happened."},
 }
 """What builders may change from the page, with a body for each."""
 _DOCUMENT = json.loads(json.dumps(api.get_openapi_schema()))

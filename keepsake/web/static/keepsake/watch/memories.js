@@ -1,7 +1,7 @@
 /* Memories in rows, summaries folded to a line with the memories under them, and what recall finds. */
 
 import { bar } from "./agent_state.js";
-import { act, actForm, field, get } from "./api.js";
+import { get } from "./api.js";
 import { prose } from "./book.js";
 import { announce, count, el, fill, many, time } from "./dom.js";
 
@@ -9,8 +9,8 @@ const PAGE = 50;
 const LIMIT = 20;
 export const TIERS = { longterm: "Long-term summary", recent: "Short-term summary" };
 
-/** A summary of the agent with that number, as that compaction left it; `changed()` once it was changed here. */
-export function summaryFold(id, summary, compaction, changed) {
+/** A summary of the agent with that number, as that compaction left it. */
+export function summaryFold(id, summary, compaction) {
   const under = el("div", { class: "under" });
   const make = () => under.hasChildNodes() || fill(under, memoriesFold(id, summary.first, summary.last));
   const details = el("details", {
@@ -20,15 +20,8 @@ export function summaryFold(id, summary, compaction, changed) {
   el("summary", { "data-opens": true }, el("b", {}, `${TIERS[summary.tier]} of memories ${summary.first}–${summary.last}`), " ",
     el("small", {}, time(summary.time), ` · compaction ${compaction} · ${many(summary.tokens_after, "token")}`,
       summary.model ? ` · by ${summary.model}` : "")),
-  prose(summary.text || "(empty)"),
-  editForm(id, summary, changed), under);
+  prose(summary.text || "(empty)"), under);
   return details;
-}
-
-/** Other words for a summary that stands; the words of before stay in the archive. */
-function editForm(id, { tier: kind, time: at, text }, changed) {
-  const words = () => field("Its words", "text", { lines: 12, value: text, most: 8000 });
-  return actForm("Change this summary", words, (said) => act(id, "summary", { ...said, kind, at }), changed);
 }
 
 /** Memories word for word, folded to a line, and asked for when it is opened. */

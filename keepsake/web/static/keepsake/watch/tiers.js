@@ -109,18 +109,11 @@ export class Tiers {
     this.#mark(part);
     fill(this.page,
       el("h3", {}, `${NAMES[part.tier][0].toUpperCase()}${NAMES[part.tier].slice(1)}`),
-      part.summary ? summaryFold(this.id, part.summary, this.#tiers.compaction, () => this.#changed(part.tier)) : null,
+      part.summary ? summaryFold(this.id, part.summary, this.#tiers.compaction) : null,
       this.#turns(part, start, last),
       el("ol", { class: "memories" }, memoryRows(found, { mark, ids: true })),
       this.#turns(part, start, last));
     announce(`Memories ${start} to ${last}.`);
-  }
-
-  /** Its summary was changed here: show it as it stands now. */
-  async #changed(tier) {
-    await this.load();
-    const part = this.#parts().find((each) => each.tier === tier);
-    if (part) await this.#open(part);
   }
 
   #mark(part) {
