@@ -118,7 +118,13 @@ class Embedder(Protocol):
 
 
 class Tokens(Protocol):
-    """Knows what a text costs in a prompt; quick, and safe in any thread."""
+    """Knows what a text costs in a prompt; quick, and safe in any thread.
+
+    Attributes:
+        factor: Changes whenever the costs of texts change.
+    """
+
+    factor: float
 
     def of(self, text: str) -> int:
         """Tokens of ``text`` as a line."""

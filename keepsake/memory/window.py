@@ -57,6 +57,11 @@ class Window:
         self._through = self._looked = 0
         # the memories up to the boundary, and what they are masked
         self._masked: tuple[tuple[Memory, ...], tuple[Memory, ...]] = ((), ())
+        # what was in the prompt last, and what that was made of
+        self._made_of: tuple[object, ...] = ()
+        self._context = MemoryContext(None, None, (), ())
+        # the memories that were counted last, their tokens, and the factor of the estimate
+        self._counted: tuple[tuple[Memory, ...], int, float] = ((), 0, 0.0)
 
     def count(self, *parts: Memory | str) -> int:
         """Tokens of memories, as lines of a prompt, and of the lines of texts."""
@@ -79,11 +84,16 @@ class Window:
                 kept = self._preserved(config)
                 # Never back: what was shown masked once stays so, and the head of the prompt.
                 self._through = max(self._through, (last - kept) // masking.STEP * masking.STEP)
-        head = tuple(memory for memory in window if memory.number <= self._through)
-        if head != self._masked[0]:  # mostly the same objects, which compare at once
-            self._masked = head, masking.mask(head, self._through, self.matters)
-        shown = (*self._masked[1], *window[len(head) :])
-        return MemoryContext(state.longterm, state.recent, window, shown, state.standing)
+        if (
+            made_of := (window, self._through, state)
+        ) != self._made_of:  # mostly the same objects, which compare at once
+            head = tuple(memory for memory in window if memory.number <= self._through)
+            if head != self._masked[0]:
+                self._masked = head, masking.mask(head, self._through, self.matters)
+            shown = (*self._masked[1], *window[len(head) :])
+            self._made_of, summaries = made_of, (state.longterm, state.recent)
+            self._context = MemoryContext(*summaries, window, shown, state.standing)
+        return self._context
 
     def mask_as_far_as_it_goes(self) -> None:
         """Let the first rung do all it can, when the prompt is to change anyhow."""
@@ -107,8 +117,18 @@ class Window:
         """What the prompt costs."""
         context, budget = self.context(), self._host.config().budget
         summaries = self.count(*(e.text for e in (context.longterm, context.recent) if e))
-        window = self.count(*context.shown)
+        window = self._shown(context.shown)
         return Load(self.overhead + summaries + window, summaries, window, budget)
+
+    def _shown(self, memories: tuple[Memory, ...]) -> int:
+        """Tokens of the window; those of the memories that it had before are not counted again."""
+        known, cost, factor = self._counted
+        if factor != self.tokens.factor or memories[: len(known)] != known:
+            known, cost = (), 0
+        factor = self.tokens.factor
+        cost += self.count(*memories[len(known) :])
+        self._counted = memories, cost, factor
+        return cost
 
     def snapshot(self, context: MemoryContext) -> MemorySnapshot:
         """A context, weighed memory by memory, for a plan; takes long, and needs no lock."""

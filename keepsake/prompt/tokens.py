@@ -26,6 +26,7 @@ _LEAST, _MOST = 0.9 * _TOKENS_PER_PIECE, 4.0
 prompt, or leave out what it had cached."""
 _PIECES_THAT_CONVINCE = 2000
 _TRUST = 0.5
+_STEP = 0.01
 
 
 def estimate_tokens(text: str) -> int:
@@ -49,11 +50,12 @@ class Heuristic:
     Safe in any thread.
 
     Attributes:
-        factor: Tokens a piece, as the server's figures so far have it.
+        factor: Tokens a piece, as the server's figures so far have it, in steps: while it is the
+            same, what was counted need not be counted again.
     """
 
     def __init__(self) -> None:
-        self.factor = _TOKENS_PER_PIECE
+        self.factor = self._exact = _TOKENS_PER_PIECE
         self._lock = threading.Lock()
 
     def of(self, text: str) -> int:
@@ -79,4 +81,6 @@ class Heuristic:
             number = estimated / self.factor
             seen = min(max(tokens / number, _LEAST), _MOST)
             weight = _TRUST * min(1.0, number / _PIECES_THAT_CONVINCE)
-            self.factor += weight * (seen - self.factor)
+            self._exact += weight * (seen - self._exact)
+            if abs(self._exact - self.factor) > _STEP * self.factor:
+                self.factor = self._exact

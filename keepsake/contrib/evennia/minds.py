@@ -8,9 +8,11 @@ They are opened at a start, some milliseconds each, or when somebody first asks 
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Collection
+from functools import cache, partial
 from typing import Any
 
+from django.db.models.signals import post_delete, post_save
 from evennia.objects.models import ObjectDB
 from evennia.objects.objects import DefaultCharacter, DefaultRoom
 from twisted.internet.task import LoopingCall
@@ -114,7 +116,20 @@ def _tick() -> None:
         runtime().workers.submit(lambda: list(map(Mind.look, minds)))
 
 
+@cache
 def known_names() -> frozenset[str]:
     """The names of all people and places. Recall treats a mention of one as more than a word."""
     families = (kind.objects.all_family() for kind in (DefaultCharacter, DefaultRoom))
     return frozenset(n for each in families for n in each.values_list("db_key", flat=True))
+
+
+def _names_changed(
+    sender: type, *, created: bool = True, update_fields: Collection[str] | None = None, **_: object
+) -> None:
+    """Something was saved or deleted: have the names looked up anew if it may be one of them."""
+    if issubclass(sender, ObjectDB) and (created or "db_key" in (update_fields or ("db_key",))):
+        known_names.cache_clear()
+
+
+for _change in (post_save, post_delete):
+    _change.connect(_names_changed)

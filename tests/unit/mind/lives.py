@@ -41,6 +41,8 @@ EVENING = datetime(2026, 5, 4, 20, 0, tzinfo=UTC)
 class WordTokens:
     """Counts a token for every word and one for the line end, so that sums can be done by head."""
 
+    factor = 1.0
+
     def of(self, text: str) -> int:
         return len(text.split()) + 1
 
