@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-import textwrap
 import time
-from typing import Any
 
 from evennia.accounts.models import AccountDB
-from evennia.commands.default import help as default
 from twisted.python.failure import Failure
 
 from keepsake.agent.runtime import runtime
@@ -31,39 +28,12 @@ from world.deed.progress import DEEDS, doers, progress, records
 from world.scenes import read_scenes, scenes
 
 SHOWN = 30
-_BUILDERS = ("admin", "agents", "building", "system")
-"""Categories of help that are not for players."""
 _UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _FOR = re.compile(
     r"(?P<name>.+?)\s+for\s+(?P<number>\d{1,4})\s*(?P<unit>[mhdw])\w*\s*(?::\s*(?P<why>.*))?$", re.I
 )
 
-type _Topics = dict[str, list[str]]
 type _Files = tuple[Atlas, dict[str, WorldDeed]]
-
-
-class CmdHelp(default.CmdHelp):
-    """Evennia's help, whose index begins with what players need, and whose lines are wrapped."""
-
-    def format_help_entry(self, topic: str = "", help_text: str = "", **kwargs: Any) -> str:
-        """One topic, as wide as the client's window."""
-        width, lines = self.client_width(), help_text.splitlines()
-        lines = [textwrap.fill(e, width, subsequent_indent="    " * (e[:1] == " ")) for e in lines]
-        return str(super().format_help_entry(topic, "\n".join(lines), **kwargs))
-
-    def format_help_index(self, cmds: _Topics, topics: _Topics, **kwargs: Any) -> str:
-        """The index: players' commands, then the builders', each with its ``@``."""
-        theirs = {c: [f"@{key.lstrip('@')}" for key in cmds.pop(c)] for c in _BUILDERS if c in cmds}
-        told = {c: topics.pop(c) for c in _BUILDERS if c in topics}
-        shown = str(super().format_help_index(cmds, topics, **kwargs))
-        if theirs or told:
-            kwargs["click_topics"] = self.client_width() > 60  # narrow lines cut the links
-            below = super().format_help_index(theirs, told, **kwargs)
-            shown += f"\n\n|wFor builders|n (see |whelp @agent|n, also for |w@why|n)\n{below}"
-        return shown.lstrip()
-
-
-CmdHelp.__doc__ = default.CmdHelp.__doc__  # the docstring is the help in the game
 
 
 class CmdDeed(BuilderCommand):

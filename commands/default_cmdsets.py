@@ -49,7 +49,7 @@ class CharacterCmdSet(default_cmds.CharacterCmdSet):
         super().at_cmdset_creation()
         for command in _NOT_HERE:
             self.remove(command())
-        for command in (*PLAYER_COMMANDS, *BUILDER_COMMANDS, builders.CmdHelp, moving.CmdNoMatch):
+        for command in (*PLAYER_COMMANDS, *BUILDER_COMMANDS, moving.CmdNoMatch):
             self.add(command())
         self.add(CmdSetAgents)
         for each in speech.social_commands():
@@ -68,7 +68,7 @@ class AccountCmdSet(default_cmds.AccountCmdSet):
             self.remove(command())
         for command in (account.CmdIC, account.CmdOOC, account.CmdSessions):
             self.add(command(locks="cmd:perm(Builder)"))
-        for command in (people.CmdWho, manners.CmdPage, builders.CmdHelp):
+        for command in (people.CmdWho, manners.CmdPage):
             self.add(command())
 
 
