@@ -50,12 +50,7 @@ class TestWhy(WhyWorld):
 
     def test_what_led_to_an_act_down_to_the_raw_memories(self):
         self.says(*FACTS, *CHATTER)
-        recent = self.mind.memory.context().recent
-        assert recent is not None
         self.asks("Where does my brother Edwin mend nets?", "say In Ostrey, he mends nets. | kind")
-        deep = self.why("@why/deep Mira")
-        for line in recent.text.splitlines():
-            assert line in deep
         shown = self.why()
         for part in table("what led to an act"):
             assert part in shown

@@ -40,7 +40,6 @@ _ACTIONS = (
     *("rules", "sleep", "wake"),
 )
 _OPTIONS = {
-    "deep": "why",
     "drop": "rules",
     "remove": "pin",
     "undo": "compaction",
@@ -67,7 +66,7 @@ class CmdAgent(BuilderCommand):
       @agent/wake <name>                  it wakes, and is no longer tired
      |wIts mind|n
       @agent/why <name> [<n>]             why it did its last act, or the n-th
-                                          last; |w/why/deep|n: whole texts
+                                          last
       @agent/recall <name> = <words>      what it finds, with scores
       @agent/memories <name> [65-128]     its memories, word for word
       @agent/compaction <name> [<n>]      its compactions, or one of them with

@@ -26,9 +26,9 @@ from keepsake.prompt.sections import Costs, chart
 from keepsake.recall.documents import DocumentKind, Hit
 
 FEW = 5
-"""Sentences and memories that are shown where all were not asked for."""
+"""Sentences of a summary, and memories under it, that are shown."""
 _LONGEST = 200
-"""Characters of a memory under a summary, where it is not shown whole."""
+"""Characters of a memory under a summary that are shown."""
 _LOG_SECONDS = 1.0
 """How long the event log may take to write down what has just happened."""
 HITS = 12
@@ -44,18 +44,17 @@ def view(query: Query) -> Callable[[], str]:
     n, agent, archive = query.number(1), query.agent, query.mind.memory.memory.archive
     name, number = agent.key, agent.id
     folder, now, log = runtime().places.events, runtime().clock.now(), runtime().event_log
-    deep = "deep" in query.options
 
     def work() -> str:
         if log is not None:  # the act that has just been done is written down
             log.flush(_LOG_SECONDS)
         found = why_did(folder, archive, name, number, n)
-        return told(found, now, deep=deep)
+        return told(found, now)
 
     return work
 
 
-def told(why: Why, now: datetime, *, deep: bool = False) -> str:
+def told(why: Why, now: datetime) -> str:
     """All of it in words, as a builder sees it."""
     prompt = f", prompt {why.thought.prompt}" if why.thought and why.thought.prompt else ""
     event = f"|x              event {why.seq} of the log{prompt}|n"
@@ -64,8 +63,8 @@ def told(why: Why, now: datetime, *, deep: bool = False) -> str:
             *_act(why, now),
             *_cause(why),
             *_recalled(why.recalled),
-            *_summaries(why, deep=deep),
-            *_under(why.under, deep=deep),
+            *_summaries(why),
+            *_under(why.under),
             *_guards(why),
             *((*_cost(why.thought), event) if why.thought else ()),
             *(f"|yNote:|n {plain(each)}." for each in why.missing),
@@ -115,7 +114,7 @@ def _title(found: PromptSource) -> str:
     return f"|y{plain(found.kind)} {found.n}|n{of}"
 
 
-def _summaries(why: Why, *, deep: bool) -> Iterator[str]:
+def _summaries(why: Why) -> Iterator[str]:
     if why.window is not None:
         first, last = why.window
         window = f"memories {first}-{last}" if first <= last else "nothing"
@@ -127,33 +126,29 @@ def _summaries(why: Why, *, deep: bool) -> Iterator[str]:
             f"|wLeant on|n     its {_SUMMARIES[each.tier]} of compaction {each.compaction} "
             f"(memories {each.first}-{each.last}, {author_of(each.model)})"
         )
-        yield from _summary(each, deep=deep)
+        yield from _summary(each)
 
 
-def _summary(leant: SummaryBasis, *, deep: bool) -> Iterator[str]:
-    if deep:
-        yield from (f"    {plain(line)}" for line in leant.text.splitlines())
-        return
+def _summary(leant: SummaryBasis) -> Iterator[str]:
     if not leant.told:
         yield "    |xno sentence of it shares a word with the act|n"
     for sentence in leant.told[:FEW]:
         yield f"    {plain(shortened(sentence, 300))}"
     if len(leant.told) > FEW:
-        yield f"    |xand {len(leant.told) - FEW} more such sentences: @why/deep|n"
+        more = f"and {len(leant.told) - FEW} more such sentences: @compaction"
+        yield f"    |x{more} {leant.compaction}|n"
 
 
-def _under(found: tuple[MemoryBasis, ...], *, deep: bool) -> Iterator[str]:
+def _under(found: tuple[MemoryBasis, ...]) -> Iterator[str]:
     if not found:
         return
-    shown = found if deep else found[:FEW]
     yield "|wUnder that|n   memories that share words with the act, the most telling first"
-    for each in shown:
-        whole = each.memory
-        short = replace(whole, text=shortened(" ".join(whole.text.split()), _LONGEST))
-        (_, line) = memory_lines([whole if deep else short])
+    for each in found[:FEW]:
+        text = shortened(" ".join(each.memory.text.split()), _LONGEST)
+        (_, line) = memory_lines([replace(each.memory, text=text)])
         yield f"{line}  |x[{plain(', '.join(each.shared))}]|n"
-    if len(found) > len(shown):
-        yield f"    |xand {len(found) - len(shown)} more: @why/deep|n"
+    if len(found) > FEW:
+        yield f"    |xand {len(found) - FEW} more|n"
 
 
 def _guards(why: Why) -> Iterator[str]:
