@@ -2,7 +2,7 @@
 # `make help` lists what there is.
 
 .DEFAULT_GOAL := help
-.PHONY: help run stop status reload logs doctor test test-all test-slow test-postgres lint format bench size lock clean install
+.PHONY: help run stop status reload logs doctor test test-all test-slow test-postgres test-scale lint format bench size lock clean install
 
 # The first Python that is new enough; the plain name first, so that pyenv and
 # .python-version decide where they are in use. pyenv's own folder last: its plain names
@@ -20,6 +20,7 @@ STAMP := $(VENV)/installed
 # tests/conftest.py, in which the long ones come before the short.
 WORKERS ?= 2
 SIDE_BY_SIDE := --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
+LITELLM := $(CURDIR)/.venv-litellm
 # uv from PATH if it works there (a shim may not), else one of our own.
 UV ?= $(shell uv --version >/dev/null 2>&1 && echo uv || echo $(BIN)/uv)
 # uv takes the interpreter it is given and never fetches one.
@@ -63,6 +64,16 @@ test-slow: $(STAMP)  ## what `make test` leaves out, and some of a world on Post
 	@$(BIN)/python -m tests.postgres $(BIN)/python -m pytest $(SIDE_BY_SIDE) tests/slow \
 		tests/world/test_agents.py tests/world/test_throttle.py tests/world/test_web_api.py
 
+test-scale: $(LITELLM)/bin/litellm  ## two worlds that share PostgreSQL, Chroma and LiteLLM
+	@KEEPSAKE_LITELLM=$< $(BIN)/python -m tests.postgres $(BIN)/python -m pytest \
+		tests/slow/cli/test_past_one_machine.py
+
+# 600 MB, so not for everybody; one version, because what a gateway sees are the prompts.
+$(LITELLM)/bin/litellm: $(STAMP)
+	@echo "Installing LiteLLM's proxy into $(LITELLM)"
+	@$(BIN)/python -m venv --clear $(LITELLM)
+	@$(UV) pip install --quiet --python $(LITELLM)/bin/python 'litellm[proxy]==1.108.7'
+
 lint: $(STAMP)  ## ruff and mypy
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -84,7 +95,7 @@ lock: $(STAMP)  ## renew requirements.lock from pyproject.toml
 		--no-emit-index-url --quiet --output-file requirements.lock
 
 clean:  ## remove the virtual environment and the caches, not the world
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
+	rm -rf $(VENV) $(LITELLM) .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
 
 install: $(STAMP)  ## the virtual environment alone
 

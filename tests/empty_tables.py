@@ -11,11 +11,12 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from keepsake.paths import REPOSITORY, Places, Ports
+from keepsake.paths import REPOSITORY, Places, Ports, places
 
 _MIGRATE = """
 import django, gc
@@ -55,14 +56,17 @@ def lay_tables_for_labs(tables: Path, home: Path) -> None:
 def _migrate(folder: Path) -> Path:
     """Make the tables as a first start does; returns their file."""
     here = Places(folder / "home", folder / "vault", Ports())
-    here.logs.mkdir(parents=True)
-    environ = {
-        **os.environ,
-        "KEEPSAKE_HOME": str(here.home),
-        "KEEPSAKE_VAULT": str(here.vault),
-        "DJANGO_SETTINGS_MODULE": "game.server.conf.settings",
-    }
-    subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", _MIGRATE], cwd=REPOSITORY, env=environ, check=True
-    )
+    migrate({"KEEPSAKE_HOME": str(here.home), "KEEPSAKE_VAULT": str(here.vault)})
     return here.database
+
+
+def migrate(environ: Mapping[str, str]) -> None:
+    """Make the tables of a copy with that environment."""
+    settings = {"DJANGO_SETTINGS_MODULE": "game.server.conf.settings"}
+    places(environ).logs.mkdir(parents=True, exist_ok=True)
+    subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", _MIGRATE],
+        cwd=REPOSITORY,
+        env={**os.environ, **environ, **settings},
+        check=True,
+    )

@@ -62,12 +62,15 @@ def cluster() -> Iterator[str]:
             yield f"postgresql://{_USER}@/postgres?host={folder}"
 
 
-def new_database(address: str, name: str) -> str:
-    """Make a database beside that of an address; returns the address of the new one."""
+def new_database(address: str, name: str, like: str = "template1") -> str:
+    """Make a database beside that of an address; returns the address of the new one.
+
+    It begins as a copy of another, to which nobody is connected.
+    """
     import psycopg  # noqa: PLC0415 - not before the cluster is wanted
 
     with psycopg.connect(address, autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}"'.encode())
+        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{like}"'.encode())
     head, _, host = address.rpartition("?")
     return f"{head.rpartition('/')[0]}/{name}?{host}"
 

@@ -3,7 +3,8 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 from keepsake.cli import processes
 from keepsake.paths import REPOSITORY, Places, places
+from tests import postgres
 from tests.free_ports import free_base
 from tests.unit.lab.in_process import OURS, Ran, keepsake
 
@@ -74,3 +76,22 @@ def copy(tmp_path: Path) -> Iterator[Copy]:
     made = make_copy(tmp_path)
     yield made
     end(made)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[str]:
+    """The cluster of this run of tests, or one of a module's own."""
+    if postgres.programs() is None:
+        pytest.skip("PostgreSQL is not installed")
+    with ExitStack() as stack:
+        yield os.environ.get(postgres.TEST_DATABASE) or stack.enter_context(postgres.cluster())
+
+
+@pytest.fixture(scope="module")
+def database(cluster: str) -> Callable[..., str]:
+    """Makes an empty database, or one like another that it made; its address."""
+
+    def make(name: str, *like: str) -> str:
+        return postgres.new_database(cluster, *(f"{each}-{os.getpid()}" for each in (name, *like)))
+
+    return make

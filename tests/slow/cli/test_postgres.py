@@ -4,10 +4,8 @@ The copy below lives through the tests in order.
 """
 
 import json
-import os
 import re
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -18,7 +16,6 @@ from keepsake.cli.processes import Component
 from keepsake.database import database_settings, shown
 from keepsake.errors import KeepsakeError
 from keepsake.paths import DATABASE_URL, places, prepare
-from tests import postgres
 from tests.fakes.model_server import llm_page
 from tests.sentences import table
 from tests.slow.cli.conftest import Copy, end, make_copy
@@ -26,21 +23,6 @@ from tests.slow.e2e.players import Player
 from tests.unit.llm.conftest import until
 
 ABSENT = "postgresql://anneke:hush@127.0.0.1:1/world"
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[str]:
-    """The cluster of this run of tests, or one of this module's own."""
-    if postgres.programs() is None:
-        pytest.skip("PostgreSQL is not installed")
-    with ExitStack() as stack:
-        yield os.environ.get(postgres.TEST_DATABASE) or stack.enter_context(postgres.cluster())
-
-
-@pytest.fixture(scope="module")
-def database(cluster):
-    """The address of an empty database, made for whoever asks."""
-    return lambda name: postgres.new_database(cluster, f"{name}-{os.getpid()}")
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,201 @@
+"""Two worlds that share what one machine no longer carries, each engine a real one.
+
+PostgreSQL has their games, one Chroma server their vectors, and one LiteLLM proxy stands in front
+of two model servers. Without LiteLLM, which ``make test-scale`` installs, they ask a model server
+themselves, and the last test is left out.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from keepsake.cli import processes
+from keepsake.models.embedders import MiniLMEmbedder
+from keepsake.paths import DATABASE_URL, REPOSITORY
+from keepsake.recall.agent_index import WORDS
+from keepsake.recall.chroma import Chroma
+from keepsake.recall.words import WordIndex
+from tests.empty_tables import migrate
+from tests.fakes.model_server import FakeModelServer, llm_page
+from tests.free_ports import free_base
+from tests.slow.cli.conftest import Copy, end, make_copy
+from tests.slow.e2e.players import Player
+from tests.slow.e2e.running import change
+from tests.unit.llm.conftest import until
+
+LITELLM = os.environ.get("KEEPSAKE_LITELLM", "")
+"""The program ``litellm``, where it is installed."""
+CHAT = "/v1/chat/completions"
+KEY = "sk-a-long-random-word"
+TOLD = {
+    "Anneke": "My sister Liesbet drowned three winters ago.",
+    "Bertil": "A red cow ate my hat at midsummer.",
+}
+"""What each world's player tells Mira."""
+
+
+@contextmanager
+def serving(*command: object, alive: str, log: Path, **environ: str) -> Iterator[None]:
+    """A server of others, from when it answers to when it is killed."""
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            [*map(str, command)], stdout=output, stderr=output, env={**os.environ, **environ}
+        )
+
+    def answers() -> bool:
+        assert process.poll() is None, log.read_text()
+        try:
+            return httpx.get(alive, timeout=5, trust_env=False).is_success
+        except httpx.HTTPError:
+            return False
+
+    try:
+        until(answers)
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
+def speaks(server: str) -> Callable[[str], str]:
+    """Answers that nobody gave before."""
+    numbers = itertools.count(1)
+    return lambda _: f"That is {server} answer {next(numbers)}."
+
+
+@pytest.fixture(scope="module")
+def models() -> Iterator[list[FakeModelServer]]:
+    made = [FakeModelServer(models=["gemma"], script=speaks(name)) for name in ("ebb", "flood")]
+    yield made
+    for each in made:
+        each.close()
+
+
+@pytest.fixture(scope="module")
+def gateway(models, tmp_path_factory) -> Iterator[str]:
+    """LiteLLM with the file that docs/models.md shows; a model server where there is none."""
+    if not LITELLM:
+        yield f"host={models[0].address} model=gemma"
+        return
+    page = (REPOSITORY / "docs" / "models.md").read_text(encoding="utf-8")
+    config = page.partition("```yaml\n")[2].partition("```")[0]
+    for shown, each in zip(("10.0.0.5:8080", "10.0.0.6:8080"), models, strict=True):
+        config = config.replace(shown, f"127.0.0.1:{each.port}")
+    folder, port = tmp_path_factory.mktemp("gateway"), free_base()
+    (folder / "litellm.yaml").write_text(config)
+    command = [LITELLM, "--config", folder / "litellm.yaml", "--host", "127.0.0.1", "--port", port]
+    address = f"http://127.0.0.1:{port}"
+    environ = {"LITELLM_MASTER_KEY": KEY, "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+    alive = f"{address}/health/liveliness"
+    with serving(*command, alive=alive, log=folder / "log", **environ):
+        yield f"host={address} model=village"
+
+
+@pytest.fixture(scope="module")
+def chroma(tmp_path_factory) -> Iterator[str]:
+    folder, port = tmp_path_factory.mktemp("chroma"), free_base()
+    address = f"http://127.0.0.1:{port}"
+    command = [Path(sys.executable).with_name("chroma"), "run", "--path", folder / "data"]
+    command += ["--host", "127.0.0.1", "--port", port]
+    with serving(*command, alive=f"{address}/api/v2/heartbeat", log=folder / "log"):
+        yield address
+
+
+@pytest.fixture(scope="module")
+def worlds(database, gateway, chroma, tmp_path_factory) -> Iterator[dict[str, Copy]]:
+    """A world for each player, by the player's name."""
+    made = dict[str, Copy]()
+    migrate(
+        make_copy(tmp_path_factory.mktemp("tables"), **{DATABASE_URL: database("tables")}).environ
+    )
+    for name in TOLD:
+        urls = {DATABASE_URL: database(name, "tables"), "KEEPSAKE_OPENAI_API_KEY": KEY}
+        copy = made[name] = make_copy(tmp_path_factory.mktemp(name), **urls)
+        shutil.copytree(REPOSITORY / "vault" / "config", copy.here.config)
+        page = llm_page(agent=f"provider=openai {gateway}", summarizer="provider=extractive")
+        (copy.here.config / "llm.md").write_text(page)
+        change(copy, "recall.md", "**chroma**: child", f"**chroma**: {chroma}")
+    try:
+        with ThreadPoolExecutor() as both:
+            started = [*both.map(lambda copy: copy.process("start"), made.values())]
+        assert [each.returncode for each in started] == [0, 0], started
+        yield made
+    finally:
+        for copy in made.values():
+            end(copy)
+
+
+@pytest.fixture(scope="module")
+def players(worlds) -> Iterator[dict[str, Player]]:
+    made = {name: Player.new(copy, name) for name, copy in worlds.items()}
+    for player in made.values():
+        player.see("The Kettle", "Here:")
+    yield made
+    for player in made.values():
+        player.leave()
+
+
+def talk(player: Player, words: str) -> str:
+    """Which model server's answer Mira speaks."""
+    heard = player.type(f"talk mira {words}", r'Mira says to you, "That is \w+ answer \d+')
+    assert "far away" not in heard
+    (found,) = re.findall(r"That is (\w+) answer", heard)[-1:]
+    return found
+
+
+def test_both_worlds_answer_and_each_remembers_its_own(worlds, players, models):
+    for name, player in players.items():
+        talk(player, TOLD[name])
+        talk(player, "What did I tell you?")
+    for name, copy in worlds.items():
+        archive = "".join(p.read_text() for p in copy.here.agents.glob("*/archive/*.jsonl"))
+        assert {fact: fact in archive for fact in TOLD.values()} == {
+            fact: fact == TOLD[name] for fact in TOLD.values()
+        }
+    prompts = [str(call.body) for each in models for call in each.calls(CHAT)]
+    shown = [{name for name, fact in TOLD.items() if fact in prompt} for prompt in prompts]
+    assert {"Anneke"} in shown
+    assert {"Bertil"} in shown
+    assert all(len(each) < 2 for each in shown), "a prompt has what was told in two worlds"
+
+
+def indexed(copy: Copy) -> bool:
+    """Whether all of Mira's memories are found by their meaning."""
+    status = processes.ask(copy.here, "index_status", seconds=60)
+    mira = next((each for each in status["agents"] if each["agent"] == "Mira"), None)
+    return bool(mira and mira["memories"] and mira["by_meaning"] and not mira["waiting"])
+
+
+def test_one_chroma_server_holds_the_vectors_of_both_apart(worlds, players, chroma):
+    until(lambda: all(map(indexed, worlds.values())))
+    asked = MiniLMEmbedder().embed([*TOLD.values()])
+    collections = set()
+    for name, copy in worlds.items():
+        words = WordIndex(copy.here.index / "Mira" / WORDS)
+        with closing(words), closing(Chroma(chroma, copy.here)) as there:
+            vectors = there.open(words.collection)
+            found = [vectors.query(each, 1)[0] for each in asked]
+            near = [TOLD[name] in words.get([key])[key].text and far > 0.7 for key, far in found]
+        collections.add(words.collection)
+        assert near == [each == name for each in TOLD]
+    assert len(collections) == 2
+
+
+@pytest.mark.skipif(not LITELLM, reason="LiteLLM is not installed: `make test-scale` does")
+def test_when_a_model_server_goes_away_both_worlds_are_answered_by_the_other(players, models):
+    models[0].close()
+    for number in range(4):
+        for player in players.values():
+            assert talk(player, f"Are you there for the {number}th time?") == "flood"
