@@ -103,14 +103,14 @@ def evaluate(
         text = json.dumps(figures(found), indent=1, ensure_ascii=False)
         with refusing(f"{json_file} could not be written", "Name a file that can be"):
             json_file.write_text(f"{text}\n", encoding="utf-8")
+    name = cells[0].source.name
+    results = SourceResults(name, {cell.name: each for cell, each in found.items()})
     if probes:
-        name = cells[0].source.name
-        results = SourceResults(name, {cell.name: each for cell, each in found.items()})
         out.print(name, style="bold", markup=False)
         for measure in results.timed:
             show_over_time(results, measure)
     measures = PROBED if probes else ANSWERS if asked else RETRIEVAL
-    print_wide(as_table(found, measures, kinds=kinds or not probes))
+    print_wide(as_table(results, measures, kinds=kinds or not probes))
     if agree is not None:
         every = [{**row, "memory": cell.name} for cell, rows in found.items() for row in rows]
         judged = [row for row in every if row.get(JUDGED) is not None]
@@ -222,33 +222,26 @@ def run(cells: Sequence[TrialCell], *, evidence: bool = False) -> Found:
 # -- shown
 
 
-def as_table(found: Found, measures: Sequence[str], *, kinds: bool = True) -> Table:
+def as_table(found: SourceResults, measures: Sequence[str], *, kinds: bool) -> Table:
     """Memory by memory, category by category; shares in per cent, with their 95 % intervals."""
-    by_cell = {c: measured(rows, measures)[0 if kinds else -1 :] for c, rows in found.items()}
-    there = {name for kinds in by_cell.values() for each in kinds for name in each.estimates}
-    shown = [measure for measure in measures if measure in there]
+    shown = [measure for measure in measures if measure in found.measures]
     headings = ("memory", "kind", "n", *(NAMES[measure] for measure in shown))
     table = plain_table(headings, right=headings[2:])
-    for cell, each in by_cell.items():
-        for place, kind in enumerate(each):
+    for arm, every in found.arms.items():
+        name = escape(arm)
+        for kind in every if kinds else every[-1:]:
             cells = (figure(kind.estimates.get(m), m) for m in shown)
-            name = cell.name if place == 0 else ""
-            style = "bold" if kind is each[-1] else ""
+            style = "bold" if kind is every[-1] else ""
             table.add_row(name, kind.kind, str(kind.questions), *cells, style=style)
+            name = ""
         table.add_section()
     return table
 
 
 def show_results(found: SourceResults) -> None:
     """Print what a sweep found at one source."""
-    shown = found.headlines or found.measures
-    headings = ("memory", "n", *(NAMES[name] for name in shown))
-    table = plain_table(headings, right=headings[1:])
-    for arm, (*_, every) in found.arms.items():
-        cells = (figure(every.estimates.get(name), name) for name in shown)
-        table.add_row(escape(arm), str(every.questions), *cells)
-    out.print(f"[bold]{escape(found.name)}[/bold]")
-    print_wide(table)
+    out.print(found.name, style="bold", markup=False)
+    print_wide(as_table(found, found.headlines or found.measures, kinds=False))
     for measure in found.timed:
         show_over_time(found, measure)
     sure = sum(pair.significant for pair in found.pairs)

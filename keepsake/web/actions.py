@@ -15,6 +15,7 @@ from keepsake.agent.agent_log import log
 from keepsake.agent.mind import Mind, Tended
 from keepsake.contrib.evennia.agents import AgentMixin
 from keepsake.contrib.evennia.audit import AUDIT, LONGEST, keep
+from keepsake.contrib.evennia.commands.agents import TENDING
 from keepsake.contrib.evennia.commands.compaction import compacted, taken_back
 from keepsake.errors import KeepsakeError
 from keepsake.memory.types import CompactReason
@@ -54,20 +55,20 @@ class NoteText(_Body):
 # -- how it is
 
 
-def _button(name: str, told: str, deed: Deed) -> None:
+def _button(name: str, told: str) -> None:
     """Add the address of a button that sends nothing but its name."""
 
     def press(request: HttpRequest, number: int) -> Done:
-        return _done(request, number, name, deed)
+        return _done(request, number, name, TENDING[name])
 
     press.__name__, press.__doc__ = name, told
     router.post(f"{ONE}/{name}", response=_RESPONSES)(press)
 
 
-_button("pause", "Let an agent perceive, but not think.", lambda agent, mind, _: mind.pause(agent))
-_button("resume", "Let it think again.", lambda agent, mind, _: mind.resume(agent))
-_button("sleep", "Send it to bed.", lambda agent, mind, who: mind.put_to_bed(agent, who))
-_button("wake", "Wake it, or keep it up.", lambda agent, mind, who: mind.wake(agent, who))
+_button("pause", "Let an agent perceive, but not think.")
+_button("resume", "Let it think again.")
+_button("sleep", "Send it to bed.")
+_button("wake", "Wake it, or keep it up.")
 
 
 @router.post(f"{ONE}/compact", response=_RESPONSES)

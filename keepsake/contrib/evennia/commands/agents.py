@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from keepsake.agent.mind import Mind, Tended
@@ -35,10 +36,14 @@ VIEWS: dict[str, View] = {
     "why": why.view,
 }
 """What can be read of an agent's mind; each is a switch."""
-_ACTIONS = (
-    *("create", "delete", "pause", "prompt", "resume"),
-    *("rules", "sleep", "wake"),
-)
+TENDING: dict[str, Callable[[AgentMixin, Mind, str], Tended]] = {
+    "pause": lambda agent, mind, _: mind.pause(agent),
+    "resume": lambda agent, mind, _: mind.resume(agent),
+    "sleep": lambda agent, mind, who: mind.put_to_bed(agent, who),
+    "wake": lambda agent, mind, who: mind.wake(agent, who),
+}
+"""What is done to an agent for the person of that name, and what came of it; switches, too."""
+_ACTIONS = (*TENDING, "create", "delete", "prompt", "rules")
 _OPTIONS = {
     "drop": "rules",
     "remove": "pin",
@@ -105,6 +110,8 @@ class CmdAgent(BuilderCommand):
         action, options = self._asked()
         if view := VIEWS.get(action):
             self._look(view, options)
+        elif action in TENDING:
+            self._tend(action)
         elif action == "rules":
             self._rules(drop="drop" in options)
         elif action:
@@ -201,27 +208,10 @@ class CmdAgent(BuilderCommand):
             "brings its memories back."
         )
 
-    # -- tending
-
-    def _pause(self) -> None:
-        agent = self.agent_named(self.lhs)
-        self._tended(agent, self.mind(agent).pause(agent))
-
-    def _resume(self) -> None:
-        agent = self.agent_named(self.lhs)
-        self._tended(agent, self.mind(agent).resume(agent))
-
-    def _sleep(self) -> None:
+    def _tend(self, action: str) -> None:
+        """Do it, and show what was done, unless it was done before the caller's eyes."""
         agent = self.agent_named(self.args)
-        self._tended(agent, self.mind(agent).put_to_bed(agent, plain(self.caller.key)))
-
-    def _wake(self) -> None:
-        agent = self.agent_named(self.args)
-        self._tended(agent, self.mind(agent).wake(agent, self.caller.key))
-
-    def _tended(self, agent: AgentMixin, outcome: Tended) -> None:
-        """Show what was done, unless it was done before the caller's eyes."""
-        done, said = outcome
+        done, said = TENDING[action](agent, self.mind(agent), plain(self.caller.key))
         if not done:
             raise KeepsakeError(said, "@agent shows what agents are about")
         if agent.location != self.caller.location or not said.endswith(_SEEN):
