@@ -2,8 +2,7 @@
 
 Whoever talks to an agent can get it to repeat a sentence, and to keep it: as a pin, or in the
 journal, it would speak to the agent in every later thought. So what somebody said stays what
-*they* said, with their name before it, and what looks like an instruction about who the agent
-is, is not kept at all. Cheap patterns, no model.
+*they* said, with their name before it.
 """
 
 from __future__ import annotations
@@ -12,12 +11,10 @@ import re
 from collections.abc import Iterable
 
 from keepsake.archive.records import Memory
-from keepsake.errors import NoteRefused
 from keepsake.language.heard import Utterance, heard
 from keepsake.language.perception import (
     COMMON_WORDS,
     for_prompt,
-    pattern,
     sentences,
     shorten,
     stem,
@@ -37,30 +34,6 @@ _SAID = re.compile(
     r"|promises|claimed|claims|wants|wanted|thinks|thought|believes|believed|wrote)\b",
     re.I,
 )
-# A line in the second person speaks to the agent, as its profile does.
-_SPEAKS_TO = re.compile(
-    r"(?:^|[:;.!?]\s)\W*(?:from now on|remember|always|never|and|but|so|that|,|\s)*"
-    r"\b(?:you(?:['’]re| are| were| will be| must| shall| should| have to| need to| can ?not)"
-    r"|your (?:real |true |new )?(?:name|role|task|job|purpose|goal|persona|character)"
-    r"|act as|pretend|play the (?:role|part)|behave)\b",
-    re.I,
-)
-_ORDERS = re.compile(
-    r"\b(?:ignore|forget|disregard|override)\b.{0,40}\b(?:instructions?|prompts?|rules?|profile)\b"
-    r"|\bsystem (?:prompt|message|note)\b|\byour (?:prompt|profile|pinned|pins|system)\b"
-    r"|\blanguage model\b|\bas (?:an?|the|your) (?:admin\w*|builder|developer|creator|system)\b"
-    r"|\b(?:admin\w*|builders?|developers?|system|pinned|profile)\s*:"
-    # To obey is no rule about anything: it would be a key to all others.
-    r"|\bobey\b|\bdo (?:as|what|whatever|anything|everything) I (?:say|tell|ask|want|order)",
-    re.I,
-)
-_NEW_SELF = (
-    r"\b(?:my (?:real|true|new) (?:name|self|role|persona|character)"
-    r"|i(?:['’]m| am) (?:not|no longer|never) (?:really )?{name}"
-    r"|i(?:['’]m| am) (?:only |just |really )?(?:an? )?(?:ai|assistant|chatbot|bot|program))\b"
-)
-
-
 _SECRET_PARTS = re.compile(
     r"^#+[ \t]*secrets?\b.*?(?=^#|\Z)|(?:^|(?<=[.!?]\s))[-*\s]*secrets?:.*?(?=\n\s*\n|^#|\Z)",
     re.I | re.M | re.S,
@@ -79,35 +52,21 @@ def open_lines(profile: str) -> list[str]:
     return [each for each in found if "(secret)" not in each.casefold()]
 
 
-def attribute_quote(
-    text: str, lately: Iterable[Memory], own_name: str, *, may_address: bool = False
-) -> str:
+def attribute_quote(text: str, lately: Iterable[Memory]) -> str:
     """``text`` as the agent may keep it: its own, or as what somebody said.
 
     ``lately``: What it lived through; whatever others said in there stays theirs. More than the
     window: what has left it still stands in pins and summaries, to be repeated.
-    ``may_address``: Whether its own words may speak to itself, as they do in notes.
 
     Returns:
         ``text`` itself, or ``Tom said: …`` in Tom's own words.
-
-    Raises:
-        NoteRefused: It looks like an instruction about the agent itself.
     """
     line = for_prompt(text, limit=_ANY)
     said = _whose(line, lately)
-    if said is not None:
-        words_said = said.words.replace('"', "'").lstrip("-*#> '")
-        line = for_prompt(f"{said.who} said: {words_said}", limit=len(line) + 240)
-    # Only its profile may say who the agent is.
-    new_self = pattern(_NEW_SELF.format(name=re.escape(own_name)), re.I)
-    is_persona = _SPEAKS_TO.search(line) or new_self.search(line)
-    if _ORDERS.search(line) or (said is None and not may_address and is_persona):
-        raise NoteRefused(
-            "That reads like an instruction about who you are, and is not kept",
-            "Write down what happened, and who said what",
-        )
-    return line
+    if said is None:
+        return line
+    words_said = said.words.replace('"', "'").lstrip("-*#> '")
+    return for_prompt(f"{said.who} said: {words_said}", limit=len(line) + 240)
 
 
 def _whose(line: str, lately: Iterable[Memory]) -> Utterance | None:

@@ -119,7 +119,7 @@ class MemoryTools:
 
     def _note(self, command: Command, place: str) -> str:
         title, _, text = command.argument.partition(": ")
-        text = attribute_quote(text, self.memory.lately(), self.memory.name, may_address=True)
+        text = attribute_quote(text, self.memory.lately())
         note = self.write_note(title, text, place=place, reason=command.reason)
         how = script.ADDED if note.created != note.updated else script.KEPT
         return f"{how}{note.title!r}"
@@ -132,7 +132,7 @@ class MemoryTools:
         return f"{script.PUT_AWAY}{self.books.notes.forget(command.argument).stem!r} away"
 
     def _pin(self, command: Command, _place: str) -> str:
-        kept = attribute_quote(command.argument, self.memory.lately(), self.memory.name)
+        kept = attribute_quote(command.argument, self.memory.lately())
         line = self.books.pinned.add(kept, own=True)
         used = sum(len(pin.text) for pin in self.books.pinned.items)
         return f"{script.PINNED}{line} ({used:,} of {PINNED_LIMIT:,} characters used)"
@@ -210,10 +210,10 @@ class MemoryTools:
         It matters as much as what it rests on, and at least somewhat, since the agent writes it.
 
         Raises:
-            NoteRefused: It is empty, too long, or an instruction about the agent itself.
+            NoteRefused: It is empty or too long.
         """
-        memory, name, journal = self.memory, self.memory.name, self.books.journal
-        line = attribute_quote(text, memory.lately(), name)
+        memory, journal = self.memory, self.books.journal
+        line = attribute_quote(text, memory.lately())
         about = _about(line, memory.memory.context().window)
         # What rests on no other memory rests on the act of writing itself.
         here = [memory.memory.archive.last_number]
