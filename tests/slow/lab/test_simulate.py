@@ -32,7 +32,7 @@ from tests.unit.mind.acquaintances import contents
 
 BUSY = (
     *("immediate_window=8", "recent_window=8", "preserve_memories=4", "context_tokens=2000"),
-    *("high=0.8", "memory_compaction.sleep=0.55", "low=0.5", "longterm_tokens=200"),
+    *("high=0.8", "low=0.5", "longterm_tokens=200"),
     *("min_saving_tokens=60", "idle_interval=120", "idle_away_factor=1"),
     *("awake_hours=1.5", "sleep_hours=1"),
 )
