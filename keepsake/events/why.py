@@ -7,8 +7,6 @@ so, never guessed.
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
@@ -24,7 +22,6 @@ from keepsake.archive.records import (
     SCENE,
     Memory,
     MemoryKind,
-    Summary,
     memories_in,
 )
 from keepsake.archive.tiers import SummaryState
@@ -34,16 +31,12 @@ from keepsake.events.prompts import prompt_text
 from keepsake.events.types import Guard, Recalled, Thought
 from keepsake.json_lines import Record
 from keepsake.language.heard import DEED
-from keepsake.language.perception import sentences, stem, telling, words
+from keepsake.language.perception import sentences, telling
 
 MOST_BYTES = 64_000_000
 """How far the log is read back, from its end: four whole files, a second or so."""
 MOST_BACK = 1000
 """The farthest act that can be asked for."""
-MOST_UNDER = 20_000
-"""The newest memories under the summaries that are looked through for the words of an act."""
-MOST_SHOWN = 200
-"""Of those with such words, the best."""
 MOST_GUARDED = 50
 """How many events before its thought what a guard did is looked for."""
 _NOT_LOGGED = (
@@ -81,15 +74,6 @@ class SummaryBasis:
     told: tuple[str, ...]  # its sentences that share words with the act, in their order
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryBasis:
-    """A raw memory under the summaries that shares words with an act."""
-
-    memory: Memory
-    shared: tuple[str, ...]  # the words that they share, the rarest first
-    weight: float  # how rare these are together; only comparable within one act
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Why:
     """One act of an agent, and what led to it."""
@@ -105,8 +89,6 @@ class Why:
     act: Memory  # the memory of the act
     recalled: tuple[PromptSource, ...] = ()  # what was recalled for it, and was in the prompt
     summaries: tuple[SummaryBasis, ...] = ()  # the summaries in the prompt, long-term first
-    # raw memories under these that share words with the act, the most telling first
-    under: tuple[MemoryBasis, ...] = ()
     # first and last memory of the window; None if that is not known
     window: tuple[int, int] | None = None
     thought: Thought | None = None  # the event of its thought; None if the log has none
@@ -174,8 +156,9 @@ def _logged(log: Path, archive: Archive, record: Record, act: Memory) -> dict[st
     guards = newest_first(log, kind=Guard.kind, agent_id=told.agent_id, most=MOST_BYTES)
     near = [*takewhile(lambda each: each["seq"] > seq - MOST_GUARDED, guards)]
     near = [each for each in near if each["seq"] < seq and each.get("cause") == told.cause]
-    return _basis(archive, texts, act.text, told.reason) | {
+    return {
         "time": time,
+        "summaries": _leant(texts, act.text, told.reason),
         "reason": told.reason,
         "seq": seq,
         "trigger": told.trigger,
@@ -191,8 +174,9 @@ def _logged(log: Path, archive: Archive, record: Record, act: Memory) -> dict[st
 def _archived(archive: Archive, act: Memory) -> dict[str, Any]:
     """What the archive alone tells of an act; blocks."""
     texts = summaries_at(archive, act.time)
-    return _basis(archive, texts, act.text, act.reason) | {
+    return {
         "time": act.time,
+        "summaries": _leant(texts, act.text, act.reason),
         "reason": act.reason,
         "trigger": _BY_RULE.get(act.event, ""),
         "window": (texts.summarised + 1, act.number - 1),
@@ -225,40 +209,17 @@ def _shown(
         yield PromptSource(each.kind, each.n, title, each.score, each.why, text)
 
 
-def _basis(archive: Archive, texts: SummaryState, command: str, reason: str) -> dict[str, Any]:
-    """The summaries, and the raw memories under them that share words with an act."""
-    covered = [each for each in (texts.longterm, texts.recent) if each is not None]
+def _leant(texts: SummaryState, command: str, reason: str) -> tuple[SummaryBasis, ...]:
+    """The summaries, long-term first, with what of them shares words with an act."""
     # The verb of an act says nothing of what it is about.
     about = telling(f"{command.partition(' ')[2]} {reason}")
     summaries = []
-    for each in covered:
+    for each in filter(None, (texts.longterm, texts.recent)):
         lines = (sentence for line in each.text.splitlines() for sentence in sentences(line))
         told = tuple(sentence for sentence in lines if about & telling(sentence))
         span = (each.first, each.last, each.model, each.text, told)
         summaries.append(SummaryBasis(each.tier.value, texts.standing, *span))
-    under = _under(archive, covered, about) if covered and about else ()
-    return {"summaries": tuple(summaries), "under": under}
-
-
-def _under(
-    archive: Archive, covered: Sequence[Summary], about: set[str]
-) -> tuple[MemoryBasis, ...]:
-    """The memories under the summaries that share words with the act; rare words weigh more."""
-    last = max(each.last for each in covered)
-    first = max(min(each.first for each in covered), last - MOST_UNDER + 1)
-    shared = [(each, about & telling(each.text)) for each in archive.read(first, last)]
-    spread = Counter(word for _, found in shared for word in found)
-    weights = {word: 1.0 / math.log2(1 + count) for word, count in spread.items()}
-    found = []
-    for memory, common in shared:
-        if common:
-            written = {stem(word): word.casefold() for word in reversed(words(memory.text))}
-            rarest = sorted(common, key=lambda word: (-weights[word], word))
-            weight = round(sum(weights[word] for word in common), 4)
-            shown = tuple(written.get(each, each) for each in rarest)
-            found.append(MemoryBasis(memory, shown, weight))
-    found.sort(key=lambda each: (-each.weight, -each.memory.number))
-    return tuple(found[:MOST_SHOWN])
+    return tuple(summaries)
 
 
 def _one(archive: Archive, number: int) -> Memory | None:

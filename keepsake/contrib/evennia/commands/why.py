@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 
 from keepsake.agent.runtime import runtime
@@ -21,14 +20,14 @@ from keepsake.contrib.evennia.commands.base import (
 from keepsake.contrib.evennia.wording import counted, quoted
 from keepsake.errors import KeepsakeError
 from keepsake.events.types import Thought
-from keepsake.events.why import MemoryBasis, PromptSource, SummaryBasis, Why, why_did
+from keepsake.events.why import PromptSource, SummaryBasis, Why, why_did
 from keepsake.prompt.sections import Costs, chart
 from keepsake.recall.documents import DocumentKind, Hit
 
 FEW = 5
-"""Sentences of a summary, and memories under it, that are shown."""
+"""Sentences of a summary that are shown."""
 _LONGEST = 200
-"""Characters of a memory under a summary that are shown."""
+"""Characters of an answer that was not spoken as it was written."""
 _LOG_SECONDS = 1.0
 """How long the event log may take to write down what has just happened."""
 HITS = 12
@@ -64,7 +63,6 @@ def told(why: Why, now: datetime) -> str:
             *_cause(why),
             *_recalled(why.recalled),
             *_summaries(why),
-            *_under(why.under),
             *_guards(why),
             *((*_cost(why.thought), event) if why.thought else ()),
             *(f"|yNote:|n {plain(each)}." for each in why.missing),
@@ -137,18 +135,6 @@ def _summary(leant: SummaryBasis) -> Iterator[str]:
     if len(leant.told) > FEW:
         more = f"and {len(leant.told) - FEW} more such sentences: @compaction"
         yield f"    |x{more} {leant.compaction}|n"
-
-
-def _under(found: tuple[MemoryBasis, ...]) -> Iterator[str]:
-    if not found:
-        return
-    yield "|wUnder that|n   memories that share words with the act, the most telling first"
-    for each in found[:FEW]:
-        text = shortened(" ".join(each.memory.text.split()), _LONGEST)
-        (_, line) = memory_lines([replace(each.memory, text=text)])
-        yield f"{line}  |x[{plain(', '.join(each.shared))}]|n"
-    if len(found) > FEW:
-        yield f"    |xand {len(found) - FEW} more|n"
 
 
 def _guards(why: Why) -> Iterator[str]:

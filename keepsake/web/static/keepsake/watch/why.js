@@ -44,7 +44,6 @@ export class Why {
       step("What set it off", cause(why)),
       step("What it recalled", recalled(why.recalled)),
       step("What it leant on", leant(why)),
-      step("The raw memories under that", under(why.under)),
       why.thought ? step("What it cost", cost(why.thought)) : null,
       why.missing.length ? step("What cannot be told", why.missing.map((each) => el("p", {}, each))) : null),
     turns(nth));
@@ -101,13 +100,6 @@ function leant(why) {
     prose(each.text),
     el("p", {}, el("a", { href: `#memory/${each.first}-${each.last}` }, `memories ${count(each.first)}–${count(each.last)}`),
       " are under it"))), el("p", {}, window)];
-}
-
-function under(memories) {
-  if (!memories.length) return none("None of them shares a word with the act.");
-  return el("ol", { class: "memories" }, memories.map((each) => el("li", { class: "memory" },
-    el("a", { class: "number", href: `#memory/${each.memory.number}` }, String(each.memory.number)), el("span", { class: "what", dir: "auto" }, each.memory.text),
-    el("small", {}, `shares: ${each.shared.join(", ")}`))));
 }
 
 function cost(spent) {
