@@ -109,7 +109,12 @@ class MemoryChange(AgentEvent):
     """Something was done to an agent's memory; the words stay in its archive and its files."""
 
     kind: ClassVar[str] = "memory"
-    op: str  #: What was done.
+    #: What was done: a memory was archived (``append``) or happened again (``repeat``); ``undo`` of
+    #: a compaction; ``edit`` of a summary by a person, with a problem if it came too late;
+    #: ``reindex``; ``note``, ``unnote``; ``pin``, ``unpin``; a promise was ``noticed`` or
+    #: ``closed``; ``journal``; somebody was ``met``; their ``profile`` got lines, their portrait
+    #: was ``concluded``; a person or the agent was ``renamed``; an agent ``begins`` or ``ends``.
+    op: str
     #: The memory's number: the one on which a promise rests, the first one that a journal entry
     #: rests on. Of an undoing or an edit of a summary the compaction's; 0 where there is none.
     n: int
@@ -129,29 +134,6 @@ class MemoryChange(AgentEvent):
     #: Whom a page is about, by name; of an agent that was renamed what it was called
     #: before.
     about: str = ""
-
-
-OPERATIONS: Mapping[str, str] = {
-    "append": "a memory was archived",
-    "repeat": "the newest memory happened again; its count rises",
-    "undo": "a compaction was undone",
-    "edit": "a person changed a summary; with a problem: too late, and the change was set aside",
-    "reindex": "the recall index is rebuilt",
-    "note": "a note was written or added to",
-    "unnote": "a note was moved to the forgotten ones",
-    "pin": "a line was pinned",
-    "unpin": "a line was unpinned",
-    "noticed": "a promise or a rule was added",
-    "closed": "a promise or a rule was closed",
-    "journal": "a journal entry was written",
-    "met": "a person's page was created",
-    "profile": "new memories were added to a person's page",
-    "concluded": "the portrait on a person's page was rewritten",
-    "renamed": "a person, or the agent, has a new name",
-    "begins": "an agent was created",
-    "ends": "an agent was deleted; its archive and its files stay",
-}
-"""What may be done to a memory. A compaction, a night and a search are kinds of their own."""
 
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)

@@ -198,15 +198,9 @@ class AgentMemory:
                 with self.lock:
                     self._triggers.compacted(reason, rest)
             if made is None and emergency and load.used > load.budget:
-                costs = {
-                    "what stands in the prompt beside memories": load.overhead,
-                    "the summaries": load.summaries,
-                    "the newest memories": load.window,
-                }
-                part = max(costs, key=lambda each: costs[each])
                 raise CompactionError(
                     f"{self.agent}'s prompt needs {load.used} tokens and may have {load.budget}, "
-                    f"and nothing is left to compact; {part} alone cost {costs[part]}",
+                    f"and nothing is left to compact; {load.overhead} are no memories",
                     "Raise context_tokens in memory_compaction.md if the model can look at more; "
                     "or shorten the profile, the pinned lines or the template in prompts/talk.md",
                 )
