@@ -21,7 +21,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, NoReturn
 
 import psutil
 
@@ -61,10 +61,6 @@ def _read_pid(path: Path) -> int:
 # -- the child's side
 
 
-class CannotServe(Exception):
-    """The server did not come up; says why, for the child's log."""
-
-
 def parser(program: str) -> argparse.ArgumentParser:
     """A command line with what ties a child to the game, the same for every kind of child."""
     made = argparse.ArgumentParser(prog=program)
@@ -74,16 +70,13 @@ def parser(program: str) -> argparse.ArgumentParser:
     return made
 
 
-def serve(tied: argparse.Namespace, start: Callable[[], str]) -> int:
+def serve(tied: argparse.Namespace, start: Callable[[], str]) -> NoReturn:
     """Serve until told to end, or until nobody is left to serve.
 
     Args:
         tied: What :func:`parser` read.
-        start: Brings the server up in threads of its own and says where it listens;
-            raises :class:`CannotServe`.
-
-    Returns:
-        The exit status; after a server that came up this never returns.
+        start: Brings the server up in threads of its own and says where it listens, or exits with
+            the reason.
     """
     # At once: what must be saved is saved, and a server's own shutdown waits for calls.
     signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
@@ -95,14 +88,10 @@ def serve(tied: argparse.Namespace, start: Callable[[], str]) -> int:
     fcntl.flock(lock, fcntl.LOCK_EX)  # the one before may just be ending
     lock.truncate(0)
     print(os.getpid(), file=lock, flush=True)
-    try:
-        if in_use(tied.port):
-            told = f"Port {tied.port} is in use: end the program that uses it"
-            raise CannotServe(f"{told}, or set KEEPSAKE_PORT_BASE")
-        print(start(), flush=True)
-    except CannotServe as error:
-        print(error, flush=True)
-        return 1
+    if in_use(tied.port):
+        told = f"Port {tied.port} is in use: end the program that uses it"
+        sys.exit(f"{told}, or set KEEPSAKE_PORT_BASE")
+    print(start(), flush=True)
     while _lives(tied.watch_pid):
         time.sleep(_CHECK_SECONDS)
     print("nobody is left to serve", flush=True)

@@ -8,8 +8,6 @@ PostgreSQL's.
 from __future__ import annotations
 
 import contextlib
-import errno
-import fcntl
 import json
 import os
 import socket
@@ -18,14 +16,13 @@ from pathlib import Path
 
 from keepsake import database
 from keepsake.errors import KeepsakeError, refusing
+from keepsake.json_lines import claim
 from keepsake.paths import DATABASE_URL, Places
 
 _NAME = ".in-use"
 _POLL_SECONDS = 0.2
 PATIENCE = 5.0
 """Seconds in which another holder, who may be about to end, is waited for."""
-_NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL)
-"""What some network drives answer; each archive still has a lock of its own."""
 
 
 def take(here: Places, *, patience: float = PATIENCE) -> contextlib.ExitStack:
@@ -38,11 +35,13 @@ def take(here: Places, *, patience: float = PATIENCE) -> contextlib.ExitStack:
     while True:
         cure = "Make it yours, or set KEEPSAKE_VAULT to a folder of your own"
         with contextlib.ExitStack() as held, refusing(f"{here.agents} cannot be locked", cure):
-            file, connection = held.enter_context(path.open("a+", encoding="utf-8")), None
-            if not _locked(file.fileno()):
+            fd, connection = claim(path, 0o644), None
+            if fd is not None:
+                held.callback(os.close, fd)
+            if fd is None:
                 problem = f"The vault {here.vault} is in use by {_holder(here.agents)}"
                 cure = "Stop that copy, or set KEEPSAKE_VAULT to another folder for this one"
-            elif here.database_url and (connection := database.hold(here)) is None:
+            elif here.database_url and not (connection := database.hold(here)):
                 problem = f"The database {database.shown(here)} is in use by another copy"
                 cure = f"Stop that copy, or set {DATABASE_URL} to a database of this one's own"
             else:
@@ -59,20 +58,12 @@ def take(here: Places, *, patience: float = PATIENCE) -> contextlib.ExitStack:
 
 def holder(here: Places) -> str:
     """The holder of this copy's vault, in words; empty if nobody holds it."""
-    with contextlib.suppress(OSError), (here.agents / _NAME).open("r+") as file:
-        return "" if _locked(file.fileno()) else _holder(here.agents)
+    with contextlib.suppress(OSError):
+        if (path := here.agents / _NAME).exists():
+            if (fd := claim(path, 0o644)) is None:
+                return _holder(here.agents)
+            os.close(fd)
     return ""
-
-
-def _locked(fd: int) -> bool:
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError as error:
-        if error.errno not in _NO_LOCKS:
-            raise
-    return True
 
 
 def _holder(agents: Path) -> str:

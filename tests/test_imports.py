@@ -44,7 +44,9 @@ RULES = {
     "keepsake.lab": [*_BELOW_WORLD, "keepsake.child", "keepsake.lab"],
     "keepsake.cli": ["keepsake"],
     "keepsake.database": ["keepsake.errors", "keepsake.paths"],
-    "keepsake.vault_lock": ["keepsake.errors", "keepsake.paths", "keepsake.database"],
+    "keepsake.vault_lock": [
+        *("keepsake.errors", "keepsake.json_lines", "keepsake.paths", "keepsake.database"),
+    ],
     "keepsake.__main__": ["keepsake.cli"],
     "keepsake": [],
     "keepsake.contrib.evennia": [*_BELOW_WORLD, "keepsake.contrib"],

@@ -180,7 +180,7 @@ def _start(settings: argparse.Namespace) -> str:
         given = _parameters(settings, xllamacpp.CommonParams(), xllamacpp.CommonAdapterLoraInfo)
         _server = xllamacpp.Server(given)
     except Exception as error:  # the binding raises bare C++ errors of several types
-        raise child.CannotServe(f"llama.cpp could not load the model: {error}") from error
+        sys.exit(f"llama.cpp could not load the model: {error}")
     return f"listening on {_server.listening_address}"
 
 
