@@ -12,29 +12,16 @@ from datetime import datetime
 from keepsake.archive.log import Archive
 from keepsake.archive.tiers import SummaryState
 from keepsake.json_lines import Record
-from keepsake.memory.types import Outcome, Rung, RungStep
+from keepsake.memory.types import CompactionFigures, Outcome, Rung, RungStep
 
 
-@dataclass(frozen=True, slots=True)
-class PastCompaction:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PastCompaction(CompactionFigures):
     """One compaction, read from the archive."""
 
-    number: int
     time: datetime
     # why it was made: a :class:`keepsake.memory.types.CompactReason`, or what an older archive says
     reason: str
-    outcome: Outcome
-    # first and last memory that it summarised, None if it only made summaries shorter
-    covered: tuple[int, int] | None
-    kept: int
-    # tokens of summaries and window before; ``tokens_after`` the same afterwards
-    tokens_before: int
-    tokens_after: int
-    seconds: float
-    calls: int
-    prompt_tokens: int
-    completion_tokens: int
-    steps: tuple[RungStep, ...]
     before: SummaryState
     after: SummaryState
     undone: datetime | None = None
@@ -100,16 +87,6 @@ def _past(record: Record, before: SummaryState, after: SummaryState) -> PastComp
         before=before,
         after=after,
     )
-
-
-def step_record(step: RungStep) -> Record:
-    """A step as it stands in the archive."""
-    return {
-        "rung": step.rung.value,
-        "before": step.tokens_before,
-        "after": step.tokens_after,
-        "calls": step.calls,
-    }
 
 
 def _step(record: Record) -> RungStep:

@@ -210,7 +210,9 @@ class AgentMemory:
                 f"{self.host.config().immediate_window} and an open talk do; the next compaction "
                 f"is due at memory {self.next_due()}, and now it is {self.tiers.last_number}"
             )
-            return made or CompactionResult(reason, Outcome.NOTHING, why, kept=kept)
+            return made or CompactionResult(
+                reason=reason, outcome=Outcome.NOTHING, detail=why, kept=kept
+            )
 
     def undo(self) -> Undone:
         """Take the newest compaction back; may be repeated until none is left.

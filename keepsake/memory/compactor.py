@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 
-from keepsake.archive.history import PastCompaction, step_record
+from keepsake.archive.history import PastCompaction
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Tier
 from keepsake.archive.tiers import SummaryState, Tiers
@@ -125,23 +125,8 @@ class Compactor:
             number = tiers.compactions + 1
             made = SummaryState(new.get(Tier.LONGTERM), recent, recent.last, number, now)
             result = _result(ladder, number, (now - began).total_seconds())
-            tokens = {
-                "before": result.tokens_before,
-                "after": result.tokens_after,
-                "prompt": result.prompt_tokens,
-                "completion": result.completion_tokens,
-            }
-            line = made.compaction_line(
-                tiers.step + 1,
-                total=tiers.last_number,
-                reason=result.reason.value,
-                outcome=result.outcome.value,
-                kept=result.kept,
-                seconds=round(result.seconds, 3),
-                calls=result.calls,
-                tokens=tokens,
-                steps=[step_record(step) for step in result.steps],
-            )
+            told = {"reason": result.reason.value, **result.to_record()}
+            line = made.compaction_line(tiers.step + 1, total=tiers.last_number, **told)
             self._archive.append(line)
             tiers.apply(line)
         self.failures, self.retry_at, self.last_failure = 0, None, ""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from enum import StrEnum
+from typing import Any
 
 from keepsake.archive.records import Memory, Summary
 
@@ -95,24 +96,44 @@ class MemoryContext:
         return tuple(each for each in (self.longterm, self.recent) if each is not None)
 
 
-@dataclass(frozen=True, slots=True)
-class CompactionResult:
-    """What a compaction did."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionFigures:
+    """What a compaction did, in figures."""
 
-    reason: CompactReason
     outcome: Outcome
-    detail: str
-    covered: tuple[int, int] | None = None  # first and last number newly summarised, None if none
+    number: int = 0  # 0 for one that changed nothing
+    # first and last memory that it summarised; None if it only made summaries shorter
+    covered: tuple[int, int] | None = None
     kept: int = 0
     tokens_before: int = 0  # estimated tokens of summaries and window before
-    tokens_after: int = 0
+    tokens_after: int = 0  # the same afterwards
     seconds: float = 0.0
-    model: str = ""
-    number: int = 0
     calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     steps: tuple[RungStep, ...] = ()
+
+    def to_record(self) -> dict[str, Any]:
+        """What an archive line keeps of them beside the summaries."""
+        tokens = self.tokens_before, self.tokens_after, self.prompt_tokens, self.completion_tokens
+        keys = "rung", "before", "after", "calls"
+        return {
+            "outcome": self.outcome.value,
+            "kept": self.kept,
+            "seconds": round(self.seconds, 3),
+            "calls": self.calls,
+            "tokens": dict(zip(("before", "after", "prompt", "completion"), tokens, strict=True)),
+            "steps": [dict(zip(keys, astuple(step), strict=True)) for step in self.steps],
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionResult(CompactionFigures):
+    """What a compaction did, and how that is told."""
+
+    reason: CompactReason
+    detail: str
+    model: str = ""
     # answers of a model that were not used: the task, the answer, and why
     refused: tuple[tuple[str, str, str], ...] = ()
 
