@@ -31,7 +31,6 @@ class CompactionConfig(FileSettings):
     sleep: float = fixed(0.70)
     emergency: float = fixed(0.95)
     preserve_memories: int = between(20, high=LARGEST_WINDOW)
-    preserve_share: float = fixed(0.20)
     min_saving_tokens: int = between(300, high=LARGEST_CONTEXT)
     longterm_tokens: int = between(600, low=50, high=LARGEST_CONTEXT)
     profile: str = "summarizer"

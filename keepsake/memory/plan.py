@@ -142,9 +142,7 @@ def _leave(reason: CompactReason, room: _Room) -> int:
     opened = _fitting(going_on, room)
     target = config.of_budget(config.low)
     # The newest memories always stay.
-    share = config.preserve_share * config.budget
-    preserved = next((n for n, tokens in enumerate(room.staying) if tokens <= share), room.count)
-    preserved = min(preserved, max(room.count - config.preserve_memories, 0))
+    preserved = max(room.count - config.preserve_memories, 0)
     by_load = min(room.least_leave(room.used, target), _fitting(preserved, room), opened)
     if reason is not CompactReason.COUNT and not reason.asked:
         return by_load

@@ -81,7 +81,7 @@ class Window:
         if last != self._looked:
             self._looked, config = last, self._host.config()
             if last - config.preserve_memories >= self._through + masking.STEP:  # it may move
-                kept = self._preserved(config)
+                kept = config.preserve_memories
                 # Never back: what was shown masked once stays so, and the head of the prompt.
                 self._through = max(self._through, (last - kept) // masking.STEP * masking.STEP)
         if (
@@ -97,21 +97,12 @@ class Window:
 
     def mask_as_far_as_it_goes(self) -> None:
         """Let the first rung do all it can, when the prompt is to change anyhow."""
-        preserved = self._preserved(self._host.config())
-        self._through = max(self._through, self._tiers.last_number - preserved)
+        kept = self._host.config().preserve_memories
+        self._through = max(self._through, self._tiers.last_number - kept)
 
     def forget(self) -> None:
         """Memories came back, or all went: nothing is masked any more."""
         self._through = self._looked = 0
-
-    def _preserved(self, config: CompactionConfig) -> int:
-        """How many of the newest memories always stay as they are."""
-        room, count = int(config.preserve_share * config.budget), 0
-        for memory in reversed(self._tiers.window):
-            if (room := room - self.count(memory)) < 0:
-                break
-            count += 1
-        return max(count, config.preserve_memories)
 
     def load(self) -> Load:
         """What the prompt costs."""

@@ -146,7 +146,7 @@ class TestChanges(LadderWorld):
         assert not any("compact" in line or "mind:" in line for line in heard)
 
     def test_a_promise_outlives_every_compaction_until_it_is_kept(self):
-        self.budget(immediate_window=4, recent_window=8, preserve_memories=4, preserve_share=0.01)
+        self.budget(immediate_window=4, recent_window=8, preserve_memories=4)
         self.mira.db.paused = True
         self.char1.execute_cmd("talk Mira Will you keep my key?")
         book = self.mind.memory.commitments

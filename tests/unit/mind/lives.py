@@ -29,7 +29,6 @@ WIDE = CompactionConfig(
     reserve_tokens=100,
     min_saving_tokens=50,
     preserve_memories=5,
-    preserve_share=0.1,
     longterm_tokens=120,
 )
 """A budget of 1000 words, and a count that is never reached."""
