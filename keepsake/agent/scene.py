@@ -300,7 +300,7 @@ def words_by_rule(
     found: SearchResult | None,
     memory: MemoryComponent,
 ) -> str:
-    """Something fitting to say for the shipped 270M model, which hardly answers."""
+    """Something fitting to say where there is no model."""
     window = memory.private.heard_by(memory.memory.context().window, turn.audience)
     hits = found.of(DocumentKind.MEMORY) if found else []
     scores = {hit.document.first: hit.score for hit in hits}

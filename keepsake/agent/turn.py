@@ -70,7 +70,6 @@ class Turn:
 
     context: TurnContext = UNASKED  # whom it answers, and who hears it
     dropped: bool = False  # whether it was broken off
-    by_rules: bool = False  # whether rules answer in place of the model
     spoke: bool = False  # whether others heard words of it
     unanswered: bool = False  # whether no model has answered a player
     found: SearchResult | None = None  # what recall brought for it
@@ -95,20 +94,21 @@ class Turn:
 
         Whatever breaks is logged: the agent must be able to think again.
         """
-        with suppress(KeepsakeError):  # no model; the call itself reports that
-            profile = self.services.chat_profile()
-            self.by_rules = profile.form == DIALOGUE and profile.is_stopgap
+        by_rules = False
+        with suppress(KeepsakeError):  # a profile that cannot be used: the call itself reports that
+            by_rules = self.services.chat_profile() is None
         try:
             self.context = context_of(self.agent, self.impulse, self.keeper.memory)
-            for _ in range(0 if self.by_rules else 1 + MOST_LOOKUPS):
+            if by_rules:
+                await self._speak_by_rules()
+                return
+            for _ in range(1 + MOST_LOOKUPS):
                 if self.context.answered:  # with what was said before it, in one answer
                     raise TurnDropped
                 self.found = await self._wait(relate(self.agent, self.context, self.keeper))
                 await self._ask()
                 if not any(act.command and act.command.verb in LOOKUPS for act in self.acts):
                     break
-            if self.by_rules:
-                await self._speak_by_rules()
         except TurnDropped:
             if not self.dropped:
                 self.end(DROPPED)
@@ -212,9 +212,8 @@ class Turn:
         if wanted is None:
             return None
         self.agent, self.impulse = agent, wanted
-        if profile.form == DIALOGUE and (profile.is_stopgap or not self.context.partner):
-            self.by_rules = True
-            return None
+        if profile.form == DIALOGUE and not self.context.partner:
+            return None  # it answers others, and does nothing of its own accord
         self.context = replace(self.context, seen=memory.newest)
         prompt, basis, budget = self._prompt(profile, self.found)
         costs = costs_of(prompt.rendered, self.services.tokens, budget)
@@ -345,8 +344,6 @@ class Turn:
 
     def _tell_unanswered(self, error: Outcome) -> None:
         """No model has answered, or nobody needed it any more."""
-        if self.by_rules:
-            return
         if costs := self.too_large:
             needs = f"Its prompt needs {costs.used:,} tokens and may have {costs.budget:,}"
             largest = max(costs.sections, key=lambda name: costs.sections[name])
@@ -371,7 +368,7 @@ class Turn:
         def request(profile: ModelProfile) -> GenerationRequest | None:
             agent = self.life.body()
             gone = agent is None or agent.location is None or agent.db.paused or agent.db.asleep
-            if gone or profile.form != DIALOGUE or profile.is_stopgap:
+            if gone or profile.form != DIALOGUE:
                 return None
             self.context = context_of(self.agent, self.impulse, self.keeper.memory)
             prompt, *_ = self._prompt(profile, None, self._as_if("…"))
@@ -386,7 +383,8 @@ class Turn:
         if said := self._as_if(words):
             self.context = replace(self.context, words=words)
         found = await relate(self.agent, self.context, self.keeper, by="builder")
-        prompt, _, budget = self._prompt(self.services.chat_profile(), found, said)
+        profile = self.services.gateway.model(PROFILE)[0].suited()
+        prompt, _, budget = self._prompt(profile, found, said)
         return prompt.rendered, budget
 
     def _as_if(self, words: str) -> Memory | None:

@@ -32,7 +32,7 @@ from keepsake.models.detection import detected_profiles
 from keepsake.models.embedded import Embedded, require_embedded, require_gguf
 from keepsake.models.embedders import MiniLMEmbedder, load_embedder
 from keepsake.models.gateway import build
-from keepsake.models.profiles import EMBEDDED, EXTRACTIVE
+from keepsake.models.profiles import EMBEDDED, NO_MODEL
 from keepsake.paths import Places
 from keepsake.recall.agent_index import WORDS
 from keepsake.recall.chroma import Chroma
@@ -217,17 +217,16 @@ def files(here: Places, wrong: Wrong) -> str:
 def servers(here: Places, wrong: Wrong) -> str:
     """Each model server that a profile names answers and has its model."""
     embedded, profiles = Embedded(here), detected_profiles(here)
-    told = [f"auto is {profiles.found.line}"] if profiles.detects else []
+    told = [f"the agents' model is {profiles.told}"]
     asked = {
         (profile.provider, profile.host, profile.model): profile
         for profile in profiles.current.values()
-        if profile.provider != EXTRACTIVE
+        if profile.provider != NO_MODEL
     }
     for (provider, _, _), profile in asked.items():
-        if provider == EMBEDDED and profile.model_file:
-            require_gguf(here.models / profile.model_file)
-        if provider == EMBEDDED and not profile.model_file:
+        if provider == EMBEDDED:
             require_embedded()
+            require_gguf(here.models / profile.model_file)
         if provider == EMBEDDED and not processes.one(here, Component.MODEL):
             if _has_agents(here):
                 cure = f"It is started again by itself; {here.logs / 'model.log'} says why it ended"

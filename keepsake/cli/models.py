@@ -13,12 +13,19 @@ from keepsake.cli.output import out, plain_table
 from keepsake.errors import ModelMissing
 from keepsake.markdown_config import with_settings
 from keepsake.models import catalogue, fetching
-from keepsake.models.catalogue import SHIPPED, Catalogue, CatalogueModel
+from keepsake.models.catalogue import Catalogue, CatalogueModel
 from keepsake.models.detection import detected_profiles
-from keepsake.models.profiles import AGENT, AUTO, EMBEDDED, STOPGAP, ModelProfile, load
+from keepsake.models.profiles import (
+    AGENT,
+    AUTO,
+    EMBEDDED,
+    NO_MODEL,
+    NOTHING_FOUND,
+    ModelProfile,
+    load,
+)
 from keepsake.paths import SHIPPED_CONFIG, Places, places, prepare
 
-NO_MODEL = "none"
 app = typer.Typer(no_args_is_help=True, help="Fetch a better model, and give it to the agents.")
 
 Name = Annotated[str, typer.Argument(help="A name that `keepsake model list` shows.")]
@@ -39,9 +46,7 @@ def show() -> None:
     out.print(table)
     for model in models:
         out.print(f"[dim]{escape(f'{model.name}: {model.about}')}[/dim]")
-    if profile.provider != EMBEDDED:
-        named = escape(f"{profile.provider} {profile.model}".rstrip())
-        out.print(f"The agents use {named}, as llm.md says.")
+    out.print(f"The agents' model: {profiles.told}", markup=False, soft_wrap=True)
 
 
 @app.command("get")
@@ -49,9 +54,6 @@ def get(name: Name) -> None:
     """Fetch a model; a download that broke off is resumed."""
     here = places()
     model = _catalogue(here).named(name)
-    if model.name == SHIPPED:
-        out.print("The shipped model is there: it needs nothing.")
-        return
     out.print(escape(f"{model.repo}/{model.file}, {_size(model)}, licence: {model.licence}"))
     prepare(here)
     path = fetching.fetch(model, here.models)
@@ -70,12 +72,11 @@ def use(name: Name) -> None:
     path, settings = here.config / "llm.md", {"provider": AUTO, "model_file": "", "form": ""}
     if name != AUTO:
         model = _catalogue(here).named(name)
-        if not model.is_there(here.models):
+        if not model.path(here.models).is_file():
             raise ModelMissing(
                 f"{model.name} has not been fetched", f"First: keepsake model get {model.name}"
             )
-        file = "" if model.name == SHIPPED else Path(model.file).name
-        settings |= {"provider": EMBEDDED, "model_file": file}
+        settings |= {"provider": EMBEDDED, "model_file": Path(model.file).name}
 
     file_of_profiles = RecordStore[str](lambda _path, text, _time: text)
     file_of_profiles.change(path, lambda text, _: with_settings(text or "", AGENT, settings))
@@ -94,10 +95,9 @@ def _file(here: Places, name: str) -> Path:
 
 
 def _state(model: CatalogueModel, here: Places, profile: ModelProfile) -> str:
-    file = "" if model.name == SHIPPED else model.file
-    if profile.provider == EMBEDDED and profile.model_file == Path(file).name:
+    if profile.provider == EMBEDDED and profile.model_file == Path(model.file).name:
         return "in use"
-    return "fetched" if model.is_there(here.models) else ""
+    return "fetched" if model.path(here.models).is_file() else ""
 
 
 def _size(model: CatalogueModel) -> str:
@@ -112,10 +112,8 @@ def before_start(here: Places, model: str) -> bool:
         model: What the command line says: a name of ``models.md``, ``none``, or nothing.
     """
     profiles = detected_profiles(here, _file(here, "llm.md"))
-    if not profiles.detects:
-        return False
-    out.print(f"The agents' model: {profiles.found.line}", markup=False, soft_wrap=True)
-    if model == NO_MODEL or profiles.found != STOPGAP:
+    out.print(f"The agents' model: {profiles.told}", markup=False, soft_wrap=True)
+    if model == NO_MODEL or not profiles.detects or profiles.found != NOTHING_FOUND:
         return False
     found = fetching.chosen(_file(here, "models.md"), model)
     for source, chosen in [*found.items()][:1]:

@@ -52,7 +52,7 @@ def simulate(
     model: Annotated[
         str,
         typer.Option(
-            help="Who answers: scripted (rules), vault (as llm.md says), embedded, "
+            help="Who answers: scripted (rules), vault (as llm.md says), "
             "ollama:MODEL@HOST, openai:MODEL@HOST."
         ),
     ] = "scripted",

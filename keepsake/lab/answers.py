@@ -27,8 +27,8 @@ from keepsake.models.profiles import (
     CHAT,
     DIALOGUE,
     EMBEDDED,
-    EXTRACTIVE,
     LLAMA_CPP,
+    NO_MODEL,
     SCRIPTED,
     ModelProfile,
 )
@@ -137,7 +137,7 @@ def answering_model(here: Places, name: str, seed: int = 0) -> AnsweringModel:
     if profiles.problem is not None and profiles.path.exists():
         # The game goes on with what held before; a figure must not come of another model.
         raise profiles.problem
-    if profile.provider in (EXTRACTIVE, SCRIPTED):
+    if profile.provider in (NO_MODEL, SCRIPTED):
         told = f"The profile {name!r} is no model (provider {profile.provider})"
         raise KeepsakeError(told, "Name a profile whose provider is embedded, ollama or openai")
     model: Model

@@ -25,7 +25,7 @@ from keepsake.events.log import Subscribers
 from keepsake.lab.simulation import FOLDER, Lab, SimulationPlan, lab_of, write_config
 from keepsake.lab.timeline import Timeline
 from keepsake.models.gateway import Gateway
-from keepsake.models.profiles import EXTRACTIVE, SCRIPTED, Profiles
+from keepsake.models.profiles import AGENT, NO_MODEL, SCRIPTED, Profiles
 from keepsake.paths import DATABASE_URL, REPOSITORY, Places, Ports
 from keepsake.recall.service import IndexService
 
@@ -68,7 +68,7 @@ class TimelineGateway(Gateway):
     def start(self) -> None:
         """Start what has to run; where no server is asked, nobody looks after one."""
         used = {profile.provider for profile in self.profiles.current.values()}
-        if not used <= {SCRIPTED, EXTRACTIVE}:
+        if self.profiles.get(AGENT).provider != SCRIPTED or not used <= {SCRIPTED, NO_MODEL}:
             super().start()
             # Here, and not when the watcher comes to it: prompts depend on what a server takes.
             self.look()

@@ -22,7 +22,7 @@ from keepsake.errors import ConfigError, KeepsakeError, refusing
 from keepsake.events.files import Filter, last, time_of
 from keepsake.markdown_config import FileSettings, parse, settings_of, with_settings
 from keepsake.memory.config import CompactionConfig
-from keepsake.models.profiles import EMBEDDED, OLLAMA, OPENAI, SCRIPTED, load
+from keepsake.models.profiles import OLLAMA, OPENAI, SCRIPTED, load
 from keepsake.paths import SHIPPED_CONFIG, Places, Ports
 
 HOUR = 3600.0
@@ -140,7 +140,7 @@ def lab_of(places: Places, name: str) -> Lab:
 
 AGENT, OWN = "agent", "vault"
 """The profile that agents think by; as a model: whatever ``llm.md`` names."""
-_MODELS = f"{SCRIPTED}, {OWN} (what llm.md names), {EMBEDDED}, ollama:MODEL or openai:MODEL@HOST"
+_MODELS = f"{SCRIPTED}, {OWN} (what llm.md names), ollama:MODEL or openai:MODEL@HOST"
 _KEYS = ("provider", "host", "model", "model_file", "seed")
 _FILES: Mapping[str, type[FileSettings]] = {
     "memory_compaction": CompactionConfig,
@@ -197,8 +197,6 @@ def _model_entries(model: str, seed: int) -> dict[str, str]:
         return {}
     if model == SCRIPTED:
         return {"provider": SCRIPTED, "seed": str(seed)}
-    if model == EMBEDDED:
-        return {"provider": EMBEDDED}
     if name and (provider == OLLAMA or (provider == OPENAI and host)):
         return {"provider": provider, "model": name, **({"host": host} if host else {})}
     raise KeepsakeError(f"--model is {model!r}", f"Use one of: {_MODELS}")

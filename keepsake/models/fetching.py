@@ -207,7 +207,7 @@ def fetch_talker(here: Places, name: str = "") -> Path:
     """
     problem: KeepsakeError = ModelMissing(
         "No model of models.md fits into this machine's memory",
-        "Name a model server in llm.md, or go on with the shipped model",
+        "Name a model server in llm.md; meanwhile rules answer players",
     )
     here.models.mkdir(parents=True, exist_ok=True)
     file = here.models / _STATE

@@ -29,8 +29,8 @@ from keepsake.models.ollama import OllamaModel
 from keepsake.models.openai import OpenAIModel, api_key
 from keepsake.models.profiles import (
     EMBEDDED,
-    EXTRACTIVE,
     LLAMA_CPP,
+    NO_MODEL,
     OLLAMA,
     SCRIPTED,
     ModelProfile,
@@ -116,7 +116,7 @@ class Gateway:
         self._owner = threading.get_ident()
         self._detect()
         for profile in self.profiles.current.values():
-            if profile.provider != EXTRACTIVE:
+            if profile.provider != NO_MODEL:
                 try:
                     self.model(profile.name)
                 except ModelError as error:
@@ -204,7 +204,7 @@ class Gateway:
     def used_servers(self) -> list[ModelServer]:
         """Every server that a profile uses; owner's thread only."""
         profiles = self.profiles.current.values()
-        names = [each.name for each in profiles if each.provider != EXTRACTIVE]
+        names = [each.name for each in profiles if each.provider != NO_MODEL]
         return [*dict.fromkeys(self.model(name)[1] for name in names)]
 
     def shutdown(self, *, stop_embedded: bool) -> None:
@@ -233,8 +233,8 @@ class Gateway:
         profile, known = self.profiles.get(name), self._models.get(name)
         if known is not None and known[0].profile == profile:
             return known
-        if profile.provider == EXTRACTIVE:
-            cure = "Give it another provider in llm.md"
+        if profile.provider == NO_MODEL:
+            cure = "Fetch one (keepsake model list), or name a server in llm.md"
             raise ModelUnavailable(f"The profile {name!r} uses no model", cure)
         model = build(profile, self.embedded)
         if profile.provider == EMBEDDED:
@@ -271,6 +271,8 @@ class Gateway:
         if self.profiles.detects and (found := self._detection.find()) != self.profiles.found:
             self.profiles.use(found)
             log.info("[Model] The agents' model is %s", found.line)
+            if found.provider == NO_MODEL:  # rules answer those who wait for a server that is gone
+                self._post(lambda: self.on_ready())  # noqa: PLW0108 - it may be set meanwhile
 
     def look(self, *, due: bool = False) -> None:
         """Ask every server, one after another, or those whose moment has come; blocks.

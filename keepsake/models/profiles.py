@@ -16,12 +16,13 @@ from keepsake.errors import ConfigError
 from keepsake.markdown_config import ConfigFile, ConfigSection, between, one_of, parse
 from keepsake.ports import GenerationRequest
 
-EMBEDDED, OLLAMA, OPENAI, EXTRACTIVE = "embedded", "ollama", "openai", "extractive"
+EMBEDDED, OLLAMA, OPENAI, NO_MODEL = "embedded", "ollama", "openai", "none"
 SCRIPTED = "scripted"
-PROVIDERS = ("auto", EMBEDDED, OLLAMA, OPENAI, EXTRACTIVE, SCRIPTED)
+PROVIDERS = ("auto", EMBEDDED, OLLAMA, OPENAI, NO_MODEL, SCRIPTED)
 """Who can answer. ``auto`` is the best model that can be found
-(:mod:`keepsake.models.detection`), ``extractive`` no model at all: summaries by selection, and
-``scripted`` none either: agents that follow rules (:mod:`keepsake.models.scripted`)."""
+(:mod:`keepsake.models.detection`). ``none`` is no model: agents answer by the rules of
+:mod:`keepsake.tasks.fallback`, and summaries are extractive. ``scripted`` is none either: agents
+play by the rules of :mod:`keepsake.models.scripted`."""
 LLAMA_CPP, VLLM, OTHER = "llama.cpp", "vllm", "other"
 """What a server behind the provider ``openai`` is; it is asked."""
 AUTO, DIALOGUE, SCRIPT, CHAT = "auto", "dialogue", "script", "chat"
@@ -31,8 +32,6 @@ of ``talk.md``, which asks for one command. ``auto`` is what the model was made 
 family in ``models.md`` or its server says."""
 YES, NO = "yes", "no"
 
-SHIPPED_FILE = "gemma-3-270m-q4_k_m.gguf"
-"""The weights that come with Keepsake."""
 EMBEDDER = "embedder"
 """The section that names what embeds texts: no model that writes."""
 LARGEST_PROMPT = 8000
@@ -48,33 +47,31 @@ a text."""
 class FoundModel:
     """The model that ``provider: auto`` stands for."""
 
-    provider: str  # ``ollama``, ``openai`` or ``embedded``
+    provider: str  # ``ollama``, ``openai``, ``embedded``, or ``none`` for no model
     why: str  # how it was found, for people
     host: str = ""  # the server's address
     model: str = ""  # its name there
-    model_file: str = ""  # the GGUF file in the home's ``models``; empty for the shipped model
+    model_file: str = ""  # the GGUF file in the home's ``models``
     embedder: str = ""  # the server's best embedding model for many languages
     writes: bool = True  # whether it follows instructions, as summaries need it
 
     @property
     def line(self) -> str:
         """``qwen3:8b (an Ollama answers at http://127.0.0.1:11434)``, for people."""
-        return f"{self.model or self.model_file or SHIPPED_FILE} ({self.why})"
+        return f"{self.model or self.model_file or NO_MODEL} ({self.why})"
 
     def fills(self, profile: ModelProfile) -> ModelProfile:
         """The profile with this model; one that only talks writes no summaries."""
         if not self.writes and profile.name != AGENT:
-            return replace(profile, provider=EXTRACTIVE)
+            return replace(profile, provider=NO_MODEL)
         own: dict[str, Any] = {"model": self.model, "model_file": self.model_file}
         return replace(profile, provider=self.provider, host=self.host, **own)
 
 
-STOPGAP = FoundModel(
-    EMBEDDED,
-    "the shipped model, as no other was found; rules answer for it. Others: keepsake model list",
-    writes=False,
+NOTHING_FOUND = FoundModel(
+    NO_MODEL, "rules answer players; to get a model: keepsake model list, or start an Ollama"
 )
-"""What is there where nothing else is."""
+"""What is there where nothing was found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +82,7 @@ class ModelProfile:
     """
 
     name: str  # the section's heading: ``agent``, ``summarizer`` …
-    provider: str = one_of(EMBEDDED, PROVIDERS)
+    provider: str = one_of(AUTO, PROVIDERS)
     host: str = ""  # base address of the server; empty for the provider's own default
     model: str = ""  # the model's name there; ``embedded`` has its own
     temperature: float = between(0.7, high=5.0)  # sampling temperature, 0 is greedy
@@ -101,17 +98,10 @@ class ModelProfile:
     # the most tokens of a prompt; 0 for three quarters of the context, and 8,000 at most
     prompt_tokens: int = between(0, low=256, high=1_000_000)
     tools: str = one_of(AUTO, (AUTO, YES, NO))  # whether tools are offered; ``auto`` if it says so
-    # GGUF file for ``embedded``, absolute or in ``$KEEPSAKE_HOME/models``; empty for the shipped
-    # model
-    model_file: str = ""
+    model_file: str = ""  # GGUF file for ``embedded``, absolute or in ``$KEEPSAKE_HOME/models``
     # -- not written in the file, but learnt
     takes_tools: bool = False  # the model can call tools
     tail_tokens: int = 0  # tokens that may be new in a prompt since the last one; 0 for any number
-
-    @property
-    def is_stopgap(self) -> bool:
-        """Whether it is the shipped 270M model."""
-        return self.provider == EMBEDDED and Path(self.model_file).name in ("", SHIPPED_FILE)
 
     def suited(self, form: str, context: int = 0) -> ModelProfile:
         """The profile with what it leaves open, for a model.
@@ -147,7 +137,7 @@ SHIPPED: Mapping[str, ModelProfile] = {
     AGENT: ModelProfile(AGENT, max_tokens=0),
     "summarizer": ModelProfile("summarizer", time_limit=120.0, repeat_penalty=1.15),
 }
-"""What counts until a good ``llm.md`` has been read, and where it says nothing."""
+"""What counts where ``llm.md`` says nothing."""
 
 _READ = {"name", "host", "takes_tools", "tail_tokens"}
 """Fields that take more to read than they say, or are not read."""
@@ -175,9 +165,19 @@ class Profiles(ConfigFile[Mapping[str, ModelProfile]]):
         *,
         rest: float = 0.0,
     ) -> None:
-        super().__init__(path, self._filled, SHIPPED, on_problem, rest=rest)
-        self.found, self.detects = STOPGAP, False
+        unread = {name: NOTHING_FOUND.fills(each) for name, each in SHIPPED.items()}
+        super().__init__(path, self._filled, unread, on_problem, rest=rest)
+        self.found, self.detects = NOTHING_FOUND, False
         _ = self.current
+
+    @property
+    def told(self) -> str:
+        """The model that plays the agents and how it was found, or that there is none."""
+        own = self.get(AGENT)
+        if own.provider == NO_MODEL:
+            return NOTHING_FOUND.line
+        is_found = self.found.fills(own) == own
+        return self.found.line if is_found else f"{model_name(own)} (as llm.md says)"
 
     def use(self, found: FoundModel) -> None:
         """Let that model stand for ``provider: auto``; in any thread."""
@@ -227,24 +227,18 @@ def load(path: Path) -> Mapping[str, ModelProfile]:
         if name not in found:
             raise ConfigError(path, 0, f"the profile {name!r} is missing", f"Add '## {name}'")
     embedded = [each for each in found.values() if each.provider == EMBEDDED]
-    naming = [each for each in embedded if each.model_file]  # the others use its file
-    if len({each.model_file for each in naming}) > 1:
-        names = " and ".join(repr(each.name) for each in naming)
+    if len({each.model_file for each in embedded}) > 1:
+        names = " and ".join(repr(each.name) for each in embedded)
         what = f"the profiles {names} name different model_files, and there is one embedded server"
         cure = "Name the same file in all, or give one of them another provider"
         raise ConfigError(path, 0, what, cure)
-    shared: dict[str, Any] = {
-        "model_file": naming[0].model_file if naming else "",
-        "context_tokens": max((each.context_tokens or 0 for each in embedded), default=0) or None,
-    }
-    return found | {each.name: replace(each, **shared) for each in embedded}
+    largest = max((each.context_tokens or 0 for each in embedded), default=0) or None
+    return found | {each.name: replace(each, context_tokens=largest) for each in embedded}
 
 
 def model_name(profile: ModelProfile) -> str:
     """The name of a profile's model, for people."""
-    if profile.provider == EMBEDDED:
-        return Path(profile.model_file).name or SHIPPED_FILE
-    return profile.model or profile.provider
+    return profile.model or Path(profile.model_file).name or profile.provider
 
 
 def profile_of(section: ConfigSection) -> ModelProfile:
@@ -264,6 +258,9 @@ def profile_of(section: ConfigSection) -> ModelProfile:
     if profile.model_file and provider != EMBEDDED:
         cure = "Write **provider**: embedded, or take model_file out"
         raise section.refuse("model_file", f"provider {provider} loads no file", cure)
+    if provider == EMBEDDED and not profile.model_file and profile.name != EMBEDDER:
+        cure = "Write **model_file**: NAME.gguf; `keepsake model list` shows some to fetch"
+        raise section.refuse("model_file", "provider embedded needs a GGUF file", cure)
     if provider == AUTO and (model or host):
         key = "model" if model else "host"
         cure = f"Write **provider**: ollama or openai, or take {key} out"

@@ -59,7 +59,7 @@ class ScriptedModel:
         if not (own.startswith("~") and own.endswith(">") and len(own) > 2):
             raise ModelRejected(
                 "The scripted model only plays agents",
-                "Give profiles that summarise another provider in llm.md, such as extractive",
+                "Give profiles that summarise another provider in llm.md, such as none",
             )
         # How often this agent's prompt has come before, as it is, in a row.
         before, times = self._before.get(request.cache_key, ("", 0))

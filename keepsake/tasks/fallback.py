@@ -1,4 +1,4 @@
-"""What the shipped 270M base model says: rules answer, and no model is asked.
+"""What an agent says where there is no model: rules answer.
 
 A question is answered with the best sentence that the asker has told, quoted, or with an open
 sentence of the agent's persona, in the first person; else the agent says that it does not know.

@@ -116,7 +116,7 @@ class Overview(Shape):
     agents: tuple[AgentRow, ...]
     servers: tuple[ServerRow, ...]
     model: str = ""
-    """The model that ``provider: auto`` stands for, and how it was found; empty without that."""
+    """The model that plays the agents, and how it was found; or that there is none."""
     log_problem: str
     """Why the event log cannot be written; empty if it can."""
 

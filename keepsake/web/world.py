@@ -171,12 +171,11 @@ def _servers() -> Iterator[ServerRow]:
 def overview(may_act: bool) -> Overview:
     """All agents at a glance, by name, and the model servers."""
     shared = runtime()
-    profiles = shared.gateway.profiles
     return Overview(
         now=shared.clock.now(),
         agents=tuple(_row(each, may_act) for each in all_agents()),
         servers=tuple(_servers()),
-        model=profiles.found.line if profiles.detects else "",
+        model=shared.gateway.profiles.told,
         log_problem=shared.event_log.problem if shared.event_log else "",
     )
 

@@ -127,7 +127,7 @@ def _write_config(copy: Copy, host: str, in_flight: int) -> None:
     config = copy.here.config
     shutil.copytree(REPOSITORY / "vault" / "config", config)
     agent = f"provider=ollama host={host} model=fake form=script in_flight={in_flight}"
-    page = llm_page(agent=f"{agent} time_limit=600", summarizer="provider=extractive")
+    page = llm_page(agent=f"{agent} time_limit=600", summarizer="provider=none")
     (config / "llm.md").write_text(page)
     lines = (f"**{key}**: {value}\n" for key, value in _THINKING.items())
     (config / "thinking.md").write_text("# Thinking\n\n" + "".join(lines))

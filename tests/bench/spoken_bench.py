@@ -103,7 +103,7 @@ def played() -> list[Heard]:
         copy.here.config.parent.mkdir(parents=True, exist_ok=True)
         shutil.copytree(REPOSITORY / "vault" / "config", copy.here.config)
         agent = f"provider=openai host={fake.address} model=fake"
-        page = llm_page(agent=agent, summarizer="provider=extractive")
+        page = llm_page(agent=agent, summarizer="provider=none")
         (copy.here.config / "llm.md").write_text(page)
         try:
             started = copy.keepsake("start")

@@ -132,7 +132,7 @@ class AgentsWorld(PeopleWorld):
         if not vault.exists():
             shutil.copytree(REPOSITORY / "vault" / "config", vault / "config")
             agent = f"provider=ollama host={self.fake.address} model=fake time_limit=60"
-            page = llm_page(agent=f"{agent} form={self.FORM}", summarizer="provider=extractive")
+            page = llm_page(agent=f"{agent} form={self.FORM}", summarizer="provider=none")
             (vault / "config" / "llm.md").write_text(page)
             if self.COMPACTION:
                 (vault / "config" / "memory_compaction.md").write_text(self.COMPACTION)

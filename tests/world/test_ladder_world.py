@@ -206,7 +206,7 @@ class TestSummariesByModel(LadderWorld):
         super().setUp()
         config = self.services.places.config / "llm.md"
         model = f"**provider**: openai\n**host**: {self.fake.address}\n**model**: fake\n"
-        config.write_text(config.read_text().replace("**provider**: extractive\n", model))
+        config.write_text(config.read_text().replace("**provider**: none\n", model))
         self.answers, thinks = [], self.fake.script
 
         def script(prompt):

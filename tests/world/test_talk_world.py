@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from typing import Any
-from unittest.mock import patch
 
 from evennia.utils import create
 
 from keepsake.agent.surroundings import identity_of
 from keepsake.archive.records import MemoryKind
-from keepsake.models.profiles import ModelProfile
-from tests.fakes.model_server import Reply
+from tests.fakes.model_server import Reply, llm_page
 from tests.sentences import table
 from tests.world.agents_world import Building
 from tests.world.test_hospitality import Inn
@@ -269,17 +267,19 @@ class TestPoses(Building, TalkWorld):
 
 
 class TestRules(TalkWorld):
-    """The shipped 270M model is asked nothing: rules answer in its place."""
+    """Without a model rules answer; a small one goes on with a dialogue."""
 
     FORM = "dialogue"
 
     def test_rules_answer_whispers_in_whispers_and_tell_no_secret_of_the_profile(self):
         self.mira.db.profile = "You are Mira.\n\nSecret: You fear eels. You buried the ladle."
-        with patch.object(ModelProfile, "is_stopgap", True):
-            self.char1.execute_cmd("talk Mira I mend nets.")
-            self.pass_time(4)
-            self.char1.execute_cmd("whisper Mira = Do you fear eels?")
-            self.pass_time(4)
+        page = llm_page(agent="provider=none", summarizer="provider=none")
+        (self.services.places.config / "llm.md").write_text(page)
+        self.mind.thinker.answered(identity_of(self.char1))
+        self.char1.execute_cmd("talk Mira I mend nets.")
+        self.pass_time(4)
+        self.char1.execute_cmd("whisper Mira = Do you fear eels?")
+        self.pass_time(4)
         said, whispered = self.acts()
         assert said.startswith("say ")
         assert whispered.startswith("whisper Tom = ")
@@ -308,8 +308,5 @@ class TestRules(TalkWorld):
         assert "Mira: Sit down, Tom.\n(" in ahead.body["prompt"]
         assert "taste nothing" not in "".join(self.fake.prompts())
         assert self.acts() == ["say Sit down, Tom."]
-        with patch.object(ModelProfile, "is_stopgap", True):
-            self.mind.thinker.answered(identity_of(self.char1))
-            self.pass_time(1)
         self.pass_time(900)  # it does and writes nothing of its own accord
         assert len(self.fake.calls("/api/generate")) == 3

@@ -32,9 +32,6 @@ DATA = b"GGUF" + bytes(range(256)) * 9000
 SHA = hashlib.sha256(DATA).hexdigest()
 PARTS = 3
 CATALOGUE = f"""\
-## shipped
-**size**: 1
-**licence**: none
 ## fetch
 **hub**: tiny
 **registry**: tiny

@@ -37,8 +37,8 @@ def test_from_the_list_to_the_agents(copy: Copy):
         f"{SHIPPED_FILE.read_text()}\n## tiny\n**repo**: {REPO}\n**file**: {FILE}\n"
         f"**size**: {len(DATA)}\n**licence**: MIT\n"
     )
-    assert "in use" in listed(copy)["shipped"]
     assert "in use" not in listed(copy)["tiny"]
+    assert "model: none (rules answer players" in copy.keepsake("model", "list").stdout
     refused = copy.keepsake("model", "use", "tiny")
     assert refused.returncode == 1
     assert "keepsake model get tiny" in refused.stderr
@@ -54,8 +54,6 @@ def test_from_the_list_to_the_agents(copy: Copy):
     assert (profile.provider, profile.model_file) == ("embedded", FILE)
     assert profile.form == "auto"
     assert "in use" in listed(copy)["tiny"]
-    assert copy.keepsake("model", "use", "shipped").returncode == 0
-    assert load(path)["agent"].model_file == ""
     assert copy.keepsake("model", "use", "auto").returncode == 0
     assert load(path)["agent"].provider == "auto"
     assert "in use" in listed(copy)["tiny"], "which was fetched"

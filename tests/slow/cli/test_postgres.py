@@ -30,7 +30,7 @@ def world(database, tmp_path_factory) -> Iterator[Copy]:
     folder = tmp_path_factory.mktemp("world")
     made = make_copy(folder, **{DATABASE_URL: database("world")})
     made.here.config.mkdir(parents=True)
-    page = llm_page(agent="provider=scripted", summarizer="provider=extractive")
+    page = llm_page(agent="provider=scripted", summarizer="provider=none")
     (made.here.config / "llm.md").write_text(page)
     try:
         started = made.keepsake("start")

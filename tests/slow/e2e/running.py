@@ -14,7 +14,7 @@ from tests.slow.cli.conftest import Copy, end, make_copy
 
 WITH_RULES = llm_page(
     agent="provider=ollama model=comma form=script time_limit=120",
-    summarizer="provider=extractive time_limit=120",
+    summarizer="provider=none time_limit=120",
 )
 """``llm.md`` of agents that a :class:`tests.fakes.model_server.FakeModelServer` answers."""
 

@@ -31,7 +31,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory, tables: Path) -> Iterator[Cop
     with running(
         tmp_path_factory.mktemp("doors"),
         tables,
-        llm=llm_page(agent="provider=ollama model=none", summarizer="provider=extractive"),
+        llm=llm_page(agent="provider=ollama model=none", summarizer="provider=none"),
         KEEPSAKE_HOSTNAME="world.example",
         OLLAMA_HOST="127.0.0.1:9",
     ) as made:

@@ -1,4 +1,4 @@
-"""A newcomer's evening in a real world with the real embedded model, over telnet.
+"""A newcomer's evening in a real world, over telnet: rules answer, llama.cpp runs beside it.
 
 The tests share one world and follow each other: a first evening, two compactions, a
 restart, and what is still there the next day.
@@ -21,16 +21,18 @@ from tests.slow.cli.conftest import Copy
 from tests.slow.e2e.players import PATIENCE, Player, chat_until, wait_for
 from tests.slow.e2e.running import running
 from tests.unit.llm.conftest import until
+from tests.weights import WEIGHTS, put_weights
 
 _TIERS = ("recent", "longterm")
 
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory, tables) -> Iterator[Copy]:
-    # The tests may share two cores with much else; how fast it is, is for the benches.
-    heat = "**temperature**: 0.3"
-    patient = ("llm.md", heat, f"{heat}\n**time_limit**: 300")
-    with running(tmp_path_factory.mktemp("evening"), tables, changes=[patient]) as made:
+    folder = tmp_path_factory.mktemp("evening")
+    put_weights(folder / "home" / "models")
+    other = f"## other\n**provider**: embedded\n**model_file**: {WEIGHTS}\n\n"
+    served = ("llm.md", "## embedder\n", f"{other}## embedder\n")
+    with running(folder, tables, changes=[served]) as made:
         yield made
 
 
@@ -40,7 +42,7 @@ def archive_lines(copy: Copy, name: str) -> list[dict]:
 
 
 def bring_mira(copy: Copy) -> None:
-    """Her model has a will of its own, and may have walked her out of the inn."""
+    """Her day may have taken her out of the inn."""
     builder = Player.admin(copy)
     builder.see("The Kettle")
     builder.type("@tel Mira = #2", "Mira is already at The Kettle|Teleported")
@@ -81,7 +83,7 @@ def model_server(copy: Copy) -> int:
 
 
 def test_a_newcomer_is_answered_from_memory(copy):
-    """The shipped model is asked for no talk: the rules of its fallback answer."""
+    assert "The agents' model: none (rules answer players" in copy.notes["first start"]
     tamsin = Player.new(copy, "Tamsin")
     tamsin.see("The Kettle")
     tell_mira(copy, tamsin, "I mend nets in Merrow.")

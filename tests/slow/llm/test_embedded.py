@@ -19,10 +19,25 @@ from keepsake.models import embedded as embeddeds
 from keepsake.models.catalogue import load_catalogue
 from keepsake.models.embedded import Embedded, require_gguf
 from keepsake.models.openai import OpenAIModel
-from keepsake.models.profiles import DIALOGUE, LLAMA_CPP, SHIPPED_FILE, ModelProfile
+from keepsake.models.profiles import DIALOGUE, LLAMA_CPP, ModelProfile
 from keepsake.paths import REPOSITORY, Places
 from keepsake.ports import GenerationRequest
-from tests.unit.llm.conftest import until
+from tests.unit.llm.conftest import places_in, until
+from tests.weights import WEIGHTS, put_weights
+
+
+@pytest.fixture(scope="module")
+def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Embedded]:
+    """The real embedded model, up."""
+    here = places_in(tmp_path_factory.mktemp("embedded"))
+    put_weights(here.models)
+    server = Embedded(here)
+    server.use(WEIGHTS)
+    try:
+        until(server.watch)
+        yield server
+    finally:
+        server.stop()
 
 
 @pytest.fixture
@@ -39,7 +54,7 @@ def test_it_streams_tells_how_long_it_read_and_what_it_is(model: OpenAIModel):
     answer = model.generate(request)
     assert len(heard) > 1
     assert "".join(heard) == answer.text
-    assert answer.model == "gemma-3-270m-q4_k_m"
+    assert f"{answer.model}.gguf" == WEIGHTS
     assert answer.prompt_tokens > 100
     assert 0 < answer.completion_tokens <= 12
     assert model.capabilities.rate > 0
@@ -72,8 +87,9 @@ def test_it_listens_on_loopback_only_and_tells_no_prompts(embedded: Embedded):
 def own(embedded: Embedded, home: Places) -> Iterator[Embedded]:
     """A supervisor with no child yet, in a home that has the weights."""
     home.models.mkdir(parents=True)
-    (home.models / SHIPPED_FILE).hardlink_to(embedded._places.models / SHIPPED_FILE)
+    (home.models / WEIGHTS).hardlink_to(embedded._places.models / WEIGHTS)
     supervisor = Embedded(home)
+    supervisor.use(WEIGHTS)
     yield supervisor
     supervisor.stop()
 
@@ -84,6 +100,7 @@ def test_a_child_is_adopted_after_a_reload_replaced_by_another_file_and_comes_ba
     until(own.watch)
     first = own.pid
     after_reload = Embedded(home)
+    after_reload.use(WEIGHTS)
     until(after_reload.watch)
     assert after_reload.pid == first
     after_reload.use("absent.gguf")  # leaves the one before
@@ -93,7 +110,7 @@ def test_a_child_is_adopted_after_a_reload_replaced_by_another_file_and_comes_ba
     assert re.search("no GGUF file.*keepsake model get", str(after_reload.refused))
     assert after_reload.watch()
     assert after_reload.pid == first
-    (home.models / "mine.gguf").hardlink_to(home.models / SHIPPED_FILE)
+    (home.models / "mine.gguf").hardlink_to(home.models / WEIGHTS)
     after_reload.use("mine.gguf", 2048)
     assert after_reload.refused is None
     assert not after_reload.ready.is_set(), "nobody asks the one before for it"

@@ -1,4 +1,4 @@
-"""Shared fixtures: one real embedded server a session, a fake server a test."""
+"""Shared fixtures: a gateway, its owner, a fake server a test."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from unittest.mock import patch
 
 import pytest
 
-from keepsake.models.embedded import Embedded
 from keepsake.models.gateway import Gateway
 from keepsake.models.profiles import Profiles
 from keepsake.paths import Places, Ports
@@ -86,14 +85,3 @@ def fake() -> Iterator[FakeModelServer]:
 @pytest.fixture
 def home(tmp_path: Path) -> Places:
     return places_in(tmp_path)
-
-
-@pytest.fixture(scope="session")
-def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Embedded]:
-    """The real embedded model, up; one for the whole session."""
-    server = Embedded(places_in(tmp_path_factory.mktemp("embedded")))
-    try:
-        until(server.watch)
-        yield server
-    finally:
-        server.stop()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import threading
 from pathlib import Path
 from unittest.mock import patch
 
@@ -13,7 +14,7 @@ import pytest
 from keepsake.models import detection
 from keepsake.models.detection import Detection
 from keepsake.models.embedders import load_embedder
-from keepsake.models.profiles import SHIPPED_FILE, STOPGAP, Profiles
+from keepsake.models.profiles import EMBEDDED, NOTHING_FOUND, FoundModel, Profiles
 from keepsake.paths import REPOSITORY, Places
 from tests.fakes.model_server import FakeModelServer, Reply, llm_page
 from tests.unit.llm.conftest import Owner, running, until
@@ -54,7 +55,7 @@ def test_of_several_the_largest_that_chats_and_fits_is_taken(fake, models, monke
     tags(fake, qwen3__4b=3 * GIB, qwen2_coder=6 * GIB, llama3__8b=5 * GIB)
     assert find(models, {"OLLAMA_HOST": fake.address}).model == "llama3:8b"
     tags(fake, **{"bge-m3": GIB, "nomic-embed-text": GIB})
-    assert find(models, {"OLLAMA_HOST": fake.address}) == STOPGAP, "none of them chats"
+    assert find(models, {"OLLAMA_HOST": fake.address}) == NOTHING_FOUND, "none of them chats"
 
 
 def test_a_server_that_the_environment_names_comes_first(fake, models):
@@ -67,11 +68,11 @@ def test_a_server_that_the_environment_names_comes_first(fake, models):
     assert find(models, NOBODY | {"KEEPSAKE_OPENAI_HOST": "127.0.0.1:9"}).provider == "embedded"
 
 
-def test_files_come_next_and_the_shipped_model_last(models):
-    assert find(models, NOBODY) == STOPGAP
-    gguf(models, SHIPPED_FILE)
+def test_files_come_next_and_else_there_is_no_model(models):
+    assert find(models, NOBODY) == NOTHING_FOUND
+    gguf(models, "gemma-3-270m-q4_k_m.gguf")  # which came with earlier versions
     gguf(models, "broken.gguf", magic=b"GGU?")
-    assert find(models, NOBODY) == STOPGAP
+    assert find(models, NOBODY) == NOTHING_FOUND
     gguf(models, "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf")
     found = find(models, NOBODY)
     assert found.model_file.startswith("qwen2.5-coder-1.5b")
@@ -87,7 +88,7 @@ def test_what_is_no_list_of_models_is_none(fake, models, body):
     fake.always("/api/tags", Reply(raw=body))
     fake.always("/v1/models", Reply(raw=body))
     environ = {"OLLAMA_HOST": fake.address, "KEEPSAKE_OPENAI_HOST": fake.address}
-    assert find(models, environ) == STOPGAP
+    assert find(models, environ) == NOTHING_FOUND
 
 
 def test_a_server_that_is_away_for_a_moment_is_kept(models, monkeypatch):
@@ -99,31 +100,39 @@ def test_a_server_that_is_away_for_a_moment_is_kept(models, monkeypatch):
     now[0] += detection.KEEP_SECONDS - 1
     assert looking.find().model == "qwen3:8b"
     now[0] += 2
-    assert looking.find() == STOPGAP
+    assert looking.find() == NOTHING_FOUND
 
 
 def test_auto_fills_the_profiles_and_only_what_follows_instructions_writes(tmp_path, models, fake):
     profiles = Profiles(SHIPPED / "llm.md")
-    assert profiles.get("agent").is_stopgap
-    assert profiles.get("summarizer").provider == "extractive"
+    assert [profiles.get(name).provider for name in ("agent", "summarizer")] == ["none"] * 2
+    assert "keepsake model list" in profiles.told
     tags(fake, qwen3__8b=5, **{"all-minilm": 1, "bge-m3": 1})
     profiles.use(find(models, {"OLLAMA_HOST": fake.address}))
     assert [profiles.get(name).model for name in ("agent", "summarizer")] == ["qwen3:8b"] * 2
+    assert profiles.told.startswith("qwen3:8b (OLLAMA_HOST names")
     assert load_embedder(SHIPPED / "llm.md", profiles.found).model_name == "ollama:bge-m3"
     path = tmp_path / "llm.md"
     other = "provider=embedded model_file=x.gguf"
     path.write_text(llm_page(agent="provider=auto", summarizer=other))
     own = Profiles(path)
+    own.use(FoundModel(EMBEDDED, "the best file", model_file="y.gguf"))
     assert own.get("agent").model_file == "x.gguf", "there is one embedded server"
+    assert own.told == "x.gguf (as llm.md says)"
 
 
-def test_a_model_that_comes_later_answers_without_a_restart(home: Places, owner: Owner, fake):
+def test_a_model_comes_and_goes_without_a_restart(home: Places, owner: Owner, fake, monkeypatch):
+    monkeypatch.setattr(detection, "KEEP_SECONDS", 0)
     shutil.copy(SHIPPED / "models.md", home.config / "models.md")
-    page = llm_page(agent="provider=auto", summarizer="provider=extractive")
+    page = llm_page(agent="provider=auto", summarizer="provider=none")
     (home.config / "llm.md").write_text(page)
     fake.models = []
     with running(home, owner, {"OLLAMA_HOST": fake.address}) as gateway:
-        assert gateway.profiles.get("agent").is_stopgap
+        assert gateway.profiles.get("agent").provider == "none"
         fake.models = ["qwen3:8b"]
         until(lambda: gateway.profiles.get("agent").model == "qwen3:8b")
         assert [each.provider for each in owner.call(gateway.used_servers)] == ["ollama"]
+        answered = threading.Event()
+        gateway.on_ready, fake.models = answered.set, []
+        assert answered.wait(300), "rules answer who has waited"
+        assert gateway.profiles.get("agent").provider == "none"

@@ -79,7 +79,7 @@ def test_an_answer_comes_in_the_owners_thread_or_is_waited_for_in_another(
     fake.models = ["other"]
     with pytest.raises(ModelMissing, match="ollama pull fake"):
         gateway.generate("agent", lambda _: GenerationRequest("x"))
-    configure(home, fake.address, summarizer="extractive")
+    configure(home, fake.address, summarizer="none")
     with pytest.raises(ModelUnavailable, match="uses no model"):
         gateway.generate("summarizer", lambda _: GenerationRequest("x"))
     assert {status.provider for status in owner.call(gateway.used_servers)} == {"ollama"}
@@ -113,7 +113,7 @@ def test_no_prompt_is_built_before_the_model_is_known(
         until(lambda: seen)
         (profile,) = seen
         assert (profile.form, profile.prompt_tokens, profile.max_tokens) == ("chat", 3072, 400)
-        assert (profile.takes_tools, profile.is_stopgap) == (True, False)
+        assert profile.takes_tools
         assert "ollama, chat, with tools; prompts of 3,072" in ollama_status(gateway, owner).kind
 
 

@@ -164,10 +164,9 @@ class CmdLlmStatus(BuilderCommand):
         gateway = runtime().gateway
         if problem := gateway.profiles.problem:
             self.caller.msg(f"|rllm.md is not in use:|n {plain(str(problem))}")
-        if gateway.profiles.detects:
-            self.caller.msg(f"The agents' model: {plain(gateway.profiles.found.line)}")
-        text = "\n\n".join(_server(each) for each in gateway.used_servers())
-        self.caller.msg(text or "No profile in llm.md uses a model.")
+        self.caller.msg(f"The agents' model: {plain(gateway.profiles.told)}")
+        if text := "\n\n".join(_server(each) for each in gateway.used_servers()):
+            self.caller.msg(text)
         counts = sum((mind.thinker.log.guarded for mind in open_minds()), Counter[str]())
         found = (f"{counts[op]} {op}" for op in ("altered", "refused", "dropped"))
         self.caller.msg(
