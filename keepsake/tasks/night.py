@@ -70,7 +70,7 @@ class NightTask[T]:
     schema: Mapping[str, Any] | None = None  # the JSON schema of the answer; None for text
 
     def ask(self, target: TargetModel, refused: str) -> GenerationRequest:
-        """The two parts, as messages or as one text that an answer continues."""
+        """The two parts, as messages."""
         room, lines = max(target.prompt_tokens - _FRAME_TOKENS, 200), list[str]()
         for line in reversed(self.lines):
             if (room := room - estimate_tokens(line) - 1) < 0:
@@ -78,13 +78,12 @@ class NightTask[T]:
             lines.insert(0, line)
         values = {**self.values, "lines": lines, "refused": refused}
         system, turn = (self.prompts.render(part, **values) for part in ("system", "turn"))
-        request = GenerationRequest(
-            max_tokens=self.answer_tokens, temperature=TEMPERATURE, json_schema=self.schema
+        return GenerationRequest(
+            messages=(ChatMessage("system", system), ChatMessage("user", turn)),
+            max_tokens=self.answer_tokens,
+            temperature=TEMPERATURE,
+            json_schema=self.schema,
         )
-        if target.form == "chat":
-            messages = (ChatMessage("system", system), ChatMessage("user", turn))
-            return replace(request, messages=messages)
-        return replace(request, prompt=f"{system}\n\n{turn}\n", stop=("\n\n#",))
 
     def fallback(self) -> T:
         """The result without a model."""

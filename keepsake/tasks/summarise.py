@@ -26,10 +26,8 @@ from keepsake.ports import ChatMessage, GenerationRequest, TargetModel
 from keepsake.tasks.answer import bare, recites
 from keepsake.tasks.task import AnswerRefused, Prompts
 
-SYSTEM, TEXT = "system", "text"
-"""The parts of both prompts: the rules of the task, and the whole of it for a base model."""
-MEMORIES, SUMMARIES = "memories", "summaries"
-"""What a chat model is shown as the user's message."""
+SYSTEM, MEMORIES, SUMMARIES = "system", "memories", "summaries"
+"""The parts of the prompts: the rules of the task, and what the model is shown."""
 _SPARE_TOKENS = 40
 """Tokens of a prompt that are kept free: a chat template adds some."""
 SEVERAL = 3
@@ -83,8 +81,7 @@ class Summarise:
 
     def ask(self, target: TargetModel, refused: str) -> GenerationRequest:
         """The prompt with as many of the memories as fit."""
-        chat, tokens = target.form == "chat", self.source.tokens
-        parts = (SYSTEM, SUMMARIES if self._merges else MEMORIES) if chat else (TEXT,)
+        tokens, parts = self.source.tokens, (SYSTEM, SUMMARIES if self._merges else MEMORIES)
         frame = (self._rendered(part, (), refused, older="") for part in parts)
         room = target.prompt_tokens - sum(map(tokens, frame)) - _SPARE_TOKENS
         summaries = [*self._lines] if self._merges else [self._older]
@@ -105,12 +102,9 @@ class Summarise:
                     break
                 taken += 1
             self.taken = taken
-        texts = [self._rendered(part, self._lines[: self.taken], refused) for part in parts]
-        most = 2 * self._show(self.taken)
-        if chat:
-            messages = (ChatMessage("system", texts[0]), ChatMessage("user", texts[1]))
-            return GenerationRequest(messages=messages, max_tokens=most)
-        return GenerationRequest(texts[0], stop=("\n#", "\n\n", "\n>"), max_tokens=most)
+        rules, shown = (self._rendered(x, self._lines[: self.taken], refused) for x in parts)
+        messages = (ChatMessage("system", rules), ChatMessage("user", shown))
+        return GenerationRequest(messages=messages, max_tokens=2 * self._show(self.taken))
 
     def read(self, answer: str) -> str:
         """The summary.

@@ -19,8 +19,8 @@ _TEMPLATES = {
     "journal": ("system turn", f"{_NIGHT} most"),
     "people": ("system turn", f"{_NIGHT} who portrait"),
     "reflect": ("system turn", f"{_NIGHT} most known"),
-    "summarise": ("system memories text", f"{_SUMMARY} memories older"),
-    "merge": ("system summaries text", f"{_SUMMARY} summaries"),
+    "summarise": ("system memories", f"{_SUMMARY} memories older"),
+    "merge": ("system summaries", f"{_SUMMARY} summaries"),
 }
 """By the name of a task, the parts of its template and the names that they may use."""
 LOADERS: Mapping[str, Callable[[Path], Prompts]] = {

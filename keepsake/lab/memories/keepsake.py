@@ -21,7 +21,7 @@ from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.summary_text import Summarizer, extractive
 from keepsake.memory.types import CompactReason
 from keepsake.memory.window import MemoryHost
-from keepsake.models.profiles import DIALOGUE, ModelProfile
+from keepsake.models.profiles import ModelProfile
 from keepsake.paths import SHIPPED_CONFIG
 from keepsake.prompt.script import about_memory
 from keepsake.recall.documents import memory_document
@@ -159,12 +159,10 @@ def _config(given: Surroundings) -> CompactionConfig:
 
 
 def _summarizer(given: Surroundings) -> Summarizer:
-    """Rules, or the model, which is asked to continue text."""
+    """Rules, or the model."""
     if (model := given.model) is None:
         return extractive
-    target = ModelProfile(
-        "writer", form=DIALOGUE, prompt_tokens=given.budget, max_tokens=_SUMMARY_TOKENS
-    )
+    target = ModelProfile("writer", prompt_tokens=given.budget, max_tokens=_SUMMARY_TOKENS)
     return ModelSummarizer(
         lambda build: model.generate(target.request(build(target))),
         task_prompts(SHIPPED_CONFIG, SHIPPED_CONFIG),

@@ -124,7 +124,7 @@ def worlds(database, gateway, chroma, tmp_path_factory) -> Iterator[dict[str, Co
         urls = {DATABASE_URL: database(name, "tables"), "KEEPSAKE_OPENAI_API_KEY": KEY}
         copy = made[name] = make_copy(tmp_path_factory.mktemp(name), **urls)
         shutil.copytree(REPOSITORY / "vault" / "config", copy.here.config)
-        page = llm_page(agent=f"provider=openai {gateway}", summarizer="provider=extractive")
+        page = llm_page(agent=f"provider=openai {gateway}", summarizer="provider=none")
         (copy.here.config / "llm.md").write_text(page)
         change(copy, "recall.md", "**chroma**: child", f"**chroma**: {chroma}")
     try:
