@@ -23,9 +23,7 @@ from keepsake.models.gateway import build
 from keepsake.models.model import Model
 from keepsake.models.openai import OpenAIModel
 from keepsake.models.profiles import (
-    AUTO,
     CHAT,
-    DIALOGUE,
     EMBEDDED,
     LLAMA_CPP,
     NO_MODEL,
@@ -60,10 +58,8 @@ class AnsweringModel:
     """
 
     def __init__(self, profile: ModelProfile, model: Model, kept: Path) -> None:
-        form = model.capabilities.form if profile.form == AUTO else profile.form
-        self._chat, self._model, self._kept = form == CHAT, model, kept
-        suited = profile.suited(CHAT if self._chat else DIALOGUE)
-        self.profile = replace(suited, repeat_penalty=1.0)
+        self._model, self._kept = model, kept
+        self.profile = replace(profile.suited(CHAT), form=CHAT, repeat_penalty=1.0)
         self._lock = threading.Lock()
         self.context = profile.context_tokens or model.capabilities.context
         kept.parent.mkdir(parents=True, exist_ok=True)
@@ -76,14 +72,12 @@ class AnsweringModel:
         return max((self.context or CONTEXT) - self.profile.max_tokens - _FRAME_TOKENS, 256)
 
     def generate(self, request: GenerationRequest) -> Generation:
-        """The answer to a request, in the model's form, from the file where it was asked before.
+        """The answer to a chat, from the file where it was asked before.
 
         Raises:
             ModelError: It does not answer.
         """
-        if not self._chat:
-            request = replace(request, messages=())
-        elif not request.messages:
+        if not request.messages:
             request = replace(request, messages=(ChatMessage("user", request.prompt),), stop=())
         key = sha256(repr((self.profile, request)).encode()).hexdigest()
         if key not in self._known:
@@ -93,15 +87,14 @@ class AnsweringModel:
                 file.write(line_of(made))
         return Generation(**{n: value for n, value in self._known[key].items() if n != "key"})
 
-    def ask(self, prompt: str, opening: str) -> Generation:
-        """What it says to a prompt; ``opening`` is how a continued text begins to answer.
+    def ask(self, prompt: str) -> Generation:
+        """What it says to a prompt, in one line.
 
         Raises:
             ModelError: It does not answer; an empty answer is none.
         """
-        text = prompt if self._chat else f"{prompt}\n{opening}"
         try:
-            made = self.generate(self.profile.request(GenerationRequest(text, stop=("\n",))))
+            made = self.generate(self.profile.request(GenerationRequest(prompt)))
         except BadAnswer:
             made = Generation("", "stop", 0, 0, 0, 0.0, "")
         return replace(made, text=" ".join(made.text.split()))
@@ -123,7 +116,7 @@ class AnsweringModel:
         form = form if question.answerable else prompts["unknown"]
         right = " / ".join(question.answers)
         prompt = form.format(question=question.text, right=right, answer=answer or "(nothing)")
-        return float("yes" in map(str.casefold, words(self.ask(prompt, "Judgement:").text)))
+        return float("yes" in map(str.casefold, words(self.ask(prompt).text)))
 
 
 def answering_model(here: Places, name: str, seed: int = 0) -> AnsweringModel:

@@ -227,7 +227,7 @@ def answered(asking: Asking, how: Evaluation) -> Row:
     """
     if how.answerer is None:
         return {}
-    reply = how.answerer.ask(prompt_for(asking, asking.budget), "Short answer:")
+    reply = how.answerer.ask(prompt_for(asking, asking.budget))
     spent = reply.prompt_tokens * how.prices[0] + reply.completion_tokens * how.prices[1]
     row = {
         "answer": reply.text,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,7 +17,7 @@ import pytest
 from keepsake.cli import processes
 from keepsake.cli.processes import Component
 from tests.slow.cli.conftest import Copy
-from tests.slow.e2e.players import PATIENCE, Player, chat_until, wait_for
+from tests.slow.e2e.players import Player, chat_until, wait_for
 from tests.slow.e2e.running import running
 from tests.unit.llm.conftest import until
 from tests.weights import WEIGHTS, put_weights
@@ -49,16 +48,6 @@ def bring_mira(copy: Copy) -> None:
     builder.leave()
 
 
-def tell_mira(copy: Copy, player: Player, words: str) -> None:
-    """Speak to her in the inn; a thought that was under way may take her out at any moment."""
-    deadline = time.monotonic() + PATIENCE
-    shown = "Nobody called"
-    while "Nobody called" in shown:
-        assert time.monotonic() < deadline, shown
-        bring_mira(copy)
-        shown = player.type(f"talk mira {words}", "You say to Mira|Nobody called")
-
-
 def both_summaries(folder: Path) -> frontmatter.Post:
     """Wait until the files of the last compaction are written; the short-term one.
 
@@ -86,10 +75,9 @@ def test_a_newcomer_is_answered_from_memory(copy):
     assert "The agents' model: none (rules answer players" in copy.notes["first start"]
     tamsin = Player.new(copy, "Tamsin")
     tamsin.see("The Kettle")
-    tell_mira(copy, tamsin, "I mend nets in Merrow.")
-    tamsin.see("Mira says to you")
-    tell_mira(copy, tamsin, "Where do I mend nets?")
-    tamsin.see("Mira says .*mend nets in Merrow")
+    bring_mira(copy)
+    tamsin.type("talk mira I mend nets in Merrow.", "You say to Mira", "Mira says to you")
+    tamsin.type("talk mira Where do I mend nets?", "Mira says .*mend nets in Merrow")
     wait_for(copy.here.agents_log, r"\[Thinker\] Mira: addressed -> say You told me: 'I mend nets")
     tamsin.leave()
 

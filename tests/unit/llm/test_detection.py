@@ -134,5 +134,5 @@ def test_a_model_comes_and_goes_without_a_restart(home: Places, owner: Owner, fa
         assert [each.provider for each in owner.call(gateway.used_servers)] == ["ollama"]
         answered = threading.Event()
         gateway.on_ready, fake.models = answered.set, []
+        until(lambda: gateway.profiles.get("agent").provider == "none")
         assert answered.wait(300), "rules answer who has waited"
-        assert gateway.profiles.get("agent").provider == "none"
