@@ -24,7 +24,7 @@ from keepsake.books.entries import (
 )
 from keepsake.books.files import NO_OWNER, Owner, RecordStore, pages
 from keepsake.errors import NoteRefused
-from keepsake.language.heard import given_by_me, given_to_me, heard, meant_for, own_words
+from keepsake.language.heard import gave_something, given_to_me, heard, meant_for, own_words
 from keepsake.prompt.script import about_memory
 
 DAYS = 60
@@ -146,7 +146,7 @@ def importance(memory: Memory, own_name: str) -> int:
     if memory.importance:
         return memory.importance
     if memory.kind is MemoryKind.RESULT:
-        return _GIVEN if any(given_by_me(memory)) else _ROUTINE
+        return _GIVEN if gave_something(memory) else _ROUTINE
     if memory.kind is MemoryKind.ACT:
         own = own_words(memory)
         return _ROUTINE if own is None else _SEEN + _length(own.words)

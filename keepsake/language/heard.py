@@ -103,13 +103,10 @@ def given_to_me(memory: Memory) -> str:
     return what if is_thing or memory.event == GIVE else ""
 
 
-def given_by_me(memory: Memory) -> tuple[str, str]:
-    """The thing that the agent gave away, and to whom; both empty for no gift."""
-    verb, _, rest = memory.text.partition("You give ")
-    if memory.kind is not MemoryKind.RESULT or memory.event not in ("", GIVE) or verb:
-        return "", ""
-    what, _, whom = rest.rstrip(".").rpartition(" to ")
-    return (what, whom) if what else ("", "")
+def gave_something(memory: Memory) -> bool:
+    """Whether the agent gave something away."""
+    is_gift = memory.kind is MemoryKind.RESULT and memory.event in ("", GIVE)
+    return is_gift and memory.text.startswith("You give ") and " to " in memory.text
 
 
 def names(text: str, name: str) -> bool:

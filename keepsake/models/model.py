@@ -132,8 +132,8 @@ class ServerModel(ABC):
                 self._ready()
                 self.check()
 
-    def check(self) -> str:
-        """Whether the server answers and has the model; learns what it takes.
+    def check(self) -> None:
+        """See that the server answers and has the model; learns what it takes.
 
         Raises:
             ModelError: It does not, or it has not.
@@ -151,7 +151,6 @@ class ServerModel(ABC):
         if not self.capabilities.known:
             with suppress(ModelError):  # it serves all the same, and is asked again
                 self.capabilities = self._learnt(rows)
-        return "ready"
 
     # -- one call
 

@@ -124,8 +124,8 @@ def costs_of(prompt: Rendered, tokens: Tokens, budget: int) -> Costs:
     return Costs(spent, budget, sum(costs))
 
 
-def chart(found: Costs, marks: Mapping[str, float] | None = None) -> list[str]:
-    """The costs as lines of text: a bar for each section, the sum, the marks."""
+def chart(found: Costs) -> list[str]:
+    """The costs as lines of text: a bar for each section, and the sum."""
     rows = {**found.sections, "together": found.used}
     names, lines = max(map(len, rows)), []
     for name, tokens in rows.items():
@@ -133,8 +133,6 @@ def chart(found: Costs, marks: Mapping[str, float] | None = None) -> list[str]:
         # what costs anything shows one sign at least
         bar = "█" * min(max(round(BAR * share), min(tokens, 1)), BAR)
         lines.append(f"{name:<{names}}  {bar:<{BAR}} {tokens:>6,}  {share:>4.0%}")
-    if marks:
-        lines.append(f"Marks: {', '.join(f'{name} {share:.0%}' for name, share in marks.items())}.")
     left = found.budget - found.used
     room = f"{left:,} free" if left >= 0 else f"{-left:,} too many"
     lines.append(f"Budget {found.budget:,} tokens, {room}.")

@@ -55,12 +55,10 @@ class CmdMemoryStatus(BuilderCommand):
     def _tokens(self, agent: AgentMixin) -> None:
         """Weigh the very prompt that the agent would send now."""
         mind, caller, shared = self.mind(agent), self.caller, runtime()
-        config = shared.compaction.current
-        marks = {"low": config.low, "high": config.high, "emergency": config.emergency}
 
         def show(found: tuple[Rendered, int]) -> None:
             prompt, budget = found
-            lines = chart(costs_of(prompt, shared.tokens, budget), marks)
+            lines = chart(costs_of(prompt, shared.tokens, budget))
             sent = mind.thinker.log.sent
             if sent is not None and sent.answer is not None:
                 ours, true = sent.costs.used, sent.answer.prompt_tokens
