@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import IntEnum
 from itertools import islice, takewhile
 
 from keepsake.archive.log import Archive
@@ -25,14 +24,6 @@ MOST_LINES = 20_000
 LONGEST = 140
 _DEED = "deed"
 """The ``event`` of what comes of a deed of the world's files."""
-
-
-class NewsKind(IntEnum):
-    """What sort of news it is; what comes first is told first."""
-
-    DEED = 1
-    ASKED = 2
-    SPOKE = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +48,6 @@ class Absentee:
 class News:
     """One line; ``same`` is what several who heard the same have in common."""
 
-    kind: NewsKind
     time: datetime
     text: str
     same: str
@@ -75,18 +65,15 @@ def news_of(archive: Archive, name: str, key: str, who: Absentee) -> Iterator[Ne
 
 
 def chosen(found: Iterable[News]) -> list[News]:
-    """Three at most: the newest of each kind, then what is left; each utterance once."""
-    newest = sorted(found, key=lambda each: each.time, reverse=True)
-    single = list({each.same: each for each in reversed(newest)}.values())[::-1]
-    first = {each.kind: each for each in reversed(single)}
-    rest = [each for each in single if each not in first.values()]
-    return [*sorted(first.values(), key=lambda each: each.kind), *rest][:SHOWN]
+    """The newest three in the order in which they happened; each utterance once."""
+    single = {each.same: each for each in sorted(found, key=lambda each: each.time)}
+    return list(single.values())[-SHOWN:]
 
 
 def _told(memory: Memory, name: str, own: str, who: str) -> Iterator[News]:
     """What a memory of the agent tells of ``who``; ``own``: empty if its words do not count."""
     if memory.event == _DEED and names(memory.text, who):
-        yield News(NewsKind.DEED, memory.time, memory.text, memory.text)
+        yield News(memory.time, memory.text, memory.text)
         return
     if said := own_words(memory):
         speaker, to = own, memory.to or said.to
@@ -95,9 +82,9 @@ def _told(memory: Memory, name: str, own: str, who: str) -> Iterator[News]:
     about = [each for each in SENTENCE_GAP.split(said.words) if names(each, who)] if said else []
     if not about or not speaker or names(to, who):
         return
-    asked = about[0].endswith("?")
-    did = f"asked {to or 'around'} after you" if asked else f"spoke of you{f' to {to}' * bool(to)}"
+    did = f"spoke of you{f' to {to}' * bool(to)}"
+    if about[0].endswith("?"):
+        did = f"asked {to or 'around'} after you"
     where = f" at {memory.place}" if memory.place else ""
     text = f'{speaker} {did}{where}: "{shorten(about[0], LONGEST)}"'
-    kind = NewsKind.ASKED if asked else NewsKind.SPOKE
-    yield News(kind, memory.time, text, f"{speaker}: {about[0]}")
+    yield News(memory.time, text, f"{speaker}: {about[0]}")
