@@ -39,11 +39,8 @@ from game.server.limits import (
     Bucket,
 )
 
-UNREADABLE = 4400
-"""Code with which a web socket is closed that does not speak its format."""
 STOPPED = 4012
-"""Code with which it is closed when the world stops: whoever played is to try again."""
-REFUSAL = 'Send ["text", ["look"], {}], as JSON in UTF-8'
+"""Code with which a web socket is closed when the world stops: whoever played is to try again."""
 _MXP_LOCKED = b"\x1b[7z"
 """From here on text is text, ``<name>`` too, but where a line says otherwise for one tag."""
 _PART = re.compile(rb"(?<=\xff)|(?<=\xff\xfa)")
@@ -105,7 +102,7 @@ class Bounded:
 
 
 class BoundedSocket(Bounded, WebSocketClient):
-    """A web socket that closes, and says why, where it cannot read what it gets.
+    """A web socket; what it cannot read it drops.
 
     Autobahn takes the bounds of a message from the class, and hangs up on more.
     """
@@ -124,18 +121,21 @@ class BoundedSocket(Bounded, WebSocketClient):
         super().dataReceived(data)
 
     def onMessage(self, payload: bytes, isBinary: bool) -> None:  # noqa: N802, N803 - Autobahn's
-        """Take a frame."""
+        """Take a frame: a line, the number of columns that a client reports, or its farewell."""
         try:
             flags = self.protocol_flags
             message = self.wire_format.decode_incoming(payload, isBinary, protocol_flags=flags)
         except (TypeError, ValueError, RecursionError):
             message = None  # names that are lists, numbers of 5,000 digits, brackets without end
-        if line_in(message) is not None or "client_options" in (message or ()):
-            self.data_in(**message)
-        elif "websocket_close" in (message or ()):
-            self.disconnect()
-        elif not message or not all(isinstance(name, str) and name != "text" for name in message):
-            self.sendClose(UNREADABLE, REFUSAL)  # what names another function is not heard
+        match message:
+            case {"websocket_close": _}:
+                self.disconnect()
+            case {"client_options": [_, {"screenwidth": int(width)}]} if 20 <= width <= 200:
+                if self.protocol_flags.get("SCREENWIDTH") != {0: width}:
+                    self.protocol_flags["SCREENWIDTH"] = {0: width}
+                    self.sessionhandler.sync(self)
+            case {"text": text}:
+                self.data_in(text=text)
 
     def disconnect(self, reason: str | None = None) -> None:
         """Hang up. A world that stops lets its players come back as they were."""
@@ -143,15 +143,6 @@ class BoundedSocket(Bounded, WebSocketClient):
             self.sendClose(STOPPED)
         else:
             super().disconnect(reason)
-
-    def data_in(self, /, **message: Any) -> None:
-        """Forward a line; store the number of columns that a client reports."""
-        super().data_in(**message)
-        match message:
-            case {"client_options": [_, {"screenwidth": int(width)}]} if 20 <= width <= 200:
-                if self.protocol_flags.get("SCREENWIDTH") != {0: width}:
-                    self.protocol_flags["SCREENWIDTH"] = {0: width}
-                    self.sessionhandler.sync(self)
 
 
 class PromptTelnet(Bounded, TelnetProtocol):
