@@ -15,7 +15,7 @@ from keepsake.agent.agent_log import known_secrets
 from keepsake.agent.runtime import running, runtime
 from keepsake.archive.records import Memory
 from keepsake.contrib.evennia.apps import places
-from keepsake.contrib.evennia.minds import mind_by_number, open_minds
+from keepsake.contrib.evennia.minds import STATES, mind_by_number, open_minds, state_of
 from keepsake.errors import KeepsakeError
 from keepsake.events.files import id_of
 from keepsake.events.log import Subscribers
@@ -25,7 +25,7 @@ from keepsake.json_lines import Record
 from keepsake.models.queue import READY
 from keepsake.paths import Places
 from keepsake.web.metrics import Metrics, gauge
-from keepsake.web.world import STATES, on_reactor, state_of
+from keepsake.web.world import on_reactor
 
 _LONGEST_TEXT = 4_000
 """Characters of a memory that a page is sent; the whole of it is in the archive."""

@@ -20,11 +20,10 @@ from twisted.python.threadable import isInIOThread
 from keepsake.agent.agent_log import DROPPED, FAILED
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
-from keepsake.agent.thinker import AgentState
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.contrib.evennia.agents import AgentMixin
 from keepsake.contrib.evennia.creation import all_agents
-from keepsake.contrib.evennia.minds import mind_by_number, mind_of
+from keepsake.contrib.evennia.minds import mind_by_number, mind_of, state_of
 from keepsake.errors import KeepsakeError
 from keepsake.language.perception import SENTENCE_GAP, shorten
 from keepsake.prompt.sections import TITLES
@@ -41,9 +40,6 @@ from keepsake.web.shapes import (
 
 LONGEST_PROBLEM = 160
 """Characters of an agent's problem that are shown beside it; the log has all."""
-_GOING = "going home to sleep"
-STATES = (*(each.value for each in AgentState), _GOING)
-"""The states that an agent may be in."""
 _reactor: Any = reactor  # Twisted makes it at import; no type says what it can do
 
 
@@ -90,11 +86,6 @@ def mind_with(number: int) -> Mind:
     if (mind := mind_of(agent)) is None:
         raise NotFound(f"{agent.key} is being deleted", "GET /agents/api/agents lists all")
     return mind
-
-
-def state_of(mind: Mind) -> str:
-    """One of :data:`STATES`."""
-    return _GOING if mind.sleeper.going_home else mind.thinker.state.value
 
 
 def _row(agent: AgentMixin, may_act: bool) -> AgentRow:

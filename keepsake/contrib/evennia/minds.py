@@ -22,8 +22,12 @@ from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import running, runtime
 from keepsake.agent.sleep.sleeper import TICK_SECONDS
 from keepsake.agent.surroundings import Life
+from keepsake.agent.thinker import AgentState
 from keepsake.contrib.evennia.creation import MEMORY_ID, all_agents, settle_memory
 
+_GOING = "going home to sleep"
+STATES = (*(each.value for each in AgentState), _GOING)
+"""The states that an agent may be in."""
 _minds: dict[int, Mind] = {}
 _ticking: LoopingCall | None = None
 
@@ -60,6 +64,11 @@ def mind_of(agent: Any) -> Mind | None:
 def mind_by_number(agent_id: int) -> Mind | None:
     """The mind of the agent with that database number, if it is open now."""
     return _minds.get(agent_id)
+
+
+def state_of(mind: Mind) -> str:
+    """One of :data:`STATES`."""
+    return _GOING if mind.sleeper.going_home else mind.thinker.state.value
 
 
 def open_minds() -> list[Mind]:

@@ -18,7 +18,7 @@ from keepsake.contrib.evennia.commands.base import (
     table,
 )
 from keepsake.contrib.evennia.creation import all_agents, create_agent
-from keepsake.contrib.evennia.minds import mind_by_number
+from keepsake.contrib.evennia.minds import mind_by_number, state_of
 from keepsake.contrib.evennia.wording import counted
 from keepsake.errors import KeepsakeError
 from keepsake.prompt.sections import Rendered
@@ -241,12 +241,8 @@ def _row(agent: AgentMixin, mind: Mind | None) -> tuple[str, ...]:
 
 def _state(mind: Mind) -> str:
     sleeper = mind.sleeper
-    if sleeper.going_home:
-        return "going home to sleep"
-    if not sleeper.asleep:
-        return mind.thinker.state.value
-    if sleeper.fell_asleep is None:
-        return "asleep"
+    if not sleeper.asleep or sleeper.fell_asleep is None:
+        return state_of(mind)
     since, step = sleeper.fell_asleep, sleeper.nights.step
     until = runtime().sleeping.current.wakes_at(since).astimezone()
     work = f", {step}" if step else ", its work waits" if sleeper.nights.working else ""
