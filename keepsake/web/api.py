@@ -39,7 +39,6 @@ from keepsake.web.shapes import (
     Refused,
     RoomView,
     SearchView,
-    SentRow,
     Series,
     TiersView,
 )
@@ -141,18 +140,6 @@ def prompt(request: HttpRequest, number: int, seq: Number = None) -> PromptView:
     if now.at is not None and seq is None:
         return now
     return history.prompt_of(log, number, seq) or now
-
-
-@api.get(f"{ONE}/prompts", response=_answers(list[SentRow]))
-def sent_prompts(
-    request: HttpRequest,
-    number: int,
-    before: Number = None,
-    limit: QueryEx[int, P(ge=1, le=100)] = 20,
-) -> list[SentRow]:
-    """Prompts, the newest first, or those of thoughts with a number below ``before``."""
-    world.mind_of_agent(number)
-    return history.sent_prompts(runtime().places.events, number, before, limit)
 
 
 @api.get(f"{ONE}/book", response=_answers(list[PageView]))

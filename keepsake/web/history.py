@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from heapq import nlargest
-from itertools import islice
 from pathlib import Path
 
 import frontmatter
@@ -30,7 +29,6 @@ from keepsake.web.shapes import (
     Point,
     PromptView,
     SearchView,
-    SentRow,
     Series,
     Stretch,
 )
@@ -60,24 +58,10 @@ def prompt_of(log: Path, number: int, seq: int | None = None) -> PromptView | No
         return _prompt(log, last) if last else None
     thought = next((each for each in _sent(log, number) if each["seq"] <= seq), None)
     if thought is None or thought["seq"] != seq:
-        raise NotFound(f"There is no prompt of a thought {seq}", "GET …/prompts lists them")
-    return _prompt(log, thought)
-
-
-def sent_prompts(log: Path, number: int, before: int | None, limit: int) -> list[SentRow]:
-    """What was sent, the newest first."""
-    sent = (each for each in _sent(log, number) if before is None or each["seq"] < before)
-    return [
-        SentRow(
-            seq=each["seq"],
-            at=time_of(each.get("t")),
-            trigger=_trigger(each),
-            outcome=str(each.get("outcome") or ""),
-            command=str(each.get("command") or ""),
-            tokens=sum((each.get("sections") or {}).values()),
+        raise NotFound(
+            f"There is no prompt of a thought {seq}", "GET /agents/api/events lists thoughts"
         )
-        for each in islice(sent, limit)
-    ]
+    return _prompt(log, thought)
 
 
 def _sent(log: Path, number: int, most: int = FAR) -> Iterator[Record]:

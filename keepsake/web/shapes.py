@@ -196,19 +196,6 @@ class PromptView(Shape):
     """The raw answer; empty if none came."""
 
 
-class SentRow(Shape):
-    """A line of the list of prompts."""
-
-    seq: int
-    """The number of its thought in the event log."""
-    at: datetime | None
-    trigger: str
-    outcome: str
-    command: str
-    """What the agent did; empty if it did nothing."""
-    tokens: int
-
-
 class TiersView(Shape):
     """Which memory is where, from memory 1 to now."""
 

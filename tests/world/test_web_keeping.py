@@ -46,9 +46,8 @@ class TestKept(WebWorld):
             self.said = [f"say Good evening for the {number}. time.", "wait"]
             self.char1.execute_cmd(f"talk Mira Good evening {number}.")
             self.pass_time(4)
-        newest = self.get(self.of_mira("/prompts"), limit=2)
-        assert len(newest) == 2
-        first = self.get(self.of_mira("/prompts"), before=newest[-1]["seq"])[-1]
+        told = self.get("/events", agent=self.mira.id)["events"]
+        first = next(each for each in told if each["kind"] == "thought" and each["prompt"])
         shown = self.get(self.of_mira("/prompt"), seq=first["seq"])
         assert "Good evening 0." in shown["sent"][0]["text"]
         assert "Good evening 2." not in shown["sent"][0]["text"]

@@ -121,11 +121,13 @@ export class Feed {
     return row;
   }
 
-  /** A memory leads to where it stands among the others. */
-  #link(kind, record) {
-    if (kind !== "memory" || !record.text) return null;
-    const page = this.named ? `/agents/${record.agent_id}/` : "";
-    return el("a", { href: `${page}#memory/${record.n}`, class: "number", "data-opens": true }, `memory ${record.n}`);
+  /** A memory leads to where it stands among the others, a thought to what was sent for it. */
+  #link(kind, { agent_id: id, n, prompt, seq, text }) {
+    const link = (anchor, words) => el("a", {
+      href: `${this.named ? `/agents/${id}/` : ""}#${anchor}`, class: "number", "data-opens": true,
+    }, words);
+    if (kind === "memory" && text) return link(`memory/${n}`, `memory ${n}`);
+    return kind === "thought" && prompt ? link(`prompt/${seq}`, "its prompt") : null;
   }
 
   #sift(words) {

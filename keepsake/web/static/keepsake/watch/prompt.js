@@ -5,7 +5,6 @@ import { count, el, fill, many, percent, time } from "./dom.js";
 
 /** Colours of sections: as many as a prompt has, so that none means two. */
 const HUES = 11;
-const LIMIT = 20;
 const NEWER = "A newer one was sent: show it";
 
 /** The section "Prompt" of an agent's page. */
@@ -22,8 +21,7 @@ export class Prompt {
     this.whole = el("input", { type: "checkbox", on: { change: () => this.#drawText() } });
     this.text = el("div", {});
     this.view = el("div", {});
-    this.earlier = new Earlier(id, (seq) => this.show(seq));
-    fill(root, el("div", { class: "tools" }, this.newer, this.earlier.root), this.view);
+    fill(root, el("div", { class: "tools" }, this.newer), this.view);
   }
 
   /** A thought ended; what is on the screen stays until somebody wants the new one. */
@@ -39,7 +37,7 @@ export class Prompt {
   }
 
   async load() {
-    const [prompt] = await Promise.all([get(`agents/${this.id}/prompt`), this.earlier.load()]);
+    const prompt = await get(`agents/${this.id}/prompt`);
     this.#shown = prompt.at;
     this.newer.hidden = true;
     fill(this.newer, NEWER);
@@ -117,36 +115,4 @@ export class Prompt {
 /** Tokens of all sections. */
 function total({ sections }) {
   return Object.values(sections).reduce((sum, tokens) => sum + tokens, 0);
-}
-
-/** The way to earlier prompts: a list that grows backwards. */
-class Earlier {
-  #oldest = null;
-
-  constructor(id, show) {
-    this.id = id;
-    this.list = el("ol", { class: "earlier" });
-    this.more = el("button", { type: "button", on: { click: () => this.#next() } }, "Older ones");
-    this.root = el("details", {}, el("summary", {}, "Earlier prompts"), this.list, this.more);
-    this.list.addEventListener("click", ({ target }) => {
-      const button = target.closest("button");
-      if (!button) return;
-      for (const each of this.list.querySelectorAll("button")) each.setAttribute("aria-pressed", String(each === button));
-      show(Number(button.dataset.seq)).catch((problem) => fill(this.list, el("li", { class: "problem" }, problem.message)));
-    });
-  }
-
-  async load() {
-    this.#oldest = null;
-    fill(this.list);
-    await this.#next();
-  }
-
-  async #next() {
-    const prompts = await get(`agents/${this.id}/prompts`, { before: this.#oldest, limit: LIMIT });
-    this.#oldest = prompts.at(-1)?.seq ?? this.#oldest;
-    this.more.hidden = prompts.length < LIMIT;
-    this.list.append(...prompts.map((each) => el("li", {}, el("button", { type: "button", class: "plain", "data-seq": each.seq, "aria-pressed": "false" },
-      time(each.at), ` ${each.trigger}`, each.command ? ` → ${each.command.slice(0, 60)}` : ` (${each.outcome})`, el("small", {}, ` ${many(each.tokens, "token")}`)))));
-  }
 }

@@ -44,7 +44,7 @@ export class Why {
       step("What set it off", cause(why)),
       step("What it recalled", recalled(why.recalled)),
       step("What it leant on", leant(why)),
-      why.thought ? step("What it cost", cost(why.thought)) : null,
+      why.thought ? step("What it cost", cost(why.thought), sent(why)) : null,
       why.missing.length ? step("What cannot be told", why.missing.map((each) => el("p", {}, each))) : null),
     turns(nth));
   }
@@ -67,6 +67,12 @@ function none(words) {
 
 function link(memory) {
   return el("a", { href: `#memory/${memory.number}`, "data-opens": true }, `memory ${memory.number}`);
+}
+
+/** The way to the prompt that was sent for it. */
+function sent({ seq, thought }) {
+  if (!thought.prompt) return null;
+  return el("p", {}, el("a", { href: `#prompt/${seq}`, "data-opens": true }, "its prompt"));
 }
 
 function act(why) {
