@@ -12,12 +12,14 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Protocol
 
+SYSTEM, USER, ASSISTANT = "system", "user", "assistant"
+
 
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
     """One message for a chat endpoint."""
 
-    role: str  # ``system``, ``user`` or ``assistant``
+    role: str  # :data:`SYSTEM`, :data:`USER` or :data:`ASSISTANT`
     text: str
 
 

@@ -8,10 +8,9 @@ from itertools import groupby
 
 from keepsake.errors import ModelBusy, ModelError, ModelUnavailable, PromptTooLong
 from keepsake.models.profiles import CHAT
-from keepsake.ports import ChatMessage, GenerationRequest
+from keepsake.ports import ASSISTANT, SYSTEM, USER, ChatMessage, GenerationRequest
 from keepsake.prompt.tokens import Heuristic
 
-SYSTEM, USER, ASSISTANT = "system", "user", "assistant"
 ROLES, TOOLS = "roles", "tools"
 """Parts of a request that a model may refuse: several messages of one role in a row or a system
 message, and tools."""

@@ -17,9 +17,9 @@ from keepsake.archive.privacy import is_private
 from keepsake.archive.records import SHRUG, Memory, MemoryKind
 from keepsake.language.heard import heard, spoken
 from keepsake.language.perception import for_prompt, shorten
+from keepsake.ports import ASSISTANT, USER
 from keepsake.prompt.script import heading
 
-SYSTEM, USER, ASSISTANT = "system", "user", "assistant"
 _SPEECH = "say"
 _LONGEST_OF_EXCERPT = 300
 

@@ -13,7 +13,7 @@ from typing import Any
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.language.heard import spoken
 from keepsake.language.perception import LAST_COMMA, for_prompt, shorten
-from keepsake.ports import ChatMessage, GenerationRequest, TargetModel
+from keepsake.ports import SYSTEM, USER, ChatMessage, GenerationRequest, TargetModel
 from keepsake.prompt.tokens import estimate_tokens
 from keepsake.tasks.conversation import own_line
 from keepsake.tasks.task import AnswerRefused, Prompts
@@ -79,7 +79,7 @@ class NightTask[T]:
         values = {**self.values, "lines": lines, "refused": refused}
         system, turn = (self.prompts.render(part, **values) for part in ("system", "turn"))
         return GenerationRequest(
-            messages=(ChatMessage("system", system), ChatMessage("user", turn)),
+            messages=(ChatMessage(SYSTEM, system), ChatMessage(USER, turn)),
             max_tokens=self.answer_tokens,
             temperature=TEMPERATURE,
             json_schema=self.schema,

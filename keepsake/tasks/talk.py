@@ -15,19 +15,12 @@ from typing import Any
 from keepsake.archive.records import Memory
 from keepsake.language.heard import spoken
 from keepsake.language.perception import for_prompt
-from keepsake.ports import ChatMessage, GenerationRequest, TargetModel
+from keepsake.ports import ASSISTANT, SYSTEM, USER, ChatMessage, GenerationRequest, TargetModel
 from keepsake.prompt.script import script
 from keepsake.prompt.sections import FRAME, Marks, PromptLine, Rendered
 from keepsake.prompt.verbs import Verb
 from keepsake.tasks.answer import EMPTY, SHORT, AnswerReader, bare, recites
-from keepsake.tasks.conversation import (
-    ASSISTANT,
-    SYSTEM,
-    USER,
-    dialogue_line,
-    example_line,
-    turns_of,
-)
+from keepsake.tasks.conversation import dialogue_line, example_line, turns_of
 from keepsake.tasks.deed import tools_of
 from keepsake.tasks.task import Prompts
 
