@@ -28,6 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 
 
@@ -58,6 +59,36 @@ def refusing(what: str, cure: str = "", *also: type[Exception]) -> Iterator[None
     except refusals as error:
         reason = getattr(error, "strerror", None) or error
         raise KeepsakeError(f"{what} ({reason})", cure) from error
+
+
+EXTRAS = {
+    "evennia": ("evennia", "django", "twisted", "ninja", "prometheus_client", "chromadb"),
+    "lab": ("matplotlib", "pyarrow", "scipy"),
+}
+"""The modules that come with an extra of the package alone."""
+
+
+def not_installed(module: str) -> KeepsakeError | None:
+    """What to tell whoever lacks a module of an extra; None for other modules."""
+    name = module.partition(".")[0]
+    found = (extra for extra, modules in EXTRAS.items() if name in modules)
+    return next((_lacking(name, extra) for extra in found), None)
+
+
+def require(extra: str) -> None:
+    """Look whether the modules of an extra are there, without importing them.
+
+    Raises:
+        KeepsakeError: One is not; names the extra.
+    """
+    for name in EXTRAS[extra]:
+        if find_spec(name) is None:
+            raise _lacking(name, extra)
+
+
+def _lacking(name: str, extra: str) -> KeepsakeError:
+    cure = f'pip install "evennia-keepsake[{extra}]" (in a checkout: make install)'
+    return KeepsakeError(f"The package {name} is not installed", cure)
 
 
 class ConfigError(KeepsakeError):

@@ -41,7 +41,10 @@ RULES = {
     "keepsake.models": [*_PURE, "keepsake.models", "keepsake.child", "keepsake.paths"],
     "keepsake.recall": [*_PURE, "keepsake.recall", "keepsake.child", "keepsake.paths"],
     "keepsake.agent": _BELOW_WORLD,
-    "keepsake.lab": [*_BELOW_WORLD, "keepsake.child", "keepsake.lab"],
+    # No agent: evaluations run without Twisted.
+    "keepsake.lab": [
+        *(*_PURE, "keepsake.models", "keepsake.paths", "keepsake.recall", "keepsake.lab"),
+    ],
     "keepsake.cli": ["keepsake"],
     "keepsake.database": ["keepsake.errors", "keepsake.paths"],
     "keepsake.vault_lock": [

@@ -15,6 +15,8 @@ from evennia.objects.models import ObjectDB
 from evennia.server import initial_setup
 from evennia.server.models import ServerConfig
 
+from game.simulation.plan import BEGINS, Lab, SimulationPlan, moment
+from game.simulation.timeline import Timeline, start_on
 from game.simulation.visits import Visitor, make_visitors, visits
 from keepsake.contrib.evennia import lifecycle as runtime
 from keepsake.contrib.evennia.creation import all_agents
@@ -22,12 +24,10 @@ from keepsake.contrib.evennia.minds import open_minds
 from keepsake.errors import KeepsakeError
 from keepsake.events.log import EventLog, Subscribers
 from keepsake.events.types import Compaction, Event, Fault, MemoryChange, Thought
-from keepsake.lab.simulate import start_on
-from keepsake.lab.simulation import BEGINS, Lab, SimulationPlan, moment
-from keepsake.lab.timeline import Timeline
 from keepsake.paths import places, read_or_create
 from world.atlas import Atlas, Person, read_atlas
-from world.build import build_world, find
+from world.build import build_world
+from world.source import find
 
 MOST_FAILURES = 12
 """Thoughts without an answer in a row, of all agents together, after which a run ends."""

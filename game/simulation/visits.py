@@ -17,8 +17,8 @@ import yaml
 from evennia.server.serversession import ServerSession
 from evennia.utils import create
 
+from game.simulation.plan import HOUR
 from keepsake.contrib.evennia.agents import AgentMixin
-from keepsake.lab.simulation import HOUR
 from typeclasses.accounts import Account
 from typeclasses.characters import Character
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -17,7 +18,7 @@ from keepsake.cli import lab, models, own_game, processes, simulate
 from keepsake.cli import logs as event_logs
 from keepsake.cli import world as worlds
 from keepsake.cli.output import err, out, print_json, say
-from keepsake.errors import KeepsakeError
+from keepsake.errors import KeepsakeError, not_installed
 from keepsake.models import fetching
 from keepsake.paths import REPOSITORY, Places, places
 
@@ -29,7 +30,7 @@ app = typer.Typer(
 )
 app.add_typer(models.app, name="model")
 app.command("eval")(lab.evaluate)
-app.command("simulate")(simulate.simulate)
+app.command("simulate", context_settings=simulate.OPTIONS)(simulate.simulate)
 app.command("sweep")(lab.sweep_command)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
@@ -48,15 +49,23 @@ _game: Path | None = None
 """The directory of a game of its own in which the command is called."""
 
 
-def main() -> None:
+def main(command: Callable[[], object] = app) -> None:
     """Run the command; an error is one sentence and its cure."""
     global _game  # noqa: PLW0603 - one a process
     try:
         _game = own_game.adopt()
-        app()
+        command()
     except KeepsakeError as error:
-        err.print(f"[red]{escape(error.what)}.[/red] {escape(error.cure)}".rstrip())
-        sys.exit(1)
+        _refused(error)
+    except ModuleNotFoundError as error:
+        if (problem := not_installed(error.name or "")) is None:
+            raise
+        _refused(problem)
+
+
+def _refused(error: KeepsakeError) -> None:
+    err.print(f"[red]{escape(error.what)}.[/red] {escape(error.cure)}".rstrip())
+    sys.exit(1)
 
 
 # -- the world

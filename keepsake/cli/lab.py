@@ -74,6 +74,9 @@ def evaluate(
             "--held-out", help="Of probes: the third of the templates that nothing is tuned on."
         ),
     ] = False,
+    check: Annotated[
+        str, typer.Option(help="Ask nothing; look whether that memory does what every one must.")
+    ] = "",
     kinds: Annotated[
         bool, typer.Option("--kinds", help="Of probes: show each kind of question, too.")
     ] = False,
@@ -85,8 +88,10 @@ def evaluate(
     """Ask memories the questions of lives: what they find, and what a model answers from it."""
     from keepsake.cli import memories  # noqa: PLC0415
 
+    if check:
+        raise typer.Exit(0 if memories.conforms(check, embedder) else 1)
     if not (source or life):
-        raise typer.BadParameter("Name a file, probes, or --life vault:NAME")
+        raise typer.BadParameter("Name probes, a file, --life vault:NAME, or --check MEMORY")
     same = {"profile": profile, "judge": judge, "judges": judges, "writer": writer, "seed": seed}
     same |= {"questions": limit, "budget": budget, "recalled": recalled, "embedder": embedder}
     same |= {"parallel": parallel, "prices": memories.prices_of(price)}

@@ -16,6 +16,7 @@ from rich.table import Table
 from keepsake.cli.output import err, items_bar, out, plain_table, print_wide
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.lab.answers import PROMPTS, agreement
+from keepsake.lab.conformance import checked
 from keepsake.lab.evaluate import Row, limited
 from keepsake.lab.measures import (
     ABSTAINS,
@@ -57,6 +58,7 @@ from keepsake.lab.sweep import (
     sweep,
 )
 from keepsake.memory import protocol
+from keepsake.models.embedders import named_embedder
 from keepsake.paths import places
 
 _FOUND = (RECALL[5], RECALL[10], RECALL[20], ALL_HIT[10], MRR, NDCG, SESSION_ANY, SESSION_ALL)
@@ -148,6 +150,21 @@ def lives_of(source: str, load: str, *, held_out: bool) -> TrialSource:
     return TrialSource(probes=Probes(loads=loads, held_out=held_out))
 
 
+def conforms(name: str, embedder: str) -> bool:
+    """Print which checks of :mod:`keepsake.lab.conformance` a memory passes; whether it does all.
+
+    Raises:
+        KeepsakeError: There is no such memory, or no such embedder.
+    """
+    well = True
+    for each in checked(protocol.maker(name), named_embedder(embedder)):
+        mark = "[red]✗[/red]" if each.fault else "–" if each.skipped else "[green]✓[/green]"
+        told = each.fault or each.skipped
+        out.print(f"{mark} {each.name}{escape(f': {told}' if told else '')}")
+        well &= not each.fault
+    return well
+
+
 def swept(plan: Path, folder: Path, jobs: int | None) -> bool:
     """Run a sweep, write its table and report and show what it found; whether all cells ended."""
     found = read_plan(plan)
@@ -166,7 +183,7 @@ def swept(plan: Path, folder: Path, jobs: int | None) -> bool:
 
         records = sweep(places(), found, jobs, done)
     table, report = folder / "results.parquet", folder / "report.html"
-    command = [".venv/bin/keepsake", "sweep", str(plan), "--out", str(folder)]
+    command = ["keepsake", "sweep", str(plan), "--out", str(folder)]
     write_parquet(records, table)
     sources = compared(records)
     write_report(found, records, sources, shlex.join(command), report)

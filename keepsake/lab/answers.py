@@ -142,7 +142,7 @@ def answering_model(here: Places, name: str, seed: int = 0) -> AnsweringModel:
         model.check()
     except ModelError as error:
         told = f"The model of the profile {name!r} does not answer: {error.what}"
-        cure = "Start the world" if profile.provider == EMBEDDED else error.cure
+        cure = "Start the world, or an Ollama" if profile.provider == EMBEDDED else error.cure
         raise KeepsakeError(told, cure) from error
     return AnsweringModel(replace(profile, seed=seed), model, here.home / "lab" / "answers.jsonl")
 

@@ -30,7 +30,7 @@ from keepsake.lab.measures import (
     stands_in,
 )
 from keepsake.lab.memories.plain import first_within
-from keepsake.memory.protocol import RecalledLine, Surroundings, line_of, maker
+from keepsake.memory.protocol import Maker, RecalledLine, Surroundings, line_of, maker
 from keepsake.ports import Embedder, FixedClock, LanguageModel
 from keepsake.prompt.tokens import Heuristic
 
@@ -50,7 +50,7 @@ _TOKENS = Heuristic()
 class Evaluation:
     """How trials are lived and asked."""
 
-    memory: str  # by its name
+    memory: str | Maker  # by its name, or its class
     settings: Mapping[str, str] = field(default_factory=dict)  # the memory's own
     embedder: Embedder | None = None
     writer: LanguageModel | None = None  # writes the memory's summaries; None for rules
@@ -94,7 +94,7 @@ def evaluated(
     Raises:
         KeepsakeError: The memory cannot be used, or a model does not answer.
     """
-    maker(how.memory)  # said before anything is lived
+    _maker(how)  # said before anything is lived
     rows: list[Row] = []
     waiting = deque[tuple[Row, Future[Row]]]()
 
@@ -106,7 +106,7 @@ def evaluated(
 
     with ThreadPoolExecutor(how.parallel, thread_name_prefix="answers") as pool:
         for trial in trials:
-            for asking in _lived(trial, how):
+            for asking in lived(trial, how):
                 row = row_of(trial, asking)
                 waiting.append((row, pool.submit(answered, asking, how)))
                 settle(how.parallel)  # a model that does not answer is known soon
@@ -116,8 +116,16 @@ def evaluated(
     return rows
 
 
-def _lived(trial: Trial, how: Evaluation) -> Iterator[Asking]:
-    """Live a life; a question is asked when its time has come."""
+def _maker(how: Evaluation) -> Maker:
+    return maker(how.memory) if isinstance(how.memory, str) else how.memory
+
+
+def lived(trial: Trial, how: Evaluation) -> Iterator[Asking]:
+    """Live a life; a question is asked when its time has come.
+
+    Raises:
+        KeepsakeError: The memory cannot be used.
+    """
     clock, hearing = FixedClock(trial.memories[0].time), NOBODY
     waiting = deque(sorted(trial.questions, key=lambda each: each.time))
     with (
@@ -134,7 +142,7 @@ def _lived(trial: Trial, how: Evaluation) -> Iterator[Asking]:
             audience=lambda: hearing,
             settings=how.settings,
         )
-        with closing(maker(how.memory)(given)) as memory:
+        with closing(_maker(how)(given)) as memory:
             budget: int = getattr(memory, "own_budget", how.budget)
             if how.answerer is not None and how.answerer.context:
                 budget = min(budget, how.answerer.budget)
@@ -157,8 +165,8 @@ def _lived(trial: Trial, how: Evaluation) -> Iterator[Asking]:
                 context = [*first_within(context[::-1], int(OVER * budget), _TOKENS)][::-1]
                 return Asking(question, context, recalled[: how.recalled], seconds, budget)
 
-            for lived in (*trial.memories, None):
-                while waiting and (lived is None or waiting[0].time < lived.time):
+            for next_one in (*trial.memories, None):
+                while waiting and (next_one is None or waiting[0].time < next_one.time):
                     question = waiting.popleft()
                     pass_to(question.time)
                     asking = shown(question, NOBODY)
@@ -167,9 +175,9 @@ def _lived(trial: Trial, how: Evaluation) -> Iterator[Asking]:
                         others = (*before.context, *(each.text for each in before.recalled))
                         asking = replace(asking, before_others=others)
                     yield asking
-                if lived is not None:
-                    pass_to(lived.time)
-                    memory.perceive(lived)
+                if next_one is not None:
+                    pass_to(next_one.time)
+                    memory.perceive(next_one)
 
 
 def row_of(trial: Trial, asking: Asking) -> Row:

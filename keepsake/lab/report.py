@@ -17,7 +17,7 @@ import zlib
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -56,6 +56,9 @@ HEADLINES = (RECALL[10], ALL_HIT[10], WITHIN[2000], RIGHT, F1, JUDGED, KEPT)
 """What arms are compared by, where there are such figures."""
 OVER_TIME = (IN_CONTEXT, IN_REACH, ALL_HIT[10], RIGHT)
 """What is followed over time: the prompt alone, with recall, a ranking, what a model says."""
+LEAST = 6
+"""Clusters without which nothing is told apart: with five, all signs of five are equal by chance in
+2 ** -4 of cases, which is more than 0.05."""
 HOURS = {1.0: "an hour", 24.0: "a day", 168.0: "a week"}
 """What delays of probes are called."""
 
@@ -74,15 +77,22 @@ class Estimate:
     low: float
     high: float
     n: int  # questions
-    clusters: int  # talks or templates; of one alone nobody knows an interval
+    clusters: int  # talks or templates; of few nobody knows an interval
 
 
 def estimate(values: Sequence[float] | _Array, groups: Sequence[Hashable] = ()) -> Estimate:
     """The mean of some values with its interval; the same values give the same one.
 
+    Where all clusters agree that a share is 0 or 1, no bootstrap has a width: the interval is that
+    of Clopper and Pearson (1934), of so many clusters.
+
     ``groups``: The cluster of each, by its name; none where all stand alone.
     """
-    return _sampled(values, groups, ROUNDS)[0]
+    found = _sampled(values, groups, ROUNDS)[0]
+    if found.low == found.high and found.mean in (0, 1):
+        edge = ((1 - LEVEL) / 2) ** (1 / found.clusters)
+        return replace(found, low=edge) if found.mean else replace(found, high=1 - edge)
+    return found
 
 
 def difference(
@@ -140,7 +150,7 @@ def figure(each: Estimate | None, measure: str) -> str:
         return "–"
     if measure in COSTS:
         return f"{each.mean:,.0f}" if "tokens" in measure else f"{each.mean:.3g}"
-    sure = f"{100 * each.low:.0f}–{100 * each.high:.0f}; " if each.clusters > 1 else ""
+    sure = f"{100 * each.low:.0f}–{100 * each.high:.0f}; " if each.clusters >= LEAST else ""
     return f"{100 * each.mean:.1f} ({sure}{each.clusters})"
 
 
@@ -247,7 +257,10 @@ class SourceResults:
 
     @cached_property
     def pairs(self) -> list[ArmPair]:
-        """All pairs of arms, by each measure that both have: one family for Holm."""
+        """All pairs of arms, by each measure that both have: one family for Holm.
+
+        Questions of fewer than :data:`LEAST` clusters are left out: nothing could come of them.
+        """
         groups = groups_of(itertools.chain.from_iterable(self._rows.values()))
         figures = {(m, a): by_question(self._rows[a], m) for m in self.headlines for a in self.arms}
         found = []
@@ -255,7 +268,8 @@ class SourceResults:
             self.headlines, itertools.combinations(self.arms, 2)
         ):
             one, other = (figures[measure, arm] for arm in arms)
-            if shared := sorted(one.keys() & other.keys()):
+            shared = sorted(one.keys() & other.keys())
+            if len({groups[key] for key in shared}) >= LEAST:
                 first, second = ([each[key] for key in shared] for each in (one, other))
                 differs = difference(first, second, [groups[key] for key in shared])
                 found.append((measure, *arms, *differs))
@@ -298,10 +312,11 @@ def write_report(
         failed=[record for record in records if record.problem],
         seconds=sum(record.seconds for record in records),
         sources=sources,
-        versions=_versions(),
+        versions={name: told for name, told in _versions().items() if told},
         times=HOURS,
         rounds=ROUNDS,
         pair_rounds=PAIR_ROUNDS,
+        least=LEAST,
     )
     with refusing(f"{path} could not be written", "Free some disk space"):
         path.write_text(text, encoding="utf-8")
@@ -309,13 +324,16 @@ def write_report(
 
 @cache
 def _versions() -> dict[str, str]:
-    """The versions that the figures depend on, and the commit (``+``: files differ from it)."""
+    """The versions that the figures depend on, and a checkout's commit (``+``: files differ)."""
     found = {"python": platform.python_version(), "commit": ""}
-    with suppress(OSError):  # there is no git
-        command = ["git", "describe", "--always", "--abbrev=12", "--dirty=+"]
-        told = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
-        found["commit"] = told.stdout.strip()
-    packages = ("evennia-keepsake", "numpy", "onnxruntime", "chromadb")
+    command = ["git", "describe", "--always", "--abbrev=12", "--dirty=+"]
+    if (REPOSITORY / ".git").exists():  # else it is installed, maybe within another's checkout
+        with suppress(OSError):  # there is no git
+            told = subprocess.run(
+                command, cwd=REPOSITORY, capture_output=True, text=True, check=False
+            )
+            found["commit"] = told.stdout.strip()
+    packages = ("evennia-keepsake", "numpy", "scipy", "onnxruntime")
     return found | {package: version(package) for package in packages}
 
 

@@ -32,7 +32,8 @@ class RecalledLine:
     """Something that a memory found for a question."""
 
     text: str  # a line for a prompt, with who said it
-    # the memories that it rests on, best first; a score for evidence counts these
+    # the memories that the line tells, best first: a score for evidence counts these. A line that
+    # quotes a memory names it, and names no other
     numbers: tuple[int, ...] = ()
     score: float = 0.0  # comparable within one answer only
 
@@ -49,8 +50,8 @@ class Surroundings:
     model: LanguageModel | None = None
     tokens: Tokens = field(default_factory=Heuristic)
     budget: int = 3840  # tokens that a prompt may have
-    # who hears what is shown now, as in :attr:`Memory.source_id`; a whisper is for its two alone,
-    # and to keep it is the part of the memory
+    # who hears what `context` and `recall` show now: the ids of persons, see
+    # :meth:`MemorySystem.perceive`. Empty for nobody in particular: no whisper is shown
     audience: Callable[[], Audience] = lambda: NOBODY
     # its own settings, as somebody wrote them: ``--set window=32``
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -61,12 +62,19 @@ class MemorySystem(Protocol):
     """What one agent remembers.
 
     It is made with :class:`Surroundings` as its only argument. Each method may block. One that is
-    to have another budget than the others in an evaluation has it as ``own_budget``.
-    ``tests/unit/memories/test_memories.py`` tests this contract.
+    to have another budget than the others in an evaluation has it as ``own_budget``. One that
+    shows everything to everybody says so: ``keeps_whispers = False``. ``keepsake eval --check``
+    (:mod:`keepsake.lab.conformance`) checks this contract.
     """
 
     def perceive(self, memory: Memory) -> None:
-        """Take in the next memory of the life; numbers are 1, 2, 3 and so on."""
+        """Take in the next memory of the life; numbers are 1, 2, 3 and so on.
+
+        ``source_id`` is the id of who caused it and stays when the name, ``source``, changes; in
+        an own act ``to_id`` is the id of who was meant. The audience is a set of such ids. What
+        was whispered may be shown only where the audience is the other of the two, alone;
+        :class:`keepsake.archive.privacy.PrivateWords` has that rule.
+        """
         ...
 
     def context(self, budget: int) -> Sequence[str]:

@@ -9,7 +9,7 @@ from django.apps import AppConfig
 from django.conf import settings
 
 from keepsake import paths
-from keepsake.errors import KeepsakeError
+from keepsake.errors import KeepsakeError, require
 
 DEFAULTS = {
     # the folder of the agents' memories and configuration; in a game of its own: `vault`
@@ -20,6 +20,8 @@ DEFAULTS = {
     # the class of agents that are made by command
     "agent_typeclass": "keepsake.contrib.evennia.agents.AgentNPC",
 }
+
+require("evennia")  # a game has Evennia, and may have the library without the rest
 
 
 class KeepsakeConfig(AppConfig):

@@ -11,8 +11,9 @@ from keepsake.archive.log import Archive
 from keepsake.archive.privacy import PrivateWords
 from keepsake.archive.records import SCENE, Memory
 from keepsake.books.kept_lines import Commitments
-from keepsake.errors import CompactionError
+from keepsake.errors import CompactionError, KeepsakeError
 from keepsake.lab.memories.plain import LineIndex, first_within
+from keepsake.markdown_config import settings_of
 from keepsake.memory.agent_memory import AgentMemory
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.ladder import ModelSummarizer
@@ -150,8 +151,12 @@ def _config(given: Surroundings) -> CompactionConfig:
 
     Raises:
         ConfigError: A setting is wrong.
+        KeepsakeError: There is no such setting.
     """
-    written = dict(given.settings)
+    written, known = dict(given.settings), settings_of(CompactionConfig)
+    if unknown := ", ".join(sorted(written.keys() - {each.name for each in known})):
+        told = ", ".join(each.name for each in known)
+        raise KeepsakeError(f"keepsake has no setting {unknown}", f"It has {told}")
     reserve = written.setdefault("reserve_tokens", str(CompactionConfig().reserve_tokens))
     if reserve.isdecimal():
         written.setdefault("context_tokens", str(given.budget + int(reserve)))

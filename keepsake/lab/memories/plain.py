@@ -64,6 +64,8 @@ class WholeSettings:
 class Newest:
     """A memory that shows its newest ``size`` lines in every prompt, and finds nothing."""
 
+    keeps_whispers = False  # as the field has these memories: all is shown to everybody
+
     def __init__(self, given: Surroundings, size: int) -> None:
         self._tokens, self._size = given.tokens, size
         self._lines: dict[int, str] = {}

@@ -11,19 +11,20 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections import Counter
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import duckdb
 import pytest
 
+from game.simulation.config import settings_from
+from game.simulation.plan import WORKER, SimulationPlan, create, lab_of, moment, resumed
 from keepsake.archive.log import Archive
 from keepsake.errors import KeepsakeError
 from keepsake.events.files import Filter, last
-from keepsake.lab.simulate import create, resumed, run
-from keepsake.lab.simulation import SimulationPlan, lab_of, moment, settings_from
 from keepsake.paths import REPOSITORY, Places, Ports
 from tests.empty_tables import lay_tables_for_labs
 from tests.fakes.model_server import FakeModelServer, Reply
@@ -57,9 +58,31 @@ def busy(places, name, **more):
     return create(places, replace(TWO_HOURS, name=name, **more))
 
 
-def to_its_end(lab, told=lambda report: None):
-    for report in run(lab):
-        told(report)
+@contextmanager
+def playing(lab):
+    """The process that plays it, and prints how far it is; it is ended if the test ends before."""
+    command = [sys.executable, "-m", WORKER, lab.folder]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    with subprocess.Popen(command, env=lab.environ(), cwd=REPOSITORY, **pipes) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def to_its_end(lab):
+    with playing(lab) as process:
+        said, _ = process.communicate()
+    assert process.returncode == 0, said
+
+
+def once(true, process, patience=300.0):
+    """Wait until that is true of a simulation that plays."""
+    deadline = time.monotonic() + patience
+    while not true():
+        assert process.poll() is None, process.stdout.read()
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def log_of(lab):
@@ -119,8 +142,9 @@ def test_the_same_seed_gives_the_same_log_byte_for_byte(beside, uninterrupted, m
     """Whatever the machine's zone, and however often it was killed while it was made."""
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     lab = busy(beside, "again")
-    with closing(run(lab)) as reports:
-        assert [next(reports).op for _ in range(2)] == ["setting up", "making"]
+    with playing(lab) as process:
+        assert "loading the world" in process.stdout.readline()
+        assert "building the world" in process.stdout.readline()
     assert not lab.made
     (lab.places.agents / "Half").mkdir(parents=True)
     (lab.places.agents / "Half" / "profile.md").write_text("left behind")
@@ -169,29 +193,25 @@ def stop_by_the_command_line(places, lab):
 
 
 def kill_behind(lab, seconds):
-    def kill(report):
-        if report.op == "at" and report.seconds > seconds:
-            os.killpg(report.pid, signal.SIGKILL)
-
-    with pytest.raises(KeepsakeError, match="--resume stopped"):
-        to_its_end(lab, kill)
+    with playing(lab) as process:
+        once(lambda: lab.lived() > seconds, process)
 
 
 CHAT_TEMPLATE = "{{ range .Messages }}{{ .Role }}: {{ .Content }}{{ end }}"
 
 
 def test_a_model_that_is_gone_ends_it(beside):
-    def gone_after_a_while(report):
-        if report.counts["thoughts"] > 3:
-            fake.close()
-
     with FakeModelServer(script=lambda _: "Well, well.") as fake:
         fake.template = CHAT_TEMPLATE  # a model that only continues text does nothing unasked
         model = f"ollama:fake@{fake.address}"
         lab = busy(beside, "modelled", hours=9, visitors=0, model=model)
-        with pytest.raises(KeepsakeError, match="has not answered") as ended:
-            to_its_end(lab, gone_after_a_while)
-    assert "--resume modelled" in ended.value.cure
+        with playing(lab) as process:
+            once(lambda: len(fake.calls("/api/chat")) > 3, process)
+            fake.close()
+            said, _ = process.communicate()
+    assert process.returncode == 1
+    assert "has not answered" in said
+    assert "--resume modelled" in said
     assert 0 < lab.lived() < 9 * 3600
 
 
@@ -205,7 +225,9 @@ def test_a_simulation_in_which_nobody_was_answered_says_why_and_is_no_success(be
             *("--set", "idle_interval=60", "--set", "idle_away_factor=1"),
             *("--model", f"ollama:fake@{fake.address}"),
         )
-        ran = keepsake(environ, "simulate", "hiccups", *options)
+        command = [sys.executable, "-m", "keepsake", "simulate", "hiccups", *options]
+        environ = {**os.environ, **environ, "PYTHONPATH": str(REPOSITORY)}
+        ran = subprocess.run(command, env=environ, stdout=subprocess.PIPE, text=True, check=False)
     assert ran.returncode == 1
     lab = lab_of(beside, "hiccups")
     assert lab.lived() == lab.plan().seconds

@@ -28,7 +28,9 @@ def rows(game: Game, question: str) -> list[tuple[str, ...]]:
 def test_a_fresh_game_gets_agents_by_the_page_and_loses_them_without(tmp_path: Path):
     tables = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
     with FakeModelServer(models=["qwen3:8b"], script=remembers) as fake:
-        game = Game(tmp_path / "mygame", install(tmp_path, "[embedded]"), OLLAMA_HOST=fake.address)
+        game = Game(
+            tmp_path / "mygame", install(tmp_path, "[evennia,embedded]"), OLLAMA_HOST=fake.address
+        )
         game.call("evennia", "migrate")
         own, evennias = game.commands(), rows(game, tables)
         before = {path: (game.folder / path).read_text() for path in (SETS, SETTINGS, URLS)}
@@ -72,7 +74,7 @@ def agents_answer_and_are_looked_after(game: Game) -> None:
 
 
 def test_what_is_missing_is_named_and_the_game_goes_on(tmp_path: Path):
-    game = Game(tmp_path / "mygame", install(tmp_path), OLLAMA_HOST="127.0.0.1:9")
+    game = Game(tmp_path / "mygame", install(tmp_path, "[evennia]"), OLLAMA_HOST="127.0.0.1:9")
     settings = game.folder / SETTINGS
     before = settings.read_text()
     game.add(SETTINGS, 'INSTALLED_APPS += ["keepsake.contrib.evennia"]\n')

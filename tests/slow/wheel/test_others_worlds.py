@@ -27,7 +27,7 @@ def test_agents_live_in_the_tutorials_and_lose_nothing_by_reloads(tmp_path: Path
     with ExitStack() as stack:
         fake = FakeModelServer(models=["qwen3:8b"], script=lambda _: "Well met.")
         stack.enter_context(fake)
-        programs = install(tmp_path, "[postgres]")
+        programs = install(tmp_path, "[evennia,postgres]")
         game = Game(tmp_path / "tutorial", programs, OLLAMA_HOST=fake.address)
         game.follow_page()
         (game.folder / "typeclasses/agents.py").write_text(CLASSES)

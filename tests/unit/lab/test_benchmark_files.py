@@ -14,9 +14,9 @@ from keepsake.archive.log import Archive
 from keepsake.archive.privacy import is_private
 from keepsake.errors import KeepsakeError
 from keepsake.lab.benchmarks import read_trials
+from keepsake.lab.conformance import life
 from keepsake.paths import REPOSITORY
 from tests.sentences import table
-from tests.unit.memories.test_memories import life
 
 FOLDER = REPOSITORY / "tests" / "data" / "benchmarks"
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from game.simulation.config import settings_from
+from game.simulation.plan import SimulationPlan, create, lab_of
 from keepsake.errors import KeepsakeError
-from keepsake.lab.simulate import create
-from keepsake.lab.simulation import SimulationPlan, lab_of, settings_from
 from keepsake.markdown_config import merged
 from keepsake.memory.config import CompactionConfig
 from keepsake.paths import REPOSITORY, Places, Ports

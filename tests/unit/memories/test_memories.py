@@ -3,141 +3,131 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
-from keepsake.archive.records import Memory, MemoryKind
+from keepsake.archive.privacy import PrivateWords
 from keepsake.errors import KeepsakeError
+from keepsake.lab.conformance import BEGAN, checked, life
 from keepsake.lab.memories.generative_agents import GenerativeAgents
 from keepsake.lab.memories.keepsake import KeepsakeMemory
 from keepsake.lab.memories.mem0 import Mem0
-from keepsake.lab.memories.plain import FullContext
+from keepsake.lab.memories.plain import FullContext, SlidingWindow
 from keepsake.lab.memories.retrieval import Bm25, Hybrid, Rag
-from keepsake.memory.protocol import Maker, MemorySystem, RecalledLine, Surroundings, maker
-from keepsake.ports import Embedder, FixedClock
-from keepsake.prompt.tokens import Heuristic
+from keepsake.memory.protocol import RecalledLine, Surroundings, dated, maker
+from keepsake.ports import FixedClock
 from tests.fakes.embedder import BagOfWords
-from tests.sentences import table
+from tests.unit.lab.in_process import keepsake
 
-BEGAN = datetime(2026, 5, 1, 9, 0, tzinfo=UTC)
-_PEOPLE = ("Ada", "Bram", "Cleo")
-_THINGS = ("the blue kettle", "a jar of honey", "the north gate", "a torn map", "her grandfather")
-_DEEDS = ("lost", "found", "sold", "painted", "forgot", "remembered", "hid", "asked about")
-ODD = (*table("odd texts"), "long " * 2_000)
-"""Texts that somebody will say one day."""
+MEMORIES = (FullContext, SlidingWindow, Rag, Bm25, Hybrid, GenerativeAgents, KeepsakeMemory)
 
 
-def life(length: int, *, who: Sequence[str] = _PEOPLE, start: int = 1) -> list[Memory]:
-    """A small life: what people say of things, an hour after the other, numbered from ``start``."""
-    return [
-        Memory(
-            number,
-            BEGAN + timedelta(hours=number),
-            MemoryKind.PERCEPTION,
-            f'{(person := who[number % len(who)])} says, "I {_DEEDS[number % len(_DEEDS)]}'
-            f' {_THINGS[number % len(_THINGS)]} on day {number // 24}."',
-            place="The Inn",
-            source=person,
-            source_id=f"{person}-1",
-            event="say",
-        )
-        for number in range(start, start + length)
-    ]
+def faults_of(make, embedder=None):
+    return [each.fault for each in checked(make, embedder) if each.fault]
 
 
-class MemoryConformance:
-    """The tests; a subclass says what is tested."""
-
-    make: Maker  # the class, or any function from Surroundings to a memory
-    embedder: Embedder | None = BagOfWords()  # None to test it with words alone
-    long: int = 1500  # memories of the longest life that is lived
-
-    @contextmanager
-    def opened(
-        self, folder: Path, lived: Sequence[Memory] = (), agent: str = "Mira"
-    ) -> Iterator[MemorySystem]:
-        folder.mkdir(parents=True, exist_ok=True)
-        clock = FixedClock(BEGAN)
-        given = Surroundings(agent=agent, folder=folder, clock=clock, embedder=self.embedder)
-        memory = self.make(given)
-        try:
-            assert isinstance(memory, MemorySystem), "a method of MemorySystem is missing"
-            for each in lived:
-                clock.time = each.time
-                memory.perceive(each)
-            yield memory
-        finally:
-            memory.close()
-
-    def test_limit_and_budget_are_kept_in_a_long_life(self, tmp_path: Path) -> None:
-        with self.opened(tmp_path / "life", life(self.long)) as memory:
-            memory.rest(asleep=True)
-            for limit in (1, 3, 100):
-                found = _recalled(memory, "Who found the torn map?", limit)
-                assert len(found) <= limit, f"{len(found)} lines are more than {limit}"
-                for line in found:
-                    assert set(line.numbers) <= set(range(1, self.long + 1)), line.numbers
-                    assert line.text.strip(), "a recalled line is empty"
-            for budget in (0, 40, 400, 3840):
-                spent = _cost(memory.context(budget))
-                assert spent <= budget, f"the context takes {spent} of {budget} tokens"
-
-    def test_odd_text_is_taken_and_the_same_twice(self, tmp_path: Path) -> None:
-        twice = life(2 * len(ODD))
-        lived = [replace(each, text=text) for each, text in zip(twice, (*ODD, *ODD), strict=True)]
-        with self.opened(tmp_path / "life", [*lived, *life(5, start=len(lived) + 1)]) as memory:
-            memory.rest(asleep=True)
-            for text in ODD:
-                assert len(_recalled(memory, text, 5)) <= 5
-            assert _cost(memory.context(1000)) <= 1000
-
-    def test_an_empty_memory_answers_and_rest_may_come_at_any_time(self, tmp_path: Path) -> None:
-        with self.opened(tmp_path / "life") as memory:
-            assert list(memory.recall("Who lost the kettle?", 5)) == []
-            assert _cost(memory.context(500)) <= 500
-            for number, asleep in enumerate((True, False, False, True, True), 1):
-                memory.rest(asleep=asleep)
-                memory.perceive(life(1, start=number)[0])
-                memory.rest(asleep=not asleep)
-            assert len(_recalled(memory, "Who sold a torn map?", 5)) <= 5
-            memory.close()  # and once more as the test ends
-
-    def test_lives_do_not_mix(self, tmp_path: Path) -> None:
-        hers, his = life(20, who=("Ada",)), life(20, who=("Zoltan",))
-        with (
-            self.opened(tmp_path / "one", hers) as one,
-            self.opened(tmp_path / "two", his, agent="Oswin") as two,
-        ):
-            for memory, other in ((one, "Zoltan"), (two, "Ada")):
-                shown = [each.text for each in _recalled(memory, "Who lost honey?", 20)]
-                told = "\n".join([*shown, *memory.context(2000)])
-                assert other not in told, f"{other} belongs to another life"
-
-    def test_the_same_life_gives_the_same(self, tmp_path: Path) -> None:
-        found = []
-        for name in ("one", "two"):
-            with self.opened(tmp_path / name, life(80)) as memory:
-                memory.rest(asleep=True)
-                recalled = _recalled(memory, "Who asked about the torn map?", 10)
-                found.append(([(r.text, r.numbers) for r in recalled], list(memory.context(1000))))
-        assert found[0] == found[1], "two runs of one life differ"
+@pytest.mark.parametrize("embedder", [BagOfWords(), None], ids=["embedder", "words"])
+@pytest.mark.parametrize("make", MEMORIES)
+def test_each_memory_conforms(make, embedder):
+    assert faults_of(make, embedder) == []
 
 
-def _recalled(memory: MemorySystem, question: str, limit: int) -> list[RecalledLine]:
-    found = list(memory.recall(question, limit))
-    for line in found:
-        assert isinstance(line, RecalledLine), f"{line!r:.60} is no RecalledLine"
-    return found
+class Good:
+    """Finds the newest lines; the wrong ones below differ from it in one point."""
+
+    def __init__(self, given):
+        self.given, self.lived, self.private = given, {}, PrivateWords()
+
+    def perceive(self, memory):
+        self.lived[memory.number] = memory
+        self.private.saw(memory)
+
+    def heard(self):
+        audience = self.given.audience()
+        return [m for n, m in self.lived.items() if self.private.may_hear([n], audience)]
+
+    def context(self, budget):
+        return []
+
+    def recall(self, question, limit):
+        return [RecalledLine(dated(m), (m.number,)) for m in self.heard()[::-1]][:limit]
+
+    def rest(self, *, asleep): ...
+
+    def close(self): ...
 
 
-def _cost(lines: Sequence[str]) -> int:
-    assert not isinstance(lines, str), "the context is no list of lines"
-    return sum(Heuristic().each(list(lines)))
+def with_lines(change):
+    """A memory whose recalled lines are changed."""
+
+    class Changed(Good):
+        def recall(self, question, limit):
+            return change(list(super().recall(question, limit)))
+
+    return Changed
+
+
+class Blabs(Good):
+    def heard(self):
+        return list(self.lived.values())
+
+
+class KeepsQuestions(Good):
+    asked = ""
+
+    def recall(self, question, limit):
+        self.asked, before = question, self.asked
+        return [RecalledLine(before)][: bool(before)]
+
+
+class Overspends(Good):
+    def context(self, budget):
+        return [dated(each) for each in self.heard()]
+
+
+class Breaks(Good):
+    def rest(self, *, asleep):
+        raise ZeroDivisionError("tired")
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (with_lines(lambda lines: [*lines, RecalledLine("more")]), "may give 1"),
+        (
+            with_lines(lambda lines: [RecalledLine(e.text, (e.numbers[0] + 1,)) for e in lines]),
+            "not all were given yet",
+        ),
+        (
+            with_lines(lambda lines: [RecalledLine(e.text, (1,)) for e in lines]),
+            "names memories [1]",
+        ),
+        (with_lines(lambda lines: [RecalledLine(e.text) for e in lines]), "names memories []"),
+        (
+            with_lines(lambda lines: [RecalledLine(e.text, e.numbers * 2) for e in lines]),
+            "of them twice",
+        ),
+        (with_lines(lambda lines: lines[:1] * len(lines)), "the same line twice"),
+        (with_lines(lambda lines: [RecalledLine(" ") for _ in lines]), "is empty"),
+        (Blabs, "a whisper of Ada-1"),
+        (KeepsQuestions, "a whisper of Ada-1"),
+        (Overspends, "tokens and may take 0"),
+        (Breaks, "ZeroDivisionError('tired')"),
+    ],
+)
+def test_what_a_memory_does_wrong_is_told(make, told):
+    assert faults_of(Good) == []
+    assert any(told in fault for fault in faults_of(make)), faults_of(make)
+
+
+def test_the_check_is_a_command_and_its_exit_code_says_whether_a_memory_conforms():
+    ran = keepsake({}, "eval", "--check", f"{__name__}:Good", "--embedder", "none")
+    assert (ran.returncode, ran.stdout.count("✓")) == (0, 6)
+    ran = keepsake({}, "eval", "--check", f"{__name__}:Blabs", "--embedder", "none")
+    assert ran.returncode == 1
+    assert "✗ whispers are kept from others: a whisper of Ada-1 is shown" in ran.stdout
+    ran = keepsake({}, "eval", "--check", "rag", "--embedder", "none")
+    assert (ran.returncode, ran.stdout.count("–")) == (0, 1)
 
 
 @pytest.mark.parametrize(
@@ -151,23 +141,6 @@ def _cost(lines: Sequence[str]) -> int:
 def test_what_is_no_memory_is_named_before_anything_is_lived(name, told):
     with pytest.raises(KeepsakeError, match=told):
         maker(name)
-
-
-class TestRivals(MemoryConformance):
-    @pytest.fixture(autouse=True, params=[FullContext, Rag, Bm25, Hybrid, GenerativeAgents])
-    def _made(self, request: pytest.FixtureRequest) -> None:
-        self.make = request.param
-
-
-class TestKeepsake(MemoryConformance):
-    make = staticmethod(KeepsakeMemory)
-    long = 400
-
-
-class TestKeepsakeByWords(MemoryConformance):
-    make = staticmethod(KeepsakeMemory)
-    embedder = None
-    long = 400
 
 
 def test_what_left_the_window_stands_in_summaries_and_rules_stay(tmp_path):

@@ -14,9 +14,19 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from datetime import datetime, timedelta
 from functools import partial
 from queue import SimpleQueue
+from random import Random
 from typing import Any
 
 from twisted.internet.task import Clock as Timer
+
+from keepsake.agent import runtime
+from keepsake.agent.agent_log import log
+from keepsake.errors import ModelUnavailable
+from keepsake.events.log import Subscribers
+from keepsake.models.gateway import Gateway
+from keepsake.models.profiles import AGENT, NO_MODEL, SCRIPTED, Profiles
+from keepsake.paths import Places
+from keepsake.recall.service import IndexService
 
 type _Call = Callable[[], Any]
 
@@ -135,3 +145,64 @@ def _settle(future: Future[Any], call: _Call) -> None:
             future.set_exception(error)
         else:
             future.set_result(result)
+
+
+# -- what agents run on
+
+
+def start_on(
+    timeline: Timeline, seed: str, places: Places, subscribers: Subscribers
+) -> runtime.Runtime:
+    """Start what the agents of a simulation run on."""
+    return runtime.start(
+        places,
+        timeline.timer,
+        timeline.post,
+        subscribers,
+        clock=timeline,
+        random=Random(seed),
+        workers=timeline.workers,
+        compactions=timeline.workers,
+        nights=timeline.workers,
+        gateway=lambda *what: TimelineGateway(timeline, *what),
+        indexes=lambda places, chroma, embedder: TimelineIndexes(places, chroma, embedder, log),
+    )
+
+
+class TimelineGateway(Gateway):
+    """The way to the models, on a timeline: whoever waits for an answer lets the others on."""
+
+    def __init__(
+        self, timeline: Timeline, profiles: Profiles, places: Places, changed: runtime.Changed
+    ) -> None:
+        super().__init__(
+            profiles,
+            places,
+            timeline.post,
+            changed=changed,
+            executor=timeline.models,
+            clock=timeline.timer.seconds,
+        )
+        self._timeline = timeline
+
+    def start(self) -> None:
+        """Start what has to run; where no server is asked, nobody looks after one."""
+        used = {profile.provider for profile in self.profiles.current.values()}
+        if self.profiles.get(AGENT).provider != SCRIPTED or not used <= {SCRIPTED, NO_MODEL}:
+            super().start()
+            # Here, and not when the watcher comes to it: prompts depend on what a server takes.
+            self.look()
+        self._owner = 0  # there is but one thread, which may wait
+
+    def _came(self, future: Future[Any]) -> bool:
+        """Whether the result is there; meanwhile the calls to models go on."""
+        if not (future.done() or self._closed or self._timeline.step(work=False)):
+            raise ModelUnavailable("No model is at work on the call", "Ask again")
+        return future.done()
+
+
+class TimelineIndexes(IndexService):
+    """The recall indexes on a timeline: words are indexed by who searches, in its turn."""
+
+    def start(self) -> None:
+        """Nothing runs beside the timeline."""

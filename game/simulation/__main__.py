@@ -1,0 +1,72 @@
+"""``keepsake simulate``: days without telnet, as fast as the models answer."""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import partial
+from typing import Annotated
+
+import typer
+
+from game.simulation.config import settings_from
+from game.simulation.plan import WORKER, SimulationPlan, create, resumed
+from keepsake.cli.app import main
+from keepsake.errors import KeepsakeError
+from keepsake.paths import REPOSITORY, places
+
+
+def simulate(
+    context: typer.Context,
+    name: Annotated[
+        str, typer.Argument(help="The name of the simulation; seed-7 if not given.")
+    ] = "",
+    *,
+    agents: Annotated[int, typer.Option(min=1, max=7, help="How many agents.")] = 5,
+    hours: Annotated[
+        float | None,
+        typer.Option(min=0.01, max=24 * 366, help="How many hours to simulate; 24 if not given."),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**31 - 1, help="The same seed gives the same life.")
+    ] = 7,
+    model: Annotated[
+        str,
+        typer.Option(
+            help="Who answers: scripted (rules), vault (as llm.md says), "
+            "ollama:MODEL@HOST, openai:MODEL@HOST."
+        ),
+    ] = "scripted",
+    visitors: Annotated[int, typer.Option(min=0, max=20, help="How many players come and go.")] = 1,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", help="A setting: idle_interval=60, sleep.awake_hours=12; may be repeated."
+        ),
+    ] = None,
+    resume: Annotated[str, typer.Option(help="Continue the simulation of that name.")] = "",
+) -> None:
+    """Simulate days of the village in a world of its own, as fast as the models answer.
+
+    The village is a MUD: this needs a clone of the project after `make install`.
+    """
+    if resume:
+        for option in context.params:  # a simulation keeps the options that it was made with
+            source = context.get_parameter_source(option)
+            given = source is not None and source.name == "COMMANDLINE"
+            if given and option not in ("resume", "hours"):
+                told = f"--resume does not take another {option}: a simulation keeps its own"
+                raise KeepsakeError(told, "Leave it out; only --hours can be changed")
+        lab = resumed(places(), resume, hours)
+    else:
+        length, chosen = 24.0 if hours is None else hours, settings_from(settings or ())
+        plan = SimulationPlan(name, agents, length, seed, model, visitors, chosen)
+        lab = create(places(), plan)
+    os.chdir(REPOSITORY)
+    os.execve(sys.executable, [sys.executable, "-m", WORKER, str(lab.folder)], lab.environ())
+
+
+if __name__ == "__main__":
+    command = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    command.command()(simulate)
+    main(partial(command, prog_name="keepsake simulate"))

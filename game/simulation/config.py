@@ -1,0 +1,101 @@
+"""The configuration of a simulation: the world's, with another model and other settings."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from keepsake.agent.settings import RecallConfig, SleepConfig, ThinkingConfig
+from keepsake.errors import ConfigError, KeepsakeError
+from keepsake.markdown_config import FileSettings, parse, settings_of, with_settings
+from keepsake.memory.config import CompactionConfig
+from keepsake.models.profiles import OLLAMA, OPENAI, SCRIPTED, load
+from keepsake.paths import SHIPPED_CONFIG, Places
+
+AGENT, OWN = "agent", "vault"
+"""The profile that agents think by; as a model: whatever ``llm.md`` names."""
+_MODELS = f"{SCRIPTED}, {OWN} (what llm.md names), ollama:MODEL or openai:MODEL@HOST"
+_KEYS = ("provider", "host", "model", "model_file", "seed")
+_FILES: Mapping[str, type[FileSettings]] = {
+    "memory_compaction": CompactionConfig,
+    "thinking": ThinkingConfig,
+    "recall": RecallConfig,
+    "sleep": SleepConfig,
+}
+"""The files whose settings can be given to a simulation."""
+
+
+def write_config(
+    places: Places, target: Path, model: str, seed: int, settings: Mapping[str, str]
+) -> None:
+    """Copy the world's configuration, and change it as a simulation's plan says.
+
+    Recall goes by words alone: when vectors are there depends on the machine. Files of models are
+    the world's own.
+
+    Raises:
+        KeepsakeError: There is no such model, or the configuration cannot be used.
+    """
+    shutil.copytree(places.config if places.config.is_dir() else SHIPPED_CONFIG, target)
+    profiles = target / "llm.md"
+    if entries := _model_entries(model, seed):
+        _write(profiles, AGENT, dict.fromkeys(_KEYS, "") | entries)
+    for section in parse(profiles):
+        if file := section.text("model_file", ""):
+            _write(profiles, section.name.lower(), {"model_file": str(places.models / file)})
+    load(profiles)
+    chosen = {**settings, "recall.chroma": "none"}
+    for file, form in _FILES.items():
+        parts = (name.partition(".") for name in chosen)
+        own = {key: chosen[f"{file}.{key}"] for of, _, key in parts if of == file}
+        path = target / f"{file}.md"
+        if not own:
+            continue
+        if not path.exists():
+            shutil.copyfile(SHIPPED_CONFIG / path.name, path)
+        _write(path, "", own)
+        try:
+            form.load(path)
+        except ConfigError as error:
+            raise KeepsakeError(f"--set {file}.{error.reason}", error.cure) from error
+
+
+def _write(path: Path, section: str, values: Mapping[str, str]) -> None:
+    text = with_settings(path.read_text(encoding="utf-8"), section, values)
+    path.write_text(text, encoding="utf-8")
+
+
+def _model_entries(model: str, seed: int) -> dict[str, str]:
+    """What a profile says to have that model answer; nothing for the vault's own."""
+    provider, _, rest = model.partition(":")
+    name, _, host = rest.rpartition("@") if "@" in rest else (rest, "", "")
+    if model == OWN:
+        return {}
+    if model == SCRIPTED:
+        return {"provider": SCRIPTED, "seed": str(seed)}
+    if name and (provider == OLLAMA or (provider == OPENAI and host)):
+        return {"provider": provider, "model": name, **({"host": host} if host else {})}
+    raise KeepsakeError(f"--model is {model!r}", f"Use one of: {_MODELS}")
+
+
+def settings_from(given: Iterable[str]) -> dict[str, str]:
+    """Settings written as ``key=value`` or ``file.key=value``, by their whole names.
+
+    Raises:
+        KeepsakeError: One names no setting, or one that several files have; says which there are.
+    """
+    known = [f"{file}.{each.name}" for file, of in _FILES.items() for each in settings_of(of)]
+    found = {}
+    for each in given:
+        key, equals, value = (part.strip() for part in each.partition("="))
+        names = [name for name in known if key in (name, name.partition(".")[2])]
+        if not (equals and value and names):
+            raise KeepsakeError(
+                f"--set {each!r} names no setting and its value",
+                f"Write --set key=value, with one of {', '.join(known)}",
+            )
+        if len(names) > 1:
+            raise KeepsakeError(f"--set {each!r} may mean {' or '.join(names)}", "Name the file")
+        found[names[0]] = value
+    return found

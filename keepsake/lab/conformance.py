@@ -1,0 +1,220 @@
+"""What every memory must do: ``keepsake eval --check package.module:Class``.
+
+Made-up lives go through the harness of evaluations. Each memory of theirs has a mark of its own
+(``mark 17``), so that a recalled line shows which memories it quotes, and whether it names them.
+"""
+
+from __future__ import annotations
+
+import re
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+from keepsake.archive.privacy import NOBODY, WHISPER, Audience
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.lab.benchmarks import Trial, TrialQuestion
+from keepsake.lab.evaluate import Evaluation, lived
+from keepsake.memory.protocol import Maker, MemorySystem, RecalledLine, Surroundings
+from keepsake.ports import Embedder
+
+BEGAN = datetime(2026, 5, 1, 9, 0, tzinfo=UTC)
+LONG = 400
+"""Memories of the longest life."""
+ODD = (
+    *("", " \t ", "a zero \0, an escape \x1b[31m\r\n", "{{ name }} {% raw %} <|im_end|>"),
+    *("🪐 Ada 说：你好, שלום, नमस्ते", "'; DROP TABLE lines; -- \" OR * ? NEAR( AND", "long " * 2000),
+)
+"""Texts that somebody will say one day."""
+_PEOPLE = ("Ada", "Bram", "Cleo")
+_THINGS = ("the blue kettle", "a jar of honey", "the north gate", "a torn map", "her grandfather")
+_DEEDS = ("lost", "found", "sold", "painted", "forgot", "remembered", "hid", "asked about")
+
+
+class DoesNotConformError(Exception):
+    """What a memory did that it must not do."""
+
+
+def _expect(holds: bool, told: str) -> None:
+    if not holds:
+        raise DoesNotConformError(told)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """How one check ended."""
+
+    name: str  # what every memory does
+    fault: str = ""  # what this one did; empty where it conforms
+    skipped: str = ""  # why it was not looked at
+
+
+def checked(make: Maker, embedder: Embedder | None = None) -> Iterator[CheckResult]:
+    """Check a memory; blocks for some seconds.
+
+    Args:
+        make: The class, or any function from :class:`Surroundings` to a memory.
+        embedder: What the memory gets; None to check it with words alone.
+    """
+    how = Evaluation(memory=lambda given: WatchedMemory(make, given), embedder=embedder)
+    for name, check in CHECKS.items():
+        if check is _whispers and not getattr(make, "keeps_whispers", True):
+            yield CheckResult(name, skipped="it says keeps_whispers = False")
+            continue
+        try:
+            check(lambda trial: _shown(trial, how))
+        except DoesNotConformError as wrong:
+            yield CheckResult(name, str(wrong))
+        except Exception as error:  # whatever breaks in somebody's memory; the other checks go on
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            yield CheckResult(name, f"{error!r} ({place.filename}, line {place.lineno})")
+        else:
+            yield CheckResult(name)
+
+
+class WatchedMemory:
+    """A memory of somebody's, whose answers are looked at."""
+
+    def __init__(self, make: Maker, given: Surroundings) -> None:
+        self._memory, self._tokens, self._perceived = make(given), given.tokens, 0
+        _expect(isinstance(self._memory, MemorySystem), "a method of MemorySystem is missing")
+        self.rest = self._memory.rest
+
+    def perceive(self, memory: Memory) -> None:
+        """Hand it on."""
+        self._memory.perceive(memory)
+        self._perceived = memory.number
+
+    def recall(self, question: str, limit: int) -> Sequence[RecalledLine]:
+        """What is recalled, if that may be."""
+        for most in (1, 3, limit):
+            found = list(self._memory.recall(question, most))
+            _expect(len(found) <= most, f"recall gives {len(found)} lines and may give {most}")
+        for line in found:
+            _expect(bool(line.text.strip()), "a recalled line is empty")
+            numbers, quoted = set(line.numbers), {*map(int, re.findall(r"mark (\d+):", line.text))}
+            told = f"a recalled line names memories {list(line.numbers)}"
+            _expect(numbers <= {*range(1, self._perceived + 1)}, f"{told}; not all were given yet")
+            _expect(len(numbers) == len(line.numbers), f"{told}; one of them twice")
+            _expect(quoted in (numbers, set()), f"{told}, and quotes {sorted(quoted)}")
+        marked = [line.text for line in found if "mark " in line.text]
+        _expect(len({*marked}) == len(marked), "recall gives the same line twice")
+        return found
+
+    def context(self, budget: int) -> Sequence[str]:
+        """What is shown, if that may be."""
+        for most in (0, 40, 400, budget):
+            lines = self._memory.context(most)
+            _expect(not isinstance(lines, str), "the context is a text and no list of lines")
+            spent = sum(self._tokens.each(list(lines)))
+            _expect(spent <= most, f"the context takes {spent} tokens and may take {most}")
+        return lines
+
+    def close(self) -> None:
+        """Close it twice, which it must bear."""
+        self._memory.close()
+        self._memory.close()
+
+
+def _shown(trial: Trial, how: Evaluation) -> list[str]:
+    """What a memory shows for each question of a life, before others, too."""
+    return [
+        "\n".join([*each.context, *(line.text for line in each.recalled), *each.before_others])
+        for each in lived(trial, how)
+    ]
+
+
+# -- the lives, and what may be shown of them
+
+type _Shown = Callable[[Trial], list[str]]
+
+
+def life(length: int, *, who: Sequence[str] = _PEOPLE, start: int = 1) -> list[Memory]:
+    """A small life: what people say of things, an hour after the other, numbered from ``start``."""
+    return [
+        Memory(
+            number,
+            BEGAN + timedelta(hours=number),
+            MemoryKind.PERCEPTION,
+            f'{(person := who[number % len(who)])} says, "mark {number}: I'
+            f' {_DEEDS[number % len(_DEEDS)]} {_THINGS[number % len(_THINGS)]}."',
+            place="The Inn",
+            source=person,
+            source_id=f"{person}-1",
+            event="say",
+        )
+        for number in range(start, start + length)
+    ]
+
+
+def _trial(lived: Sequence[Memory], *asked: TrialQuestion, agent: str = "Mira") -> Trial:
+    return Trial("check", agent, tuple(lived), asked)
+
+
+def _asked(
+    text: str,
+    hour: float,
+    asker: str = "",
+    audience: Audience = NOBODY,
+    kept_from: Audience = NOBODY,
+) -> TrialQuestion:
+    time = BEGAN + timedelta(hours=hour)
+    return TrialQuestion(text, text, time, asker=asker, audience=audience, kept_from=kept_from)
+
+
+def _long_life(shown: _Shown) -> None:
+    hours = (LONG / 2 + 0.5, LONG + 48)  # what is still to come has no number yet
+    shown(_trial(life(LONG), *(_asked("Who found a torn map?", hour) for hour in hours)))
+
+
+def _odd_texts(shown: _Shown) -> None:
+    twice = zip(life(2 * len(ODD)), (*ODD, *ODD), strict=True)
+    told = [*(replace(each, text=text) for each, text in twice), *life(5, start=2 * len(ODD) + 1)]
+    shown(_trial(told, *(_asked(text, 40) for text in ODD)))
+
+
+def _at_the_beginning(shown: _Shown) -> None:
+    before, *_ = shown(_trial(life(5), _asked("Who lost honey?", 0), _asked("Who lost honey?", 3)))
+    _expect("mark" not in before, "a memory of nothing shows something")
+
+
+def _lives_apart(shown: _Shown) -> None:
+    for who, other, agent in (("Ada", "Zoltan", "Mira"), ("Zoltan", "Ada", "Oswin")):
+        (told,) = shown(_trial(life(20, who=(who,)), _asked("Who lost honey?", 30), agent=agent))
+        _expect(other not in told, f"{other} belongs to another life")
+
+
+def _the_same(shown: _Shown) -> None:
+    one, other = (shown(_trial(life(80), _asked("Who found a map?", 99))) for _ in range(2))
+    _expect(one == other, "two runs of one life differ")
+
+
+def _whispers(shown: _Shown) -> None:
+    said, answered = life(2, who=("Ada",), start=9)
+    words = 'Ada whispers to you, "mark 9: The zither is in the loft."'
+    whisper = replace(said, event=WHISPER, text=words)
+    words = f"{WHISPER} Ada = Hush! Nobody else knows of the zither."
+    own = Memory(10, answered.time, MemoryKind.ACT, words, to="Ada", to_id="Ada-1")
+    ada, bram, asked = frozenset({"Ada-1"}), frozenset({"Bram-1"}), "Where is the zither?"
+    _, *others = shown(
+        _trial(
+            [*life(8), whisper, own, *life(4, start=11)],
+            _asked(asked, 20, "Ada", ada),  # may be answered; nothing of it may stay
+            _asked(asked, 21, "Bram", bram, kept_from=ada),
+            _asked(asked, 22),
+        )
+    )
+    for told, audience in zip(others, ("Bram-1, and of both", "nobody in particular"), strict=True):
+        _expect("zither" not in told, f"a whisper of Ada-1 is shown to an audience of {audience}")
+
+
+CHECKS: Mapping[str, Callable[[_Shown], None]] = {
+    "limit, budget and numbers hold in a long life": _long_life,
+    "odd texts are taken, also twice": _odd_texts,
+    "a memory of nothing answers": _at_the_beginning,
+    "lives do not mix": _lives_apart,
+    "the same life gives the same": _the_same,
+    "whispers are kept from others": _whispers,
+}
+"""What is looked at, by the words in which it is told."""
