@@ -11,6 +11,7 @@ from rich.console import Console
 from tests.bench import (
     busy_bench,
     calls_bench,
+    languages_bench,
     memory_bench,
     recall_bench,
     remembered_bench,
@@ -25,6 +26,7 @@ BENCHES: dict[str, Callable[[], Iterator[Figure]]] = {
     "calls": calls_bench.measure,
     "summary": summary_bench.measure,
     "recall": recall_bench.measure,
+    "languages": languages_bench.measure,
     "remembered": remembered_bench.measure,
     "spoken": spoken_bench.measure,
 }
