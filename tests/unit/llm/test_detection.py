@@ -111,7 +111,11 @@ def test_auto_fills_the_profiles_and_only_what_follows_instructions_writes(tmp_p
     profiles.use(find(models, {"OLLAMA_HOST": fake.address}))
     assert [profiles.get(name).model for name in ("agent", "summarizer")] == ["qwen3:8b"] * 2
     assert profiles.told.startswith("qwen3:8b (OLLAMA_HOST names")
-    assert load_embedder(SHIPPED / "llm.md", profiles.found).model_name == "ollama:bge-m3"
+    embedder = load_embedder(SHIPPED / "llm.md", profiles.found)
+    assert embedder.model_name == "ollama:bge-m3"
+    fake.models = ["bge-m3"]
+    assert len(embedder.embed(["Wo wohnt der Fischer?"])) == 1
+    assert fake.calls("/v1/embeddings")[-1].body["model"] == "bge-m3"
     path = tmp_path / "llm.md"
     other = "provider=embedded model_file=x.gguf"
     path.write_text(llm_page(agent="provider=auto", summarizer=other))
