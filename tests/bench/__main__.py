@@ -13,6 +13,7 @@ from tests.bench import (
     calls_bench,
     languages_bench,
     memory_bench,
+    peers_bench,
     recall_bench,
     remembered_bench,
     spoken_bench,
@@ -29,6 +30,7 @@ BENCHES: dict[str, Callable[[], Iterator[Figure]]] = {
     "languages": languages_bench.measure,
     "remembered": remembered_bench.measure,
     "spoken": spoken_bench.measure,
+    "peers": peers_bench.measure,
 }
 
 

@@ -203,6 +203,10 @@ class FakeModelServer:
             pieces.append({"model": model, "choices": [], "usage": used})
         return pieces
 
+    def _text(self, body: dict[str, Any], reply: Reply, *_: object) -> dict[str, Any]:
+        """As text-generation-webui has it."""
+        return {"results": [{"text": "".join(self._words(body, reply, ()))}]}
+
     def _show(self, *_: object) -> dict[str, Any]:
         size = {"fake.context_length": self.context} if self.context else {}
         template = self.template or "{{ .Prompt }}"
@@ -236,6 +240,7 @@ class FakeModelServer:
 _ROUTES: dict[str, Callable[..., Any]] = {
     "/api/generate": FakeModelServer._ollama,
     "/api/chat": FakeModelServer._ollama,
+    "/api/v1/generate": FakeModelServer._text,
     "/api/show": FakeModelServer._show,
     "/api/tags": FakeModelServer._tags,
     "/api/ps": FakeModelServer._ps,

@@ -1,0 +1,191 @@
+"""What a memory, a query and a thought cost beside the peers that do the same work, in one run.
+
+    pip install langgraph-checkpoint-sqlite pysqlite3 mem0ai faiss-cpu
+
+A peer that is not installed is left out. All have the same lines and the same embedder. Processor
+time is that of all processes; wall time lasts until what was added can be found by meaning.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from itertools import batched, count, islice
+from pathlib import Path
+from random import Random
+from statistics import quantiles
+from types import SimpleNamespace
+
+import psutil
+
+from keepsake.models.embedders import DIMENSION, MiniLMEmbedder
+from keepsake.paths import Places, Ports
+from keepsake.ports import SystemClock
+from keepsake.recall.search import MemorySearch
+from keepsake.recall.service import CHILD, IndexService
+from tests.bench.busy_model import only_once
+from tests.bench.figures import Figure
+from tests.bench.in_the_world import figures_of
+from tests.bench.lives import opened
+from tests.bench.talk import PEOPLE, talk
+from tests.free_ports import free_base
+
+SIZES = (1_000, 10_000)
+_EACH, _TOGETHER, _FOUND, _SECONDS = 40, 20, 10, 600
+
+type Store = tuple[Callable[[Sequence[str]], object], Callable[[str], Sequence[object]]]
+"""Adds lines, and finds some; both block until it is done."""
+
+
+class Shipped(MiniLMEmbedder):
+    """The embedder; what fills the stores is embedded once for all of them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kept, self.filling = dict[str, list[float]](), False
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:  # type: ignore[override] - lists
+        """One vector a text, as a list; while the stores are filled, of the words that are said."""
+        if not self.filling:
+            return [each.tolist() for each in super().embed(texts)]
+        said = [each.partition('"')[2].rstrip('"') or each for each in texts]
+        if new := [each for each in dict.fromkeys(said) if each not in self.kept]:
+            vectors = (each.tolist() for each in super().embed(new))
+            self.kept |= zip(new, vectors, strict=True)
+        return [self.kept[each] for each in said]
+
+
+@contextmanager
+def langgraph(folder: Path, embedder: Shipped) -> Iterator[Store]:
+    """LangGraph's store on SQLite; pysqlite3, for Python's own may not load extensions."""
+    made, sqlite = import_module("langgraph.store.sqlite"), import_module("pysqlite3")
+    put, numbers = import_module("langgraph.store.base").PutOp, count()
+    file = sqlite.connect(f"{folder}/store.db", check_same_thread=False, isolation_level=None)
+    index = {"dims": DIMENSION, "embed": embedder.embed, "fields": ["text"]}
+    store, mira = made.SqliteStore(file, index=index), ("mira",)
+    store.setup()
+
+    def add(lines: Sequence[str]) -> None:
+        for some in batched(lines, 100):
+            store.batch([put(mira, f"{next(numbers)}", {"text": line}) for line in some])
+
+    yield add, lambda text: store.search(mira, query=text, limit=_FOUND)
+    file.close()
+
+
+@contextmanager
+def mem0(folder: Path, embedder: Shipped) -> Iterator[Store]:
+    """mem0 with FAISS, and no model that extracts; while it is filled, it writes no vectors."""
+    os.environ |= {"MEM0_DIR": str(folder), "MEM0_TELEMETRY": "False"}
+    how = {"path": f"{folder}/faiss", "embedding_model_dims": DIMENSION}
+    nobody = {"provider": "openai", "config": {"api_key": "is never used"}}
+    parts = dict.fromkeys(("llm", "embedder"), nobody) | {
+        "vector_store": {"provider": "faiss", "config": how | {"distance_strategy": "cosine"}}
+    }
+    config = parts | {"history_db_path": f"{folder}/history.db"}
+    store, mira = import_module("mem0").Memory.from_config(config), {"user_id": "mira"}
+    embed, save = embedder.embed, store.vector_store._save
+    store.embedding_model = SimpleNamespace(embed=lambda text, *_: embed([text])[0])
+
+    def add(lines: Sequence[str]) -> None:
+        store.vector_store._save = (lambda: None) if embedder.filling else save
+        said = [{"role": "user", "content": line} for line in lines]
+        store.add(said, infer=False, **mira)
+
+    yield add, lambda text: store.search(text, top_k=_FOUND, filters=mira)["results"]
+    store.close()
+
+
+@contextmanager
+def keepsake(folder: Path, embedder: Shipped) -> Iterator[Store]:
+    """The archive, and the service that indexes: words, and vectors in Chroma's own process."""
+    places = Places(home=folder / "home", vault=folder / "vault", ports=Ports(free_base()))
+    service, memory = IndexService(places, CHILD, embedder, print), opened(places.agents / "Mira")
+    index = service.open("Mira", memory.archive.folder)
+    parts, clock = (index.words, index.vectors, embedder), SystemClock()
+    recall = MemorySearch(*parts, names=lambda: PEOPLE, clock=clock)
+    service.start()
+
+    def add(lines: Sequence[str]) -> None:
+        for line in lines:
+            memory.append(line, place="The Kettle", source=line.partition(" ")[0], event="say")
+        indexed(service, "Mira", memory.tiers.last_number)
+
+    def ask(text: str) -> Sequence[object]:
+        index.refresh()
+        return recall.search(text, limit=_FOUND) or ()
+
+    yield add, ask
+    service.close(stop_server=True)
+    memory.close()
+
+
+def indexed(service: IndexService, agent: str, memories: int) -> None:
+    """Have the service index, and wait until so many can be found by meaning."""
+    service.follow()
+    while (now := service.status()[agent]).waiting or now.memories < memories:
+        time.sleep(0.002)
+
+
+def measure() -> Iterator[Figure]:
+    """Milliseconds of a processor a memory, a query and a thought."""
+    embedder, texts = Shipped(), [[line] for line in islice(lines(), _EACH)]
+    embedder.embed(texts.pop())  # loads it
+    yield timed("a line embedded, which is part of all that follows", 1, embedder.embed, texts)
+    for peer in (langgraph, mem0, keepsake):
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                with peer(Path(folder), embedder) as store:
+                    yield from _measured(peer.__name__, store, embedder)
+            except ModuleNotFoundError as missing:
+                print(f"{peer.__name__} is left out: {missing}", file=sys.stderr)
+    yield from figures_of("tests.bench.peers_world", seconds=_SECONDS)
+
+
+def _measured(name: str, store: Store, embedder: Shipped) -> Iterator[Figure]:
+    (add, ask), told, filled = store, lines(), 0
+    for size in SIZES:
+        embedder.filling = True
+        add([*islice(told, size - filled)])
+        embedder.filling = False
+        one_by_one = [[line] for line in islice(told, _EACH)]
+        asked = [line.partition('"')[2] for line in islice(told, _EACH)]
+        assert len(ask(asked.pop())) == _FOUND  # and all is loaded
+        yield timed(f"a memory added: {name}", size, add, one_by_one)
+        more = [[*islice(told, _TOGETHER)] for _ in range(2)]
+        yield timed(f"one of {_TOGETHER} added together: {name}", size, add, more, _TOGETHER)
+        yield timed(f"a query: {name}", size, ask, asked)
+        filled = size + _EACH + 2 * _TOGETHER
+
+
+def timed[T](
+    name: str, n: int, work: Callable[[T], object], items: Sequence[T], parts: int = 1
+) -> Figure:
+    """The processor time of all processes, and the wall time, of each of the parts of an item."""
+    walls, before = list[float](), spent()
+    for item in items:
+        began = time.perf_counter()
+        work(item)
+        walls.append(1000 * (time.perf_counter() - began) / parts)
+    used = 1000 * (spent() - before) / len(items) / parts
+    of_100 = quantiles(walls, n=100, method="inclusive")
+    wall = f"wall p50 {of_100[49]:.1f}, p95 {of_100[94]:.1f}"
+    return Figure(f"peers: {name}", n, used, "ms", f"processor; {wall}")
+
+
+def spent() -> float:
+    """Seconds of a processor that this process and its children have spent; no model server."""
+    ours = psutil.Process().children(recursive=True)
+    times = [each.cpu_times() for each in ours if "tests.bench.busy_model" not in each.cmdline()]
+    return time.process_time() + sum(each.user + each.system for each in times)
+
+
+def lines() -> Iterator[str]:
+    """What people say to Mira; no two lines alike."""
+    heard = (line.text for line in talk(Random(5)) if line.text.endswith('"'))
+    return (f'{only_once(line[:-1], number)}"' for number, line in enumerate(heard))

@@ -1,0 +1,139 @@
+"""A thought of an agent of Keepsake beside one of Evennia's own NPC with a language model.
+
+Both are told the like, in one world in this process; a server in another answers at once.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+import psutil
+
+from keepsake.paths import Ports
+from tests.bench.figures import Figure
+from tests.bench.in_the_world import live, print_figures
+from tests.bench.peers_bench import indexed, lines, spent, timed
+from tests.fakes.model_server import llm_page
+from tests.free_ports import free_base
+
+_MODEL = [sys.executable, "-m", "tests.bench.busy_model", "--delay=0", "--hold=none"]
+_WARM, _EACH = 66, 64
+"""Exchanges before, and those that count: among them are two compactions."""
+_MEMORY = ("index", "recall", "embedder")
+"""How the names of the threads begin that do nothing else."""
+
+
+def _figures() -> list[Figure]:  # noqa: C901 - a world of its own
+    from evennia import DefaultRoom  # noqa: PLC0415 - with the world
+    from evennia.contrib.rpg.llm import LLMNPC, CmdLLMTalk  # noqa: PLC0415
+    from evennia.utils.create import create_object  # noqa: PLC0415
+    from twisted.internet import reactor  # noqa: PLC0415
+
+    from keepsake.models.embedders import CachedEmbedder, MiniLMEmbedder  # noqa: PLC0415
+    from keepsake.recall.service import CHILD, IndexService  # noqa: PLC0415
+    from tests.world.agents_world import LoggedWorld  # noqa: PLC0415
+
+    figures: list[Figure] = []
+
+    class World(LoggedWorld):
+        FORM = "chat"
+
+        def start_services(self) -> Any:
+            new = super().start_services()
+            model = subprocess.Popen(_MODEL, stdout=subprocess.PIPE, text=True)
+            self.addCleanup(model.terminate)
+            self.host = model.stdout.readline().strip()
+            agent = f"provider=ollama host={self.host} model=fake form=chat"
+            page = llm_page(agent=agent, summarizer="provider=extractive")
+            (new.places.config / "llm.md").write_text(page)
+            places = replace(new.places, ports=Ports(free_base()))
+            new.embedder = CachedEmbedder(MiniLMEmbedder())
+            new.indexes = IndexService(places, CHILD, new.embedder, print)
+            new.indexes.start()
+            self.addCleanup(new.indexes.close, stop_server=True)
+            return new
+
+        def measure(self) -> None:
+            self.fake.close()
+            self.set_thinking(idle_interval=1e9, pause_notice=0)
+            self.heard, self.remembering, self.told = self.hears(self.char1), 0.0, lines()
+            self.char2.location = None
+            for owner, name in (
+                (self.mind.keeper.recaller, "find"),
+                (self.mind.memory, "remember"),
+                (self.mind.memory.memory, "compact"),
+            ):
+                self._is_memory(owner, name)
+            self._count("keepsake", self._ask_mira)
+            self.char1.location = room = create_object(DefaultRoom, key="A room of Evennia")
+            self.npc = create_object(LLMNPC, key="Nan", location=room)
+            self.npc.llm_client.hostname = self.host
+            self._is_memory(self.npc, "_add_to_memory")
+            reactor.startRunning(installSignalHandlers=False)
+            self.addCleanup(reactor.getThreadPool().stop)  # else the process never ends
+            self._count("LLMNPC", self._ask_npc)
+
+        def _ask_mira(self, words: str) -> None:
+            log, compactions = self.mind.thinker.log, self.mind.compactions
+            thoughts = log.outcomes.total()
+            self.char1.execute_cmd(f"talk Mira {words}")
+            self.clock.advance(4.0)
+            self.settle(lambda: log.outcomes.total() > thoughts)
+            self.settle(lambda: self.mind.thinker.turn is None)
+            compactions.compact_if_due()  # as the housekeeping asks
+            self.settle(lambda: not compactions.compacting)
+            memory = self.mind.memory
+            indexed(self.services.indexes, memory.folder.name, memory.newest)
+
+        def _ask_npc(self, words: str) -> None:
+            command, before = CmdLLMTalk(), len(self.heard)
+            command.caller, command.args = self.char1, f"Nan {words}"
+            command.parse()
+            command.func()
+            while len(self.heard) < before + 2:  # one's own words, and the answer
+                reactor.iterate(0.02)
+
+        def _is_memory(self, owner: Any, name: str) -> None:
+            """Have the processor time of that method counted as memory's."""
+            plain = getattr(owner, name)
+
+            def counted(*args: Any, **kwargs: Any) -> Any:
+                began = time.thread_time()
+                try:
+                    return plain(*args, **kwargs)
+                finally:
+                    self.remembering += time.thread_time() - began
+
+            setattr(owner, name, counted)
+
+        def _count(self, name: str, ask: Callable[[str], None]) -> None:
+            said = (line.partition('"')[2].rstrip('"') for line in self.told)
+            for words in islice(said, _WARM):
+                ask(words)
+            before, began = self._parts(), time.process_time()
+            whole = timed(f"a thought: {name}", _EACH, ask, [*islice(said, _EACH)])
+            game, memory = time.process_time() - began, self._parts() - before
+            parts = f"{1000 * game / _EACH:.1f} in the game; memory {1000 * memory / _EACH:.1f}"
+            figures.append(replace(whole, reference=f"{whole.reference}; {parts}"))
+
+        def _parts(self) -> float:
+            """Seconds that were memory's: of such threads and methods, and Chroma's process."""
+            names = {each.native_id: each.name for each in threading.enumerate()}
+            threads = psutil.Process().threads()
+            ours = [each for each in threads if names.get(each.id, "").startswith(_MEMORY)]
+            in_threads = sum(each.user_time + each.system_time for each in ours)
+            return self.remembering + in_threads + spent() - time.process_time()
+
+    live(World("measure"))
+    return figures
+
+
+if __name__ == "__main__":
+    print_figures(_figures)
