@@ -19,7 +19,7 @@ from operator import truediv
 
 from keepsake.language.perception import stem
 from keepsake.recall.documents import SAME_SCENE, Document, DocumentKind, Hit
-from keepsake.recall.query import RecallQuery, stemmed, tells_when
+from keepsake.recall.query import RecallQuery, held, tells_when
 
 BY_WORDS = "words: "
 """How the reason begins that a document has words of the question."""
@@ -94,9 +94,8 @@ def rank(
         agent: Whose own words count for less; empty for nobody's.
     """
     # From here on a candidate is its place in these lists.
-    said = [stemmed(f"{each.text} {each.title}") for each in documents]
-    wanted = [(term, f" {stem(term)} ") for term in question.terms]
-    told = [[term for term, stems in wanted if stems in held] for held in said]
+    roots = {term: stem(term) for term in question.terms}
+    told = [held(f"{each.text} {each.title}", roots) for each in documents]
     near, beside = _near(documents)
     asking = {
         place
@@ -174,24 +173,22 @@ def _by_signs(
     scene: bool,
 ) -> list[float]:
     """What people and times that the question names speak for each, its length and age."""
-    moment = latest = now.timestamp()
-    scores, lived = list[float](), dict[str, float]()
-    for document in sorted(documents, key=lambda each: -each.last) if scene else ():
-        # A clock may be put back.
-        latest = min(latest if document.last else moment, document.time.timestamp())
-        lived[document.key] = latest
-    for document in documents:
-        speaker, total = document.speaker.casefold(), 0.0
-        if speaker in question.names:
-            total += _SPEAKER
-        if question.asker and speaker == question.asker:
-            total += _ASKER
-        if question.times and any(start <= document.time < end for start, end in question.times):
-            total += _TIME
-        total += _FULL * min((document.text.count(" ") + 1) / _FULL_LINE, 1.0)
-        if scene:
-            total += _RECENT * 2.0 ** -max((moment - lived[document.key]) / _HALF_LIFE, 0.0)
-        scores.append(total)
+    people, times = dict.fromkeys(question.names, _SPEAKER), question.times
+    if question.asker:
+        people[question.asker] = people.get(question.asker, 0.0) + _ASKER
+    scores = [
+        people.get(document.speaker.casefold(), 0.0)
+        + (_TIME if times and any(a <= document.time < b for a, b in times) else 0.0)
+        + _FULL * min((document.text.count(" ") + 1) / _FULL_LINE, 1.0)
+        for document in documents
+    ]
+    if scene:
+        moment = latest = now.timestamp()
+        for place in sorted(range(len(documents)), key=lambda n: -documents[n].last):
+            # A clock may be put back.
+            document = documents[place]
+            latest = min(latest if document.last else moment, document.time.timestamp())
+            scores[place] += _RECENT * 2.0 ** -max((moment - latest) / _HALF_LIFE, 0.0)
     return scores
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import calendar
 import re
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -116,10 +116,16 @@ def read(text: str, names: Collection[str], now: datetime, asker: str = "") -> R
     )
 
 
-@lru_cache(maxsize=8192)  # searches meet the same lines again
-def stemmed(text: str) -> str:
-    """The stems of the words of ``text``, each between blanks."""
-    return f" {' '.join(sorted(set(map(stem, words(_POSSESSIVE.sub('', text))))))} "
+def held(text: str, roots: Mapping[str, str]) -> list[str]:
+    """The terms of which ``text`` has any form; ``roots`` has the stem of each."""
+    text = (_POSSESSIVE.sub("", text) if "'" in text or "’" in text else text).casefold()
+    # To take the stems of all words of a line costs ten times as much.
+    maybe = [term for term, root in roots.items() if root in text]
+    return [term for term in maybe if _has(text.split(), roots[term])]
+
+
+def _has(pieces: Iterable[str], root: str) -> bool:
+    return any(stem(word) == root for each in pieces if root in each for word in words(each))
 
 
 @lru_cache(maxsize=8)  # a world's names are the same for a while, and all agents know them

@@ -36,6 +36,7 @@ _RANGES = {
     None: (-_FAR, _FAR),
 }
 """The row numbers of each kind, and of all."""
+_KINDS = {kind.value: kind for kind in DocumentKind}
 _AROUND_WEIGHT, _TITLE_WEIGHT = 0.5, 2.0
 _MOST_ROWS = 1500
 """So many rows may be scored for one question if it has rarer words; each takes a microsecond.
@@ -346,4 +347,4 @@ def _opened(path: Path | None) -> sqlite3.Connection:
 
 def _document(row: Sequence[Any]) -> Document:
     key, kind, text, time, *others = row
-    return Document._make((key, DocumentKind(kind), text, datetime.fromisoformat(time), *others))
+    return Document(key, _KINDS[kind], text, datetime.fromisoformat(time), *others)

@@ -11,6 +11,7 @@ from rich.console import Console
 from tests.bench import (
     busy_bench,
     calls_bench,
+    index_bench,
     languages_bench,
     memory_bench,
     peers_bench,
@@ -25,6 +26,7 @@ BENCHES: dict[str, Callable[[], Iterator[Figure]]] = {
     "memory": memory_bench.measure,
     "busy": busy_bench.measure,
     "calls": calls_bench.measure,
+    "index": index_bench.measure,
     "summary": summary_bench.measure,
     "recall": recall_bench.measure,
     "languages": languages_bench.measure,

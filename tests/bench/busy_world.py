@@ -89,7 +89,7 @@ def world(scratch: Path, size: Size) -> Iterator[BusyWorld]:
         assert fake.stdout is not None
         _write_config(copy, fake.stdout.readline().strip(), size.in_flight)
         for number, name in enumerate(names):  # agents find their memories in the vault
-            lived(copy.here.agents / name, name, _life(number, size.memories)).close()
+            lived(copy.here.agents / name, name, life(number, size.memories)).close()
         made.brake(on=True)
         made.timed("start", "first start")
         _populate(copy, names)
@@ -103,7 +103,7 @@ def world(scratch: Path, size: Size) -> Iterator[BusyWorld]:
         fake.wait()
 
 
-def _life(number: int, memories: int) -> list[Line]:
+def life(number: int, memories: int) -> list[Line]:
     """A life like no other, some dozen lines shorter than another's.
 
     Else all would make room at one time, and what is embedded for one would do for all.

@@ -17,6 +17,7 @@ from keepsake.models.embedders import MiniLMEmbedder
 from keepsake.paths import REPOSITORY
 from tests.bench.figures import Figure
 
+DATA = REPOSITORY / "tests" / "data"
 SETS = ("hythe", "two_friends", "ten_talks")
 MEMORIES = ("bm25", "rag", "hybrid", "keepsake")
 
@@ -25,7 +26,7 @@ def measure() -> Iterator[Figure]:
     """The share of the evidence that each memory finds, by data set."""
     embedder = MiniLMEmbedder(threads=2)
     for which in SETS:
-        trials = read_trials(REPOSITORY / "tests" / "data" / f"recall_{which}.json")
+        trials = read_trials(DATA / f"recall_{which}.json")
         for memory in MEMORIES:
             rows = evaluated(trials, Evaluation(memory=memory, embedder=embedder))
             marked = [row for row in rows if row["evidence"]]
