@@ -30,7 +30,7 @@ from keepsake.models.profiles import (
     SCRIPTED,
     ModelProfile,
 )
-from keepsake.paths import Places
+from keepsake.paths import SHIPPED_CONFIG, Places
 from keepsake.ports import ChatMessage, Generation, GenerationRequest
 
 PROMPTS: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text("utf-8"))
@@ -120,19 +120,23 @@ class AnsweringModel:
 
 
 def answering_model(here: Places, name: str, seed: int = 0) -> AnsweringModel:
-    """The model of a profile of ``llm.md``; looks whether it answers.
+    """The model of a profile of ``llm.md``, of the shipped one where there is none.
+
+    Looks whether it answers.
 
     Raises:
         KeepsakeError: There is no such profile, it is no model, or its server does not answer.
     """
-    profiles = detected_profiles(here)
+    own = here.config / "llm.md"
+    profiles = detected_profiles(here, own if own.exists() else SHIPPED_CONFIG / own.name)
     profile = profiles.get(name)
-    if profiles.problem is not None and profiles.path.exists():
+    if profiles.problem is not None:
         # The game goes on with what held before; a figure must not come of another model.
         raise profiles.problem
     if profile.provider in (NO_MODEL, SCRIPTED):
         told = f"The profile {name!r} is no model (provider {profile.provider})"
-        raise KeepsakeError(told, "Name a profile whose provider is embedded, ollama or openai")
+        cure = f"Start an Ollama with a model that talks, or name one in {own}; docs/models.md"
+        raise KeepsakeError(told, cure)
     model: Model
     if profile.provider == EMBEDDED:  # a process of the world's: nobody here waits for it to load
         model = OpenAIModel(profile, Embedded(here).address, kind=LLAMA_CPP)

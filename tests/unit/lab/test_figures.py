@@ -155,3 +155,11 @@ def test_a_cluster_is_drawn_as_one_and_of_one_alone_there_is_no_interval():
     assert (clustered.low, clustered.high, clustered.clusters) == (0, 1, 2)
     assert alone.high - alone.low < 0.3
     assert figure(estimate(values, ["a"] * 60), "right") == "50.0 (1)"
+
+
+def test_where_all_clusters_agree_the_interval_is_exact_and_few_have_none():
+    every, none = (estimate([share] * 20, [*"abcdefghij"] * 2) for share in (1.0, 0.0))
+    assert (round(every.low, 3), every.high) == (0.692, 1)
+    assert (none.low, round(none.high, 3)) == (0, 0.308)
+    assert figure(every, "right") == "100.0 (69–100; 10)"
+    assert figure(estimate([1.0] * 10, [*"abcde"] * 2), "right") == "100.0 (5)"

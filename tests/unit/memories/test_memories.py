@@ -158,7 +158,11 @@ def test_what_left_the_window_stands_in_summaries_and_rules_stay(tmp_path):
 
 @pytest.mark.parametrize(
     ("make", "settings", "told"),
-    [(Hybrid, {"reranker": "nowhere"}, "model.onnx and"), (Mem0, {}, "--writer")],
+    [
+        (Hybrid, {"reranker": "nowhere"}, "model.onnx and"),
+        (Mem0, {}, "--writer"),
+        (KeepsakeMemory, {"boost": "1"}, "no setting boost. It has immediate_window"),
+    ],
 )
 def test_what_a_memory_lacks_is_told_with_the_cure(tmp_path, make, settings, told):
     given = Surroundings(agent="", folder=tmp_path, clock=FixedClock(BEGAN), settings=settings)
