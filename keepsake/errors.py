@@ -71,8 +71,9 @@ EXTRAS = {
 def not_installed(module: str) -> KeepsakeError | None:
     """What to tell whoever lacks a module of an extra; None for other modules."""
     name = module.partition(".")[0]
-    found = (extra for extra, modules in EXTRAS.items() if name in modules)
-    return next((_lacking(name, extra) for extra in found), None)
+    extra = next((extra for extra, modules in EXTRAS.items() if name in modules), "")
+    cure = f'pip install "evennia-keepsake[{extra}]" (in a checkout: make install)'
+    return KeepsakeError(f"The package {name} is not installed", cure) if extra else None
 
 
 def require(extra: str) -> None:
@@ -82,13 +83,8 @@ def require(extra: str) -> None:
         KeepsakeError: One is not; names the extra.
     """
     for name in EXTRAS[extra]:
-        if find_spec(name) is None:
-            raise _lacking(name, extra)
-
-
-def _lacking(name: str, extra: str) -> KeepsakeError:
-    cure = f'pip install "evennia-keepsake[{extra}]" (in a checkout: make install)'
-    return KeepsakeError(f"The package {name} is not installed", cure)
+        if find_spec(name) is None and (problem := not_installed(name)):
+            raise problem
 
 
 class ConfigError(KeepsakeError):
