@@ -11,6 +11,7 @@ from rich.console import Console
 from tests.bench import (
     busy_bench,
     calls_bench,
+    first_sentence_bench,
     index_bench,
     languages_bench,
     memory_bench,
@@ -19,6 +20,7 @@ from tests.bench import (
     remembered_bench,
     spoken_bench,
     summary_bench,
+    tokens_bench,
 )
 from tests.bench.figures import Figure, save, show
 
@@ -33,6 +35,8 @@ BENCHES: dict[str, Callable[[], Iterator[Figure]]] = {
     "remembered": remembered_bench.measure,
     "spoken": spoken_bench.measure,
     "peers": peers_bench.measure,
+    "first_sentence": first_sentence_bench.measure,
+    "tokens": tokens_bench.measure,
 }
 
 

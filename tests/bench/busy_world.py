@@ -84,7 +84,7 @@ def world(scratch: Path, size: Size) -> Iterator[BusyWorld]:
     command += ["--delay", str(size.delay), "--hold", str(hold)]
     fake = subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True)
     made = BusyWorld(make_copy(scratch), hold)
-    copy, names = made.copy, _names(size.agents)
+    copy, names = made.copy, agent_names(size.agents)
     try:
         assert fake.stdout is not None
         _write_config(copy, fake.stdout.readline().strip(), size.in_flight)
@@ -117,7 +117,7 @@ def life(number: int, memories: int) -> list[Line]:
     ]
 
 
-def _names(agents: int) -> list[str]:
+def agent_names(agents: int) -> list[str]:
     """So many names that an agent may have."""
     made = map("".join, itertools.product(_LETTERS, "aeiou", _LETTERS, "o"))
     return [name.title() for name in itertools.islice(made, agents)]

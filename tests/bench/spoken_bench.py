@@ -14,6 +14,7 @@ import statistics
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,7 +25,7 @@ import yaml
 from keepsake.paths import REPOSITORY
 from tests.bench.figures import Figure
 from tests.fakes.model_server import FakeModelServer, Reply, llm_page
-from tests.slow.cli.conftest import end, make_copy
+from tests.slow.cli.conftest import Copy, end, make_copy
 from tests.slow.e2e.players import Player
 
 ANSWERS = Path(__file__).parents[1] / "data" / "good_answers.yaml"
@@ -94,28 +95,31 @@ def played() -> list[Heard]:
         found = [(last.rfind(line), line) for line in answers if line in last]
         return answers[max(found)[1]] if found else "> wait"
 
-    with (
-        TemporaryDirectory(prefix="keepsake-spoken-") as folder,
-        FakeModelServer(script=answer) as fake,
-    ):
+    with FakeModelServer(script=answer) as fake, chat_world(fake) as copy:
         fake.always(CHAT, Reply(drip=1 / TOKENS_A_SECOND))
+        player = Player.new(copy, "Anneke")
+        player.see("Here:")
+        time.sleep(10)
+        found = play(player, pairs, fake)
+        player.leave()
+    return found
+
+
+@contextmanager
+def chat_world(fake: FakeModelServer, more: str = "") -> Iterator[Copy]:
+    """A running world whose agents ask that server; ``more``: settings of their profile."""
+    with TemporaryDirectory(prefix="keepsake-chat-") as folder:
         copy = make_copy(Path(folder))
-        copy.here.config.parent.mkdir(parents=True, exist_ok=True)
         shutil.copytree(REPOSITORY / "vault" / "config", copy.here.config)
-        agent = f"provider=openai host={fake.address} model=fake"
+        agent = f"provider=openai host={fake.address} model=fake {more}"
         page = llm_page(agent=agent, summarizer="provider=none")
         (copy.here.config / "llm.md").write_text(page)
         try:
             started = copy.keepsake("start")
             assert started.returncode == 0, started.stderr
-            player = Player.new(copy, "Anneke")
-            player.see("Here:")
-            time.sleep(10)
-            found = play(player, pairs, fake)
-            player.leave()
+            yield copy
         finally:
             end(copy)
-    return found
 
 
 def measure() -> Iterator[Figure]:

@@ -69,6 +69,7 @@ class FakeModelServer:
             prompts are refused, by Ollama cut; 0 for any number.
         loaded: The context with which Ollama says that it has loaded the model; 0 for ``context``.
         can: Ollama's list of what the model can.
+        slots: How many requests are answered at once; the others wait.
     """
 
     def __init__(
@@ -80,7 +81,7 @@ class FakeModelServer:
     ) -> None:
         self.script, self.models = script, list(models)
         self.kind, self.template, self.context, self.loaded = "", "", 0, 0
-        self.can = ["completion"]
+        self.can, self.slots = ["completion"], threading.Semaphore(1000)
         self._calls: list[Call] = []
         self._plans: dict[str, deque[Reply]] = defaultdict(deque)
         self._always: dict[str, Reply] = {}
@@ -308,7 +309,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.fake._closing.wait(reply.delay)
         while reply.gate and not (reply.gate.wait(0.05) or self.fake._closing.is_set()):
             pass
-        self._send(call, reply)
+        with self.fake.slots:
+            self._send(call, reply)
 
     def _send(self, call: Call, reply: Reply) -> None:
         if reply.hang_up or self.fake._closing.is_set():

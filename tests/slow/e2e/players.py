@@ -22,13 +22,13 @@ PATIENCE = 300.0
 class Player:
     """One telnet line into a copy."""
 
-    def __init__(self, copy: Copy) -> None:
-        self.line: Telnet = connection_screen("127.0.0.1", copy.here.ports.telnet, PATIENCE)
+    def __init__(self, copy: Copy, number: int = 0) -> None:
+        self.line: Telnet = connection_screen("127.0.0.1", copy.here.ports.telnet, PATIENCE, number)
 
     @classmethod
-    def new(cls, copy: Copy, name: str) -> Player:
+    def new(cls, copy: Copy, name: str, number: int = 0) -> Player:
         """A newcomer who creates an account."""
-        player = cls(copy)
+        player = cls(copy, number)
         player.line.send(f"create {name} {PASSWORD}")
         return player
 

@@ -15,10 +15,14 @@ _READ_SECONDS = 0.5
 
 
 class Telnet:
-    """A telnet line that refuses every option and keeps the plain text."""
+    """A telnet line that refuses every option and keeps the plain text.
 
-    def __init__(self, host: str, port: int) -> None:
-        self._socket = socket.create_connection((host, port), timeout=5)
+    ``number``: Its player's: eight have one address, as one address may not make many accounts.
+    """
+
+    def __init__(self, host: str, port: int, number: int = 0) -> None:
+        source = f"127.0.0.{1 + number // 8}"
+        self._socket = socket.create_connection((host, port), timeout=5, source_address=(source, 0))
         self._socket.settimeout(_READ_SECONDS)
         self._pending = b""
         self.text = ""
@@ -73,8 +77,8 @@ def _complete(data: bytes) -> int:
     return last if last >= 0 and not _COMMAND.match(data, last) else len(data)
 
 
-def connection_screen(host: str, port: int, seconds: float) -> Telnet:
+def connection_screen(host: str, port: int, seconds: float, number: int = 0) -> Telnet:
     """An open line on which the game has shown its first screen."""
-    line = Telnet(host, port)
+    line = Telnet(host, port, number)
     assert line.wait_for("", seconds), "the line stays silent"
     return line

@@ -5,16 +5,20 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from random import Random
 
-from keepsake.paths import Ports
+from keepsake.paths import REPOSITORY, Ports
 from tests.slow.e2e.players import PASSWORD
 from tests.slow.e2e.telnet import Telnet
 
 NAMES = ("Anneke", "Bertil", "Carys", "Dorte", "Ewout")
+FAST, CALM = (0.3, 1.5), (4.0, 12.0)
+"""Seconds between two turns of a player."""
+AGENTS = frozenset(p.stem.title() for p in (REPOSITORY / "world" / "agents").glob("*.md"))
+"""Their folders in the vault are made one after the other, once the world is up."""
 PATIENCE = 30.0
 """Seconds until a line that does not answer is given up, and another one opened."""
 _THINGS = ("a brass key", "seven eels", "the ferry's bell", "my sister's cart", "a jar of honey")
@@ -50,13 +54,19 @@ class SoakPlayer:
     Attributes:
         said: All that was typed, in order.
         looks: When a ``look`` was sent that was answered, by the monotonic clock.
+        cuts: How often the line was gone, or silent for :data:`PATIENCE` seconds.
     """
 
-    def __init__(self, seed: int, number: int, ports: Ports, agents: frozenset[str]) -> None:
-        self.name, self._ports, self._agents = NAMES[number], ports, agents
+    def __init__(
+        self, seed: int, number: int, ports: Ports, agents: frozenset[str], *, calm: bool = False
+    ) -> None:
+        more, name = divmod(number, len(NAMES))
+        self.name, self._ports, self._agents = NAMES[name] + "abcdefghij"[:more], ports, agents
+        self._pause = CALM if calm else FAST
         self._number, self._dice, self._seen = number, Random(f"player {seed} {number}"), ""
         self.said: list[SaidLine] = []
         self.looks: list[float] = []
+        self.cuts = 0
 
     def arrive(self) -> None:
         """Make the account."""
@@ -70,14 +80,15 @@ class SoakPlayer:
                 with self._line() as line:
                     _type(line, f"connect {self.name} {PASSWORD}", _ARRIVED)
                     self._look(line)
-                    while not stop.wait(self._dice.uniform(0.3, 1.5)):
+                    while not stop.wait(self._dice.uniform(*self._pause)):
                         self._turn(line)
             except (OSError, CutOff):
+                self.cuts += 1
                 stop.wait(0.3)
 
     @contextmanager
     def _line(self) -> Iterator[Telnet]:
-        with closing(Telnet("127.0.0.1", self._ports.telnet)) as line:
+        with closing(Telnet("127.0.0.1", self._ports.telnet, self._number)) as line:
             _wait(line, _ANYTHING)
             yield line
 
@@ -126,3 +137,20 @@ def _wait(line: Telnet, wanted: re.Pattern[str]) -> str:
 def _listed(pattern: re.Pattern[str], text: str) -> list[str]:
     found = pattern.search(text)
     return re.split(r",? and |, ", found[1]) if found else []
+
+
+@contextmanager
+def playing(players: Sequence[SoakPlayer]) -> Iterator[None]:
+    """All make their accounts, and play for as long as this lasts."""
+    for player in players:
+        player.arrive()
+    stop = threading.Event()
+    threads = [threading.Thread(target=each.run, args=(stop,), daemon=True) for each in players]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join(2 * PATIENCE)

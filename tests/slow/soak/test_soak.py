@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -18,12 +17,11 @@ from random import Random
 from keepsake.archive.spill import Spill
 from keepsake.cli import processes
 from keepsake.cli.processes import Component
-from keepsake.paths import REPOSITORY
 from tests.fakes.model_server import FakeModelServer, Reply
 from tests.slow.cli.conftest import Copy
 from tests.slow.e2e.running import WITH_RULES, running
 from tests.slow.soak import checks
-from tests.slow.soak.players import NAMES, PATIENCE, SoakPlayer
+from tests.slow.soak.players import AGENTS, NAMES, SoakPlayer, playing
 from tests.unit.llm.conftest import until
 
 MINUTES = float(os.environ.get("KEEPSAKE_SOAK_MINUTES", "1"))
@@ -84,31 +82,21 @@ def test_a_world_outlives_kills_and_a_faulty_model(tmp_path, tables):
         ) as copy,
     ):
         fake.models = ["comma"]
-        # Their folders in the vault are made one after the other, once the world is up.
-        agents = frozenset(p.stem.title() for p in (REPOSITORY / "world" / "agents").glob("*.md"))
-        players = [SoakPlayer(SEED, n, copy.here.ports, agents) for n in range(len(NAMES))]
-        for player in players:
-            player.arrive()
-        stop = threading.Event()
-        threads = [threading.Thread(target=each.run, args=(stop,), daemon=True) for each in players]
-        for thread in threads:
-            thread.start()
-        end = time.monotonic() + MINUTES * 60
-        while time.monotonic() < end:
-            fake.always("/api/generate", dice.choice(FAULTS))
-            time.sleep(dice.uniform(*PAUSE))
-            component = dice.choice(KILLED) if kills else Component.SERVER
-            if kill(copy, component):
-                kills.append(component.value)
-                print(f"killed {component}")
-                recover(copy, component, players)
-        fake.always("/api/generate", Reply())
-        # They go on talking, however long the world was away.
-        wanted = 6 + sum(line.echoed for player in players for line in player.said)
-        until(lambda: wanted <= sum(e.echoed for p in players for e in tuple(p.said)), RECOVERY)
-        stop.set()
-        for thread in threads:
-            thread.join(2 * PATIENCE)
+        players = [SoakPlayer(SEED, n, copy.here.ports, AGENTS) for n in range(len(NAMES))]
+        with playing(players):
+            end = time.monotonic() + MINUTES * 60
+            while time.monotonic() < end:
+                fake.always("/api/generate", dice.choice(FAULTS))
+                time.sleep(dice.uniform(*PAUSE))
+                component = dice.choice(KILLED) if kills else Component.SERVER
+                if kill(copy, component):
+                    kills.append(component.value)
+                    print(f"killed {component}")
+                    recover(copy, component, players)
+            fake.always("/api/generate", Reply())
+            # They go on talking, however long the world was away.
+            wanted = 6 + sum(line.echoed for player in players for line in player.said)
+            until(lambda: wanted <= sum(e.echoed for p in players for e in tuple(p.said)), RECOVERY)
         until(lambda: not Spill(copy.here.spill).waiting(), 90)
 
         def is_well() -> bool:

@@ -1,0 +1,134 @@
+"""What thoughts cost in tokens, at default settings: prompts, answers, and what a cache covers.
+
+Days of the village are simulated twice, with visitors and without. A stand-in for an
+OpenAI-compatible server, over the wire, gives answers of a capable model, drawn at random, and
+short summaries. ``TOKENS_HOURS``, ``TOKENS_AGENTS`` and ``TOKENS_VISITORS`` size the village.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from statistics import fmean, quantiles
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import yaml
+
+from keepsake.events.files import newest_first
+from keepsake.lab.simulation import lab_of
+from keepsake.paths import REPOSITORY
+from keepsake.prompt.tokens import Heuristic
+from tests.bench.figures import Figure
+from tests.bench.spoken_bench import ANSWERS, CHAT
+from tests.fakes.model_server import FakeModelServer
+from tests.slow.cli.conftest import make_copy
+
+HOURS = os.environ.get("TOKENS_HOURS", "60")
+AGENTS = os.environ.get("TOKENS_AGENTS", "5")
+VISITORS = os.environ.get("TOKENS_VISITORS", "5")
+WAITS = 0.3
+"""The share of answers that are to do nothing."""
+_CACHED = 4
+"""Prompts of an agent, the newest, that a server has in its cache."""
+_ANSWERS = [each["answer"] for each in yaml.safe_load(ANSWERS.read_text(encoding="utf-8"))]
+_NUMBERED = re.compile(r"^(?:- )?\[?(\d+)[.\]] ?(.*)", re.M)
+_LINE = re.compile(r"^.{30,}$", re.M)
+_NAME = re.compile(r"(?<=[a-z,.] )[A-Z][a-z]+")
+_VISITORS = yaml.safe_load((REPOSITORY / "game/simulation/people.yaml").read_text("utf-8"))[
+    "visitors"
+]
+_SAID = re.compile(rf'"(?:{"|".join(_VISITORS.split())}) says to you, ')
+
+
+@dataclass(frozen=True)
+class _Village:
+    """What one simulation asked of its model, and what its event log says."""
+
+    thoughts: list[tuple[str, str]]  # prompts and answers
+    others: list[tuple[str, str]]  # of summaries, journals, reflections, people's pages
+    covered: float  # the share of the thoughts' prompts that begins as an earlier one
+    events: list[dict[str, Any]]
+    said: int  # lines of visitors
+
+
+def measure() -> Iterator[Figure]:
+    """Tokens of prompts and answers, and thoughts an hour, of agents with and without players."""
+    of, days = Heuristic().of, int(AGENTS) * float(HOURS) / 24
+    busy, alone = simulated(VISITORS), simulated("0")
+    prompts, answers = zip(*((of(p), of(a)) for p, a in busy.thoughts), strict=True)
+    n, spread = len(prompts), quantiles(prompts, n=10)
+    yield Figure("tokens: prompt of a thought, mean", n, fmean(prompts), "tokens")
+    yield Figure("tokens: prompt of a thought, a tenth is shorter", n, spread[0], "tokens")
+    yield Figure("tokens: prompt of a thought, median", n, spread[4], "tokens")
+    yield Figure("tokens: prompt of a thought, a tenth is longer", n, spread[8], "tokens")
+    yield Figure("tokens: share that begins as an earlier prompt", n, 100 * busy.covered, "%")
+    yield Figure("tokens: answer of a thought, mean", n, fmean(answers), "tokens")
+    for village, who in ((busy, f"{VISITORS} visitors"), (alone, "nobody comes")):
+        asked = [each for each in village.events if each["kind"] == "thought" and each["prompt"]]
+        for trigger in sorted({each["trigger"] for each in asked}):
+            count = sum(each["trigger"] == trigger for each in asked)
+            name = f"tokens: thoughts an agent's day, {trigger}, {who}"
+            yield Figure(name, count, count / days, "1/day", f"{village.said} lines of visitors")
+        calls, others = len(village.others), village.others
+        prompt, answer = (sum(of(each[part]) for each in others) for part in (0, 1))
+        reference = f"{calls / days:.1f} calls, {answer / days:,.0f} tokens written"
+        name = f"tokens: summaries and nights, an agent's day, {who}"
+        yield Figure(name, calls, prompt / days, "tokens", reference)
+
+
+def simulated(visitors: str) -> _Village:
+    """Days of the village, with so many visitors."""
+    asked = list[tuple[str, str]]()
+
+    def noted(prompt: str) -> str:
+        asked.append((prompt, answer := answer_to(prompt)))
+        return answer
+
+    with (
+        TemporaryDirectory(prefix="keepsake-tokens-") as folder,
+        FakeModelServer(script=noted) as fake,
+    ):
+        copy = make_copy(Path(folder), KEEPSAKE_OPENAI_HOST=fake.address)
+        size = ("--agents", AGENTS, "--visitors", visitors, "--hours", HOURS)
+        done = copy.keepsake("simulate", "days", *size, "--model", f"openai:fake@{fake.address}")
+        assert done.returncode == 0, done.stdout + done.stderr
+        events = [*newest_first(lab_of(copy.here, "days").places.events)]
+        archives = lab_of(copy.here, "days").places.agents.glob("*/archive/*.jsonl")
+        said = sum(len(_SAID.findall(path.read_text())) for path in archives)
+        assert len(asked) == len(fake.calls(CHAT))
+    thoughts = [each for each in asked if "\n[You can: " in each[0]]
+    others = [each for each in asked if "\n[You can: " not in each[0]]
+    return _Village(thoughts, others, _covered([prompt for prompt, _ in thoughts]), events, said)
+
+
+def answer_to(prompt: str) -> str:
+    """What the stand-in says: the lines that it was shown, or somebody's good answer."""
+    dice, turn = Random(prompt), prompt[prompt.rfind("\nuser: ") :]
+    if '{"entries"' in turn or '{"insights"' in turn:
+        found = _NUMBERED.findall(turn)[:6]
+        numbers = [int(number) for number, _ in found]
+        entries = [{"text": t[-200:], "importance": 5, "memories": [int(n)]} for n, t in found]
+        insight = {"text": found[0][1][-200:], "memories": numbers} if found else {}
+        return json.dumps({"entries": entries, "insights": [insight] if found else []})
+    if re.search(r"Write (?:your|one) (?:summary|paragraph)", turn):
+        names = sorted(set(_NAME.findall(turn)))
+        return f"I met {', '.join(names)}. {' '.join(_LINE.findall(turn)[:8])}"[:1100]
+    return "> wait" if dice.random() < WAITS else dice.choice(_ANSWERS)
+
+
+def _covered(prompts: list[str]) -> float:
+    """The share that begins as one of the same agent's newest prompts did."""
+    seen, same = dict[str, deque[str]](), 0
+    for prompt in prompts:
+        before = seen.setdefault(prompt[:60], deque(maxlen=_CACHED))
+        begins = (os.path.commonprefix([e, prompt]) for e in before)  # noqa: RUF071 - of texts
+        same += max(map(len, begins), default=0)
+        before.append(prompt)
+    return same / sum(map(len, prompts))

@@ -1,0 +1,89 @@
+"""A world in which many talk for long stays as large as it was, and loses nothing.
+
+``KEEPSAKE_SOAK_MINUTES=60 KEEPSAKE_SOAK_TALKS=30 .venv/bin/python -m pytest -s
+tests/slow/soak/test_steady.py`` has thirty players talk for an hour: two minutes and eight players
+without it. Nothing is killed. Memory and open files of each process are sampled all the while.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from contextlib import suppress
+from statistics import median
+
+import psutil
+
+from keepsake.cli import processes
+from keepsake.cli.processes import Component
+from tests.fakes.model_server import FakeModelServer, Reply, llm_page
+from tests.slow.cli.conftest import Copy
+from tests.slow.e2e.running import running
+from tests.slow.soak import checks
+from tests.slow.soak.players import AGENTS, SoakPlayer, playing
+from tests.slow.soak.test_soak import SEED
+
+MINUTES = float(os.environ.get("KEEPSAKE_SOAK_MINUTES", "2"))
+TALKS = int(os.environ.get("KEEPSAKE_SOAK_TALKS", "8"))
+SAMPLE_SECONDS = 5.0
+WATCHED = (Component.SERVER, Component.PORTAL, Component.VECTORS)
+GROWTH, MORE_MIB, MORE_FILES = 1.1, 16.0, 8.0
+"""By what the last fifth may exceed the second one, memory and open files; the first is warm-up."""
+CHAT = "/v1/chat/completions"
+
+type Samples = dict[Component, list[tuple[float, int]]]
+"""MiB of memory and number of open files, by process, in the order of time."""
+
+
+def sample(copy: Copy, into: Samples) -> None:
+    for component in WATCHED:
+        if found := processes.one(copy.here, component):
+            with suppress(psutil.Error):
+                process = psutil.Process(found.pid)
+                into[component].append((process.memory_info().rss / 2**20, process.num_fds()))
+
+
+def growth(samples: Samples) -> list[str]:
+    """Which processes have more of something at the end than after the warm-up."""
+    found = []
+    for component, taken in samples.items():
+        fifth = len(taken) // 5
+        for what, values, share, more in (
+            ("MiB", [mib for mib, _ in taken], GROWTH, MORE_MIB),
+            ("open files", [float(files) for _, files in taken], 1.0, MORE_FILES),
+        ):
+            early, late = _middle(values[fifth : 2 * fifth]), _middle(values[-fifth:])
+            print(f"{component}: {early:.0f} {what}, at the end {late:.0f}")
+            if late > early * share + more:
+                found.append(f"{component} grew from {early:.0f} to {late:.0f} {what}")
+    return found
+
+
+def _middle(values: Sequence[float]) -> float:
+    return median(values or [0.0])
+
+
+def test_many_talk_for_long_and_the_world_stays_as_large_as_it_was(tmp_path, tables):
+    numbers, samples = itertools.count(1), defaultdict(list)
+    with FakeModelServer(script=lambda _: f"I heard that. It is number {next(numbers)}.") as fake:
+        fake.always(CHAT, Reply(drip=0.02))
+        agent = f"provider=openai host={fake.address} model=fake in_flight=16"
+        page = llm_page(agent=agent, summarizer="provider=extractive")
+        with running(tmp_path, tables, llm=page) as copy:
+            ports = copy.here.ports
+            players = [SoakPlayer(SEED, n, ports, AGENTS, calm=True) for n in range(TALKS)]
+            with playing(players):
+                end = time.monotonic() + MINUTES * 60
+                while time.monotonic() < end:
+                    time.sleep(SAMPLE_SECONDS)
+                    sample(copy, samples)
+            assert copy.process("stop").returncode == 0
+        said = [line for player in players for line in player.said]
+        print(f"{len(said)} lines, {len(fake.calls(CHAT))} calls of the model")
+        assert sum(player.cuts for player in players) == 0
+        assert checks.problems(copy.here, said) == []
+        assert samples.keys() == {*WATCHED}
+        assert growth(samples) == []
