@@ -3,6 +3,7 @@
 import json
 import re
 
+import duckdb
 import pyarrow.parquet as pq
 import pytest
 
@@ -100,3 +101,29 @@ def test_the_report_has_all_of_it_and_needs_nothing_beside_it(tmp_path, monkeypa
     assert {row["f1"] for row in parrot} == {1.0}
     assert {json.loads(row["settings"]).get("window") for row in parrot} == {None, "8", "64"}
     assert {row["seed"] for row in parrot} == {1, 2}
+
+
+def test_halves_of_a_plan_from_two_machines_become_one_table(tmp_path, monkeypatch):
+    config = tmp_path / "vault" / "config"
+    config.mkdir(parents=True)
+    environ = {"KEEPSAKE_HOME": str(tmp_path / "home"), "KEEPSAKE_VAULT": str(tmp_path / "vault")}
+    plan = "sources: [{probes: {loads: [20]}}]\nmemories: [sliding-window]\nquestions: 30\n"
+    with FakeModelServer(script=well_read) as server:
+        server.kind, server.template = "llama.cpp", "{{ messages }}"
+        (config / "llm.md").write_text(PROFILES.format(host=server.address))
+        # A model answers on one of them: the other's columns of answers are empty.
+        for seed, more in ((1, "profiles: answers\n"), (2, "")):
+            text = f"{plan}seeds: [{seed}]\n{more}"
+            half = written(tmp_path / f"half{seed}", text)
+            assert keepsake(environ, "sweep", half, "--jobs", "1").returncode == 0
+    monkeypatch.chdir(tmp_path)
+    page = (REPOSITORY / "docs" / "evaluation.md").read_text(encoding="utf-8")
+    (command,) = re.findall(r"^COPY \(.*;$", page, re.M)
+    duckdb.sql(command)
+    halves = [
+        pq.read_table(each).to_pylist() for each in sorted(tmp_path.glob("half*/plan/*.parquet"))
+    ]
+    merged = pq.read_table("all.parquet").to_pylist()
+    assert [len(half) for half in halves] == [30, 30]
+    assert ["answer" in half[0] for half in halves] == [True, False]
+    assert merged == [{**dict.fromkeys(merged[0]), **row} for half in halves for row in half]
