@@ -7,7 +7,6 @@ each is written down with what it saved.
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -97,11 +96,7 @@ class Ladder:
         sources = [(self._source(Tier.RECENT, memories), (first, last))]
         if recent := self.summaries.get(Tier.RECENT):
             sources.insert(0, (self._source(Tier.LONGTERM, (), older), (oldest, recent.last)))
-        if self.summarizer is extractive or len(sources) == 1:
-            drafts = [self._write(source) for source, _ in sources]
-        else:  # side by side, as a model is waited for
-            with ThreadPoolExecutor(len(sources), thread_name_prefix="summary") as pool:
-                drafts = list(pool.map(self._write, [source for source, _ in sources]))
+        drafts = [self._write(source) for source, _ in sources]
         self.summaries, self._window = {}, plan.staying_tokens
         for (source, span), draft in zip(sources, drafts, strict=True):
             made_of = count(*source.older, *source.memories)

@@ -70,9 +70,11 @@ class ScriptedSummarizer:
     sources: list[SummarySource] = field(default_factory=list)
     gate: threading.Event | None = None
     entered: threading.Event = field(default_factory=threading.Event)
+    threads: set[int] = field(default_factory=set)
 
     def __call__(self, source: SummarySource) -> Draft:
         self.sources.append(source)
+        self.threads.add(threading.get_ident())
         self.calls += 1
         self.entered.set()
         if self.gate is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 from itertools import pairwise
 
@@ -124,6 +125,7 @@ def test_a_long_term_summary_that_outgrows_its_limit_is_summarised_again(life, m
         kept.append(memory.context().longterm)
     assert Rung.RESUMMARISE in [step.rung for step in result.steps]
     assert memory.load().summaries <= 30 + 100
+    assert plain.threads == {threading.get_ident()}, "a simulation has one thread"
     again = [s for s in plain.sources if s.limit_tokens == 30]
     assert again
     assert all(s.tier is Tier.LONGTERM and len(s.lines) == 1 for s in again)
