@@ -10,6 +10,8 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
+import sys
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,8 +23,8 @@ from typing import Any
 
 import yaml
 
+from game.simulation.plan import lab_of
 from keepsake.events.files import newest_first
-from keepsake.lab.simulation import lab_of
 from keepsake.paths import REPOSITORY
 from keepsake.prompt.tokens import Heuristic
 from tests.bench.figures import Figure
@@ -30,7 +32,7 @@ from tests.bench.spoken_bench import ANSWERS, CHAT
 from tests.fakes.model_server import FakeModelServer
 from tests.slow.cli.conftest import make_copy
 
-HOURS = os.environ.get("TOKENS_HOURS", "60")
+HOURS = os.environ.get("TOKENS_HOURS", "48")
 AGENTS = os.environ.get("TOKENS_AGENTS", "5")
 VISITORS = os.environ.get("TOKENS_VISITORS", "5")
 WAITS = 0.3
@@ -53,34 +55,33 @@ class _Village:
 
     thoughts: list[tuple[str, str]]  # prompts and answers
     others: list[tuple[str, str]]  # of summaries, journals, reflections, people's pages
-    covered: float  # the share of the thoughts' prompts that begins as an earlier one
-    events: list[dict[str, Any]]
+    triggered: list[dict[str, Any]]  # events of thoughts that something set off
     said: int  # lines of visitors
 
 
 def measure() -> Iterator[Figure]:
-    """Tokens of prompts and answers, and thoughts an hour, of agents with and without players."""
+    """Tokens of prompts and answers, and thoughts a day, of agents with and without players."""
     of, days = Heuristic().of, int(AGENTS) * float(HOURS) / 24
     busy, alone = simulated(VISITORS), simulated("0")
-    prompts, answers = zip(*((of(p), of(a)) for p, a in busy.thoughts), strict=True)
-    n, spread = len(prompts), quantiles(prompts, n=10)
-    yield Figure("tokens: prompt of a thought, mean", n, fmean(prompts), "tokens")
-    yield Figure("tokens: prompt of a thought, a tenth is shorter", n, spread[0], "tokens")
-    yield Figure("tokens: prompt of a thought, median", n, spread[4], "tokens")
-    yield Figure("tokens: prompt of a thought, a tenth is longer", n, spread[8], "tokens")
-    yield Figure("tokens: share that begins as an earlier prompt", n, 100 * busy.covered, "%")
-    yield Figure("tokens: answer of a thought, mean", n, fmean(answers), "tokens")
+    late = busy.thoughts[len(busy.thoughts) // 2 :]  # prompts grow until there are summaries
+    prompts, answers = zip(*((of(p), of(a)) for p, a in late), strict=True)
+    spread = quantiles(prompts, n=10)
+    same, extra = 100 * _covered([p for p, _ in late]), len(busy.triggered) - len(alone.triggered)
+    for name, value, unit in (
+        ("prompt of a thought, mean", fmean(prompts), "tokens"),
+        ("prompt of a thought, a tenth is shorter", spread[0], "tokens"),
+        ("prompt of a thought, a tenth is longer", spread[8], "tokens"),
+        ("share that begins as an earlier prompt", same, "%"),
+        ("answer of a thought, mean", fmean(answers), "tokens"),
+        ("thoughts a line of a visitor", extra / busy.said, ""),
+        ("thoughts of an agent's day, nobody comes", len(alone.thoughts) / days, ""),
+    ):
+        yield Figure(f"tokens: {name}", len(late), value, unit)
     for village, who in ((busy, f"{VISITORS} visitors"), (alone, "nobody comes")):
-        asked = [each for each in village.events if each["kind"] == "thought" and each["prompt"]]
-        for trigger in sorted({each["trigger"] for each in asked}):
-            count = sum(each["trigger"] == trigger for each in asked)
-            name = f"tokens: thoughts an agent's day, {trigger}, {who}"
-            yield Figure(name, count, count / days, "1/day", f"{village.said} lines of visitors")
-        calls, others = len(village.others), village.others
-        prompt, answer = (sum(of(each[part]) for each in others) for part in (0, 1))
-        reference = f"{calls / days:.1f} calls, {answer / days:,.0f} tokens written"
-        name = f"tokens: summaries and nights, an agent's day, {who}"
-        yield Figure(name, calls, prompt / days, "tokens", reference)
+        others = village.others
+        prompt, answer = (sum(of(each[part]) for each in others) / days for part in (0, 1))
+        name = f"tokens: summaries and nights of an agent's day, {who}"
+        yield Figure(name, len(others), prompt, "tokens", f"{answer:,.0f} tokens written")
 
 
 def simulated(visitors: str) -> _Village:
@@ -97,15 +98,17 @@ def simulated(visitors: str) -> _Village:
     ):
         copy = make_copy(Path(folder), KEEPSAKE_OPENAI_HOST=fake.address)
         size = ("--agents", AGENTS, "--visitors", visitors, "--hours", HOURS)
-        done = copy.keepsake("simulate", "days", *size, "--model", f"openai:fake@{fake.address}")
-        assert done.returncode == 0, done.stdout + done.stderr
+        command = [sys.executable, "-m", "keepsake", "simulate", "days", *size]
+        command += ["--model", f"openai:fake@{fake.address}"]
+        subprocess.run(command, cwd=REPOSITORY, env=copy.environ, check=True)
         events = [*newest_first(lab_of(copy.here, "days").places.events)]
         archives = lab_of(copy.here, "days").places.agents.glob("*/archive/*.jsonl")
         said = sum(len(_SAID.findall(path.read_text())) for path in archives)
         assert len(asked) == len(fake.calls(CHAT))
     thoughts = [each for each in asked if "\n[You can: " in each[0]]
     others = [each for each in asked if "\n[You can: " not in each[0]]
-    return _Village(thoughts, others, _covered([prompt for prompt, _ in thoughts]), events, said)
+    triggered = [each for each in events if each.get("trigger", "idle") != "idle"]
+    return _Village(thoughts, others, triggered, said)
 
 
 def answer_to(prompt: str) -> str:

@@ -85,11 +85,11 @@ def models() -> Iterator[list[FakeModelServer]]:
 
 @pytest.fixture(scope="module")
 def gateway(models, tmp_path_factory) -> Iterator[str]:
-    """LiteLLM with the file that docs/models.md shows; a model server where there is none."""
+    """LiteLLM with the file that docs/scale.md shows; a model server where there is none."""
     if not LITELLM:
         yield f"host={models[0].address} model=gemma"
         return
-    page = (REPOSITORY / "docs" / "models.md").read_text(encoding="utf-8")
+    page = (REPOSITORY / "docs" / "scale.md").read_text(encoding="utf-8")
     config = page.partition("```yaml\n")[2].partition("```")[0]
     for shown, each in zip(("10.0.0.5:8080", "10.0.0.6:8080"), models, strict=True):
         config = config.replace(shown, f"127.0.0.1:{each.port}")

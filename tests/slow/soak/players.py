@@ -19,6 +19,8 @@ FAST, CALM = (0.3, 1.5), (4.0, 12.0)
 """Seconds between two turns of a player."""
 AGENTS = frozenset(p.stem.title() for p in (REPOSITORY / "world" / "agents").glob("*.md"))
 """Their folders in the vault are made one after the other, once the world is up."""
+LOGIN_PATIENCE = 300.0
+"""Seconds for a password to be checked: that is slow, and thirty may come at once."""
 PATIENCE = 30.0
 """Seconds until a line that does not answer is given up, and another one opened."""
 _THINGS = ("a brass key", "seven eels", "the ferry's bell", "my sister's cart", "a jar of honey")
@@ -54,7 +56,7 @@ class SoakPlayer:
     Attributes:
         said: All that was typed, in order.
         looks: When a ``look`` was sent that was answered, by the monotonic clock.
-        cuts: How often the line was gone, or silent for :data:`PATIENCE` seconds.
+        cuts: Each time the line was gone, or silent for :data:`PATIENCE` seconds.
     """
 
     def __init__(
@@ -66,24 +68,24 @@ class SoakPlayer:
         self._number, self._dice, self._seen = number, Random(f"player {seed} {number}"), ""
         self.said: list[SaidLine] = []
         self.looks: list[float] = []
-        self.cuts = 0
+        self.cuts: list[str] = []
 
     def arrive(self) -> None:
         """Make the account."""
         with self._line() as line:
-            _type(line, f"create {self.name} {PASSWORD}", _ARRIVED)
+            _type(line, f"create {self.name} {PASSWORD}", _ARRIVED, LOGIN_PATIENCE)
 
     def run(self, stop: threading.Event) -> None:
         """Play until it is to stop."""
         while not stop.is_set():
             try:
                 with self._line() as line:
-                    _type(line, f"connect {self.name} {PASSWORD}", _ARRIVED)
+                    _type(line, f"connect {self.name} {PASSWORD}", _ARRIVED, LOGIN_PATIENCE)
                     self._look(line)
                     while not stop.wait(self._dice.uniform(*self._pause)):
                         self._turn(line)
-            except (OSError, CutOff):
-                self.cuts += 1
+            except (OSError, CutOff) as error:
+                self.cuts.append(f"{self.name}: {error!r}")
                 stop.wait(0.3)
 
     @contextmanager
@@ -119,18 +121,18 @@ class SoakPlayer:
         said.echoed = f'You say to {agent}, "{words}"' in shown
 
 
-def _type(line: Telnet, command: str, wanted: re.Pattern[str]) -> str:
+def _type(line: Telnet, command: str, wanted: re.Pattern[str], seconds: float = PATIENCE) -> str:
     line.text = ""
     line.send(command)
-    return _wait(line, wanted)
+    return _wait(line, wanted, seconds)
 
 
-def _wait(line: Telnet, wanted: re.Pattern[str]) -> str:
+def _wait(line: Telnet, wanted: re.Pattern[str], seconds: float = PATIENCE) -> str:
     """What is shown until ``wanted`` was seen, without its line breaks."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + seconds
     while not wanted.search(shown := " ".join(line.text.split())):
         if time.monotonic() > deadline or _AWAY.search(shown) or not line.read():
-            raise CutOff(f"{wanted.pattern!r} never came")
+            raise CutOff(f"{wanted.pattern!r} never came: {shown[-200:]}")
     return shown
 
 
