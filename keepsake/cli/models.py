@@ -26,7 +26,7 @@ from keepsake.models.profiles import (
 )
 from keepsake.paths import SHIPPED_CONFIG, Places, places, prepare
 
-app = typer.Typer(no_args_is_help=True, help="Fetch a better model, and give it to the agents.")
+app = typer.Typer(no_args_is_help=True, help="Fetch a model, and give it to the agents.")
 
 Name = Annotated[str, typer.Argument(help="A name that `keepsake model list` shows.")]
 
