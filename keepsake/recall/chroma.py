@@ -28,13 +28,14 @@ CALL_SECONDS = 10.0
 _COLLECTIONS = "/tenants/default_tenant/databases/default_database/collections"
 _HNSW = {
     "space": "cosine",
-    "ef_search": 200,
+    "ef_search": 300,
     "ef_construction": 200,
-    "max_neighbors": 32,
+    "max_neighbors": 16,
     "sync_threshold": 40,
     "batch_size": 20,
 }
-"""Rows that are not in the graph yet are scanned by each query: by default up to 1,000 of them."""
+"""Rows that are not in the graph yet are scanned by each query: by default up to 1,000 of them.
+With 16 neighbours to add a row takes half as long as with 32; the wider search finds more."""
 _WHOLE = 100_000_000
 _BUSY = (429, 502, 503, 504)
 

@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from functools import partial, wraps
+from functools import partial
 from itertools import batched
 from pathlib import Path
 from statistics import quantiles
@@ -34,78 +34,84 @@ from tests.bench.talk import NAME, PEOPLE
 from tests.unit.llm.conftest import places_in, until
 
 SIZES = tuple(map(int, os.environ.get("INDEX_SIZES", "100 2000 10000").split()))
-_QUESTIONS, _ADDED = 300, 500
-_ROUND = 10
-"""Memories that an agent of a busy world makes between two rounds of the service."""
+_QUESTIONS, _ADDED, _ROUND = 300, 500, 10  # memories of a busy agent between two rounds
 _KINDS = {DocumentKind.MEMORY: 8, DocumentKind.SUMMARY: 5, DocumentKind.NOTE: 6}  # of a prompt
 _PARTS: tuple[tuple[str, Any, str], ...] = (
     ("words", WordIndex, "search of_time get add remove keys counts waiting embedded"),
-    ("vectors, our side", AgentVectors, "query add"),
+    ("vectors", AgentVectors, "query add"),
     ("embedding", MiniLMEmbedder, "_run"),
     ("fusion", search, "rank"),
     ("archive", AgentMemory, "append"),
 )
-_REST, _SERVER = "the rest", "Chroma's server"
-
-
-class _Meter:
-    """Milliseconds of a processor by part; what a part calls counts for the part."""
-
-    def __init__(self) -> None:
-        self._parts, self._within, self.server = Counter[str](), threading.local(), 0
-
-    def timed(self, part: str, call: Callable[..., Any]) -> Callable[..., Any]:
-        @wraps(call)
-        def timed(*args: Any, **kwargs: Any) -> Any:
-            if getattr(self._within, "part", ""):
-                return call(*args, **kwargs)
-            self._within.part, began = part, time.thread_time()
-            try:
-                return call(*args, **kwargs)
-            finally:
-                self._parts[part] += 1000 * (time.thread_time() - began)
-                self._within.part = ""
-
-        return timed
-
-    def spent(self, work: Callable[[], object]) -> Counter[str]:
-        """What ``work`` takes, by part, and ``wall``."""
-        began, before = time.perf_counter(), self._read()
-        work()
-        return self._read() - before + Counter({"wall": 1000 * (time.perf_counter() - began)})
-
-    def _read(self) -> Counter[str]:
-        server = 1000 * time.clock_gettime((~self.server << 3) | 2)  # Linux: of all its threads
-        rest = 1000 * time.process_time() - self._parts.total()
-        return self._parts + Counter({_SERVER: server, _REST: rest})
+_spent, _within = Counter[str](), threading.local()
+"""Seconds of a processor by part, in all threads; the part that a thread is within."""
 
 
 def measure() -> Iterator[Figure]:
     """A question and a new memory, by the length of a life: processor time, all and by part."""
-    meter = _Meter()
     with ExitStack() as stack:
         for part, owner, names in _PARTS:
             for name in names.split():
-                timed = meter.timed(part, getattr(owner, name))
+                timed = _timed(part, getattr(owner, name))
                 stack.enter_context(patch.object(owner, name, timed))
         for size in SIZES:
             here = places_in(Path(stack.enter_context(tempfile.TemporaryDirectory())))
-            embedder, said = MiniLMEmbedder(), list[str]()
-            service = IndexService(here, CHILD, embedder, said.append)
+            service = IndexService(here, CHILD, MiniLMEmbedder(), print)
             stack.callback(service.close, stop_server=True)
             assert service.server is not None
             until(service.server.watch)
-            meter.server = service.server.pid or 0
+            clock = (~(service.server.pid or 0) << 3) | 2  # Linux: of all threads of that process
             memory = lived(here.agents / NAME, NAME, life(1, size))
             index = service.open(NAME, here.agents / NAME / "archive")
             service._go_round()
-            yield from _asked(index, embedder, meter, size)
+            asked = [_used(clock, ask) for ask in _questions(index, size)]
+            for what, part in (("", ""), (", without embedding", "embedding")):
+                cuts = quantiles((each.total() - each[part] for each in asked), n=20)
+                told = f"p95 {cuts[18]:.1f}; mean of {_by_part(sum(asked, Counter()), len(asked))}"
+                yield Figure(f"index: a question{what}, median", size, cuts[9], "ms", told)
             for each in (_ROUND, _ADDED):
-                spent = meter.spent(partial(_add, service, index, memory, each))
-                told = ", ".join(f"{k} {v / _ADDED:.2f}" for k, v in spent.most_common())
-                total = (spent.total() - spent["wall"]) / _ADDED
-                yield Figure(f"index: a memory more, {each} a round", size, total, "ms", told)
-            assert not said, said
+                used = _used(clock, partial(_add, service, index, memory, each))
+                told = _by_part(used, _ADDED)
+                name = f"index: a memory more, {each} a round"
+                yield Figure(name, size, used.total() / _ADDED, "ms", told)
+
+
+def _timed(part: str, call: Callable[..., Any]) -> Callable[..., Any]:
+    def timed(*args: Any, **kwargs: Any) -> Any:
+        if getattr(_within, "part", ""):  # what a part calls is its own
+            return call(*args, **kwargs)
+        _within.part, began = part, time.thread_time()
+        try:
+            return call(*args, **kwargs)
+        finally:
+            _spent[part] += time.thread_time() - began
+            _within.part = ""
+
+    return timed
+
+
+def _used(server: int, work: Callable[[], object]) -> Counter[str]:
+    """Milliseconds of a processor that ``work`` takes, by part."""
+    _spent.clear()
+    here, there = time.process_time(), time.clock_gettime(server)
+    work()
+    rest = time.process_time() - here - _spent.total()
+    found = {**_spent, "Chroma's server": time.clock_gettime(server) - there, "the rest": rest}
+    return Counter({part: 1000 * seconds for part, seconds in found.items()})
+
+
+def _by_part(used: Counter[str], count: int) -> str:
+    return ", ".join(f"{part} {ms / count:.2f}" for part, ms in used.most_common())
+
+
+def _questions(index: AgentIndex, size: int) -> Iterator[Callable[[], object]]:
+    trials = [trial for each in SETS for trial in read_trials(DATA / f"recall_{each}.json")]
+    texts = dict.fromkeys(each.text for trial in trials for each in trial.questions)
+    recall = search.MemorySearch(
+        *(index.words, index, MiniLMEmbedder()), names=lambda: PEOPLE, clock=SystemClock()
+    )
+    for text in list(texts)[:_QUESTIONS]:
+        yield partial(recall.search, text, kinds=_KINDS, before=size - 60)
 
 
 def _add(service: IndexService, index: AgentIndex, memory: AgentMemory, each: int) -> None:
@@ -116,28 +122,3 @@ def _add(service: IndexService, index: AgentIndex, memory: AgentMemory, each: in
                 index.refresh()  # as somebody asks
         service._go_round()
     time.sleep(1.0)  # the server has more to do than to answer
-
-
-def _asked(
-    index: AgentIndex, embedder: MiniLMEmbedder, meter: _Meter, size: int
-) -> Iterator[Figure]:
-    trials = [trial for each in SETS for trial in read_trials(DATA / f"recall_{each}.json")]
-    texts = list(dict.fromkeys(each.text for trial in trials for each in trial.questions))
-    recall = search.MemorySearch(
-        index.words, index, embedder, names=lambda: PEOPLE, clock=SystemClock(), agent=NAME
-    )
-    spent = [
-        meter.spent(partial(recall.search, text, kinds=_KINDS, before=size - 60))
-        for text in texts[:_QUESTIONS]
-    ]
-    whole = [each.total() - each["wall"] for each in spent]
-    for what, values in (
-        ("", whole),
-        (", without embedding", [w - s["embedding"] for w, s in zip(whole, spent, strict=True)]),
-        (", wall time", [each["wall"] for each in spent]),
-    ):
-        cuts = quantiles(values, n=20)
-        parts = sum(spent, Counter())
-        told = ", ".join(f"{k} {v / len(spent):.2f}" for k, v in parts.most_common() if not what)
-        yield Figure(f"index: a question{what}, p50", size, cuts[9], "ms", told)
-        yield Figure(f"index: a question{what}, p95", size, cuts[18], "ms")
