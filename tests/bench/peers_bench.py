@@ -80,7 +80,7 @@ def langgraph(folder: Path, embedder: Shipped) -> Iterator[Store]:
 
 @contextmanager
 def mem0(folder: Path, embedder: Shipped) -> Iterator[Store]:
-    """mem0 with FAISS, and no model that extracts; while it is filled, it writes no vectors."""
+    """mem0 with FAISS, and no model that extracts; while it is filled, it writes no index."""
     os.environ |= {"MEM0_DIR": str(folder), "MEM0_TELEMETRY": "False"}
     how = {"path": f"{folder}/faiss", "embedding_model_dims": DIMENSION}
     nobody = {"provider": "openai", "config": {"api_key": "is never used"}}
@@ -94,6 +94,8 @@ def mem0(folder: Path, embedder: Shipped) -> Iterator[Store]:
 
     def add(lines: Sequence[str]) -> None:
         store.vector_store._save = (lambda: None) if embedder.filling else save
+        safe = "OFF" if embedder.filling else "FULL"  # SQLite's default, which waits for the disk
+        store.db.connection.execute(f"PRAGMA synchronous = {safe}")
         said = [{"role": "user", "content": line} for line in lines]
         store.add(said, infer=False, **mira)
 
