@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import islice
+from types import SimpleNamespace
 from typing import Any
 
 import psutil
@@ -20,7 +21,6 @@ from keepsake.paths import Ports
 from tests.bench.figures import Figure
 from tests.bench.in_the_world import live, print_figures
 from tests.bench.peers_bench import indexed, lines, spent, timed
-from tests.fakes.model_server import llm_page
 from tests.free_ports import free_base
 
 _MODEL = [sys.executable, "-m", "tests.bench.busy_model", "--delay=0", "--hold=none"]
@@ -46,13 +46,11 @@ def _figures() -> list[Figure]:  # noqa: C901 - a world of its own
         FORM = "chat"
 
         def start_services(self) -> Any:
-            new = super().start_services()
             model = subprocess.Popen(_MODEL, stdout=subprocess.PIPE, text=True)
             self.addCleanup(model.terminate)
-            self.host = model.stdout.readline().strip()
-            agent = f"provider=ollama host={self.host} model=fake form=chat"
-            page = llm_page(agent=agent, summarizer="provider=extractive")
-            (new.places.config / "llm.md").write_text(page)
+            self.fake.close()
+            self.fake = SimpleNamespace(address=model.stdout.readline().strip())
+            new = super().start_services()
             places = replace(new.places, ports=Ports(free_base()))
             new.embedder = CachedEmbedder(MiniLMEmbedder())
             new.indexes = IndexService(places, CHILD, new.embedder, print)
@@ -61,7 +59,6 @@ def _figures() -> list[Figure]:  # noqa: C901 - a world of its own
             return new
 
         def measure(self) -> None:
-            self.fake.close()
             self.set_thinking(idle_interval=1e9, pause_notice=0)
             self.heard, self.remembering, self.told = self.hears(self.char1), 0.0, lines()
             self.char2.location = None
@@ -74,7 +71,7 @@ def _figures() -> list[Figure]:  # noqa: C901 - a world of its own
             self._count("keepsake", self._ask_mira)
             self.char1.location = room = create_object(DefaultRoom, key="A room of Evennia")
             self.npc = create_object(LLMNPC, key="Nan", location=room)
-            self.npc.llm_client.hostname = self.host
+            self.npc.llm_client.hostname = self.fake.address
             self._is_memory(self.npc, "_add_to_memory")
             reactor.startRunning(installSignalHandlers=False)
             self.addCleanup(reactor.getThreadPool().stop)  # else the process never ends
@@ -82,10 +79,10 @@ def _figures() -> list[Figure]:  # noqa: C901 - a world of its own
 
         def _ask_mira(self, words: str) -> None:
             log, compactions = self.mind.thinker.log, self.mind.compactions
-            thoughts = log.outcomes.total()
+            answered = log.outcomes["acted"]
             self.char1.execute_cmd(f"talk Mira {words}")
             self.clock.advance(4.0)
-            self.settle(lambda: log.outcomes.total() > thoughts)
+            self.settle(lambda: log.outcomes["acted"] > answered)
             self.settle(lambda: self.mind.thinker.turn is None)
             compactions.compact_if_due()  # as the housekeeping asks
             self.settle(lambda: not compactions.compacting)
