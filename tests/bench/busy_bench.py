@@ -22,7 +22,7 @@ import psutil
 from keepsake.cli import processes
 from keepsake.events.files import newest_first
 from keepsake.paths import Places
-from tests.bench.busy_world import ROOM, BusyWorld, Size, world
+from tests.bench.busy_world import NEWCOMER, ROOM, BusyWorld, Size, world
 from tests.bench.figures import Figure
 from tests.slow.e2e.players import Player
 
@@ -65,6 +65,8 @@ def measure() -> Iterator[Figure]:
 def _while(made: BusyWorld, player: Player, size: Size, *, busy: bool) -> _While:
     made.brake(on=not busy)
     _look_around(player, SETTLE_SECONDS + (0 if busy else size.delay))
+    if busy and size.newcomer:
+        player.type(f"@agent/create {NEWCOMER} = You are {NEWCOMER}.", f"Made {NEWCOMER}")
     began, before = time.time(), _spent(made.copy.here)
     looks = _look_around(player, size.seconds)
     spent, ended = _spent(made.copy.here) - before, time.time()

@@ -28,7 +28,7 @@ _THINKING = {
     **{"idle_interval": 5, "idle_away_factor": 1, "gather": 0, "cooldown": 0.1},
     "chatter_turns": 1000,
 }
-ROOM = "The Bench"
+ROOM, NEWCOMER = "The Bench", "Newcomer"
 _LETTERS = "bcdfghjklm"
 WINDOW_STEP = 44
 """About as many lines leave a window at a time."""
@@ -44,6 +44,8 @@ class Size:
     seconds: float = float(os.environ.get("BUSY_SECONDS", "30"))  # of the idle and the busy while
     warm: float = float(os.environ.get("BUSY_WARM", "60"))  # what is made once is made before
     delay: float = float(os.environ.get("BUSY_DELAY", "2"))  # that the model takes, about
+    # of an agent that is made at the start of the busy while, to be indexed in it
+    newcomer: int = int(os.environ.get("BUSY_NEWCOMER", "0"))
     in_flight: int = int(os.environ.get("BUSY_IN_FLIGHT", "64"))  # calls that it takes at once
 
 
@@ -90,6 +92,8 @@ def world(scratch: Path, size: Size) -> Iterator[BusyWorld]:
         _write_config(copy, fake.stdout.readline().strip(), size.in_flight)
         for number, name in enumerate(names):  # agents find their memories in the vault
             lived(copy.here.agents / name, name, life(number, size.memories)).close()
+        if size.newcomer:
+            lived(copy.here.agents / NEWCOMER, NEWCOMER, life(0, size.newcomer)).close()
         made.brake(on=True)
         made.timed("start", "first start")
         _populate(copy, names)
