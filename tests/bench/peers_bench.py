@@ -144,7 +144,7 @@ def measure() -> Iterator[Figure]:
             try:
                 with peer(Path(folder), embedder) as store:
                     yield from _measured(peer.__name__, store, embedder)
-            except ModuleNotFoundError as missing:
+            except ImportError as missing:
                 print(f"{peer.__name__} is left out: {missing}", file=sys.stderr)
     yield from figures_of("tests.bench.peers_world", seconds=_SECONDS)
 
