@@ -29,6 +29,8 @@ _HERE = re.compile(r"Here: ([^.]*)\.")
 _EXITS = re.compile(r"Exits: ([^.]*)\.")
 _ARRIVED = re.compile(r"You become .*Exits: [^.]*\.")
 _ANYTHING = re.compile(r"\S")
+_SCREEN = re.compile(r"quit to leave")
+"""Before it stands on the screen, nothing that is typed is heard: many at once wait in a queue."""
 _AWAY = re.compile(r"The world (?:has stopped|is away)")
 """What the Portal says while there is no Server."""
 _WALKS, _LOOKS = 0.05, 0.2
@@ -91,7 +93,7 @@ class SoakPlayer:
     @contextmanager
     def _line(self) -> Iterator[Telnet]:
         with closing(Telnet("127.0.0.1", self._ports.telnet, self._number)) as line:
-            _wait(line, _ANYTHING)
+            _wait(line, _SCREEN, LOGIN_PATIENCE)
             yield line
 
     def _turn(self, line: Telnet) -> None:
