@@ -30,8 +30,9 @@ MINUTES = float(os.environ.get("KEEPSAKE_SOAK_MINUTES", "2"))
 TALKS = int(os.environ.get("KEEPSAKE_SOAK_TALKS", "8"))
 SAMPLE_SECONDS = 5.0
 WATCHED = (Component.SERVER, Component.PORTAL, Component.VECTORS)
-GROWTH, MORE_MIB, MORE_FILES = 1.1, 16.0, 8.0
-"""By what the last fifth may exceed the second one, memory and open files; the first is warm-up."""
+GROWTH, MORE_MIB, MORE_FILES = 1.1, 16.0, 5.0 * len(AGENTS)
+"""By what the last fifth may exceed the second one, memory and open files; the first is warm-up.
+Chroma opens some five files for each agent, once there is a graph of its memories."""
 CHAT = "/v1/chat/completions"
 
 type Samples = dict[Component, list[tuple[float, int]]]
