@@ -180,7 +180,7 @@ class PromptView(Shape):
     """When its thought ended; None if nothing was sent, as far as the newest part of the event log
     says."""
     sections: Mapping[str, int] = {}
-    """Tokens of each section, in the order of the prompt; as in ``@memory-status/tokens``."""
+    """Tokens of each section, in the order of the prompt; as in ``@agent/prompt``."""
     sent: tuple[Stretch, ...] = ()
     """The text; a section may come in several stretches. Of all but the newest prompt since the
     last start it is one stretch without a name."""

@@ -47,7 +47,7 @@ class TestAgentCommand(Building, AgentsWorld):
         assert "paused" in self.type("@agent")
         assert "thinks again" in self.type("@agent/resume Mira")
         self.char1.execute_cmd("say |rGood evening|n")
-        shown = self.type("@agent/prompt Mira")
+        shown = self.type("@agent/prompt Mira") + self.type("next")
         assert 'Tom says, "|rGood evening|n"' in shown
         assert "BASIC COMMANDS:" in shown
         shown = self.type("@llm-status")

@@ -159,10 +159,6 @@ class TestBuilders(Building, RecallWorld):
         shown = self.type("@memories Mira 2-3")
         assert "brass key" in shown
         assert "ferry" not in shown
-        shown = self.type("@compaction Mira 1", "summary is of")
-        covered = (shown + self.type("next")).split("summary is of")[1]
-        assert all(fact in covered for fact in FACTS)
-        assert CHATTER[0] not in covered
         (path,) = self.mind.books.notes.folder.parent.glob("summaries/recent.md")
         head, _, _ = path.read_text().rpartition("---\n")
         path.write_text(f"{head}---\n\nEdwin keeps a parrot in Ostrey.\n")

@@ -21,7 +21,7 @@ from keepsake.contrib.evennia.creation import all_agents, create_agent
 from keepsake.contrib.evennia.minds import mind_by_number, state_of
 from keepsake.contrib.evennia.wording import counted
 from keepsake.errors import KeepsakeError
-from keepsake.prompt.sections import Rendered
+from keepsake.prompt.sections import Rendered, chart, costs_of
 
 LONGEST_PROFILE = 4000
 VIEWS: dict[str, View] = {
@@ -66,7 +66,8 @@ class CmdAgent(BuilderCommand):
       @agent/pause <name>                 it perceives, but does not think
       @agent/resume <name>                it thinks again
       @agent/prompt <name> [= <words>]    the prompt that it would send now, or
-                                          if you said these words to it
+                                          if you said these words to it, and
+                                          what each section costs
       @agent/sleep <name>                 it goes home to sleep
       @agent/wake <name>                  it wakes, and is no longer tired
      |wIts mind|n
@@ -74,8 +75,7 @@ class CmdAgent(BuilderCommand):
                                           last
       @agent/recall <name> = <words>      what it finds, with scores
       @agent/memories <name> [65-128]     its memories, word for word
-      @agent/compaction <name> [<n>]      its compactions, or one of them with
-                                          the memories that it covers;
+      @agent/compaction <name>            its compactions;
                                           |w/compaction/undo|n: take the last back
       @agent/journal <name> [<words>]     its journal: the newest days, or those
                                           with these words: 2026-11-21 cup
@@ -167,7 +167,9 @@ class CmdAgent(BuilderCommand):
         partner = self.caller if self.rhs else None
 
         def show(found: tuple[Rendered, int]) -> None:
-            self.page(plain(found[0].text))
+            prompt, budget = found
+            costs = chart(costs_of(prompt, runtime().tokens, budget))
+            self.page(plain("\n".join([*costs, "", prompt.text])))
 
         preview = self.mind(agent).thinker.preview(agent, partner, self.rhs)
         preview.addCallbacks(show, self.failed)

@@ -1,28 +1,21 @@
-"""Builders compact an agent's memory, look at what its compactions did, and take one back."""
+"""Builders compact an agent's memory, list its compactions, and take the last one back."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime
-from typing import Any
 
-from keepsake.agent.memory.compacting import Compacted, Compactions
+from keepsake.agent.memory.compacting import Compacted
 from keepsake.agent.mind import Tended
 from keepsake.archive.history import PastCompaction, compactions
-from keepsake.archive.log import Archive
-from keepsake.archive.records import Summary
 from keepsake.contrib.evennia.commands.base import (
     BuilderCommand,
     Query,
-    author_of,
     labelled,
     plain,
     table,
-    when,
 )
-from keepsake.contrib.evennia.commands.why import memory_lines
 from keepsake.contrib.evennia.wording import counted
-from keepsake.errors import CompactionError, KeepsakeError
+from keepsake.errors import CompactionError
 from keepsake.memory.types import CompactionResult, CompactReason, Outcome, Undone
 
 
@@ -30,13 +23,12 @@ class CmdCompactMemories(BuilderCommand):
     """Compact an agent's memory now, whether it is due or not.
 
     Usage:
-      @compact-memories [<agent>]        without a name: the agent in the room
-      @compact-memories/undo [<agent>]   take the last compaction back
+      @compact-memories [<agent>]   without a name: the agent in the room
 
     The oldest memories of its window are summarised until the prompt is under its
     low mark. Pins, promises, the open talk and the newest memories stay word for
-    word. The archive keeps every memory. Settings are in
-    |wvault/config/memory_compaction.md|n.
+    word. The archive keeps every memory, and |w@compaction/undo|n takes a compaction
+    back. Settings are in |wvault/config/memory_compaction.md|n.
 
     Example:
       @compact-memories mira
@@ -46,29 +38,19 @@ class CmdCompactMemories(BuilderCommand):
 
     key = "@compact-memories"
     aliases = ("@compact-memory",)
-    switch_options = ("undo",)
 
     def run(self) -> None:
         """Start the compaction; its outcome is told when it is there."""
         agent = self.agent_named(self.args)
         name, caller, compactions = agent.key, self.caller, self.mind(agent).compactions
-        if "undo" in self.switches:
-            take_back(compactions, caller)
-            return
         caller.msg(f"Compacting {name}'s memory …")
 
         def done(outcome: Compacted) -> None:
             caller.msg(_shown(compacted(outcome)))
             if not isinstance(outcome, CompactionError) and outcome.outcome is not Outcome.NOTHING:
                 caller.msg(labelled([*_figures(outcome)], 10))
-                caller.msg(f"  Before and after: @compaction {name} {outcome.number}")
 
         compactions.compact(CompactReason.MANUAL).addCallback(done)
-
-
-def take_back(compactions: Compactions, caller: Any) -> None:
-    """Take the last compaction of an agent's memory back, and tell what came of it."""
-    compactions.undo().addCallback(lambda outcome: caller.msg(_shown(taken_back(outcome))))
 
 
 def compacted(outcome: Compacted) -> Tended:
@@ -96,13 +78,13 @@ def _shown(tended: Tended) -> str:
 
 
 def view(query: Query) -> Callable[[], str] | None:
-    """``@compaction``: list them, show one before and after, or take the last one back."""
-    name, memory, number = query.name, query.mind.memory, query.number(0)
-    archive = memory.memory.archive
+    """``@compaction``: list them, or take the last one back and tell what came of it."""
+    mind, caller, name = query.mind, query.caller, query.name
     if "undo" in query.options:
-        take_back(query.mind.compactions, query.caller)
+        mind.compactions.undo().addCallback(lambda outcome: caller.msg(_shown(taken_back(outcome))))
         return None
-    return lambda: _one(name, archive, number) if number else _listed(name, compactions(archive))
+    archive = mind.memory.memory.archive
+    return lambda: _listed(name, compactions(archive))
 
 
 def _listed(name: str, past: Sequence[PastCompaction]) -> str:
@@ -131,32 +113,7 @@ def _row(past: PastCompaction, colour: str) -> list[str]:
     return [f"{colour}{cell}" for cell in cells]
 
 
-def _one(name: str, archive: Archive, number: int) -> str:
-    past = compactions(archive)
-    found = next((each for each in past if each.number == number), None)
-    if found is None:
-        there = f"There are {past[0].number} to {past[-1].number}" if past else "There are none yet"
-        raise KeepsakeError(f"{name} has no compaction {number}", there)
-    head = f"|wCompaction {number} of {name}'s memory|n ({found.outcome})"
-    lines = [head, labelled([*_facts(found)], 12), "", *_texts(found)]
-    if found.covered is not None:
-        first, last = found.covered
-        lines.append(f"|wWhat the short-term summary is of|n (memories {first}-{last})")
-        lines += memory_lines(archive.read(first, last))
-    return "\n".join(lines)
-
-
-def _facts(past: PastCompaction) -> Iterator[tuple[str, str]]:
-    yield "When", f"{when(past.time, datetime.now(UTC))}, because of: {past.reason}"
-    if past.undone is not None:
-        yield "|rUndone|n", when(past.undone, datetime.now(UTC))
-    first, last = past.covered or (0, 0)
-    covered = f"memories {first}-{last} summed up, " if past.covered else "only made shorter, "
-    yield "Covered", f"{covered}{past.kept} kept verbatim"
-    yield from _figures(past)
-
-
-def _figures(found: CompactionResult | PastCompaction) -> Iterator[tuple[str, str]]:
+def _figures(found: CompactionResult) -> Iterator[tuple[str, str]]:
     """The figures of a compaction that was made, each with its label."""
     gain = found.tokens_before - found.tokens_after
     what = f"{gain:,} saved" if gain >= 0 else f"{-gain:,} more"
@@ -169,23 +126,3 @@ def _figures(found: CompactionResult | PastCompaction) -> Iterator[tuple[str, st
         f"{found.completion_tokens:,} out"
     )
     yield "Cost", f"{cost if found.calls else 'no call of a model'}, {found.seconds:.1f} s"
-
-
-def _texts(past: PastCompaction) -> Iterator[str]:
-    """Both summaries, before and afterwards."""
-    before, after = past.before, past.after
-    pairs = (
-        ("Long-term summary", before.longterm, after.longterm),
-        ("Short-term summary", before.recent, after.recent),
-    )
-    for title, old, new in pairs:
-        if old is not None or new is not None:
-            yield f"|w{title}|n"
-            yield from (_titled("before", old), "", _titled("after", new), "")
-
-
-def _titled(word: str, summary: Summary | None) -> str:
-    if summary is None:
-        return f"{word}: none"
-    head = f"{word}: memories {summary.first}-{summary.last}, {author_of(summary.model)}"
-    return f"|x{head}|n\n{plain(summary.text)}"

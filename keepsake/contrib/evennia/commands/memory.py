@@ -1,4 +1,4 @@
-"""Builders look at what an agent remembers, what its prompt costs, and at the language models."""
+"""Builders look at what an agent remembers, and at the language models."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
 from keepsake.archive.integrity import IntegrityReport
 from keepsake.archive.records import Summary
-from keepsake.contrib.evennia.agents import AgentMixin
 from keepsake.contrib.evennia.commands.base import (
     LINE,
     PATIENCE,
@@ -23,53 +22,28 @@ from keepsake.contrib.evennia.commands.base import (
 from keepsake.contrib.evennia.minds import open_minds
 from keepsake.contrib.evennia.wording import counted
 from keepsake.models.queue import READY, ModelServer
-from keepsake.prompt.sections import Rendered, chart, costs_of
 
 
 class CmdMemoryStatus(BuilderCommand):
     """See what an agent remembers, and whether all of it is there.
 
     Usage:
-      @memory-status [<agent>]        tiers, next compaction, summaries, sizes
-      @memory-status/tokens [<agent>] the cost of each section of the prompt
+      @memory-status [<agent>]   tiers, next compaction, summaries, sizes
 
     The integrity report says whether the archive is whole, the tiers cover every
     memory once, and the summaries in the vault are those of the archive.
 
     Example:
-      @memory-status/tokens mira
+      @memory-status mira
 
     See also: |whelp @agent|n, |whelp @compact-memories|n
     """
 
     key = "@memory-status"
-    switch_options = ("tokens",)
 
     def run(self) -> None:
         """Show the agent that is meant."""
-        if "tokens" in self.switches:
-            self._tokens(self.agent_named(self.args))
-        else:
-            self._show(self.agent_named(self.args))
-
-    def _tokens(self, agent: AgentMixin) -> None:
-        """Weigh the very prompt that the agent would send now."""
-        mind, caller, shared = self.mind(agent), self.caller, runtime()
-
-        def show(found: tuple[Rendered, int]) -> None:
-            prompt, budget = found
-            lines = chart(costs_of(prompt, shared.tokens, budget))
-            sent = mind.thinker.log.sent
-            if sent is not None and sent.answer is not None:
-                ours, true = sent.costs.used, sent.answer.prompt_tokens
-                told = f", {true:,} by the server's" if true else "; the server told none"
-                lines.append(f"The last prompt: {ours:,} by our count{told}.")
-            title = f"|w{agent.key}'s prompt|n"
-            caller.msg("\n".join([title, *map(plain, lines)]))
-
-        mind.thinker.preview(agent).addCallbacks(show, self.failed)
-
-    def _show(self, agent: AgentMixin) -> None:
+        agent = self.agent_named(self.args)
         mind, caller = self.mind(agent), self.caller
         memory, wide = mind.memory, min(self.client_width(), LINE)
         head = f"|w{agent.key}'s memory|n\n{labelled(_facts(mind), line=wide)}"

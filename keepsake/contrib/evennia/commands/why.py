@@ -133,8 +133,7 @@ def _summary(leant: SummaryBasis) -> Iterator[str]:
     for sentence in leant.told[:FEW]:
         yield f"    {plain(shortened(sentence, 300))}"
     if len(leant.told) > FEW:
-        more = f"and {len(leant.told) - FEW} more such sentences: @compaction"
-        yield f"    |x{more} {leant.compaction}|n"
+        yield f"    |xand {len(leant.told) - FEW} more such sentences|n"
 
 
 def _guards(why: Why) -> Iterator[str]:
