@@ -98,8 +98,8 @@ class Compactor:
             f"{warning}Starting compaction ({self._tiers.last_number} memories, "
             f"{len(plan.staying)} immediate, {len(plan.leaving)} recent)"
         )
-        summarizer = self._summarizer(plan, again=again)
-        ladder = Ladder(plan, self._window, summarizer, self._log, host.clock.now())
+        summarizer, held = self._summarizer(plan, again=again), tuple(host.constraints())
+        ladder = Ladder(plan, self._window, summarizer, self._log, host.clock.now(), held)
         if not ladder.climb():
             return None
         with self._copies.in_step:

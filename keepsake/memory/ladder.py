@@ -6,9 +6,10 @@ each is written down with what it saved.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 
 from keepsake.archive.records import STOCK, Memory, Summary, Tier
 from keepsake.errors import KeepsakeError
@@ -26,7 +27,7 @@ from keepsake.memory.summary_text import (
 from keepsake.memory.types import CompactReason, Rung, RungStep
 from keepsake.memory.window import Window
 from keepsake.ports import Generation, GenerationRequest, TargetModel
-from keepsake.tasks.summarise import Summarise
+from keepsake.tasks.summarise import Contradictions, Summarise
 from keepsake.tasks.task import FALLBACK, Ask, RefusedAnswer, run
 from keepsake.tasks.task_prompts import Templates
 
@@ -49,6 +50,7 @@ class Ladder:
     summarizer: Summarizer
     log: Callable[[str], None]
     now: datetime
+    constraints: tuple[str, ...] = ()  # lines of pins and open promises
     summaries: dict[Tier, Summary] = field(default_factory=dict)
     steps: list[RungStep] = field(default_factory=list)
     written: list[Draft] = field(default_factory=list)
@@ -175,6 +177,7 @@ class Ladder:
             usual_tokens=max(self.plan.config.longterm_tokens, USUAL_TOKENS),
             tokens=self.window.count,
             importance=self.window.importance,
+            constraints=self.constraints,
         )
 
     def _by_rules(self, tier: Tier, limit: int) -> None:
@@ -240,8 +243,9 @@ class ModelSummarizer:
 
         refusals = list[RefusedAnswer]()
         while True:
+            held = partial(self._contradicted, ask, source.constraints)
             prompts = self.prompts["summarise" if source.memories else "merge"].current
-            task = Summarise(source, prompts, self.persona, self.names)
+            task = Summarise(source, prompts, self.persona, self.names, held)
             result = run(task, ask, forgiving=False)
             refusals += result.refusals
             rest = source.memories[max(task.taken, 1) :]
@@ -249,3 +253,8 @@ class ModelSummarizer:
                 by = EXTRACTIVE if result.by == FALLBACK else result.by
                 return Draft(result.value, by, tuple(answers), tuple(refusals))
             source = replace(source, older=(result.value,), memories=rest)
+
+    def _contradicted(self, ask: Ask, constraints: Sequence[str], text: str) -> Sequence[str]:
+        """The lines that a summary contradicts, as the model that wrote it says."""
+        prompts = self.prompts["contradictions"].current
+        return run(Contradictions(prompts, constraints, text), ask).value

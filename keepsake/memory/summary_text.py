@@ -119,6 +119,7 @@ class SummarySource:
     usual_tokens: int = USUAL_TOKENS  # the same for a long-term summary that grows, as a measure
     tokens: Callable[[str], int] = estimate_tokens
     importance: Callable[[Memory], int] = lambda _: 0  # 1 to 10, or 0 where it is not known
+    constraints: tuple[str, ...] = ()  # pins and open promises, which it must not contradict
 
     @property
     def lines(self) -> tuple[str, ...]:

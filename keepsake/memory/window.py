@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from keepsake.archive.privacy import outward
@@ -34,6 +34,8 @@ class MemoryHost:
     summarizer: Callable[[], Summarizer] = lambda: extractive
     log: Callable[[str], None] = lambda _: None
     tokens: Tokens | None = None  # knows what a line costs in a prompt
+    # pins and open promises, which stand in every prompt word for word
+    constraints: Callable[[], Sequence[str]] = tuple
     asleep: Callable[[], bool] = lambda: False
     # how much a memory matters, 1 to 10: what matters stays longer; None for rules alone
     importance: Callable[[Memory], int] | None = None

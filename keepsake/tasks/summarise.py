@@ -10,7 +10,7 @@ them is the model's.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from keepsake.language.perception import SENTENCE_GAP
@@ -52,6 +52,8 @@ class Summarise:
     prompts: Prompts
     persona: str  # who the agent is, a paragraph; empty to leave it out
     names: frozenset[str]  # of the people and places that the game knows
+    # the pins and open promises that a summary contradicts
+    contradicted: Callable[[str], Sequence[str]] = lambda _: ()
     name: str = field(init=False)
     taken: int = field(init=False)
     shown: tuple[str, ...] = field(init=False)
@@ -110,10 +112,14 @@ class Summarise:
         """The summary.
 
         Raises:
-            AnswerRefused: It fails :meth:`_check`.
+            AnswerRefused: It fails :meth:`_check`, or contradicts a line that holds.
         """
         text = cleaned(answer)
         self._check(text)
+        # Else a later piece is asked.
+        whole = self._merges or self.taken >= len(self.source.memories)
+        if whole and self.source.constraints and (found := self.contradicted(text)):
+            raise AnswerRefused(f"it contradicts what still holds: {'; '.join(found)}")
         return text
 
     def fallback(self) -> str:
@@ -222,3 +228,32 @@ def _parts(name: str) -> list[str]:
 def _sentences(text: str) -> list[str]:
     found = (part for line in text.splitlines() for part in SENTENCE_GAP.split(line))
     return [part for part in found if part.strip()]
+
+
+@dataclass(frozen=True, slots=True)
+class Contradictions:
+    """Which of ``lines`` a summary contradicts: the model that wrote it is asked once.
+
+    Any answer but a list of their numbers counts as none, and so does no answer.
+    """
+
+    prompts: Prompts
+    lines: Sequence[str]  # pins and open promises
+    text: str  # the summary
+    name: str = "contradictions"
+
+    def ask(self, target: TargetModel, refused: str) -> GenerationRequest:
+        """The numbered lines, the summary, and the question."""
+        text = self.prompts.render("question", lines=list(self.lines), text=self.text)
+        return GenerationRequest(messages=(ChatMessage("user", text),), temperature=0.0)
+
+    def read(self, answer: str) -> tuple[str, ...]:
+        """The contradicted lines; none for an answer of another form."""
+        words = set(answer.strip().rstrip(".").replace(",", " ").split())
+        known = {str(number): line for number, line in enumerate(self.lines, 1)}
+        named = tuple(line for number, line in known.items() if number in words)
+        return named if known.keys() >= words else ()
+
+    def fallback(self) -> tuple[str, ...]:
+        """None, where the model does not answer."""
+        return ()

@@ -21,6 +21,7 @@ _TEMPLATES = {
     "reflect": ("system turn", f"{_NIGHT} most known"),
     "summarise": ("system memories", f"{_SUMMARY} memories older"),
     "merge": ("system summaries", f"{_SUMMARY} summaries"),
+    "contradictions": ("question", "lines text"),
 }
 """By the name of a task, the parts of its template and the names that they may use."""
 LOADERS: Mapping[str, Callable[[Path], Prompts]] = {

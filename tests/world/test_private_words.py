@@ -136,6 +136,8 @@ class TestPrivateWords(PrivateWorld):
         found = {"window and turns": secrets_in(self.asks_of_all())}
         self.learns()
         found["pages and promises"] = secrets_in(self.asks_of_all())
+        held = self.mind.memory.memory.host.constraints()
+        found["what summaries are held to"] = secrets_in([*held])
         self.forgets_its_window()
         found["summaries, journal and recall"] = secrets_in(self.asks_of_all())
         assert self.recalled(audience=None)

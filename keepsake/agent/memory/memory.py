@@ -13,7 +13,7 @@ from keepsake.agent.memory.books import Books
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import Life
 from keepsake.archive.log import Archive
-from keepsake.archive.privacy import PrivateWords
+from keepsake.archive.privacy import NOBODY, PrivateWords
 from keepsake.archive.records import Memory, MemoryFacts, MemoryKind
 from keepsake.archive.spill import Line, not_yet_in
 from keepsake.errors import ArchiveError, KeepsakeError
@@ -215,6 +215,12 @@ class MemoryComponent:
             summarizer=self._summarizer,
             log=log,
             tokens=services.tokens,
+            constraints=lambda: (
+                *self._books.pinned.shown,
+                *self.commitments.lines(
+                    None, lambda number: self.private.may_hear([number], NOBODY)
+                ),
+            ),
             asleep=lambda: self.asleep,
             importance=self._books.importance_of,
             emit=services.events.emit,

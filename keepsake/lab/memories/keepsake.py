@@ -69,6 +69,7 @@ class KeepsakeMemory:
                 config=lambda: config,
                 summarizer=lambda: summarizer,
                 tokens=given.tokens,
+                constraints=self._commitments.lines,
                 asleep=lambda: self._asleep,
             ),
         )

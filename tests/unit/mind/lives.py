@@ -107,6 +107,7 @@ class Life:
     clock: ManualClock = field(default_factory=ManualClock)
     summarizer: ScriptedSummarizer = field(default_factory=ScriptedSummarizer)
     log: list[str] = field(default_factory=list)
+    constraints: tuple[str, ...] = ()
     asleep: bool = False
     tokens: Tokens = field(default_factory=WordTokens)
     more: dict[str, Any] = field(default_factory=dict)
@@ -123,6 +124,7 @@ class Life:
                     clock=self.clock,
                     log=self.log.append,
                     tokens=self.tokens,
+                    constraints=lambda: self.constraints,
                     asleep=lambda: self.asleep,
                 ),
                 **self.more,

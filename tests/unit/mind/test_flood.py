@@ -77,6 +77,7 @@ def test_after_any_flood_the_prompt_is_within_its_budget(before, meanwhile, over
         numbers, later = itertools.count(1), iter(meanwhile)
         life = Life(Path(folder) / "Mira", SHIPPED, tokens=ByteTokens())
         life.summarizer = Slow(bad=bad, meanwhile=lambda: pour(memory, next(later, ()), numbers))
+        life.constraints = tuple(f"Otto told you: rule {n} 🐟🐟🐟🐟🐟🐟🐟🐟" for n in range(8))
         memory = life.open()
         for burst, overhead in zip(before, itertools.cycle(overheads), strict=False):
             memory.window.overhead = overhead

@@ -24,6 +24,10 @@ from keepsake.memory.types import CompactReason, MemoryContext
 from tests.unit.mind.lives import SMALL, Life, cleared, covered, live, spread, talk
 
 sizes = st.integers(1, 6)
+RULES = (
+    "Ann told you: never open the cellar door (memory 2)",
+    "You promised Tom: to bring the ladder back (memory 3)",
+)
 
 
 APPEND = archive_module.AppendedFile.append
@@ -258,9 +262,9 @@ class Lives(RuleBasedStateMachine):
     def the_rest_of_the_prompt_changes(self, share):
         self.memory.window.overhead = int(share * self.life.config.budget)
 
-    @rule(asleep=st.booleans())
-    def she_falls_asleep_or_wakes(self, asleep):
-        self.life.asleep = asleep
+    @rule(constraints=st.sampled_from([(), RULES]), asleep=st.booleans())
+    def she_lives_otherwise(self, constraints, asleep):
+        self.life.constraints, self.life.asleep = constraints, asleep
 
     @rule()
     def the_disk_fills(self):
