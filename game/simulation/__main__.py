@@ -60,7 +60,15 @@ def simulate(
         lab = resumed(places(), resume, hours)
     else:
         length, chosen = 24.0 if hours is None else hours, settings_from(settings or ())
-        plan = SimulationPlan(name, agents, length, seed, model, visitors, chosen)
+        plan = SimulationPlan(
+            name=name,
+            agents=agents,
+            hours=length,
+            seed=seed,
+            model=model,
+            visitors=visitors,
+            settings=chosen,
+        )
         lab = create(places(), plan)
     os.chdir(REPOSITORY)
     os.execve(sys.executable, [sys.executable, "-m", WORKER, str(lab.folder)], lab.environ())

@@ -37,7 +37,9 @@ def write_config(
     Raises:
         KeepsakeError: There is no such model, or the configuration cannot be used.
     """
-    shutil.copytree(places.config if places.config.is_dir() else SHIPPED_CONFIG, target)
+    for folder in (SHIPPED_CONFIG, places.config):
+        if folder.is_dir():
+            shutil.copytree(folder, target, dirs_exist_ok=True)
     profiles = target / "llm.md"
     if entries := _model_entries(model, seed):
         _write(profiles, AGENT, dict.fromkeys(_KEYS, "") | entries)
@@ -45,18 +47,12 @@ def write_config(
         if file := section.text("model_file", ""):
             _write(profiles, section.name.lower(), {"model_file": str(places.models / file)})
     load(profiles)
-    chosen = {**settings, "recall.chroma": "none"}
+    for name, value in {**settings, "recall.chroma": "none"}.items():
+        file, _, key = name.partition(".")
+        _write(target / f"{file}.md", "", {key: value})
     for file, form in _FILES.items():
-        parts = (name.partition(".") for name in chosen)
-        own = {key: chosen[f"{file}.{key}"] for of, _, key in parts if of == file}
-        path = target / f"{file}.md"
-        if not own:
-            continue
-        if not path.exists():
-            shutil.copyfile(SHIPPED_CONFIG / path.name, path)
-        _write(path, "", own)
         try:
-            form.load(path)
+            form.load(target / f"{file}.md")
         except ConfigError as error:
             raise KeepsakeError(f"--set {file}.{error.reason}", error.cure) from error
 
@@ -69,14 +65,14 @@ def _write(path: Path, section: str, values: Mapping[str, str]) -> None:
 def _model_entries(model: str, seed: int) -> dict[str, str]:
     """What a profile says to have that model answer; nothing for the vault's own."""
     provider, _, rest = model.partition(":")
-    name, _, host = rest.rpartition("@") if "@" in rest else (rest, "", "")
-    if model == OWN:
-        return {}
+    name, _, host = rest.partition("@")
     if model == SCRIPTED:
         return {"provider": SCRIPTED, "seed": str(seed)}
     if name and (provider == OLLAMA or (provider == OPENAI and host)):
-        return {"provider": provider, "model": name, **({"host": host} if host else {})}
-    raise KeepsakeError(f"--model is {model!r}", f"Use one of: {_MODELS}")
+        return {"provider": provider, "model": name, "host": host}
+    if model != OWN:
+        raise KeepsakeError(f"--model is {model!r}", f"Use one of: {_MODELS}")
+    return {}
 
 
 def settings_from(given: Iterable[str]) -> dict[str, str]:
@@ -88,14 +84,10 @@ def settings_from(given: Iterable[str]) -> dict[str, str]:
     known = [f"{file}.{each.name}" for file, of in _FILES.items() for each in settings_of(of)]
     found = {}
     for each in given:
-        key, equals, value = (part.strip() for part in each.partition("="))
+        key, _, value = (part.strip() for part in each.partition("="))
         names = [name for name in known if key in (name, name.partition(".")[2])]
-        if not (equals and value and names):
-            raise KeepsakeError(
-                f"--set {each!r} names no setting and its value",
-                f"Write --set key=value, with one of {', '.join(known)}",
-            )
-        if len(names) > 1:
-            raise KeepsakeError(f"--set {each!r} may mean {' or '.join(names)}", "Name the file")
+        if not value or len(names) != 1:
+            cure = f"Write --set key=value, with one of {', '.join(names or known)}"
+            raise KeepsakeError(f"--set {each!r} names no setting and its value", cure)
         found[names[0]] = value
     return found

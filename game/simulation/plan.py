@@ -12,10 +12,10 @@ import re
 import shutil
 from collections.abc import Mapping
 from contextlib import ExitStack, closing
-from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+
+from pydantic import BaseModel
 
 from game.simulation.config import write_config
 from keepsake.archive.log import Archive
@@ -36,8 +36,7 @@ _PORT_BASES = range(26_000, 65_000, 10)
 PLAN, PROGRESS = "simulation.json", "progress.json"
 
 
-@dataclass(frozen=True, slots=True)
-class SimulationPlan:
+class SimulationPlan(BaseModel, frozen=True):
     """A simulation as it was asked for."""
 
     name: str = ""  # its name, and that of its folder
@@ -47,7 +46,7 @@ class SimulationPlan:
     model: str = SCRIPTED  # who answers: see :func:`write_config`
     visitors: int = 1  # how many players come and go
     # what its configuration says otherwise than the vault's: ``thinking.idle_interval``
-    settings: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = {}
 
     @property
     def seconds(self) -> float:
@@ -80,9 +79,9 @@ class Lab:
         Raises:
             KeepsakeError: Its file is damaged.
         """
-        written, known = self._read(PLAN), {each.name for each in fields(SimulationPlan)}
-        # Earlier versions wrote more.
-        return SimulationPlan(**{key: value for key, value in written.items() if key in known})
+        path = self.folder / PLAN
+        with refusing(f"{path} cannot be used", "Make another simulation", ValueError):
+            return SimulationPlan.model_validate_json(path.read_text(encoding="utf-8"))
 
     def lived(self) -> float:
         """How many seconds of the plan are simulated; 0 before it begins. Blocks.
@@ -100,7 +99,8 @@ class Lab:
                 number = archive.last_number
                 times += [memory.time for memory in archive.read(number, number)]
         seconds = ((time - BEGINS).total_seconds() for time in times)
-        return max([float(self._read(PROGRESS).get("seconds", 0.0)), *seconds])
+        told = json.loads((self.folder / PROGRESS).read_text()) if self.made else {}
+        return max([float(told.get("seconds", 0.0)), *seconds])
 
     @property
     def made(self) -> bool:
@@ -109,8 +109,7 @@ class Lab:
 
     def write_plan(self, plan: SimulationPlan) -> None:
         """Write the plan."""
-        text = json.dumps(asdict(plan), indent=2, ensure_ascii=False)
-        replace_file(self.folder / PLAN, f"{text}\n")
+        replace_file(self.folder / PLAN, f"{plan.model_dump_json(indent=2)}\n")
 
     def write_lived(self, seconds: float) -> None:
         """Write how far its world has come."""
@@ -132,24 +131,6 @@ class Lab:
             "PYTHONHASHSEED": "0",
             "TZ": "UTC",
         }
-
-    def _read(self, name: str) -> dict[str, Any]:
-        path, found = self.folder / name, dict[str, Any]()
-        with refusing(
-            f"{path} cannot be used", "Correct it, or make another simulation", ValueError
-        ):
-            if path.exists():
-                found = json.loads(path.read_text(encoding="utf-8"))
-        return found
-
-
-def lab_of(places: Places, name: str) -> Lab:
-    """The simulation of that name.
-
-    Raises:
-        KeepsakeError: There is none; says which there are.
-    """
-    return Lab(folder_of(places, name))
 
 
 def create(places: Places, plan: SimulationPlan) -> Lab:
@@ -177,7 +158,7 @@ def create(places: Places, plan: SimulationPlan) -> Lab:
         lab.places.logs.mkdir(parents=True)
         lab.places.vault.mkdir()
         write_config(places, lab.places.config, plan.model, plan.seed, plan.settings)
-        lab.write_plan(replace(plan, name=name))
+        lab.write_plan(plan.model_copy(update={"name": name}))
         failed.pop_all()
     return lab
 
@@ -188,9 +169,9 @@ def resumed(places: Places, name: str, hours: float | None = None) -> Lab:
     Raises:
         KeepsakeError: There is none, or it is over already.
     """
-    lab = lab_of(places, name)
+    lab = Lab(folder_of(places, name))
     plan = lab.plan()
-    plan = replace(plan, hours=hours or plan.hours)
+    plan = plan.model_copy(update={"hours": hours or plan.hours})
     if lab.lived() >= plan.seconds:
         raise KeepsakeError(
             f"The simulation {name!r} has lived its {plan.hours:g} hours",

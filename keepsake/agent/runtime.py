@@ -263,7 +263,6 @@ def start(
     *,
     clock: Clock | None = None,
     gateway: Callable[[Profiles, Places, Changed], Gateway] | None = None,
-    indexes: Callable[[Places, str, Embedder], IndexService] | None = None,
     **given: Any,
 ) -> Runtime:
     """Make a runtime from the files in the vault, and install it.
@@ -278,7 +277,6 @@ def start(
         subscribers: Who listens to what happens.
         clock: The present time; the machine's when None.
         gateway: Makes the way to the models; None for the real one.
-        indexes: Makes the recall indexes; None for the real ones.
         given: Further fields of the runtime: ``random``, ``wait`` and the three pools.
     """
     subscribers, clock, config = subscribers or Subscribers(), clock or SystemClock(), places.config
@@ -299,7 +297,6 @@ def start(
         asked = Gateway(profiles, places, post, changed=events.emit)
     else:
         asked = gateway(profiles, places, events.emit)
-    make = indexes or partial(IndexService, log=log)
     new = Runtime(
         places,
         asked,
@@ -312,7 +309,7 @@ def start(
         rest=REST,
         **given,
     )
-    new.indexes = make(places, new.recall.current.chroma, embedder)
+    new.indexes = IndexService(places, new.recall.current.chroma, embedder, log=log)
     install(new)
     new.at_first_agent += [new.gateway.start, new.indexes.start]
     if not new.spill.reserve():

@@ -23,7 +23,8 @@ from typing import Any
 
 import yaml
 
-from game.simulation.plan import lab_of
+from game.simulation.plan import Lab
+from keepsake.cli.simulate import folder_of
 from keepsake.events.files import newest_first
 from keepsake.paths import REPOSITORY
 from keepsake.prompt.tokens import Heuristic
@@ -101,8 +102,8 @@ def simulated(visitors: str) -> _Village:
         command = [sys.executable, "-m", "keepsake", "simulate", "days", *size]
         command += ["--model", f"openai:fake@{fake.address}"]
         subprocess.run(command, cwd=REPOSITORY, env=copy.environ, check=True)
-        events = [*newest_first(lab_of(copy.here, "days").places.events)]
-        archives = lab_of(copy.here, "days").places.agents.glob("*/archive/*.jsonl")
+        events = [*newest_first(Lab(folder_of(copy.here, "days")).places.events)]
+        archives = Lab(folder_of(copy.here, "days")).places.agents.glob("*/archive/*.jsonl")
         said = sum(len(_SAID.findall(path.read_text())) for path in archives)
         assert len(asked) == len(fake.calls(CHAT))
     thoughts = [each for each in asked if "\n[You can: " in each[0]]

@@ -14,15 +14,15 @@ import sys
 import time
 from collections import Counter
 from contextlib import closing, contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import duckdb
 import pytest
 
 from game.simulation.config import settings_from
-from game.simulation.plan import WORKER, SimulationPlan, create, lab_of, moment, resumed
+from game.simulation.plan import WORKER, Lab, SimulationPlan, create, moment, resumed
 from keepsake.archive.log import Archive
+from keepsake.cli.simulate import folder_of
 from keepsake.errors import KeepsakeError
 from keepsake.events.files import Filter, last
 from keepsake.paths import REPOSITORY, Places, Ports
@@ -55,7 +55,7 @@ def beside(tmp_path_factory, tables):
 
 def busy(places, name, **more):
     """A simulation in which a lot happens in an hour."""
-    return create(places, replace(TWO_HOURS, name=name, **more))
+    return create(places, TWO_HOURS.model_copy(update={"name": name, **more}))
 
 
 @contextmanager
@@ -229,7 +229,7 @@ def test_a_simulation_in_which_nobody_was_answered_says_why_and_is_no_success(be
         environ = {**os.environ, **environ, "PYTHONPATH": str(REPOSITORY)}
         ran = subprocess.run(command, env=environ, stdout=subprocess.PIPE, text=True, check=False)
     assert ran.returncode == 1
-    lab = lab_of(beside, "hiccups")
+    lab = Lab(folder_of(beside, "hiccups"))
     assert lab.lived() == lab.plan().seconds
     said = " ".join(ran.stdout.split())
     assert "No thought was answered: " in said

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from game.simulation.config import settings_from
-from game.simulation.plan import SimulationPlan, create, lab_of
+from game.simulation.plan import Lab, SimulationPlan, create
+from keepsake.cli.simulate import folder_of
 from keepsake.errors import KeepsakeError
 from keepsake.markdown_config import merged
 from keepsake.memory.config import CompactionConfig
 from keepsake.paths import REPOSITORY, Places, Ports
 
-PLAN = SimulationPlan("life", agents=3, hours=6)
+PLAN = SimulationPlan(name="life", agents=3, hours=6)
 
 
 @pytest.fixture
@@ -22,20 +21,20 @@ def places(tmp_path):
 
 
 def test_a_simulation_is_named_after_its_seed_and_found_by_it(places):
-    create(places, replace(PLAN, name=""))
+    create(places, PLAN.model_copy(update={"name": ""}))
     with pytest.raises(KeepsakeError, match="'seed-7' already"):
-        create(places, replace(PLAN, name=""))
-    assert lab_of(places, "seed-7").plan() == replace(PLAN, name="seed-7")
+        create(places, PLAN.model_copy(update={"name": ""}))
+    assert Lab(folder_of(places, "seed-7")).plan() == PLAN.model_copy(update={"name": "seed-7"})
     with pytest.raises(KeepsakeError, match="There are: seed-7"):
-        lab_of(places, "death")
+        Lab(folder_of(places, "death"))
     with pytest.raises(KeepsakeError, match="folder's name"):
-        create(places, replace(PLAN, name="../../etc"))
+        create(places, PLAN.model_copy(update={"name": "../../etc"}))
 
 
 def test_settings_of_any_file_are_written_into_the_copy_and_kept(places):
     given = ["preserve_memories=9", "idle_interval=60", "sleep.awake_hours = 12", "high=0.9"]
     chosen = settings_from(given)
-    lab = create(places, SimulationPlan("set", agents=1, settings=chosen))
+    lab = create(places, SimulationPlan(name="set", agents=1, settings=chosen))
     assert lab.plan().settings == {
         "memory_compaction.preserve_memories": "9",
         "thinking.idle_interval": "60",
@@ -47,7 +46,10 @@ def test_settings_of_any_file_are_written_into_the_copy_and_kept(places):
     assert (compaction.preserve_memories, compaction.high) == (9, 0.9)
     assert merged(config / "thinking.md").entries["idle_interval"].value == "60"
     with pytest.raises(KeepsakeError, match="high: 3 is not between"):
-        create(places, replace(lab.plan(), name="bad", settings=settings_from(["high=3"])))
+        create(
+            places,
+            SimulationPlan(name="bad", settings=settings_from(["high=3"])),
+        )
     assert not (places.home / "lab" / "bad").exists()
     # All else stands in the file as it stood, what is for its reader too.
     before = (REPOSITORY / "vault/config/sleep.md").read_text()
