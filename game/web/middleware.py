@@ -14,19 +14,19 @@ from django.contrib.auth import SESSION_KEY
 from django.core.exceptions import ValidationError
 from django.forms import Form
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
+from evennia.server.webserver import PrivateStaticRoot
 from evennia.utils import logger
 from evennia.web.utils.backends import CaseInsensitiveModelBackend
 from evennia.web.utils.middleware import SharedLoginMiddleware
 from evennia.web.website.views.accounts import AccountCreateView
 from twisted.web.http import Request
-from twisted.web.pages import forbidden
-from twisted.web.resource import IResource
-from twisted.web.static import File
 
 from keepsake.web.access import HEADERS, SITE_HEADERS, address_of, with_headers
 from keepsake.web.world import on_reactor
 from typeclasses import throttle
 from typeclasses.accounts import Account
+
+type View = Callable[[HttpRequest], HttpResponseBase]
 
 _CLIENT = "/webclient"
 """Its page alone needs a session before anybody has logged in: the game gets its key."""
@@ -34,21 +34,19 @@ _STRICT = ("login", "logout")
 """Names of the addresses whose pages are Keepsake's own, as those about agents are."""
 
 
-class SiteHeaders:
+def site_headers(answer_of: View) -> View:
     """Django's middleware that sets them on every answer."""
 
-    def __init__(self, answer_of: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self._answer_of = answer_of
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Answer."""
-        answer = self._answer_of(request)
+    def answer(request: HttpRequest) -> HttpResponseBase:
+        answer = answer_of(request)
         if request.is_secure():
             for cookie in getattr(answer, "cookies", {}).values():
                 cookie["secure"] = True
         match = request.resolver_match  # None where there is no such address
         strict = match is not None and match.view_name in _STRICT
         return with_headers(answer, HEADERS if strict else SITE_HEADERS)
+
+    return answer
 
 
 class SharedLogin(SharedLoginMiddleware):
@@ -64,7 +62,7 @@ class SharedLogin(SharedLoginMiddleware):
         return answer
 
 
-class StaticFiles(File):
+class StaticFiles(PrivateStaticRoot):
     """A folder of files, without a list of them.
 
     Browsers ask each time whether their copy is still the newest: after an upgrade none runs old
@@ -78,10 +76,6 @@ class StaticFiles(File):
         return super().render_GET(request)
 
     render_HEAD = render_GET  # noqa: N815 - Twisted's name
-
-    def directoryListing(self) -> IResource:  # noqa: N802 - Twisted's name
-        """Nothing."""
-        return forbidden()
 
 
 class ThrottledBackend(CaseInsensitiveModelBackend):

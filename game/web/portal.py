@@ -30,20 +30,12 @@ class DisconnectingClient(ProxyClient):
 
     def connectionMade(self) -> None:  # noqa: N802 - Twisted's name
         """The Server is there; it is let go as soon as the browser has gone."""
-        if gone(self.father):
-            self.transport.loseConnection()
-            return
         self.father.notifyFinish().addErrback(lambda _: self.transport.loseConnection())
         super().connectionMade()
 
     def handleEndHeaders(self) -> None:  # noqa: N802 - Twisted's name
         """The Server has said what it answers."""
         self._begun = True
-
-    def handleResponsePart(self, buffer: bytes) -> None:  # noqa: N802 - Twisted's name
-        """Pass it on, as long as somebody is there."""
-        if not gone(self.father):
-            super().handleResponsePart(buffer)
 
     def handleResponseEnd(self) -> None:  # noqa: N802 - Twisted's name
         """Finish the answer, unless nobody waits for it, or it has broken off."""

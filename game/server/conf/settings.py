@@ -43,18 +43,10 @@ _LOOPBACK = "127.0.0.1"
 _PUBLIC = _HERE.listen != _LOOPBACK
 
 
-def _machine_zone() -> str:
-    """The machine's own time zone, such as ``Europe/Berlin``: agents live by the clock on the wall.
-
-    Django puts the whole process into the zone of its settings.
-    """
-    for named in (os.environ.get("TZ", "").removeprefix(":"), os.path.realpath("/etc/localtime")):
-        zone = named.rpartition("zoneinfo/")[2]
-        if zone and Path("/usr/share/zoneinfo", zone).is_file():
-            return zone
-    return "UTC"
-
-
+# The machine's own time zone, such as Europe/Berlin: agents live by the clock on the wall, and
+# Django puts the whole process into the zone of its settings.
+_zone = (os.environ.get("TZ") or os.path.realpath("/etc/localtime")).rpartition("zoneinfo/")[2]
+_zone = _zone.removeprefix(":")
 # --- the game ---------------------------------------------------------------------
 SERVERNAME = "Keepsake"
 GAME_SLOGAN = "A text world whose inhabitants remember"
@@ -66,7 +58,7 @@ TIME_FACTOR = 1.0
 # Megabytes. With Evennia's 400, a world of some 1,300 agents (23,000 objects and attributes) would
 # throw away what it has read of its database every five minutes, for memory that others hold.
 IDMAPPER_CACHE_MAXSIZE = 2000
-TIME_ZONE = _machine_zone()
+TIME_ZONE = _zone if _zone and Path(f"/usr/share/zoneinfo/{_zone}").is_file() else "UTC"
 SERVER_SESSION_CLASS = "game.server.telnet_session.WrappingSession"
 # One character an account, shared by all its connections: whoever reconnects while the
 # old line still hangs is the same person in the same place.
@@ -155,6 +147,6 @@ _OURS = {
     "evennia.web.utils.middleware.SharedLoginMiddleware": "game.web.middleware.SharedLogin",
 }
 MIDDLEWARE = [
-    "game.web.middleware.SiteHeaders",
+    "game.web.middleware.site_headers",
     *filter(None, (_OURS.get(each, each) for each in MIDDLEWARE)),  # noqa: F405 - Evennia's
 ]
