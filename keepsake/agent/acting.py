@@ -16,7 +16,7 @@ from keepsake.archive.privacy import WHISPER
 from keepsake.archive.records import MemoryKind
 from keepsake.prompt.verbs import PRIVATE, Command
 
-SPEECH, LOOKUPS = frozenset({"say", "whisper"}), frozenset({"recall", "page", "look", "examine"})
+SPEECH, LOOKUPS = frozenset({"say", "whisper"}), frozenset({"recall", "look", "examine"})
 """Deeds that others hear, and those whose result comes back in the same turn."""
 
 

@@ -22,13 +22,11 @@ class CompactReason(StrEnum):
     """The prompt passed the emergency mark just before a thought."""
     MANUAL = "manual"
     """A builder asked."""
-    AGENT = "agent"
-    """The agent asked."""
 
     @property
     def asked(self) -> bool:
         """Whether somebody asked for it, so that it is made whatever it saves."""
-        return self in (CompactReason.MANUAL, CompactReason.AGENT)
+        return self is CompactReason.MANUAL
 
 
 class Rung(StrEnum):

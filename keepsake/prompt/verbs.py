@@ -30,7 +30,7 @@ class Takes(Enum):
     ENTRY = "title: text"
     PROMISE = "person: text"
     WORDS = "words of its own"  # never spoken: recall, pin, forget
-    NUMBERS = "number or number-number"
+    NUMBER = "number"
     OWN = "what its usage names"  # a game's own verb: ``throw <item> at <person>``
 
 
@@ -65,9 +65,6 @@ class Command:
         return f"{self.verb} {self.argument}".rstrip()
 
 
-COMPACT = "compact"
-"""The verb with which an agent has its own memory compacted; a world can do without it."""
-
 VERBS: tuple[Verb, ...] = (
     Verb("say <words>", "speak so that everybody here can hear you", Takes.TEXT),
     Verb("emote <what you do>", "do something with your body or face", Takes.TEXT),
@@ -84,19 +81,18 @@ VERBS: tuple[Verb, ...] = (
     Verb("recall <words>", "search your memory and notes", Takes.WORDS, True),
     Verb("remember <a fact>", "keep a fact where a search finds it", Takes.WORDS, True),
     Verb("promise <name>: <what>", "note a promise that you give", Takes.PROMISE, True),
-    Verb("kept <number>", "a promise is done", Takes.NUMBERS, True),
+    Verb("kept <number>", "a promise is done", Takes.NUMBER, True),
     Verb("note <title>: <text>", "write into your private notes", Takes.ENTRY, True),
     Verb("journal <text>", "write down what mattered today", Takes.WORDS, True),
     Verb("pin <text>", "keep a fact always before you", Takes.WORDS, True),
     Verb("unpin <number>", "let go of a pinned fact", Takes.WORDS, True),
-    Verb("page <number>-<number>", "live those memories again in your mind", Takes.NUMBERS, True),
     Verb("forget <title>", "put one of your notes away", Takes.WORDS, True),
-    Verb(COMPACT, "sum up what lies behind you, to clear your mind", private=True),
 )
 """What an inhabitant can do."""
 
-PRIVATE = frozenset({"notes", *(verb.name for verb in VERBS if verb.private)})
-"""The verbs with which an agent tends its own memory; archives also know ``notes``."""
+_FORMER = ("notes", "page", "compact")
+PRIVATE = frozenset({*_FORMER, *(verb.name for verb in VERBS if verb.private)})
+"""The verbs with which an agent tends its own memory, those that older archives know too."""
 
 SLOT = re.compile(r"<(\w+)>")
 """What is filled in a usage of a game's own."""

@@ -119,9 +119,8 @@ def _argument(verb: Verb, rest: str, options: Options) -> str:
             return f"{title}: {text}" if title and text else ""
         case Takes.WORDS:
             return _own_words(rest)
-        case Takes.NUMBERS:  # ``memories 65 to 70``, ``#65-70`` and ``(70..65)`` as ``65-70``
-            numbers = {int(each) for each in re.findall(r"\d{1,9}", rest)[:2]}
-            return "-".join(map(str, sorted(numbers)))
+        case Takes.NUMBER:  # ``promise 2``, ``#2`` and ``(2)`` as ``2``
+            return "".join(re.findall(r"\d{1,9}", rest)[:1])
         case _:
             return _thing(verb, rest, options)
 

@@ -129,21 +129,7 @@ class TestBudget(LadderWorld):
 
 
 class TestChanges(LadderWorld):
-    """Files, names and the agent's own commands, while the world runs."""
-
-    def test_compact_is_a_tool_call_with_a_result(self):
-        self.budget(immediate_window=4, recent_window=40, preserve_memories=4)
-        self.mira.db.paused = True
-        self.chatter(12)
-        self.mira.attributes.remove("paused")
-        heard = self.hears(self.char1)
-        self.thinks("Clear your mind.", "compact | so much salt")
-        assert [past.reason for past in self.past()] == ["agent"]
-        act, result = self.mind.memory.context().window[-2:]
-        assert (act.kind.value, act.text, act.reason) == ("act", "compact", "so much salt")
-        assert result.kind.value == "result"
-        assert result.text.startswith("You clear your mind: memories ")
-        assert not any("compact" in line or "mind:" in line for line in heard)
+    """Files and names, while the world runs."""
 
     def test_a_promise_outlives_every_compaction_until_it_is_kept(self):
         self.budget(immediate_window=4, recent_window=8, preserve_memories=4)

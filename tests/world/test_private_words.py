@@ -148,7 +148,6 @@ class TestPrivateWords(PrivateWorld):
         found["acts"] = secrets_in(self.acts_of())
         looks_up = self.acts_of("> recall cellar hide door spoon safe")
         found["what is looked up"] = secrets_in(looks_up)
-        found["what is called back"] = secrets_in(self.acts_of("> page 1-60"))
         assert not any(found.values()), found
 
     def test_whom_it_was_told_to_hears_it_while_they_are_alone(self):

@@ -110,19 +110,6 @@ class TestTools(RecallWorld):
         assert "~say At the old mill!" in self.lines()
         assert not any("recall" in line for line in self.heard)
 
-    def test_page_brings_memories_word_for_word_and_says_how_to_go_on(self):
-        self.says(*FACTS, *CHATTER)
-        prompts = self.asks("What did I say first?", "page 2-30", "say About Edwin.")
-        called = prompts[1].partition("You live again through ")[2].partition("\n")[0]
-        assert called.startswith("2. [")
-        assert "mends nets in Ostrey" in called
-        assert "; 3. [" in called
-        assert "; for more: page " in called
-        self.asks("Hm?", "page 4000")
-        kind, text = self.kinds()[-1]
-        assert kind == "result"
-        assert "You have 1 to " in text
-
 
 class TestPrivacy(RecallWorld):
     """Other agents see nothing of it by any command, and players: test_builder_commands."""

@@ -15,34 +15,30 @@ from twisted.python.failure import Failure
 from keepsake.agent.agent_log import log
 from keepsake.agent.memory import related
 from keepsake.agent.memory.books import Books
-from keepsake.agent.memory.compacting import Compacted, Compactions
+from keepsake.agent.memory.compacting import Compactions
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.recaller import Recaller
 from keepsake.agent.memory.related import SearchResult
 from keepsake.agent.runtime import Runtime
-from keepsake.archive.privacy import outward
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.entries import EntryOrigin, JournalEntry
 from keepsake.books.kept_lines import PINNED_LIMIT, Commitment, CommitmentKind
 from keepsake.books.notes import Note
 from keepsake.books.persona import attribute_quote
-from keepsake.errors import CompactionError, KeepsakeError, NoteRefused
+from keepsake.errors import KeepsakeError
 from keepsake.language.heard import heard
 from keepsake.language.perception import shorten, telling
-from keepsake.memory.types import CompactReason
 from keepsake.prompt import script
 from keepsake.prompt.script import about_memory
-from keepsake.prompt.verbs import COMPACT, PRIVATE, Command
+from keepsake.prompt.verbs import PRIVATE, Command
 from keepsake.recall.documents import Hit
 
 _MOST_WORDS_OF_A_NAME = 3
 TOOL_SECONDS = 10.0
-"""How long a tool call may take, and a thought waits for a compaction."""
+"""How long a tool call may take."""
 RESTS_ON, _WRITTEN = 3, 4
 """The most memories that an entry of the agent's own hand rests on, and how much it matters at
 least."""
-WORTH_IT = 4
-"""Less than this part of ``recent_window`` is not summed up, unless the prompt is full."""
 
 
 class MemoryTools:
@@ -73,7 +69,6 @@ class MemoryTools:
         Returns:
             Comes on the reactor thread once the result is in the agent's memory.
         """
-        finished: Deferred[None] = Deferred()
 
         def over(result: str | Failure) -> None:
             text = f"You tried to {command.line}: it broke off"
@@ -86,34 +81,9 @@ class MemoryTools:
             text = text.replace(unsaid, "…") if unsaid else text
             line = shorten(" ".join(text.split()), related.LONGEST_RESULT)
             self.memory.remember(line, MemoryKind.RESULT, place=place)
-            finished.callback(None)
 
-        if command.verb == COMPACT:
-            work = Deferred.fromCoroutine(self._compact())
-        else:
-            tool: Callable[[Command, str], str] = getattr(self, f"_{command.verb}")
-            work = self._services.in_thread(lambda: tool(command, place), TOOL_SECONDS)
-        work.addBoth(over)
-        return finished.addTimeout(TOOL_SECONDS, self._services.timer, lambda *_: None)
-
-    async def _compact(self) -> str:
-        """Have the memory compacted, unless too little could leave the window.
-
-        A small model that says the word all the time would wear its memory down.
-        """
-        config, memory = self._services.ladder, self.memory.memory
-        could_leave = len(memory.tiers.window) - config.immediate_window
-        least = max(config.recent_window // WORTH_IT, 1)
-        outcome: Compacted | None = None
-        if could_leave >= least or memory.load().share >= config.low:
-            outcome = await self.compactions.compact(CompactReason.AGENT)
-        if isinstance(outcome, CompactionError):
-            return f"You tried to compact: {outcome}"
-        if outcome is None or outcome.covered is None:
-            return f"{script.COMPACTED}there is nothing to sum up yet"
-        first, last = outcome.covered
-        kept = f"the last {outcome.kept} stay as they are"
-        return f"{script.COMPACTED}memories {first}-{last} are summed up, {kept}"
+        tool: Callable[[Command, str], str] = getattr(self, f"_{command.verb}")
+        return self._services.in_thread(lambda: tool(command, place), TOOL_SECONDS).addBoth(over)
 
     # each is called by the name of its verb
 
@@ -145,10 +115,7 @@ class MemoryTools:
         return related.result(found, command.argument)
 
     def _remember(self, command: Command, place: str) -> str:
-        """Keep a fact: in the note of the day, which recall finds; numbers call memories back."""
-        numbers = command.argument.split("-")
-        if len(numbers) <= 2 and all(each.strip().isdecimal() for each in numbers):
-            return self._page(command, place)
+        """Keep a fact: in the note of the day, which recall finds."""
         now = self._services.clock.now().astimezone()
         title = f"Remembered on {now.day} {now:%B %Y}"
         return self._note(replace(command, argument=f"{title}: {command.argument}"), place)
@@ -180,16 +147,6 @@ class MemoryTools:
         promise = self.books.commitments.meant(command.argument)
         self.books.commitments.close(lambda each: each == promise, by="agent")
         return f"{script.PROMISE_KEPT}{promise.line}"
-
-    def _page(self, command: Command, _place: str) -> str:
-        first, _, last = command.argument.partition("-")
-        archive = self.memory.memory.archive
-        low, high = int(first), min(int(last or first), archive.last_number)
-        if not 1 <= low <= high:
-            raise NoteRefused("There is no such memory", f"You have 1 to {archive.last_number}")
-        # What an act has brought is in prompts that answer anybody.
-        read = archive.read(low, min(high, low + related.MOST_PAGED - 1))
-        return related.paged(list(map(outward, read)), high)
 
     # -- notes of agents and builders; blocks
 

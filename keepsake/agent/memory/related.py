@@ -16,18 +16,16 @@ from keepsake.archive.records import Memory, MemoryKind
 from keepsake.language.heard import heard
 from keepsake.language.perception import for_prompt, shorten
 from keepsake.memory.types import MemoryContext
-from keepsake.prompt.script import RECALLED, RECALLED_NOTHING, REMEMBERED
+from keepsake.prompt.script import RECALLED, RECALLED_NOTHING
 from keepsake.prompt.tokens import estimate_tokens
 from keepsake.recall.documents import Document, DocumentKind, Hit
 
 LONGEST, LONGEST_SUMMARY, BRIEF = 300, 450, 160
-"""Characters of one found thing; its number stays, so that `page` leads to the rest."""
+"""Characters of one found thing."""
 _JUST_SAID = 2
 """Lines that a thought asks by."""
-LONGEST_RESULT, _FOR_MORE = 650, 40
-"""Characters of a tool result, which is one memory, and of its end that says how to go on."""
-MOST_PAGED = 24
-"""Memories that are looked at for one result."""
+LONGEST_RESULT = 650
+"""Characters of a tool result, which is one memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,24 +118,6 @@ def result(found: SearchResult | None, words: str) -> str:
             break
         parts.append(part)
     return f"{RECALLED}{'; '.join(parts)}"
-
-
-def paged(memories: Sequence[Memory], last: int) -> str:
-    """What `page` tells the agent: one line, with as many of the memories as have room.
-
-    ``last``: The last one that it asked for.
-    """
-    parts, room, end = list[str](), LONGEST_RESULT - len(REMEMBERED) - _FOR_MORE, 0
-    for memory in memories:
-        did = "you did: " if memory.kind is MemoryKind.ACT else ""
-        text = shorten(for_prompt(memory.line), LONGEST)
-        part = f"{memory.number}. {_when(memory.time, memory.place)} {did}{text}"
-        if (room := room - len(part) - 2) < 0 and parts:
-            break
-        parts.append(part)
-        end = memory.number
-    more = f"; for more: page {end + 1}-{last}" if end < last else ""
-    return f"{REMEMBERED}{'; '.join(parts)}{more}"
 
 
 def question(context: MemoryContext, place: str, present: Sequence[str]) -> str:
