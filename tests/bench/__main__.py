@@ -10,7 +10,6 @@ from rich.console import Console
 
 from tests.bench import (
     busy_bench,
-    calls_bench,
     first_sentence_bench,
     index_bench,
     languages_bench,
@@ -27,7 +26,6 @@ from tests.bench.figures import Figure, save, show
 BENCHES: dict[str, Callable[[], Iterator[Figure]]] = {
     "memory": memory_bench.measure,
     "busy": busy_bench.measure,
-    "calls": calls_bench.measure,
     "index": index_bench.measure,
     "summary": summary_bench.measure,
     "recall": recall_bench.measure,

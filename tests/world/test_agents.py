@@ -137,8 +137,7 @@ class TestTrouble(World):
         archive = memory.memory.archive
         real = archive.append
         archive.append = _full
-        self.char1.execute_cmd("talk Mira during")
-        self.pass_time(4)
+        self.asks("during")
         assert len(memory.waiting) == 1
         assert self.mind.thinker.state is AgentState.TROUBLED
         assert self.calls() == []

@@ -48,9 +48,9 @@ class MetricsWorld(AgentsWorld):
 
 class WatchedTest(MetricsWorld):
     def test_a_thought_and_its_memories_are_counted_and_streamed_with_words_and_reason(self):
-        self.said = ["say The leek soup. | Tom is hungry", "wait"]
-        self.char1.execute_cmd("talk mira Good evening. connect Tom c67jHL8p")
-        self.pass_time(20)
+        self.asks(
+            "Good evening. connect Tom c67jHL8p", "say The leek soup. | Tom is hungry", seconds=20
+        )
         assert self.value("thoughts_total", outcome="acted") >= 1
         assert self.value("tokens_total", of="prompts") > 0
         assert self.value("thought_latency_seconds_count", priority="player") >= 1

@@ -164,8 +164,7 @@ class TestPrivateWords(PrivateWorld):
         self.pass_time(6)  # in a whisper, as the last of what was whispered has no answer yet
         before = len(self.sent())
         for question in QUESTIONS:
-            self.char1.execute_cmd(f"talk mira {question}")
-            self.pass_time(6)
+            self.asks(question, seconds=6)
         assert not secrets_in(self.sent()[before:])
 
     def test_what_is_searched_for_in_a_whisper_is_remembered_without_its_words(self):

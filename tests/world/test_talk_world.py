@@ -105,8 +105,7 @@ class TestAnswers(TalkWorld):
         self.said = ["Both, Tom.", "Again?", "> wait"]
         self.char1.execute_cmd("talk Mira My sister Ebba grinds lenses in Vell.")
         self.clock.advance(0.1)
-        self.char1.execute_cmd("talk Mira What does my sister Ebba grind?")
-        self.pass_time(12)
+        self.asks("What does my sister Ebba grind?", seconds=12)
         assert self.acts() == ["say Both, Tom."]
         asked = self.fake.calls("/api/chat")[0].body["messages"][-1]["content"]
         assert 0 < asked.find("grinds lenses in Vell") < asked.find("does my sister Ebba grind?")
@@ -276,8 +275,7 @@ class TestRules(TalkWorld):
         page = llm_page(agent="provider=none", summarizer="provider=none")
         (self.services.places.config / "llm.md").write_text(page)
         self.mind.thinker.answered(identity_of(self.char1))
-        self.char1.execute_cmd("talk Mira I mend nets.")
-        self.pass_time(4)
+        self.asks("I mend nets.")
         self.char1.execute_cmd("whisper Mira = Do you fear eels?")
         self.pass_time(4)
         said, whispered = self.acts()
@@ -297,8 +295,7 @@ class TestRules(TalkWorld):
         assert ahead.body["options"]["num_predict"] == 1
         assert self.acts() == []
         self.set_thinking(idle_interval=20)
-        self.char1.execute_cmd("talk Mira I mend nets.")
-        self.pass_time(4)
+        self.asks("I mend nets.")
         head = ahead.body["prompt"].split("\n(")[0]
         assert PERSONA in head
         assert "Mira: Sit, Piet." in head

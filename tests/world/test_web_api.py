@@ -129,9 +129,7 @@ class TestLooking(WebWorld):
     def test_all_agents_at_a_glance(self):
         ada = self.another_agent("Ada")
         ada.db.paused = True
-        self.said = ["say Good evening, Tom.", "wait"]
-        self.char1.execute_cmd("talk Mira Good evening.")
-        self.pass_time(4)
+        self.asks("Good evening.", "say Good evening, Tom.")
         found = self.get("/agents")
         assert [each["name"] for each in found["agents"]] == ["Ada", "Mira"]
         mira = found["agents"][1]
@@ -150,8 +148,7 @@ class TestLooking(WebWorld):
         assert inn["players"] == ["Tom"]
         assert self.get(self.of_mira()) == mira
         self.fake.always("/api/generate", Reply(status=500))
-        self.char1.execute_cmd("talk Mira Good evening.")
-        self.pass_time(30)
+        self.asks("Good evening.", seconds=30)
         mira = self.get(self.of_mira())
         assert mira["failed"] >= 1
         assert mira["problem"]
@@ -198,9 +195,7 @@ class TestLooking(WebWorld):
 
     def test_why_it_did_what_it_did(self):
         assert "not done anything" in self.get(self.of_mira("/why"), 404)["error"]
-        self.said = ["say Good evening, Tom. | He is wet.", "wait"]
-        self.char1.execute_cmd("talk Mira Good evening.")
-        self.pass_time(4)
+        self.asks("Good evening.", "say Good evening, Tom. | He is wet.")
         why = self.get(self.of_mira("/why"), n=1)
         assert (why["command"], why["reason"]) == ("say Good evening, Tom.", "He is wet.")
         assert (why["trigger"], why["thought"]["source"]) == ("addressed", "Tom")

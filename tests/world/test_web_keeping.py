@@ -27,9 +27,7 @@ class TestKept(WebWorld):
         assert self.get("/search", q="perception")["hits"] == []
 
     def test_notes_pins_and_people_are_shown(self):
-        self.said = ["say Good evening, Tom.", "wait"]
-        self.char1.execute_cmd("talk Mira I am a baker by trade.")
-        self.pass_time(4)
+        self.asks("I am a baker by trade.", "say Good evening, Tom.")
         self.post(self.of_mira("/note"), body=WRITING["/note"])
         self.post(self.of_mira("/pin"), body=WRITING["/pin"])
         (note,) = self.get(self.of_mira("/book"), of="notes")
@@ -43,9 +41,7 @@ class TestKept(WebWorld):
 
     def test_earlier_prompts_are_still_there(self):
         for number in range(3):
-            self.said = [f"say Good evening for the {number}. time.", "wait"]
-            self.char1.execute_cmd(f"talk Mira Good evening {number}.")
-            self.pass_time(4)
+            self.asks(f"Good evening {number}.", f"say Good evening for the {number}. time.")
         told = self.get("/events", agent=self.mira.id)["events"]
         first = next(each for each in told if each["kind"] == "thought" and each["prompt"])
         shown = self.get(self.of_mira("/prompt"), seq=first["seq"])

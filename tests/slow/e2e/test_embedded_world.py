@@ -1,28 +1,23 @@
 """A newcomer's evening in a real world, over telnet: rules answer, llama.cpp runs beside it.
 
-The tests share one world and follow each other: a first evening, two compactions, a
-restart, and what is still there the next day.
+The tests share one world and follow each other: a first evening, a restart, and what is still
+there the next day.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
-from pathlib import Path
 
-import frontmatter
 import pytest
 
 from keepsake.cli import processes
 from keepsake.cli.processes import Component
 from tests.slow.cli.conftest import Copy
-from tests.slow.e2e.players import Player, chat_until, wait_for
+from tests.slow.e2e.players import Player, wait_for
 from tests.slow.e2e.running import running
 from tests.unit.llm.conftest import until
 from tests.weights import WEIGHTS, put_weights
-
-_TIERS = ("recent", "longterm")
 
 
 @pytest.fixture(scope="module")
@@ -48,21 +43,6 @@ def bring_mira(copy: Copy) -> None:
     builder.leave()
 
 
-def both_summaries(folder: Path) -> frontmatter.Post:
-    """Wait until the files of the last compaction are written; the short-term one.
-
-    They are replaced one after the other, and more may have been said than two compactions.
-    """
-
-    def are_of_one() -> bool:
-        recent, longterm = (frontmatter.load(folder / f"{name}.md") for name in _TIERS)
-        assert longterm["memory_range_start"] == 1
-        return recent["memory_range_start"] == longterm["memory_range_end"] + 1
-
-    until(are_of_one)
-    return frontmatter.load(folder / "recent.md")
-
-
 def model_server(copy: Copy) -> int:
     """The model server's process, as soon as there is one: it starts beside the world."""
     until(lambda: processes.one(copy.here, Component.MODEL))
@@ -80,30 +60,6 @@ def test_a_newcomer_is_answered_from_memory(copy):
     tamsin.type("talk mira Where do I mend nets?", "Mira says .*mend nets in Merrow")
     wait_for(copy.here.agents_log, r"\[Thinker\] Mira: addressed -> say You told me: 'I mend nets")
     tamsin.leave()
-
-
-def test_two_compactions_with_shrunken_windows(copy):
-    builder = Player.admin(copy)
-    builder.see("The Kettle")
-    builder.type("@agent/pause Mira", "paused")
-    bring_mira(copy)
-    config = copy.here.config / "memory_compaction.md"
-    config.write_text(config.read_text().replace("window**: 64", "window**: 6"))
-    summaries = copy.here.agents / "Mira" / "summaries"
-    chat_until(lambda: len(list(summaries.glob("recent-*.md"))) > 1, builder)
-    log = wait_for(copy.here.agents_log, r"\[Memory\] Mira: Compaction complete \(waterfall\)")
-    stayed = re.findall(r"\[Memory\] Mira: Starting compaction \(\d+ memories, (\d+) imm", log)
-    # More than the window where somebody still waits for an answer.
-    assert stayed
-    assert min(map(int, stayed)) >= 6
-    assert re.search(r"\[Memory\] Mira: Short-term summary updated \(\d+ chars\)", log)
-    assert re.search(r"\[Memory\] Mira: Long-term summary updated \(\d+ chars\)", log)
-    assert "[Memory] Mira: Compaction complete (first summary)" in log
-    recent = both_summaries(summaries)
-    assert len(recent.content) > 20
-    shown = builder.type("@memory-status Mira", "Integrity:")
-    assert "whole" in shown
-    builder.leave()
 
 
 def test_after_a_reload_and_a_crash_nothing_is_missing(copy):

@@ -1,7 +1,7 @@
 """The world beside somebody's own Ollama: a server that speaks its protocol and records.
 
 The tests share one world and follow each other. First agents only listen: a fact is told,
-much else happens, somebody asks. Then the server goes away and comes back.
+much else happens, somebody asks.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ import pytest
 
 from keepsake.cli import processes
 from tests.fakes.model_server import FakeModelServer
-from tests.free_ports import free_base
-from tests.slow.browser.watched import FACT, speaks
+from tests.slow.browser.watched import FACT
 from tests.slow.cli.conftest import Copy
 from tests.slow.e2e.players import PATIENCE, Player, chat_until, compactions
 from tests.slow.e2e.running import WITH_RULES, running
@@ -32,8 +31,7 @@ def listens(_prompt: str) -> str:
 
 @pytest.fixture(scope="module")
 def fake() -> Iterator[FakeModelServer]:
-    # On a port that nobody is given while the server is away.
-    with FakeModelServer(free_base(), models=["comma"], script=listens) as server:
+    with FakeModelServer(models=["comma"], script=listens) as server:
         yield server
 
 
@@ -114,25 +112,3 @@ def test_metrics_need_the_token_and_strangers_get_no_events(copy):
         text = (copy.here.logs / name).read_text(errors="replace")
         assert "Traceback" not in text, text[-3000:]
         assert "Unhandled" not in text, text[-3000:]
-
-
-def test_without_the_server_the_world_stays_up_and_says_so(copy, fake):
-    ada = Player.back(copy, "Ada")
-    ada.see("The Kettle")
-    fake.close()
-    ada.type("talk mira Are you there?", "far away")
-    ada.type("look", "The Kettle")
-    builder = Player.admin(copy)
-    builder.see("The Kettle")
-    builder.type("@llm-status", "Last error|Health", "ollama")
-    with FakeModelServer(fake.port, models=["comma"], script=speaks):
-        deadline = time.monotonic() + PATIENCE
-        ada.type(f"talk mira Hello again at {time.monotonic():.2f}?", "You say")
-        while "ferry leaves" not in (shown := ada.look_up()):
-            assert time.monotonic() < deadline, f"Mira never came back: {shown}"
-            if "far away" in shown:
-                time.sleep(1)
-                ada.type(f"talk mira Hello again at {time.monotonic():.2f}?", "You say")
-            time.sleep(0.05)
-    ada.leave()
-    builder.leave()

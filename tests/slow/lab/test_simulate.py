@@ -20,9 +20,8 @@ import duckdb
 import pytest
 
 from game.simulation.config import settings_from
-from game.simulation.plan import WORKER, Lab, SimulationPlan, create, moment, resumed
+from game.simulation.plan import WORKER, SimulationPlan, create, moment, resumed
 from keepsake.archive.log import Archive
-from keepsake.cli.simulate import folder_of
 from keepsake.errors import KeepsakeError
 from keepsake.events.files import Filter, last
 from keepsake.paths import REPOSITORY, Places, Ports
@@ -216,24 +215,16 @@ def test_a_model_that_is_gone_ends_it(beside):
 
 
 def test_a_simulation_in_which_nobody_was_answered_says_why_and_is_no_success(beside):
-    environ = {"KEEPSAKE_HOME": str(beside.home)}
     with FakeModelServer() as fake:
         fake.template = CHAT_TEMPLATE
         fake.always("/api/chat", Reply(status=400, raw=b'{"error": "it has hiccups"}'))
-        options = (
-            *("--agents", "1", "--hours", "0.1", "--visitors", "0"),
-            *("--set", "idle_interval=60", "--set", "idle_away_factor=1"),
-            *("--model", f"ollama:fake@{fake.address}"),
-        )
-        command = [sys.executable, "-m", "keepsake", "simulate", "hiccups", *options]
-        environ = {**os.environ, **environ, "PYTHONPATH": str(REPOSITORY)}
-        ran = subprocess.run(command, env=environ, stdout=subprocess.PIPE, text=True, check=False)
-    assert ran.returncode == 1
-    lab = Lab(folder_of(beside, "hiccups"))
+        model = f"ollama:fake@{fake.address}"
+        lab = busy(beside, "hiccups", agents=1, hours=0.1, visitors=0, model=model)
+        with playing(lab) as process:
+            said, _ = process.communicate()
+    assert process.returncode == 1
     assert lab.lived() == lab.plan().seconds
-    said = " ".join(ran.stdout.split())
-    assert "No thought was answered: " in said
-    assert "it has hiccups" in said
+    assert re.search("No thought was answered: .*it has hiccups", said)
 
 
 def test_an_export_has_the_archives_and_answers_what_the_guides_ask(

@@ -48,7 +48,15 @@ def test_default_sizes_compact_at_129_193_257(life):
     assert (context.longterm.first, context.longterm.last) == (1, 129)
     assert (context.recent.first, context.recent.last) == (130, 193)
     assert len(context.window) == 64
-    assert life.log[0].startswith("[Memory] Mira: Starting compaction (129 memories, ")
+    told = "\n".join(line.removeprefix("[Memory] Mira: ") for line in life.log)
+    for line in (
+        "Starting compaction (129 memories, 64 imm",
+        "Compaction complete (first summary)",
+        "Short-term summary updated (",
+        "Long-term summary updated (",
+        "Compaction complete (waterfall)",
+    ):
+        assert line in told, told
     memory.close()
 
 
