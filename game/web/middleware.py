@@ -14,12 +14,14 @@ from django.contrib.auth import SESSION_KEY
 from django.core.exceptions import ValidationError
 from django.forms import Form
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
-from evennia.server.webserver import PrivateStaticRoot
 from evennia.utils import logger
 from evennia.web.utils.backends import CaseInsensitiveModelBackend
 from evennia.web.utils.middleware import SharedLoginMiddleware
 from evennia.web.website.views.accounts import AccountCreateView
 from twisted.web.http import Request
+from twisted.web.pages import forbidden
+from twisted.web.resource import IResource
+from twisted.web.static import File
 
 from keepsake.web.access import HEADERS, SITE_HEADERS, address_of, with_headers
 from keepsake.web.world import on_reactor
@@ -62,7 +64,7 @@ class SharedLogin(SharedLoginMiddleware):
         return answer
 
 
-class StaticFiles(PrivateStaticRoot):
+class StaticFiles(File):
     """A folder of files, without a list of them.
 
     Browsers ask each time whether their copy is still the newest: after an upgrade none runs old
@@ -76,6 +78,10 @@ class StaticFiles(PrivateStaticRoot):
         return super().render_GET(request)
 
     render_HEAD = render_GET  # noqa: N815 - Twisted's name
+
+    def directoryListing(self) -> IResource:  # noqa: N802 - Twisted's name
+        """Nothing."""
+        return forbidden()
 
 
 class ThrottledBackend(CaseInsensitiveModelBackend):
