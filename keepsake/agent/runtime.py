@@ -25,10 +25,7 @@ from keepsake.errors import ConfigError, KeepsakeError
 from keepsake.events.log import EventLog, Subscribers
 from keepsake.events.types import Events, Health, World
 from keepsake.markdown_config import ConfigFile, FileSettings
-from keepsake.memory.config import (
-    SUMMARY_SHARE,
-    CompactionConfig,
-)
+from keepsake.memory.config import SUMMARY_SHARE, CompactionConfig
 from keepsake.models.detection import Detection
 from keepsake.models.embedders import CachedEmbedder, MiniLMEmbedder, load_embedder
 from keepsake.models.gateway import Gateway

@@ -144,7 +144,7 @@ def choices(
     own: tuple[Verb, ...] = of_game(agent, "verbs_now", tuple, ()) if agent.agent_verbs else ()
     # Whom free words of a game's own verb reach is not known: confided ones may not be in them.
     verbs += tuple(verb for verb in own if not (confided and f"<{WORDS}>" in verb.usage))
-    stays = hosts_guests(agent) if turn.partner else agent.thinker.stays
+    stays = hosts_guests(agent) if turn.partner else agent.mind.thinker.stays
     return verbs, options_of(agent, stays=stays)
 
 
@@ -295,10 +295,7 @@ def excerpts_and_lines(
 
 
 def words_by_rule(
-    agent: Body,
-    turn: TurnContext,
-    found: SearchResult | None,
-    memory: MemoryComponent,
+    agent: Body, turn: TurnContext, found: SearchResult | None, memory: MemoryComponent
 ) -> str:
     """Something fitting to say where there is no model."""
     window = memory.private.heard_by(memory.memory.context().window, turn.audience)

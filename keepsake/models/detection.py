@@ -55,10 +55,7 @@ class Detection:
     """
 
     def __init__(
-        self,
-        models: Path,
-        config: Path,
-        clock: Callable[[], float] = time.monotonic,
+        self, models: Path, config: Path, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._models, self._clock = models, clock
         self.catalogue = ConfigFile(config, load_catalogue, Catalogue(), _complain)

@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, wait
-from typing import Any
 
 import httpx
 
@@ -186,7 +185,7 @@ class Gateway:
                 ticket.cancelled = True
 
         self._post(submit)
-        while not self._came(future):
+        while not wait([future], GIVE_UP_SECONDS).done:
             if self._closed is not None:
                 raise self._closed
             if given_up is not None and given_up.is_set():
@@ -196,10 +195,6 @@ class Gateway:
         if isinstance(outcome, Generation):
             return outcome
         raise outcome or BadAnswer("The call was not wanted when its turn came")
-
-    def _came(self, future: Future[Any]) -> bool:
-        """Whether the result is there, within a moment."""
-        return bool(wait([future], GIVE_UP_SECONDS).done)
 
     def used_servers(self) -> list[ModelServer]:
         """Every server that a profile uses; owner's thread only."""

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, StrictStr
 
 from keepsake.agent.agent_log import log
 from keepsake.agent.mind import Mind, Tended
+from keepsake.agent.runtime import now
 from keepsake.contrib.evennia.agents import AgentMixin
 from keepsake.contrib.evennia.audit import AUDIT, LONGEST, keep
 from keepsake.contrib.evennia.commands.agents import TENDING
@@ -125,7 +126,7 @@ def note(request: HttpRequest, number: int, body: NoteText) -> Done:
     """Write a note, or add to it."""
 
     def work(mind: Mind) -> str:
-        made = mind.keeper.write_note(body.title, body.text, place="", by=BUILDER)
+        made = mind.books.notes.write(body.title, body.text, now=now(), by=BUILDER)
         return f"Written into the note {made.title}"
 
     return _kept(request, number, f"note {body.title!r} = {body.text!r} for", work)

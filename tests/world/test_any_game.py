@@ -21,10 +21,10 @@ class TestAnyGame(AgentsWorld):
         self.rook = create.create_object("keepsake.contrib.evennia.AgentNPC", "Rook", self.limbo)
         self.visitor = create.create_object(DefaultCharacter, "Ilse", self.cave)
         self.events: list[Impulse] = []
-        self.rook.thinker.notice = self.events.append
+        self.rook.mind.thinker.notice = self.events.append
 
     def lines_of(self, agent: Any) -> list[str]:
-        return [memory.line for memory in agent.memory.context().window]
+        return [memory.line for memory in agent.mind.memory.context().window]
 
     def test_it_hears_sees_who_comes_and_goes_and_acts(self):
         assert find_agents("rook") == [self.rook]
@@ -39,7 +39,7 @@ class TestAnyGame(AgentsWorld):
         assert all(each.memory for each in self.events)
         heard = self.hears(self.visitor)
         self.visitor.move_to(self.limbo, quiet=True)
-        self.rook.do("say Come in.")
+        self.rook.execute_cmd("say Come in.")
         assert any("Come in." in line for line in heard)
 
     def test_it_answers_aloud_looks_and_walks(self):

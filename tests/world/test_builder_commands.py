@@ -59,7 +59,7 @@ class TestWhatIsMeant(Building, AgentsWorld):
     """Nobody named, a switch that there is not, one of something."""
 
     def test_without_a_name_it_is_the_agent_in_the_room(self):
-        self.mind.keeper.write_note("well", "The cup lies in it.", place="", by="builder")
+        self.mind.books.notes.write("well", "The cup lies in it.", now=self.services.clock.now())
         assert "Mira's memories 1-1" in self.type("@agent/memories 1"), "an alias of its switch"
         for line, wanted in table("builders' lines without a name"):
             shown = self.type(line)

@@ -7,7 +7,6 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from evennia.prototypes import prototypes
 from evennia.utils import create
 
 from keepsake.contrib.evennia.creation import all_agents, find_agents
@@ -24,9 +23,8 @@ EXAMPLES = "".join(re.findall(r"^```python\n(.*?)^```", PAGE.partition("## Hooks
 def npcs(tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder = tmp_path_factory.mktemp("game")
     (folder / "npcs.py").write_text(EXAMPLES, encoding="utf-8")
-    with pytest.MonkeyPatch.context() as path, patch.dict(prototypes._MODULE_PROTOTYPES):
+    with pytest.MonkeyPatch.context() as path:
         path.syspath_prepend(folder)
-        prototypes.load_module_prototypes("keepsake.contrib.evennia.prototypes")
         yield
 
 
@@ -94,7 +92,8 @@ class TestHooks(TalkWorld):
 
 class TestMemoryId(Building, AgentsWorld):
     def spawned(self, key: str, **own: str) -> Any:
-        self.type(f"spawn {dict(own, prototype_parent='AGENT', key=key)}")
+        kind = "keepsake.contrib.evennia.agents.AgentNPC"
+        self.type(f"spawn {dict(own, typeclass=kind, key=key)}")
         return find_agents(key)[-1]
 
     def test_an_agent_that_is_spawned_again_knows_what_it_was_told(self):
@@ -111,8 +110,6 @@ class TestMemoryId(Building, AgentsWorld):
         assert self.spawned("Ilse").db.memory_id == given["memory_id"], "its name finds it, too"
         find_agents("Ilse")[0].delete()
         assert self.spawned("Ilse", memory_id="other").memory_folder != "Ilse"
-        self.type("spawn AGENT")
-        assert find_agents("Stranger")[0].db.profile.startswith("You are a stranger")
 
     def test_an_id_that_is_set_later_brings_the_memories(self):
         old, self.mira.key = self.mira.db.memory_id, "Zora"

@@ -155,9 +155,7 @@ class TestBuilders(Building, LadderWorld):
         assert "due at memory 105, and now" in self.type("@compact-memories Mira", "Nothing to")
         self.chatter(8)
         before = [m.number for m in self.mind.memory.context().window]
-        shown = self.type("@compact-memories Mira", "Compacted")
-        for wanted in ("Tokens:", "saved)", "Rungs:", "summarise"):
-            assert wanted in shown, shown
+        assert " tokens before, " in self.type("@compact-memories Mira", "Compacted")
         shown = self.type("@memory-status Mira", "Integrity")
         assert "of 3,840 tokens" in shown
         assert "whole" in shown

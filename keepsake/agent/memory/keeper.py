@@ -23,7 +23,6 @@ from keepsake.agent.runtime import Runtime
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.entries import EntryOrigin, JournalEntry
 from keepsake.books.kept_lines import PINNED_LIMIT, Commitment, CommitmentKind
-from keepsake.books.notes import Note
 from keepsake.books.persona import attribute_quote
 from keepsake.errors import KeepsakeError
 from keepsake.language.heard import heard
@@ -90,7 +89,8 @@ class MemoryTools:
     def _note(self, command: Command, place: str) -> str:
         title, _, text = command.argument.partition(": ")
         text = attribute_quote(text, self.memory.lately())
-        note = self.write_note(title, text, place=place, reason=command.reason)
+        now, reason = self._services.clock.now(), command.reason
+        note = self.books.notes.write(title, text, place=place, reason=reason, now=now)
         how = script.ADDED if note.created != note.updated else script.KEPT
         return f"{how}{note.title!r}"
 
@@ -147,19 +147,6 @@ class MemoryTools:
         promise = self.books.commitments.meant(command.argument)
         self.books.commitments.close(lambda each: each == promise, by="agent")
         return f"{script.PROMISE_KEPT}{promise.line}"
-
-    # -- notes of agents and builders; blocks
-
-    def write_note(
-        self, title: str, text: str, *, place: str, reason: str = "", by: str = "agent"
-    ) -> Note:
-        """Write a note, or add to the one of that title; ``by`` is ``agent`` or ``builder``.
-
-        Raises:
-            NoteRefused: It cannot be kept; says why.
-        """
-        now, notes = self._services.clock.now(), self.books.notes
-        return notes.write(title, text, place=place, reason=reason, now=now, by=by)
 
     def write_entry(self, text: str) -> JournalEntry:
         """Keep what the agent wants to remember in its journal.

@@ -66,10 +66,7 @@ class MemoryComponent:
     # -- remembering
 
     def remember(
-        self,
-        text: str,
-        kind: MemoryKind = MemoryKind.PERCEPTION,
-        **facts: Unpack[MemoryFacts],
+        self, text: str, kind: MemoryKind = MemoryKind.PERCEPTION, **facts: Unpack[MemoryFacts]
     ) -> int:
         """Remember one line.
 

@@ -7,15 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from evennia.objects.objects import DefaultCharacter
-from twisted.internet.defer import Deferred
 
 from keepsake.agent.agent_log import log, of_game
 from keepsake.agent.attention import EventKind, Impulse
-from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
 from keepsake.agent.surroundings import event_of, identity_of, is_agent
-from keepsake.agent.thinker import Thinker
 from keepsake.archive.records import POSE, SCENE, MemoryKind
 from keepsake.contrib.evennia import creation
 from keepsake.contrib.evennia.characters import CharacterMixin, answers_room, greeter
@@ -75,24 +72,9 @@ class AgentMixin(CharacterMixin):
         return mind_of(self)
 
     @property
-    def memory(self) -> MemoryComponent | None:
-        """What it remembers."""
-        return self.mind.memory if self.mind else None
-
-    @property
-    def thinker(self) -> Thinker | None:
-        """What decides when it thinks, and does it."""
-        return self.mind.thinker if self.mind else None
-
-    @property
     def memory_folder(self) -> str:
         """The name of its folder below ``vault/agents``."""
         return str(self.attributes.get(creation.FOLDER) or folder_name(self.key))
-
-    def do(self, line: str) -> Deferred[Any]:
-        """Do what a player would type; fires when it is done, or has failed."""
-        done: Deferred[Any] = self.execute_cmd(line)
-        return done
 
     # -- a game's own: each is called on the reactor thread; what fails in it is logged
 

@@ -19,9 +19,7 @@ from keepsake.contrib.evennia.minds import close_mind, mind_of
 
 
 def forget_everywhere(
-    character: Any,
-    done: Callable[[list[str]], None],
-    also: Callable[[Any], None] = lambda _: None,
+    character: Any, done: Callable[[list[str]], None], also: Callable[[Any], None] = lambda _: None
 ) -> None:
     """Take a character's words out of every store, one agent a turn of the reactor.
 

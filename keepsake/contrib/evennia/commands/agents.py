@@ -44,11 +44,7 @@ TENDING: dict[str, Callable[[AgentMixin, Mind, str], Tended]] = {
 }
 """What is done to an agent for the person of that name, and what came of it; switches, too."""
 _ACTIONS = (*TENDING, "create", "delete", "prompt", "rules")
-_OPTIONS = {
-    "drop": "rules",
-    "remove": "pin",
-    "undo": "compaction",
-}
+_OPTIONS = {"drop": "rules", "remove": "pin", "undo": "compaction"}
 """Switches that stand beside another one, which they imply."""
 _NAMES = (*VIEWS, "rules", "sleep", "wake")
 """Switches that are commands of their own too: ``@why mira`` is ``@agent/why mira``."""
@@ -260,7 +256,6 @@ def _profile_text(text: str) -> str:
     clean = text.strip()
     if not clean or len(clean) > LONGEST_PROFILE:
         raise KeepsakeError(
-            f"A profile of {len(clean)} characters is of no use",
-            f"Write 1 to {LONGEST_PROFILE}",
+            f"A profile of {len(clean)} characters is of no use", f"Write 1 to {LONGEST_PROFILE}"
         )
     return clean

@@ -6,13 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from keepsake.agent.runtime import now
 from keepsake.books.kept_lines import PINNED_LIMIT, Commitment, Commitments, Pinned
-from keepsake.contrib.evennia.commands.base import (
-    Query,
-    one_line,
-    plain,
-    table,
-)
+from keepsake.contrib.evennia.commands.base import Query, one_line, plain, table
 from keepsake.contrib.evennia.wording import counted
 from keepsake.errors import KeepsakeError
 
@@ -53,13 +49,13 @@ def note(query: Query) -> Callable[[], str]:
     """``@note``: read a note, or write an entry into it; raises KeepsakeError without a title."""
     if not query.title:
         raise KeepsakeError("Give an agent and a title", "As in: @note Mira/well = <text>")
-    keeper, owner, agent = query.mind.keeper, query.name, query.agent
+    notes, owner, agent = query.mind.books.notes, query.name, query.agent
     place = agent.location.key if agent.location else ""
 
     def work() -> str:
         if not query.words:
             return book("notes", replace(query, words=query.title))()
-        new = keeper.write_note(query.title, query.words, place=place, by="builder")
+        new = notes.write(query.title, query.words, place=place, now=now(), by="builder")
         return f"|gWritten|n into {owner}'s note {plain(new.title)} ({plain(str(new.path))})."
 
     return work

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from keepsake.agent.memory.compacting import Compacted
 from keepsake.agent.mind import Tended
 from keepsake.archive.history import PastCompaction, compactions
-from keepsake.contrib.evennia.commands.base import (
-    BuilderCommand,
-    Query,
-    labelled,
-    plain,
-    table,
-)
-from keepsake.contrib.evennia.wording import counted
+from keepsake.contrib.evennia.commands.base import BuilderCommand, Query, plain, table
 from keepsake.errors import CompactionError
-from keepsake.memory.types import CompactionResult, CompactReason, Outcome, Undone
+from keepsake.memory.types import CompactReason, Outcome, Undone
 
 
 class CmdCompactMemories(BuilderCommand):
@@ -42,15 +35,10 @@ class CmdCompactMemories(BuilderCommand):
     def run(self) -> None:
         """Start the compaction; its outcome is told when it is there."""
         agent = self.agent_named(self.args)
-        name, caller, compactions = agent.key, self.caller, self.mind(agent).compactions
-        caller.msg(f"Compacting {name}'s memory …")
-
-        def done(outcome: Compacted) -> None:
-            caller.msg(_shown(compacted(outcome)))
-            if not isinstance(outcome, CompactionError) and outcome.outcome is not Outcome.NOTHING:
-                caller.msg(labelled([*_figures(outcome)], 10))
-
-        compactions.compact(CompactReason.MANUAL).addCallback(done)
+        caller = self.caller
+        caller.msg(f"Compacting {agent.key}'s memory …")
+        outcome = self.mind(agent).compactions.compact(CompactReason.MANUAL)
+        outcome.addCallback(lambda each: caller.msg(_shown(compacted(each))))
 
 
 def compacted(outcome: Compacted) -> Tended:
@@ -111,18 +99,3 @@ def _row(past: PastCompaction, colour: str) -> list[str]:
         "undone" if past.undone else "",
     )
     return [f"{colour}{cell}" for cell in cells]
-
-
-def _figures(found: CompactionResult) -> Iterator[tuple[str, str]]:
-    """The figures of a compaction that was made, each with its label."""
-    gain = found.tokens_before - found.tokens_after
-    what = f"{gain:,} saved" if gain >= 0 else f"{-gain:,} more"
-    yield "Tokens", f"{found.tokens_before:,} -> {found.tokens_after:,} ({what})"
-    if found.steps:
-        steps = (f"{s.rung} {s.tokens_before:,} -> {s.tokens_after:,}" for s in found.steps)
-        yield "Rungs", "; ".join(steps)
-    cost = (
-        f"{counted(found.calls, 'call')}, {found.prompt_tokens:,} tokens in and "
-        f"{found.completion_tokens:,} out"
-    )
-    yield "Cost", f"{cost if found.calls else 'no call of a model'}, {found.seconds:.1f} s"
