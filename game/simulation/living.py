@@ -200,9 +200,9 @@ def _clock(seconds: float) -> str:
 
 def only(atlas: Atlas, people: Mapping[str, Person]) -> Atlas:
     """The world with these people alone; what others own lies where they would live."""
+    homes = {key: each.home for key, each in atlas.people.items() if key not in people}
     things = dict(atlas.things)
     for key, thing in things.items():
-        owner = atlas.people.get(thing.at)
-        if owner is not None and owner.id not in people:
-            things[key] = thing.model_copy(update={"at": owner.home})
+        if thing.at in homes:
+            things[key] = thing.model_copy(update={"at": homes[thing.at]})
     return replace(atlas, people=people, things=things)

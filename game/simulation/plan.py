@@ -1,7 +1,7 @@
 """What a simulation is: its plan, and its folder, in which a process of its own plays it.
 
 The plan is ``simulation.json`` in the simulation's folder. ``progress.json`` beside it says how far
-the world has come; it is written once per simulated hour and at the end of a run.
+the world has come; it is written when the world is built and at the end of a run.
 """
 
 from __future__ import annotations

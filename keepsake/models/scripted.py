@@ -9,6 +9,7 @@ come counts too, or nothing would ever happen again.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from random import Random
@@ -29,7 +30,7 @@ _LINES: Mapping[str, Sequence[str]] = yaml.safe_load(
     Path(__file__).with_suffix(".yaml").read_text("utf-8")
 )
 """What it says, by the occasion."""
-_SPEECH = ("says", "asks", "shouts", "whispers")
+_SPEECH = r'^(\S+) (?:says|asks|shouts|whispers) ?([^"\n]*), "(.*?)"?$'
 _EXITS, _HERE, _ASLEEP = "Exits: ", "Also here: ", " (asleep)"
 _OWN_LATELY = 6
 """Of its own acts, none is done again among so many."""
@@ -117,16 +118,11 @@ def _idea(lines: Sequence[str], own: str, dice: Random) -> str:
 
 def _said(lines: Sequence[str], own: str) -> tuple[str, str, bool]:
     """Who said what since the agent's last act, and whether to it: that counts before the rest."""
-    found = ("", "", False)
-    for line in lines:
-        who, _, rest = line.partition(" ")
-        head, sign, spoken = rest.partition(', "')
-        verb, _, to = head.partition(" ")
-        if line.startswith(own):
-            found = ("", "", False)
-        elif sign and verb in _SPEECH and who != own[1:-1] and (to == "to you" or not found[2]):
-            found = (who, spoken.removesuffix('"'), to == "to you")
-    return found
+    lately = "\n".join(["", *lines]).rpartition(f"\n{own}")[2]
+    found = re.findall(_SPEECH, lately, re.M)
+    to_me = [each for each in found if each[1] == "to you"]
+    who, _, words = (to_me or found or [("", "", "")])[-1]
+    return who, words, bool(to_me)
 
 
 def _listed(lines: Sequence[str], head: str) -> list[str]:
