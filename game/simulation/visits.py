@@ -105,7 +105,7 @@ class Visitor:
             account = Account.objects.get(username=self._name)
             # Who comes back to the game comes back to where they left it.
             character.db.prelogout_location = host.location or host.home
-            account.puppet_object(self._connected(account), character)
+            account.puppet_object(connected(account, self._session), character)
         for at, words in lines:
             self._timer.callLater(at, self._act, character, host, words)
 
@@ -120,12 +120,13 @@ class Visitor:
                 character.move_to(host.location)
             character.execute_cmd(f"talk {host.key.casefold()} {words}")
 
-    def _connected(self, account: Any) -> Any:
-        """A session of that account, as the Portal would announce it."""
-        arriving, handler = ServerSession(), evennia.SESSION_HANDLER
-        arriving.init_session("telnet", ("127.0.0.1", "lab"), handler)
-        arriving.sessid = self._session
-        handler.portal_connect(arriving.get_sync_data())
-        session = handler.session_from_sessid(self._session)
-        handler.login(session, account, testmode=True)
-        return session
+
+def connected(account: Any, number: int) -> Any:
+    """A session of that account, with that number, as the Portal would announce it."""
+    arriving, handler = ServerSession(), evennia.SESSION_HANDLER
+    arriving.init_session("telnet", ("127.0.0.1", "lab"), handler)
+    arriving.sessid = number
+    handler.portal_connect(arriving.get_sync_data())
+    session = handler.session_from_sessid(number)
+    handler.login(session, account, testmode=True)
+    return session

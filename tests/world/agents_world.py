@@ -22,11 +22,11 @@ from typing import Any, ClassVar
 from unittest.mock import patch
 
 import evennia
-from evennia.server.serversession import ServerSession
 from evennia.utils import create
 from evennia.utils.ansi import strip_ansi
 from twisted.internet.task import Clock
 
+from game.simulation.visits import connected
 from keepsake.agent import runtime
 from keepsake.agent.mind import Mind
 from keepsake.contrib.evennia.creation import create_agent
@@ -282,14 +282,8 @@ class AgentsWorld(PeopleWorld):
         made = create.create_object(Character, key=name, location=self.room1, home=self.room1)
         made.locks.add(f"puppet:pid({account.id})")
         account.characters.add(made)
-        dummy, handler = ServerSession(), evennia.SESSION_HANDLER
-        dummy.init_session("telnet", ("localhost", "testmode"), handler)
-        dummy.sessid = number
-        handler.portal_connect(dummy.get_sync_data())
-        session = handler.session_from_sessid(number)
-        handler.login(session, account, testmode=True)
-        self.addCleanup(handler.pop, number, None)
-        account.puppet_object(session, made)
+        account.puppet_object(connected(account, number), made)
+        self.addCleanup(evennia.SESSION_HANDLER.pop, number, None)
         return made
 
     def room(self, name: str) -> Room:

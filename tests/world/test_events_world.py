@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from functools import partialmethod
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -63,15 +64,12 @@ class EventsWorld(LoggedWorld):
             if each["kind"] == (kind or each["kind"]) and each.get("agent", agent) == agent
         ]
 
-    def answer(self, words: str = "Good evening.") -> None:
-        self.char1.execute_cmd(f"talk mira {words}")
-        self.pass_time(20)
+    answer = partialmethod(LoggedWorld.asks, seconds=20.0)
 
 
 class ThoughtsTest(EventsWorld):
     def test_each_try_has_its_prompt_its_tokens_and_its_act(self):
-        self.said = ["@destroy everything", "say The leek soup. | Tom is hungry", "wait"]
-        self.answer()
+        self.answer("Well?", "@destroy everything", "say The leek soup. | Tom is hungry")
         refused, thought = self.logged("thought")[:2]
         assert (refused["outcome"], refused["command"], refused["attempt"]) == ("refused", None, 1)
         assert refused["problem"]
@@ -95,15 +93,14 @@ class ThoughtsTest(EventsWorld):
         assert thought["prompt_tokens"] > 0
 
     def test_secrets_do_not_enter(self):
-        self.said = [f"say connect Tom {_PASSWORD}", "wait"]
-        self.answer(f"connect Tom {_PASSWORD}")
+        self.answer(f"connect Tom {_PASSWORD}", f"say connect Tom {_PASSWORD}")
         self.char1.execute_cmd(f"say create Tom {_PASSWORD}")
         self.char1.execute_cmd(f"@password {_PASSWORD} = {_PASSWORD}2")
         self.pass_time(20)
         assert self.logged("thought")
         refused = Reply(status=400, raw=f'{{"error": "no {_KEY}"}}'.encode())
         self.fake.always("/api/generate", refused)
-        self.answer()
+        self.answer("Good evening.")
         thought = self.logged("thought")[-1]
         assert (thought["outcome"], thought["answer"], thought["model"]) == ("no answer", "", "")
         assert "no [secret]" in thought["problem"]
@@ -162,7 +159,7 @@ class ServersTest(EventsWorld):
     def test_servers_faults_and_every_kind(self):
         gateway = self.services.gateway
         self.log.emit(World(op="starts"))
-        self.answer()
+        self.answer("Good evening.")
         gateway.look()
         gateway.look()
         self.mind.compactions.compact(CompactReason.MANUAL)

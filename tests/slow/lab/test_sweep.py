@@ -10,10 +10,8 @@ import pytest
 from keepsake.errors import KeepsakeError
 from keepsake.lab.sweep import read_plan
 from keepsake.paths import REPOSITORY
-from tests.fakes.model_server import FakeModelServer
 from tests.sentences import table
 from tests.unit.lab.in_process import keepsake
-from tests.unit.lab.test_eval_answers import PROFILES, well_read
 
 DATA = REPOSITORY / "tests" / "data" / "benchmarks"
 PLAN = f"""\
@@ -65,18 +63,12 @@ def test_a_plan_that_cannot_be_used_says_why(tmp_path, text, told):
     assert found.value.cure
 
 
-def test_the_report_has_all_of_it_and_needs_nothing_beside_it(tmp_path, monkeypatch):
+def test_the_report_has_all_of_it_and_needs_nothing_beside_it(tmp_path, monkeypatch, environ):
     (tmp_path / "breaking.py").write_text(BREAKING)
     monkeypatch.syspath_prepend(str(tmp_path))
     breaks = PLAN.replace("nosuch:Class", "breaking:Breaking")
-    config = tmp_path / "vault" / "config"
-    config.mkdir(parents=True)
-    environ = {"KEEPSAKE_HOME": str(tmp_path / "home"), "KEEPSAKE_VAULT": str(tmp_path / "vault")}
-    with FakeModelServer(script=well_read) as server:
-        server.kind, server.template = "llama.cpp", "{{ messages }}"
-        (config / "llm.md").write_text(PROFILES.format(host=server.address))
-        plan = written(tmp_path / "there", breaks + "profiles: [none, answers]\njudge: answers\n")
-        ran = keepsake(environ, "sweep", plan, "--jobs", "1")
+    plan = written(tmp_path / "there", breaks + "profiles: [none, answers]\njudge: answers\n")
+    ran = keepsake(environ, "sweep", plan, "--jobs", "1")
     assert ran.returncode == 1, "some cells failed"
     assert "half of it" in ran.stderr
     assert "after a week" in ran.stdout
@@ -103,19 +95,12 @@ def test_the_report_has_all_of_it_and_needs_nothing_beside_it(tmp_path, monkeypa
     assert {row["seed"] for row in parrot} == {1, 2}
 
 
-def test_halves_of_a_plan_from_two_machines_become_one_table(tmp_path, monkeypatch):
-    config = tmp_path / "vault" / "config"
-    config.mkdir(parents=True)
-    environ = {"KEEPSAKE_HOME": str(tmp_path / "home"), "KEEPSAKE_VAULT": str(tmp_path / "vault")}
+def test_halves_of_a_plan_from_two_machines_become_one_table(tmp_path, monkeypatch, environ):
     plan = "sources: [{probes: {loads: [20]}}]\nmemories: [sliding-window]\nquestions: 30\n"
-    with FakeModelServer(script=well_read) as server:
-        server.kind, server.template = "llama.cpp", "{{ messages }}"
-        (config / "llm.md").write_text(PROFILES.format(host=server.address))
-        # A model answers on one of them: the other's columns of answers are empty.
-        for seed, more in ((1, "profiles: answers\n"), (2, "")):
-            text = f"{plan}seeds: [{seed}]\n{more}"
-            half = written(tmp_path / f"half{seed}", text)
-            assert keepsake(environ, "sweep", half, "--jobs", "1").returncode == 0
+    # A model answers on one of them: the other's columns of answers are empty.
+    for seed, more in ((1, "profiles: answers\n"), (2, "")):
+        half = written(tmp_path / f"half{seed}", f"{plan}seeds: [{seed}]\n{more}")
+        assert keepsake(environ, "sweep", half, "--jobs", "1").returncode == 0
     monkeypatch.chdir(tmp_path)
     page = (REPOSITORY / "docs" / "evaluation.md").read_text(encoding="utf-8")
     (command,) = re.findall(r"^COPY \(.*;$", page, re.M)

@@ -3,40 +3,10 @@
 import json
 import re
 
-import pytest
-
 from keepsake.paths import REPOSITORY
-from tests.fakes.model_server import FakeModelServer
-from tests.sentences import table
 from tests.unit.lab.in_process import keepsake
 
-NOT_KNOWN = "No information available"
 LOCOMO = REPOSITORY / "tests" / "data" / "benchmarks" / "locomo.json"
-PROFILES = "\n".join(table("profiles of answers"))
-KNOWN = {"parrot": "Admiral.", "Who laid the cable": "Nadia's brother Piet"}
-
-
-def well_read(prompt: str) -> str:
-    """Knows two of the answers, and of the others that it does not."""
-    asked = prompt.rpartition("Question: ")[2]
-    if "Answer to grade" in prompt:
-        return "Yes." if "Admiral" in prompt or NOT_KNOWN in prompt else "no"
-    return next((answer for words, answer in KNOWN.items() if words in asked), NOT_KNOWN)
-
-
-@pytest.fixture
-def server():
-    with FakeModelServer(script=well_read) as fake:
-        fake.kind, fake.template = "llama.cpp", "{{ messages }}"
-        yield fake
-
-
-@pytest.fixture
-def environ(tmp_path, server):
-    config = tmp_path / "vault" / "config"
-    config.mkdir(parents=True)
-    (config / "llm.md").write_text(PROFILES.format(host=server.address))
-    return {"KEEPSAKE_HOME": str(tmp_path / "home"), "KEEPSAKE_VAULT": str(tmp_path / "vault")}
 
 
 def ask(environ, *more, memory=("full-context",)):

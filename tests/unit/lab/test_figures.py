@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
 import pytest
 import yaml
-from typer.testing import CliRunner
 
-from keepsake.cli.app import app
 from keepsake.lab.benchmarks import TrialQuestion
 from keepsake.lab.evaluate import Evaluation, evaluated
 from keepsake.lab.measures import OF_RECALL, of_evidence, scores, stands_in
@@ -90,17 +87,6 @@ def test_a_whisper_is_kept_by_a_memory_that_knows_it_and_who_hears(memory, kept)
     rows = evaluated([trial], Evaluation(memory=memory, recalled=10_000))
     assert len(rows) > 3
     assert {row.get("kept") for row in rows} == kept
-
-
-def test_the_command_shows_curves_and_writes_each_question(tmp_path):
-    told = tmp_path / "probes.json"
-    line = ["eval", "probes", "--memory", "sliding-window", "--load", "30", "--kinds"]
-    result = CliRunner().invoke(app, [*line, "--json", str(told)])
-    assert result.exit_code == 0, result.output
-    assert "after a week" in result.output
-    assert "overheard" in result.output
-    (cell,) = json.loads(told.read_text())["cells"]
-    assert {row["load"] for row in cell["rows"]} == {30}
 
 
 @pytest.mark.parametrize(("fields", "answer", "worth"), table("answers and their worth"))
