@@ -11,22 +11,15 @@ from evennia.accounts.models import AccountDB
 from evennia.objects.models import ObjectDB
 from evennia.server.serversession import ServerSession
 from evennia.utils.ansi import strip_ansi
-from evennia.utils.test_resources import EvenniaTest
 
 from tests.sentences import table
-from tests.world.built_world import BuiltWorld
+from tests.world.built_world import BuiltWorld, PeopleWorld
 from typeclasses.accounts import Account
-from typeclasses.characters import Character
-from typeclasses.rooms import Room
 from world.build import find
 
 
-class TestCreate(BuiltWorld, EvenniaTest):
+class TestCreate(BuiltWorld, PeopleWorld):
     """The login screen's `create`, through Evennia's real session and command handler."""
-
-    account_typeclass = Account
-    character_typeclass = Character
-    room_typeclass = Room
 
     def setUp(self) -> None:
         super().setUp()

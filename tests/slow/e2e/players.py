@@ -8,7 +8,6 @@ import re
 import select
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from tests.slow.cli.conftest import Copy
@@ -109,17 +108,6 @@ class GameClient(Telnet):
         """The contents of all messages of that name that have come."""
         texts = [data.decode().partition(" ") for option, data in self.parts if option == self.GMCP]
         return [json.loads(data) for found, _, data in texts if found == name]
-
-
-def wait_for(path: Path, wanted: str) -> str:
-    """Wait until a file holds a pattern; returns its text."""
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        text = path.read_text(errors="replace") if path.exists() else ""
-        if re.search(wanted, text):
-            return text
-        assert time.monotonic() < deadline, f"{wanted!r} never came in {path}: {text[-2000:]}"
-        time.sleep(0.05)
 
 
 def compactions(copy: Copy) -> int:
