@@ -86,9 +86,8 @@ class Window:
                 kept = config.preserve_memories
                 # Never back: what was shown masked once stays so, and the head of the prompt.
                 self._through = max(self._through, (last - kept) // masking.STEP * masking.STEP)
-        if (
-            made_of := (window, self._through, state)
-        ) != self._made_of:  # mostly the same objects, which compare at once
+        made_of = (window, self._through, state)
+        if made_of != self._made_of:  # mostly the same objects, which compare at once
             head = tuple(memory for memory in window if memory.number <= self._through)
             if head != self._masked[0]:
                 self._masked = head, masking.mask(head, self._through, self.matters)
