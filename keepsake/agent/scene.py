@@ -35,7 +35,7 @@ from keepsake.tasks.conversation import excerpt, in_order
 from keepsake.tasks.fallback import FallbackLine, answer
 from keepsake.tasks.talk import TalkScene
 
-WRITES = frozenset({"note", "journal", "pin", "remember"})
+WRITES = frozenset({"note", "pin", "remember"})
 """Verbs whose result stands in prompts that others hear: not offered where the prompt holds what
 is for one person alone."""
 

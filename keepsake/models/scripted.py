@@ -109,7 +109,7 @@ def _idea(lines: Sequence[str], own: str, dice: Random) -> str:
             note = f"note {speaker}: {said.replace('|', '/')[:160]}"
             return dice.choice((f"recall {speaker} {topic}", note))
         return f"say {filled('answers' if '?' in said else 'acknowledged')}"
-    choices = ["wait", "wait", done, done, "look", f"journal {filled('journal')}"]
+    choices = ["wait", "wait", done, done, "look", f"remember {filled('journal')}"]
     choices += [f"say {filled('small_talk')}"] * 3 + [f"recall {who}"] if who else []
     choices += [f"go {each}" for each in _listed(lines, _EXITS)[:2]]
     choices += [f"examine {thing}"] if things else []

@@ -83,14 +83,13 @@ VERBS: tuple[Verb, ...] = (
     Verb("promise <name>: <what>", "note a promise that you give", Takes.PROMISE, True),
     Verb("kept <number>", "a promise is done", Takes.NUMBER, True),
     Verb("note <title>: <text>", "write into your private notes", Takes.ENTRY, True),
-    Verb("journal <text>", "write down what mattered today", Takes.WORDS, True),
     Verb("pin <text>", "keep a fact always before you", Takes.WORDS, True),
     Verb("unpin <number>", "let go of a pinned fact", Takes.WORDS, True),
     Verb("forget <title>", "put one of your notes away", Takes.WORDS, True),
 )
 """What an inhabitant can do."""
 
-_FORMER = ("notes", "page", "compact")
+_FORMER = ("notes", "page", "compact", "journal")
 PRIVATE = frozenset({*_FORMER, *(verb.name for verb in VERBS if verb.private)})
 """The verbs with which an agent tends its own memory, those that older archives know too."""
 

@@ -65,7 +65,7 @@ class TestReplies(PrivateWorld):
             f"{mark}note secrets {self.turn}: {read[-300:]}",
             f"{mark}pin {line[:150]}",
             f"{mark}whisper Ann = {read[:600]}",
-            f"{mark}journal {read[-250:]} importance 10",
+            f"{mark}remember {read[-250:]} importance 10",
             f"{mark}promise Ann: {line[:150]}",
             f"{mark}recall {line[:60]}",
         )

@@ -1,15 +1,11 @@
-"""Agents keep a journal: written by their own deeds, and shown; over HTTP to
-a scripted model.
-"""
+"""Agents keep a journal, which is shown to builders and in prompts."""
 
 from __future__ import annotations
 
-from keepsake.agent.surroundings import identity_of
 from keepsake.books.entries import EntryOrigin
 from tests.world.agents_world import SMALL, AgentsWorld, Building
 
 PROMISE = "Mira, I promise to bring you the blue cup on Sunday, after church."
-SECRET = "Mira, it is a secret: my brother Edwin mends nets in Ostrey."
 CHATTER = tuple(
     f"The {what} {did} once more, as {what}s do on such a long grey afternoon by the river."
     for what in ("cart", "dog", "goose", "wheel", "bench", "kettle", "door", "wind")
@@ -21,10 +17,6 @@ class JournalWorld(AgentsWorld):
     """Mira with a window of four, and Tom who talks."""
 
     COMPACTION = f"{SMALL}**preserve_memories**: 4\n"
-
-    def setUp(self):
-        super().setUp()
-        self.heard = self.hears(self.char1)
 
     @property
     def journal(self):
@@ -38,22 +30,6 @@ class JournalWorld(AgentsWorld):
 
 
 class TestWriting(JournalWorld):
-    """The verb `journal`."""
-
-    def test_what_the_agent_writes_rests_on_what_it_heard_and_is_no_event(self):
-        self.asks(SECRET, "journal Tom's brother Edwin mends nets in Ostrey")
-        [entry] = self.journal.entries()
-        assert entry.text.startswith("Tom said: ")
-        assert "my brother Edwin mends nets in Ostrey" in entry.text
-        assert entry.importance == 5, "as much as what was heard"
-        assert entry.origin is EntryOrigin.TOLD
-        assert entry.memories == (self.number_of("Edwin"),)
-        assert entry.who == (identity_of(self.char1),)
-        window = self.mind.memory.context().window
-        results = [m.text for m in window if m.kind == "result"]
-        assert results[-1].startswith("Written into your journal: Tom said: ")
-        assert not any("journal" in line for line in self.heard)
-
     def test_an_entry_that_an_earlier_version_made_of_a_whisper_stands_in_no_prompt(self):
         self.mira.db.paused = True
         self.char1.execute_cmd("whisper mira = The brass key lies below the third stone.")
@@ -71,8 +47,9 @@ class TestBuilders(Building, JournalWorld):
 
     def test_entries_with_what_they_rest_on_by_day_by_words_and_edited_by_hand(self):
         self.says(PROMISE, *CHATTER)
-        self.mind.keeper.write_entry("Tom said that he has my blue cup.")
-        self.mind.keeper.write_entry("There are people who come from Ostrey.")
+        facts = {"importance": 5, "now": self.services.clock.now()}
+        cup = {"memories": [self.number_of("blue cup")], "origin": EntryOrigin.TOLD}
+        self.journal.write("Tom said that he has my blue cup.", **facts, **cup)
         shown = self.type("@journal mir")
         assert "Mira's journal, 1 of 1 file" in shown
         assert "blue cup" in shown

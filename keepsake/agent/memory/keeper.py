@@ -1,4 +1,4 @@
-"""What an agent does with its own memory: notes, journal, promises, searches, pins.
+"""What an agent does with its own memory: notes, promises, searches, pins.
 
 These are tool calls. Nothing of them passes through the game's commands or its rooms:
 the act and its result go into the agent's own memory, and nowhere else.
@@ -6,7 +6,7 @@ the act and its result go into the agent's own memory, and nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 from twisted.internet.defer import Deferred
@@ -21,23 +21,17 @@ from keepsake.agent.memory.recaller import Recaller
 from keepsake.agent.memory.related import SearchResult
 from keepsake.agent.runtime import Runtime
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.books.entries import EntryOrigin, JournalEntry
 from keepsake.books.kept_lines import PINNED_LIMIT, Commitment, CommitmentKind
 from keepsake.books.persona import attribute_quote
 from keepsake.errors import KeepsakeError
-from keepsake.language.heard import heard
-from keepsake.language.perception import shorten, telling
+from keepsake.language.perception import shorten
 from keepsake.prompt import script
-from keepsake.prompt.script import about_memory
 from keepsake.prompt.verbs import PRIVATE, Command
 from keepsake.recall.documents import Hit
 
 _MOST_WORDS_OF_A_NAME = 3
 TOOL_SECONDS = 10.0
 """How long a tool call may take."""
-RESTS_ON, _WRITTEN = 3, 4
-"""The most memories that an entry of the agent's own hand rests on, and how much it matters at
-least."""
 
 
 class MemoryTools:
@@ -94,10 +88,6 @@ class MemoryTools:
         how = script.ADDED if note.created != note.updated else script.KEPT
         return f"{how}{note.title!r}"
 
-    def _journal(self, command: Command, _place: str) -> str:
-        entry = self.write_entry(command.argument)
-        return f"{script.WRITTEN_DOWN}{entry.text} (importance {entry.importance})"
-
     def _forget(self, command: Command, _place: str) -> str:
         return f"{script.PUT_AWAY}{self.books.notes.forget(command.argument).stem!r} away"
 
@@ -148,28 +138,6 @@ class MemoryTools:
         self.books.commitments.close(lambda each: each == promise, by="agent")
         return f"{script.PROMISE_KEPT}{promise.line}"
 
-    def write_entry(self, text: str) -> JournalEntry:
-        """Keep what the agent wants to remember in its journal.
-
-        It matters as much as what it rests on, and at least somewhat, since the agent writes it.
-
-        Raises:
-            NoteRefused: It is empty or too long.
-        """
-        memory, journal = self.memory, self.books.journal
-        line = attribute_quote(text, memory.lately())
-        about = _about(line, memory.memory.context().window)
-        # What rests on no other memory rests on the act of writing itself.
-        here = [memory.memory.archive.last_number]
-        return journal.write(
-            line,
-            importance=max([_WRITTEN, *map(self.books.importance_of, about)]),
-            origin=_origin(about),
-            memories=[memory.number for memory in about] or here,
-            who=[memory.source_id for memory in about if memory.source_id],
-            now=self._services.clock.now(),
-        )
-
     # -- what of it is in the prompt
 
     def recalled(self, found: SearchResult | None) -> tuple[Hit, ...]:
@@ -182,24 +150,3 @@ class MemoryTools:
             config = replace(config, summaries=0)
         shown = replace(context, window=context.window[-self._services.shown_lines :])
         return related.related(found, shown, config)
-
-
-def _about(line: str, window: Sequence[Memory]) -> list[Memory]:
-    """The memories in the window that a journal entry is about, oldest first."""
-    wanted = telling(line)
-    scored = []
-    for memory in window:
-        if memory.kind is MemoryKind.ACT or about_memory(memory):
-            continue
-        shared = len(wanted & telling(f"{memory.source} {memory.text}"))
-        if shared >= 2 and shared * 2 >= len(wanted):
-            scored.append((shared, memory.number, memory))
-    best = sorted(scored, key=lambda each: each[:2])[-RESTS_ON:]
-    return sorted((memory for _, _, memory in best), key=lambda memory: memory.number)
-
-
-def _origin(about: Sequence[Memory]) -> EntryOrigin:
-    """The source of a journal entry: told, seen or inferred."""
-    if not about:
-        return EntryOrigin.INFERRED
-    return EntryOrigin.TOLD if any(map(heard, about)) else EntryOrigin.SEEN
