@@ -51,10 +51,9 @@ def simulate(
     The village is a MUD: this needs a clone of the project after `make install`.
     """
     if resume:
-        for option in context.params:  # a simulation keeps the options that it was made with
+        for option in {*context.params} - {"resume", "hours"}:  # a simulation keeps its others
             source = context.get_parameter_source(option)
-            given = source is not None and source.name == "COMMANDLINE"
-            if given and option not in ("resume", "hours"):
+            if source is not None and source.name == "COMMANDLINE":
                 told = f"--resume does not take another {option}: a simulation keeps its own"
                 raise KeepsakeError(told, "Leave it out; only --hours can be changed")
         lab = resumed(places(), resume, hours)

@@ -11,7 +11,7 @@ from keepsake.errors import ConfigError, KeepsakeError
 from keepsake.markdown_config import FileSettings, parse, settings_of, with_settings
 from keepsake.memory.config import CompactionConfig
 from keepsake.models.profiles import OLLAMA, OPENAI, SCRIPTED, load
-from keepsake.paths import SHIPPED_CONFIG, Places
+from keepsake.paths import Places
 
 AGENT, OWN = "agent", "vault"
 """The profile that agents think by; as a model: whatever ``llm.md`` names."""
@@ -29,7 +29,7 @@ _FILES: Mapping[str, type[FileSettings]] = {
 def write_config(
     places: Places, target: Path, model: str, seed: int, settings: Mapping[str, str]
 ) -> None:
-    """Copy the world's configuration, and change it as a simulation's plan says.
+    """Copy the world's configuration over the shipped one, and change it as a plan says.
 
     Recall goes by words alone: when vectors are there depends on the machine. Files of models are
     the world's own.
@@ -37,9 +37,8 @@ def write_config(
     Raises:
         KeepsakeError: There is no such model, or the configuration cannot be used.
     """
-    for folder in (SHIPPED_CONFIG, places.config):
-        if folder.is_dir():
-            shutil.copytree(folder, target, dirs_exist_ok=True)
+    if places.config.is_dir():
+        shutil.copytree(places.config, target, dirs_exist_ok=True)
     profiles = target / "llm.md"
     if entries := _model_entries(model, seed):
         _write(profiles, AGENT, dict.fromkeys(_KEYS, "") | entries)

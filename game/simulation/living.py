@@ -183,15 +183,13 @@ class SimulatedLife:
 
     def _check(self) -> None:
         """Go on, unless the model has not answered for long, or the disk takes nothing."""
-        told = cure = ""
+        then = f"then go on: {self._lab.resume}"
         if self._failures >= MOST_FAILURES:
             told = f"The model has not answered {MOST_FAILURES} thoughts in a row: {self._failure}"
-            cure = "Start its server"
-        elif self._log.problem:
-            told = f"The event log could not be written ({self._log.problem})"
-            cure = "Free some disk space or mend the permissions"
-        if told:
-            raise KeepsakeError(told, f"{cure}, then go on: {self._lab.resume}")
+            raise KeepsakeError(told, f"Start its server, {then}")
+        if problem := self._log.problem:
+            told = f"The event log could not be written ({problem})"
+            raise KeepsakeError(told, f"Free some disk space or mend the permissions, {then}")
 
 
 def _clock(seconds: float) -> str:

@@ -25,7 +25,7 @@ from keepsake.cli.simulate import FOLDER, folder_of, places_in
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.events.files import Filter, last, time_of
 from keepsake.models.profiles import SCRIPTED
-from keepsake.paths import DATABASE_URL, REPOSITORY, Places, Ports
+from keepsake.paths import DATABASE_URL, REPOSITORY, Places, Ports, prepare
 
 HOUR = 3600.0
 BEGINS = datetime(2026, 5, 4, 8, tzinfo=UTC)
@@ -155,8 +155,7 @@ def create(places: Places, plan: SimulationPlan) -> Lab:
         ExitStack() as failed,
     ):
         failed.callback(shutil.rmtree, lab.folder, ignore_errors=True)
-        lab.places.logs.mkdir(parents=True)
-        lab.places.vault.mkdir()
+        prepare(lab.places)
         write_config(places, lab.places.config, plan.model, plan.seed, plan.settings)
         lab.write_plan(plan.model_copy(update={"name": name}))
         failed.pop_all()

@@ -79,11 +79,17 @@ def _said(rng: Random, facts: list[tuple[str, str]], number: int) -> Iterator[st
 def make_visitors(how_many: int, start: Any) -> None:
     """Make the accounts and characters of the visitors; they are nowhere until they come."""
     for name in NAMES[:how_many]:
-        email = f"{name.casefold()}@example.org"
-        account = create.create_account(name, email, secrets.token_urlsafe(16), typeclass=Account)
-        character = create.create_object(Character, key=name, location=None, home=start)
-        character.locks.add(f"puppet:pid({account.id})")
-        account.characters.add(character)
+        make_player(name, start)
+
+
+def make_player(name: str, home: Any) -> tuple[Account, Character]:
+    """An account with a character, who is nowhere."""
+    email = f"{name.casefold()}@example.org"
+    account = create.create_account(name, email, secrets.token_urlsafe(16), typeclass=Account)
+    character = create.create_object(Character, key=name, location=None, home=home)
+    character.locks.add(f"puppet:pid({account.id})")
+    account.characters.add(character)
+    return account, character
 
 
 class Visitor:

@@ -41,7 +41,6 @@ def main() -> None:
     signal.signal(signal.SIGINT, end)
     signal.signal(signal.SIGTERM, end)
     try:
-        lab.places.agents.mkdir(exist_ok=True)
         with vault_lock.take(lab.places, patience=0):  # or another run, or the game, is at work
             sys.exit(0 if _play(lab, say, stop) else 1)
     except KeepsakeError as error:

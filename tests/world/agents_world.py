@@ -26,7 +26,7 @@ from evennia.utils import create
 from evennia.utils.ansi import strip_ansi
 from twisted.internet.task import Clock
 
-from game.simulation.visits import connected
+from game.simulation.visits import connected, make_player
 from keepsake.agent import runtime
 from keepsake.agent.mind import Mind
 from keepsake.contrib.evennia.creation import create_agent
@@ -38,9 +38,7 @@ from keepsake.paths import REPOSITORY, Places, Ports
 from keepsake.ports import FixedClock
 from tests.fakes.model_server import FakeModelServer, Reply, llm_page
 from tests.world.built_world import PeopleWorld
-from typeclasses.accounts import Account
 from typeclasses.agents import Agent
-from typeclasses.characters import Character
 from typeclasses.exits import Exit
 from typeclasses.rooms import Room
 from world import days
@@ -278,10 +276,8 @@ class AgentsWorld(PeopleWorld):
 
     def guest(self, number: int, name: str) -> Any:
         """One more player in the inn, with an account and a session of that number."""
-        account = create.create_account(name, "", "long-password-12", typeclass=Account)
-        made = create.create_object(Character, key=name, location=self.room1, home=self.room1)
-        made.locks.add(f"puppet:pid({account.id})")
-        account.characters.add(made)
+        account, made = make_player(name, self.room1)
+        made.location = self.room1
         account.puppet_object(connected(account, number), made)
         self.addCleanup(evennia.SESSION_HANDLER.pop, number, None)
         return made
