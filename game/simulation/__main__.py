@@ -58,17 +58,9 @@ def simulate(
                 raise KeepsakeError(told, "Leave it out; only --hours can be changed")
         lab = resumed(places(), resume, hours)
     else:
-        length, chosen = 24.0 if hours is None else hours, settings_from(settings or ())
-        plan = SimulationPlan(
-            name=name,
-            agents=agents,
-            hours=length,
-            seed=seed,
-            model=model,
-            visitors=visitors,
-            settings=chosen,
-        )
-        lab = create(places(), plan)
+        length = 24.0 if hours is None else hours  # the others are named as the fields of a plan
+        given = {"hours": length, "settings": settings_from(settings or ())}
+        lab = create(places(), SimulationPlan(**context.params | given))
     os.chdir(REPOSITORY)
     os.execve(sys.executable, [sys.executable, "-m", WORKER, str(lab.folder)], lab.environ())
 
