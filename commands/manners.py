@@ -12,14 +12,7 @@ from commands.base import PlayerCommand, player_named, whereabouts
 from keepsake.contrib.evennia.audit import REPORTS, keep
 from keepsake.contrib.evennia.creation import tell_builders
 from keepsake.contrib.evennia.forgetting import forget_everywhere
-from keepsake.contrib.evennia.wording import (
-    CannotDo,
-    counted,
-    harmless,
-    listed,
-    quoted,
-    spoken,
-)
+from keepsake.contrib.evennia.wording import CannotDo, counted, harmless, listed, quoted, spoken
 from keepsake.language.perception import one_line
 from typeclasses.accounts import Account
 from world.deed.effects import forget_player

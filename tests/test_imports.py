@@ -28,10 +28,7 @@ PURE = (
 """The parts of the library that know no framework and no client."""
 
 _PURE = [f"keepsake.{part}" for part in PURE]
-_BELOW_WORLD = [
-    *_PURE,
-    *(f"keepsake.{part}" for part in ("agent", "models", "paths", "recall")),
-]
+_BELOW_WORLD = [*_PURE, *(f"keepsake.{part}" for part in ("agent", "models", "paths", "recall"))]
 
 RULES = {
     # The longest prefix of a module's name counts: what it may import of ours.
@@ -43,12 +40,12 @@ RULES = {
     "keepsake.agent": _BELOW_WORLD,
     # No agent: evaluations run without Twisted.
     "keepsake.lab": [
-        *(*_PURE, "keepsake.models", "keepsake.paths", "keepsake.recall", "keepsake.lab"),
+        *(*_PURE, "keepsake.models", "keepsake.paths", "keepsake.recall", "keepsake.lab")
     ],
     "keepsake.cli": ["keepsake"],
     "keepsake.database": ["keepsake.errors", "keepsake.paths"],
     "keepsake.vault_lock": [
-        *("keepsake.errors", "keepsake.json_lines", "keepsake.paths", "keepsake.database"),
+        *("keepsake.errors", "keepsake.json_lines", "keepsake.paths", "keepsake.database")
     ],
     "keepsake.__main__": ["keepsake.cli"],
     "keepsake": [],
@@ -56,7 +53,7 @@ RULES = {
     "keepsake.contrib.otel": _BELOW_WORLD,
     # Starts all that there is of Keepsake in a game.
     "keepsake.contrib.evennia.lifecycle": [
-        *(*_BELOW_WORLD, "keepsake.contrib", "keepsake.web", "keepsake.vault_lock"),
+        *(*_BELOW_WORLD, "keepsake.contrib", "keepsake.web", "keepsake.vault_lock")
     ],
     "keepsake.web": [*_BELOW_WORLD, "keepsake.contrib", "keepsake.web"],
     "typeclasses": [*_BELOW_WORLD, "keepsake.contrib", "typeclasses", "world"],

@@ -57,11 +57,7 @@ class ListBook[T]:
     """
 
     def __init__(
-        self,
-        path: Path,
-        owner: Owner,
-        read: Callable[[str], T | None],
-        write: Callable[[T], str],
+        self, path: Path, owner: Owner, read: Callable[[str], T | None], write: Callable[[T], str]
     ) -> None:
         self.path, self._read, self._written = path, read, write
         self._store = RecordStore[tuple[T, ...]](lambda _, source, __: self._items(source), owner)

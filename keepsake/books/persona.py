@@ -12,14 +12,7 @@ from collections.abc import Iterable
 
 from keepsake.archive.records import Memory
 from keepsake.language.heard import Utterance, heard
-from keepsake.language.perception import (
-    COMMON_WORDS,
-    for_prompt,
-    sentences,
-    shorten,
-    stem,
-    words,
-)
+from keepsake.language.perception import COMMON_WORDS, for_prompt, sentences, shorten, stem, words
 
 MOSTLY = 0.75
 """The share of its telling words from which a line counts as somebody's."""

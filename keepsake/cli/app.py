@@ -83,8 +83,7 @@ def _village(operation: str) -> Places:
 @app.command()
 def start(
     foreground: Annotated[
-        bool,
-        typer.Option("--foreground", help="Run until the world ends; exit code 1 if it died."),
+        bool, typer.Option("--foreground", help="Run until the world ends; exit code 1 if it died.")
     ] = False,
     model: Annotated[
         str,

@@ -81,8 +81,7 @@ def evaluate(
         bool, typer.Option("--kinds", help="Of probes: show each kind of question, too.")
     ] = False,
     json_file: Annotated[
-        Path | None,
-        typer.Option("--json", help="Write figures and answers into this file."),
+        Path | None, typer.Option("--json", help="Write figures and answers into this file.")
     ] = None,
 ) -> None:
     """Ask memories the questions of lives: what they find, and what a model answers from it."""

@@ -16,14 +16,7 @@ from typing import Any
 
 from keepsake.archive.history import PastCompaction, compactions, summaries_at
 from keepsake.archive.log import Archive
-from keepsake.archive.records import (
-    COURTESY,
-    HEARSAY,
-    SCENE,
-    Memory,
-    MemoryKind,
-    memories_in,
-)
+from keepsake.archive.records import COURTESY, HEARSAY, SCENE, Memory, MemoryKind, memories_in
 from keepsake.archive.tiers import SummaryState
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.events.files import newest_first
@@ -191,10 +184,7 @@ def _event[T](kind: type[T], record: Record) -> T:
 
 
 def _shown(
-    found: Sequence[Recalled],
-    archive: Archive,
-    past: Sequence[PastCompaction],
-    prompt: str | None,
+    found: Sequence[Recalled], archive: Archive, past: Sequence[PastCompaction], prompt: str | None
 ) -> Iterator[PromptSource]:
     for each in found:
         text, title = "", each.title

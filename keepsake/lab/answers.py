@@ -22,14 +22,7 @@ from keepsake.models.embedded import Embedded
 from keepsake.models.gateway import build
 from keepsake.models.model import Model
 from keepsake.models.openai import OpenAIModel
-from keepsake.models.profiles import (
-    CHAT,
-    EMBEDDED,
-    LLAMA_CPP,
-    NO_MODEL,
-    SCRIPTED,
-    ModelProfile,
-)
+from keepsake.models.profiles import CHAT, EMBEDDED, LLAMA_CPP, NO_MODEL, SCRIPTED, ModelProfile
 from keepsake.paths import SHIPPED_CONFIG, Places
 from keepsake.ports import ChatMessage, Generation, GenerationRequest
 

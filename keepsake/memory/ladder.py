@@ -162,11 +162,7 @@ class Ladder:
     # -- what the rungs are made of
 
     def _source(
-        self,
-        tier: Tier,
-        memories: tuple[Memory, ...],
-        older: tuple[str, ...] = (),
-        limit: int = 0,
+        self, tier: Tier, memories: tuple[Memory, ...], older: tuple[str, ...] = (), limit: int = 0
     ) -> SummarySource:
         return SummarySource(
             tier=tier,

@@ -166,11 +166,7 @@ def _near(
 
 
 def _by_signs(
-    question: RecallQuery,
-    documents: Sequence[Document],
-    now: datetime,
-    *,
-    scene: bool,
+    question: RecallQuery, documents: Sequence[Document], now: datetime, *, scene: bool
 ) -> list[float]:
     """What people and times that the question names speak for each, its length and age."""
     people, times = dict.fromkeys(question.names, _SPEAKER), question.times

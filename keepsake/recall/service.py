@@ -43,11 +43,7 @@ class IndexService:
     """
 
     def __init__(
-        self,
-        places: Places,
-        chroma: str,
-        embedder: Embedder,
-        log: Callable[[str], None],
+        self, places: Places, chroma: str, embedder: Embedder, log: Callable[[str], None]
     ) -> None:
         self._places, self._embedder, self._log = places, embedder, log
         self.server = ChromaServer(places) if chroma == CHILD else None

@@ -14,14 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from keepsake.language.perception import SENTENCE_GAP
-from keepsake.memory.summary_text import (
-    ANSWERED,
-    WIDE,
-    SummarySource,
-    numbered,
-    plain,
-    summarize,
-)
+from keepsake.memory.summary_text import ANSWERED, WIDE, SummarySource, numbered, plain, summarize
 from keepsake.ports import ChatMessage, GenerationRequest, TargetModel
 from keepsake.tasks.answer import bare, recites
 from keepsake.tasks.task import AnswerRefused, Prompts

@@ -144,10 +144,7 @@ def prompt(request: HttpRequest, number: int, seq: Number = None) -> PromptView:
 
 @api.get(f"{ONE}/book", response=_answers(list[PageView]))
 def book(
-    request: HttpRequest,
-    number: int,
-    of: BookName,
-    limit: QueryEx[int, P(ge=1, le=_LARGEST)] = 30,
+    request: HttpRequest, number: int, of: BookName, limit: QueryEx[int, P(ge=1, le=_LARGEST)] = 30
 ) -> list[PageView]:
     """What it keeps beside its memories, newest first; ``kept`` is always in its prompts."""
     folder = world.mind_of_agent(number).memory.folder

@@ -79,10 +79,7 @@ def _keep_connections() -> None:
 @contextmanager
 def database() -> Iterator[None]:
     """Evennia's tables, empty."""
-    from django.test.utils import (  # noqa: PLC0415 - needs the settings
-        setup_test_environment,
-        teardown_test_environment,
-    )
+    from django.test.utils import setup_test_environment, teardown_test_environment  # noqa: PLC0415 - needs the settings
 
     setup_test_environment()
     with _tables():

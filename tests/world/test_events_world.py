@@ -44,10 +44,7 @@ class EventsWorld(LoggedWorld):
 
     def make_gateway(self, places: Places) -> Gateway:
         return Gateway(
-            Profiles(places.config / "llm.md"),
-            places,
-            self.posted.put,
-            changed=self.log.emit,
+            Profiles(places.config / "llm.md"), places, self.posted.put, changed=self.log.emit
         )
 
     def logged(self, kind: str = "", agent: str = "Mira") -> list[dict[str, Any]]:

@@ -123,9 +123,4 @@ def _index_status() -> dict[str, Any]:
     return {"agents": [asdict(each) for each in indexes.status().values()] if indexes else []}
 
 
-_OPERATIONS = {
-    "ready": _ready,
-    "reload": _reload,
-    "stop": _stop,
-    "index_status": _index_status,
-}
+_OPERATIONS = {"ready": _ready, "reload": _reload, "stop": _stop, "index_status": _index_status}

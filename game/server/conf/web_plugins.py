@@ -21,10 +21,7 @@ def at_webserver_root_creation(web_root: Any) -> Any:
 
 def at_webproxy_root_creation(web_root: Any) -> Any:
     """The Portal's web root was made: have it pass things on well."""
-    from evennia.server.webserver import (  # noqa: PLC0415 - heavy
-        EvenniaReverseProxyResource,
-        Website,
-    )
+    from evennia.server.webserver import EvenniaReverseProxyResource, Website  # noqa: PLC0415 - heavy
     from twisted.web.http import HTTPChannel  # noqa: PLC0415 - on the same
     from twisted.web.pages import errorPage  # noqa: PLC0415 - the same
 

@@ -186,7 +186,7 @@ def test_django_gets_all_that_the_address_says():
     address = "postgresql://anneke:hush@db.example:6432/world?sslmode=require"
     given = database_settings(places({DATABASE_URL: address}))
     assert [given[key] for key in ("USER", "PASSWORD", "HOST", "PORT", "NAME")] == [
-        *("anneke", "hush", "db.example", "6432", "world"),
+        *("anneke", "hush", "db.example", "6432", "world")
     ]
     assert given["OPTIONS"]["sslmode"] == "require"
     assert shown(places({DATABASE_URL: address})) == "postgresql://db.example:6432/world"

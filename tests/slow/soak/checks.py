@@ -35,13 +35,7 @@ type Heard = dict[str, dict[str, list[Memory]]]
 def problems(here: Places, said: Sequence[SaidLine]) -> list[str]:
     """All that is not as it must be."""
     heard, found = archives(here)
-    return [
-        *found,
-        *_lines(said, heard),
-        *_order(said, heard),
-        *_stores(here),
-        *_tracebacks(here),
-    ]
+    return [*found, *_lines(said, heard), *_order(said, heard), *_stores(here), *_tracebacks(here)]
 
 
 def archives(here: Places) -> tuple[Heard, list[str]]:

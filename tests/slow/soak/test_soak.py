@@ -74,11 +74,7 @@ def test_a_world_outlives_kills_and_a_faulty_model(tmp_path, tables):
     with (
         FakeModelServer() as fake,
         running(
-            tmp_path,
-            tables,
-            llm=WITH_RULES,
-            changes=CHANGES,
-            OLLAMA_HOST=fake.address,
+            tmp_path, tables, llm=WITH_RULES, changes=CHANGES, OLLAMA_HOST=fake.address
         ) as copy,
     ):
         fake.models = ["comma"]

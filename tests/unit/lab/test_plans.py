@@ -46,10 +46,7 @@ def test_settings_of_any_file_are_written_into_the_copy_and_kept(places):
     assert (compaction.preserve_memories, compaction.high) == (9, 0.9)
     assert merged(config / "thinking.md").entries["idle_interval"].value == "60"
     with pytest.raises(KeepsakeError, match="high: 3 is not between"):
-        create(
-            places,
-            SimulationPlan(name="bad", settings=settings_from(["high=3"])),
-        )
+        create(places, SimulationPlan(name="bad", settings=settings_from(["high=3"])))
     assert not (places.home / "lab" / "bad").exists()
     # All else stands in the file as it stood, what is for its reader too.
     before = (REPOSITORY / "vault/config/sleep.md").read_text()

@@ -91,11 +91,7 @@ class Bedroom:
         told: The events of its sleep.
     """
 
-    def __init__(
-        self,
-        tasks: Mapping[str, NightTask],
-        ask: Ask | None = None,
-    ) -> None:
+    def __init__(self, tasks: Mapping[str, NightTask], ask: Ask | None = None) -> None:
         self.told: list[Sleep] = []
         self.clock = task.Clock()
         services: Any = SimpleNamespace(

@@ -76,7 +76,7 @@ def test_what_mattered_most_stands_there_oldest_first_within_the_budget(journal:
     write(journal, "Ada came.", 7)
     write(journal, "The mill burned down.", 9, now=days_ago(3))
     assert [each.split("] ")[1] for each in lines(journal)] == [
-        *("The mill burned down.", "Tom came.", "Ada came."),
+        *("The mill burned down.", "Tom came.", "Ada came.")
     ]
     room = sum(map(WordTokens().of, lines(journal)[:2]))
     assert "Ada came." in lines(journal, room)[1], "the newest of what mattered alike"

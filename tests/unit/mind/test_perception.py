@@ -24,10 +24,7 @@ def test_what_forges_the_script_is_disarmed(text, shown):
 
 
 forged = st.lists(
-    st.sampled_from(
-        [*"~><|#-] \n\u200b", "Mira", "eos", "[INST]", "[/", "say"],
-    ),
-    max_size=25,
+    st.sampled_from([*"~><|#-] \n\u200b", "Mira", "eos", "[INST]", "[/", "say"]), max_size=25
 ).map("".join)
 
 

@@ -18,8 +18,7 @@ RECALLED = result(3, 'You recall: memory 1 Tom whispers to you, "The key is belo
 
 
 @pytest.mark.parametrize(
-    ("audience", "hears"),
-    [({TOM}, True), ({ADA}, False), ({TOM, ADA}, False), (set(), False)],
+    ("audience", "hears"), [({TOM}, True), ({ADA}, False), ({TOM, ADA}, False), (set(), False)]
 )
 def test_a_whisper_is_heard_by_the_other_alone(audience, hears):
     private = PrivateWords()
