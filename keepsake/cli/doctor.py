@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -223,6 +223,9 @@ def servers(here: Places, wrong: Wrong) -> str:
         for profile in profiles.current.values()
         if profile.provider != NO_MODEL
     }
+    with suppress(KeepsakeError):  # no world runs here
+        for shortage in processes.ask(here, "shortages"):
+            wrong(*shortage.split(". ", 1))
     for (provider, _, _), profile in asked.items():
         if provider == EMBEDDED:
             require_embedded()

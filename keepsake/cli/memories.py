@@ -18,26 +18,7 @@ from keepsake.errors import KeepsakeError, refusing
 from keepsake.lab.answers import PROMPTS, agreement
 from keepsake.lab.conformance import checked
 from keepsake.lab.evaluate import Row, limited
-from keepsake.lab.measures import (
-    ABSTAINS,
-    ALL_HIT,
-    EXACT,
-    F1,
-    IN_CONTEXT,
-    IN_REACH,
-    JUDGED,
-    KEPT,
-    MEASURES,
-    MRR,
-    NAMES,
-    NDCG,
-    RECALL,
-    RIGHT,
-    SESSION_ALL,
-    SESSION_ANY,
-    TOLD,
-    WITHIN,
-)
+from keepsake.lab.measures import ANSWERS, JUDGED, MEASURES, NAMES, PROBED, RETRIEVAL
 from keepsake.lab.report import (
     HOURS,
     MeasuredKind,
@@ -61,22 +42,6 @@ from keepsake.memory import protocol
 from keepsake.models.embedders import named_embedder
 from keepsake.paths import places
 
-_FOUND = (RECALL[5], RECALL[10], RECALL[20], ALL_HIT[10], MRR, NDCG, SESSION_ANY, SESSION_ALL)
-RETRIEVAL = (*_FOUND, WITHIN[500], WITHIN[2000], "memory_tokens", "memory_seconds")
-_SPENT = ("prompt_tokens", "memory_seconds", "answer_seconds", "dollars")
-ANSWERS = (F1, EXACT, RIGHT, JUDGED, ABSTAINS, IN_REACH, *_SPENT)
-PROBED = (
-    IN_CONTEXT,
-    IN_REACH,
-    TOLD,
-    WITHIN[1000],
-    ALL_HIT[10],
-    RIGHT,
-    ABSTAINS,
-    KEPT,
-    "memory_tokens",
-    "memory_seconds",
-)
 MOST_LOAD, PROBES = 10_000, "probes"
 
 type Names = Sequence[str] | None

@@ -56,6 +56,13 @@ COSTS: Mapping[str, str] = {
     "dollars": "$ an answer",
 }
 NAMES = {**MEASURES, **COSTS}
+_FOUND = (RECALL[5], RECALL[10], RECALL[20], ALL_HIT[10], MRR, NDCG, SESSION_ANY, SESSION_ALL)
+RETRIEVAL = (*_FOUND, WITHIN[500], WITHIN[2000], "memory_tokens", "memory_seconds")
+_SPENT = ("prompt_tokens", "memory_seconds", "answer_seconds", "dollars")
+ANSWERS = (F1, EXACT, RIGHT, JUDGED, ABSTAINS, IN_REACH, *_SPENT)
+_KNOWN = (IN_CONTEXT, IN_REACH, TOLD, WITHIN[1000], ALL_HIT[10], RIGHT, ABSTAINS, KEPT)
+PROBED = (*_KNOWN, "memory_tokens", "memory_seconds")
+"""What tables show of memories alone, of answers, and of probes."""
 _LISTED = LOCOMO[1]
 """The kind of questions whose answers are lists."""
 SAYS_UNKNOWN = re.compile(

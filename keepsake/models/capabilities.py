@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, takewhile
 
 from keepsake.errors import ModelBusy, ModelError, ModelUnavailable, PromptTooLong
 from keepsake.models.profiles import CHAT
 from keepsake.ports import ASSISTANT, SYSTEM, USER, ChatMessage, GenerationRequest
-from keepsake.prompt.tokens import Heuristic
+from keepsake.prompt.tokens import Heuristic, estimate_tokens
 
 ROLES, TOOLS = "roles", "tools"
 """Parts of a request that a model may refuse: several messages of one role in a row or a system
 message, and tools."""
 _LEAST_ROOM = 192
+WHOLE, _LEAST_CUT = 0.7, 512
+"""The share of our count below which a server's own is of a part of the prompt; the fewest tokens
+that a context has: a lower count is of what was not cached."""
 _NEW_TOKENS, _WEIGHT = 128, 0.3
 """Tokens that an evaluation must have had to tell how fast it is; how much one tells."""
 _NOBODY_SPOKE = "…"
@@ -53,6 +56,7 @@ class Capabilities:
     refused: frozenset[str] = frozenset()  # parts of a request that it does not take
     room: int = 0  # tokens of a prompt, after one was too long; 0 if none was
     rate: float = 0.0  # tokens of a prompt that it evaluates in a second; 0 while not known
+    evaluates: int = 0  # tokens at most, as its count of a longer prompt says; 0 if it had all
 
     def after(self, error: ModelError, request: GenerationRequest) -> Capabilities:
         """With what an error shows of how that request must be sent; the same if nothing."""
@@ -74,6 +78,24 @@ class Capabilities:
             return self
         seen = tokens / seconds
         return replace(self, rate=self.rate + _WEIGHT * (seen - self.rate) if self.rate else seen)
+
+    def counted(self, text: str, before: str, tokens: int) -> Capabilities:
+        """With what the server's count of a prompt's tokens shows of how many it evaluates.
+
+        Args:
+            text: The prompt.
+            before: The one before it of the same agent, which may be cached and not counted.
+            tokens: The server's count.
+        """
+        if tokens <= 1.1 * self.evaluates:
+            return self
+        pairs = takewhile(lambda pair: pair[0] == pair[1], zip(text, before, strict=False))
+        parts = text, text[sum(1 for _ in pairs) :]
+        least, fresh = (min(Heuristic().of(each), estimate_tokens(each)) for each in parts)
+        # More than the fresh part by far: the cached part is counted, and still some is missing.
+        cut = _LEAST_CUT <= tokens < WHOLE * least
+        cut = cut and (tokens < WHOLE * fresh or tokens > 2 * fresh + _LEAST_CUT)
+        return replace(self, evaluates=tokens if cut else 0)
 
 
 def size_of(request: GenerationRequest) -> int:

@@ -25,12 +25,13 @@ from keepsake.errors import (
     ModelUnavailable,
 )
 from keepsake.language.perception import LAST_COMMA
-from keepsake.models.capabilities import ROLES, TOOLS, Capabilities, alternating, size_of
+from keepsake.models.capabilities import ROLES, TOOLS, WHOLE, Capabilities, alternating, size_of
 from keepsake.models.http import ServerWords, named_errors
 from keepsake.models.profiles import AUTO, CHAT, OLLAMA, YES, ModelProfile
 from keepsake.models.scripted import ScriptedModel
 from keepsake.models.thoughts import AnswerText
 from keepsake.ports import Generation, GenerationRequest, Tool, ToolCall
+from keepsake.prompt.tokens import CHARACTERS_PER_TOKEN
 
 log = logging.getLogger("keepsake.models")
 
@@ -60,7 +61,6 @@ class SentAnswer:
     completion_tokens: int = 0
     evaluation_seconds: float = 0.0
     model: str = ""
-    context: int = 0  # tokens that the loaded model looks at; 0 where it does not say
     calls: dict[int, dict[str, Any]] = field(default_factory=dict)  # of tools: name and arguments
 
 
@@ -100,14 +100,15 @@ class ServerModel(ABC):
         self.down: ModelError | None = None
         self.family = ""
         self._ready, self._learning = ready, threading.Lock()
-        self._asked = set[str]()  # of whose prompts the server may have a part in its cache
+        self._asked: dict[str | None, str] = {}  # the last prompt of each agent
 
     def suited(self) -> ModelProfile:
         """The profile as prompts are made for it, as far as its model is known."""
         takes = self.capabilities
         contexts = filter(None, (self.profile.context_tokens, takes.context))
         found = self.profile.suited(self.family or takes.form, min(contexts, default=0))
-        room, tail = min(filter(None, (found.prompt_tokens, takes.room))), 0
+        limits = takes.room, takes.evaluates * 3 // 4
+        room, tail = min([found.prompt_tokens, *filter(None, limits)]), 0
         if takes.rate:  # also a prompt of which the server has nothing is to be answered in time
             room = min(room, max(int(takes.rate * found.time_limit / 2), LEAST_PROMPT))
             tail = max(int(takes.rate * EVALUATE_SECONDS), LEAST_TAIL)
@@ -219,12 +220,15 @@ class ServerModel(ABC):
         words.feed("", whole=True)
         thought, cached = words.thought or sent.thought, min(sent.cached_tokens, sent.prompt_tokens)
         # Ollama counts what it had cached as if it had read it: first prompts alone tell.
-        key = request.cache_key
-        if key is None or key not in self._asked or takes.kind != OLLAMA:
+        before = self._asked.get(request.cache_key, "")
+        self._asked[request.cache_key] = request.prompt
+        if request.cache_key is None or not before or takes.kind != OLLAMA:
             takes = takes.evaluated(sent.prompt_tokens - cached, sent.evaluation_seconds)
-        self._asked |= {key} if key else set()
         thinks = takes.thinks or (thought and bool(request.messages))
-        self.capabilities = replace(takes, thinks=thinks, context=sent.context or takes.context)
+        self.capabilities = replace(takes, thinks=thinks)
+        characters = sent.prompt_tokens * CHARACTERS_PER_TOKEN
+        if takes.evaluates or characters < WHOLE * len(request.prompt):
+            self._doubt(request.prompt, before, sent.prompt_tokens)
         if not (words.text.strip() or sent.calls):
             cure = "Raise max_tokens in llm.md, or use a model that does not think"
             what, cure = ("a thought and no", cure) if thought else ("an empty", "Ask again")
@@ -238,6 +242,28 @@ class ServerModel(ABC):
             seconds=time.monotonic() - began,
             model=sent.model or self.profile.model,
             tool_calls=tuple(self._tool_call(each) for each in sent.calls.values()),
+        )
+
+    def _doubt(self, prompt: str, before: str, tokens: int) -> None:
+        """Learn how many tokens it evaluates from its low count of those of a prompt."""
+        takes = self.capabilities
+        found = takes.counted(prompt, before, tokens)
+        if new := found.evaluates > takes.evaluates:
+            loaded = self._loaded()  # of which Ollama evaluates the half, if a prompt is longer
+            if tokens < loaded * CHARACTERS_PER_TOKEN < len(prompt):
+                found = replace(found, evaluates=loaded)
+        self.capabilities = found
+        if new:
+            log.warning("[Model] %s", self.shortage)
+
+    @property
+    def shortage(self) -> str:
+        """That it evaluates a part of long prompts, and the cure; empty if it does not."""
+        if not (most := self.capabilities.evaluates):
+            return ""
+        return (
+            f"{self.server.name} evaluates {most:,} tokens of a prompt and leaves the rest out:"
+            " prompts are made to fit. Give the model a larger context there, and reload the game"
         )
 
     def _tool_call(self, sent: Mapping[str, Any]) -> ToolCall:
@@ -265,6 +291,10 @@ class ServerModel(ABC):
     @abstractmethod
     def _learnt(self, rows: Sequence[Mapping[str, Any]]) -> Capabilities:
         """What the server takes, as it says; may raise ModelError."""
+
+    def _loaded(self) -> int:
+        """Tokens that the loaded model looks at, if the server says so; 0 if not."""
+        return 0
 
     @abstractmethod
     def _pieces(

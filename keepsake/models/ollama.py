@@ -6,7 +6,6 @@ template around it. What the model was made for comes from ``/api/show``.
 
 from __future__ import annotations
 
-import logging
 import os
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,8 +32,6 @@ from keepsake.models.http import (
 from keepsake.models.model import LOOK_SECONDS, SentAnswer, ServerModel, tools_as_sent
 from keepsake.models.profiles import CHAT, DIALOGUE, LARGEST_PROMPT, OLLAMA, ModelProfile
 from keepsake.ports import GenerationRequest
-
-log = logging.getLogger("keepsake.models")
 
 DEFAULT_PORT = 11434
 KEEP_ALIVE = "30m"
@@ -77,7 +74,6 @@ class OllamaModel(ServerModel):
         # A quarter is left for the answer. In steps, as the model is loaded anew for another size.
         self._needed = -(-(profile.prompt_tokens or LARGEST_PROMPT) * 4 // 3 // _STEP) * _STEP
         self._may_think, self._unsaid = False, ollama.ShowResponse(model_info={})
-        self._sized = False  # whether the loaded model was asked for its context
 
     def _named(self, error: Exception) -> ModelError:
         """An error of the client, by our name; amid a stream it has no response."""
@@ -113,7 +109,7 @@ class OllamaModel(ServerModel):
         # of which nothing is said, most likely.
         chat = is_ollama_chat(said.template or "") or is_chat_template(own)
         chat = chat or not (said.template or can or info)
-        self._may_think, self._sized = "thinking" in can, False
+        self._may_think = "thinking" in can
         told = self.profile.context_tokens or written.get("num_ctx")
         return Capabilities(
             OLLAMA,
@@ -124,34 +120,27 @@ class OllamaModel(ServerModel):
             thinks=not self._may_think and thinks_aloud(own),
         )
 
-    def _loaded(self, wanted: int) -> int:
-        """The context of the loaded model, asked once; servers may give less than is ``wanted``."""
-        if self._sized:
-            return 0
-        self._sized, name = True, self.profile.model
+    def _loaded(self) -> int:
         try:
             with named_errors(self.server, LOOK_SECONDS):
                 sizes = {each.model: each.context_length for each in self._asker.ps().models}
+                return (
+                    sizes.get(self.profile.model) or sizes.get(f"{self.profile.model}:latest") or 0
+                )
         except (ModelError, self._refusal):
             return 0
-        found = sizes.get(name) or sizes.get(f"{name}:latest") or 0
-        if 0 < found < wanted:
-            told = f"{self.server.name} has loaded {name} with a context of {found:,} tokens, not"
-            log.warning("[Model] %s %s: prompts are made to fit", told, f"{wanted:,}")
-        return min(found, wanted)
 
     def _pieces(
         self, request: GenerationRequest, takes: Capabilities, sent: SentAnswer, until: float
     ) -> Iterator[str]:
         chat = bool(request.messages)
-        context = takes.context or self.profile.context_tokens or self._needed
         options = {
             "temperature": request.temperature,
             "num_predict": request.max_tokens or None,
             "repeat_penalty": request.repeat_penalty,
             "stop": list(request.stop) or None,
             "seed": request.seed,
-            "num_ctx": context,
+            "num_ctx": takes.context or self.profile.context_tokens or self._needed,
         }
         question: dict[str, Any] = {
             "model": self.profile.model,
@@ -185,4 +174,3 @@ class OllamaModel(ServerModel):
                 yield (message.content if message is not None else each.response) or ""
         except self._refusal as error:
             raise self._named(error) from error
-        sent.context = self._loaded(context)

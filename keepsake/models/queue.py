@@ -296,6 +296,11 @@ class ModelServer:
         """The share of prompt tokens that came from the cache, 0 to 1."""
         return self._cached_tokens / max(self._prompt_tokens, 1)
 
+    @property
+    def shortage(self) -> str:
+        """That it evaluates a part of long prompts, and the cure; empty if it does not."""
+        return next(filter(None, (each.shortage for each in self.models.values())), "")
+
 
 class DaemonThreads(Executor):
     """A thread for each call; unlike those of a pool, Python does not wait for it at its end."""

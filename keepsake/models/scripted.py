@@ -79,6 +79,8 @@ class ScriptedModel:
         seconds = round(prompt / _READ + completion / _WRITTEN, 3)
         return Generation(f" {text}", "stop", prompt, 0, completion, seconds, SCRIPTED)
 
+    shortage = ""
+
     def check(self) -> None:
         """It always answers, and there is nothing to learn."""
 

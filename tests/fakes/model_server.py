@@ -10,6 +10,7 @@ import json
 import math
 import re
 import socket
+import sys
 import threading
 from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
@@ -67,7 +68,7 @@ class FakeModelServer:
         template: The model's chat template, as ``/props`` or ``/api/show`` shows it.
         context: Tokens that the model looks at, which its kind of server says in its way; longer
             prompts are refused, by Ollama cut; 0 for any number.
-        loaded: The context with which Ollama says that it has loaded the model; 0 for ``context``.
+        evaluates: Tokens of a prompt that Ollama evaluates in truth; 0 for any number.
         can: Ollama's list of what the model can.
         slots: How many requests are answered at once; the others wait.
     """
@@ -80,7 +81,7 @@ class FakeModelServer:
         models: Sequence[str] = ("fake",),
     ) -> None:
         self.script, self.models = script, list(models)
-        self.kind, self.template, self.context, self.loaded = "", "", 0, 0
+        self.kind, self.template, self.context, self.evaluates = "", "", 0, 0
         self.can, self.slots = ["completion"], threading.Semaphore(1000)
         self._calls: list[Call] = []
         self._plans: dict[str, deque[Reply]] = defaultdict(deque)
@@ -178,7 +179,7 @@ class FakeModelServer:
         last = piece() | {
             "done": True,
             "done_reason": "length" if reply.thought else "stop",
-            "prompt_eval_count": _tokens(body),
+            "prompt_eval_count": min(_tokens(body), self.evaluates or sys.maxsize),
             "eval_count": len(words),
         }
         thought = [piece(thinking=reply.thought)] if reply.thought else []
@@ -223,9 +224,8 @@ class FakeModelServer:
         return {"models": [{"model": name, "name": name} for name in self.models]}
 
     def _ps(self, *_: object) -> dict[str, Any]:
-        size = self.loaded or self.context
-        names = self.models if size else []
-        return {"models": [{"model": name, "context_length": size} for name in names]}
+        loaded = self.models if self.context else []
+        return {"models": [{"model": name, "context_length": self.context} for name in loaded]}
 
     def _models(self, *_: object) -> dict[str, Any]:
         owner = {"llama.cpp": "llamacpp"}.get(self.kind, self.kind or "me")

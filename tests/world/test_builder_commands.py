@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from evennia.utils.ansi import strip_ansi
 
 from commands.default_cmdsets import BUILDER_COMMANDS
@@ -50,7 +52,10 @@ class TestAgentCommand(Building, AgentsWorld):
         shown = self.type("@agent/prompt Mira") + self.type("next")
         assert 'Tom says, "|rGood evening|n"' in shown
         assert "BASIC COMMANDS:" in shown
+        model = self.services.gateway.model("agent")[0]
+        model.capabilities = replace(model.capabilities, evaluates=1000)
         shown = self.type("@llm-status")
+        assert "evaluates 1,000 tokens of a prompt" in " ".join(shown.split())
         assert "0 altered, 0 refused, 0 dropped" in shown
         assert "in flight" in shown
 

@@ -123,4 +123,10 @@ def _index_status() -> dict[str, Any]:
     return {"agents": [asdict(each) for each in indexes.status().values()] if indexes else []}
 
 
-_OPERATIONS = {"ready": _ready, "reload": _reload, "stop": _stop, "index_status": _index_status}
+_OPERATIONS = {
+    "ready": _ready,
+    "reload": _reload,
+    "stop": _stop,
+    "index_status": _index_status,
+    "shortages": lambda: [e.shortage for e in runtime().gateway.used_servers() if e.shortage],
+}

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from keepsake.archive.spill import Spill
+from keepsake.cli import doctor, processes
 from keepsake.paths import prepare
 from tests.empty_tables import lay_tables
 
@@ -105,6 +106,12 @@ def test_a_copy_that_is_well(copy, tables):
     told = {finding["subject"]: finding["what"] for finding in findings}
     assert told["Archives"] == "7 lines of 1 agents are whole"
     assert "SQLite" in told["Database"]
+
+
+def test_what_the_running_world_knows_of_its_servers_is_told(copy, monkeypatch):
+    monkeypatch.setattr(processes, "ask", lambda *_: ["It evaluates 9 tokens. Give it more"])
+    (found,) = doctor.examine_one(copy.here, "Model servers")
+    assert (found.well, found.what, found.cure) == (False, "It evaluates 9 tokens", "Give it more")
 
 
 @contextmanager

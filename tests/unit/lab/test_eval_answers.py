@@ -53,3 +53,12 @@ def test_answers_are_graded_by_category_with_intervals(environ, tmp_path, server
     assert len(server.calls("/v1/chat/completions")) == asked, "an answer was paid for twice"
     (again_whole, _) = json.loads(found.read_text())["cells"]
     assert again_whole["scores"][-1]["f1"] == every["f1"]
+
+
+def test_a_model_that_never_knows_gains_nothing_where_there_is_an_answer(environ, tmp_path, server):
+    server.script = lambda _: "I don't know."
+    found = tmp_path / "found.json"
+    ask(environ, "--json", found)
+    every = scores_of(json.loads(found.read_text())["cells"][0])
+    assert every["f1"]["mean"] <= 0.03
+    assert every["abstains"]["mean"] == 1

@@ -90,8 +90,7 @@ def test_text_and_messages_are_answered_in_pieces_with_figures(
     assert raw["prompt"] == "~Mira>"
     assert chat["messages"] == [{"role": each.role, "content": each.text} for each in MESSAGES]
     assert "prompt" not in chat
-    ports = {call.port for call in fake.calls() if call.path != "/api/ps"}
-    assert len(ports) == 1, "connections are kept"
+    assert len({call.port for call in fake.calls()}) == 1, "connections are kept"
 
 
 def test_what_ollama_is_asked(fake: FakeModelServer):
@@ -239,16 +238,31 @@ def test_a_server_is_asked_once_what_its_model_was_made_for(
     assert len(fake.calls()) == asked + 1
 
 
-def test_an_ollama_that_loads_less_context_gets_prompts_that_fit(
-    fake: FakeModelServer, caplog: Any
+@pytest.mark.parametrize(
+    ("words", "count", "most"),
+    [
+        ((0, 3000), 1000, 1000),
+        ((1400, 100), 1000, 1000),  # it tells of cached tokens too, or these would be a hundred
+        ((2900, 100), 130, 0),  # the rest is cached
+        ((1500, 1500), 1520, 0),
+        ((0, 3000), 2900, 0),
+        ((0, 3000), 60, 0),  # the rest is cached, since before the start
+    ],
+)
+def test_an_ollama_that_evaluates_a_part_of_a_prompt_gets_prompts_that_fit(
+    fake: FakeModelServer, caplog: Any, words: tuple[int, int], count: int, most: int
 ):
-    fake.loaded = 2048
+    asked = replace(RAW, prompt="word " * words[0], cache_key="mira")
     model = asking(fake.address, "ollama")
-    model.generate(RAW)
-    model.generate(RAW)
-    assert model.suited().prompt_tokens == 2048 * 3 // 4
-    assert caplog.text.count("a context of 2,048 tokens") == 1
-    assert [call.path for call in fake.calls()].count("/api/ps") == 1
+    model.generate(asked)
+    fake.evaluates = count
+    for _ in range(2 if most else 1):
+        model.generate(replace(asked, prompt=f"{asked.prompt}{'more ' * words[1]}"))
+    assert model.suited().prompt_tokens == (most * 3 // 4 or 8000)
+    assert caplog.text.count("evaluates 1,000 tokens") == (most > 0)
+    fake.evaluates = 0  # it has more after all
+    model.generate(replace(asked, prompt="other " * 3000))
+    assert model.suited().prompt_tokens == 8000
 
 
 # -- servers that misbehave

@@ -161,5 +161,6 @@ def _server(server: ModelServer) -> str:
         ("Calls", f"{server.calls}, {server.failures} failed"),
         ("Cached", f"{server.cached:.0%} of the prompts"),
     ]
-    lines += [("Last error", plain(server.last_error))] if server.last_error else []
+    told = ("Context", server.shortage), ("Last error", server.last_error)
+    lines += [(label, plain(text)) for label, text in told if text]
     return f"|w{server.provider}|n at {plain(server.host)}\n{labelled(lines, 12)}"
