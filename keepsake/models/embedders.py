@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from importlib.resources import files
+from itertools import batched
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,9 @@ MAX_TOKENS = 256
 _MINILM = "all-MiniLM-L6-v2-onnx-int8"
 _EMBED = (AUTO, EMBEDDED, OLLAMA, OPENAI)
 """Providers of embeddings; ``embedded`` is the shipped model, in this process."""
+_BATCH, _LONG = 8, 240
+"""Texts of a batch: as many may be embedded before a question that comes meanwhile. Those of more
+characters come alone: eight of the longest would take 300 MB for a moment."""
 MOST_KEPT = 32_768
 """A hundred for each of three hundred agents who talk: 57 MB at 384 numbers each."""
 WHOLE_BATCH = 32
@@ -109,8 +113,9 @@ class MiniLMEmbedder:
 
     def __init__(self, threads: int = 1, folder: Path | None = None) -> None:
         self._threads, self._folder = threads, folder
-        # One text at a time: several together take as long and hundreds of MB, and no question
-        # comes between. Always in the same thread, as the C library keeps what each ever took.
+        # One batch at a time, or they would take the game's core; who asks for many waits for each,
+        # so that a question comes between. And always in the same thread, as the C library keeps
+        # what a batch took for each thread that ever ran one.
         self._runner = ThreadPoolExecutor(1, "embedder", _step_back)
         self._model: tuple[Any, Any] | None = None  # tokenizer and session
         self.model_name = f"file:{folder}" if folder else f"embedded:{_MINILM}"
@@ -122,26 +127,34 @@ class MiniLMEmbedder:
             ModelMissing: The packages with weights and tokenizer are not whole.
             ModelFailed: It broke on these texts.
         """
-        found = list[array[float]]()
-        for text in map(writable, texts):
+        texts = [writable(each) for each in texts]
+        # Texts of like length together: a batch is padded to its longest.
+        order = sorted(range(len(texts)), key=lambda index: len(texts[index]))
+        vectors: list[array[float]] = [array("f")] * len(texts)
+        short = [index for index in order if len(texts[index]) <= _LONG]
+        for batch in (*batched(short, _BATCH), *batched(order[len(short) :], 1)):
             try:
-                found.append(self._runner.submit(self._run, text).result())
+                found = self._runner.submit(self._run, [texts[i] for i in batch]).result()
             except ModelError:
                 raise
             except Exception as error:  # whatever it was, the next texts may be sound
                 what = f"The embedder failed ({error!r})"
                 raise ModelFailed(what, "See the log; please report it") from error
-        return found
+            for index, vector in zip(batch, found, strict=True):
+                vectors[index] = vector
+        return vectors
 
-    def _run(self, text: str) -> array[float]:
+    def _run(self, texts: Sequence[str]) -> list[array[float]]:
         import numpy as np  # noqa: PLC0415 - as with onnxruntime below
 
         self._model = self._model or onnx_model(self._folder, self._threads)
-        hidden, _ = run_onnx(*self._model, [text])
-        mean = hidden[0].mean(axis=0)  # then unit length: how the model was trained
-        unit = mean / np.maximum(np.linalg.norm(mean), 1e-12)
+        hidden, mask = run_onnx(*self._model, texts)
+        # Mean over the real tokens, then unit length: how the model was trained.
+        weights = mask[:, :, None].astype(hidden.dtype)
+        mean = (hidden * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1e-9)
+        unit = mean / np.maximum(np.linalg.norm(mean, axis=1, keepdims=True), 1e-12)
         # Garbage collection would look at each number of a list, whenever it looks at all.
-        return array("f", unit.astype(np.float32).tobytes())
+        return [array("f", row.tobytes()) for row in unit.astype(np.float32)]
 
 
 def _step_back() -> None:
