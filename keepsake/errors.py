@@ -69,7 +69,7 @@ EXTRAS = {
 
 
 def not_installed(module: str) -> KeepsakeError | None:
-    """What to tell whoever lacks a module of an extra; None for other modules."""
+    """The error for a missing module of an extra, with its cure; None for other modules."""
     name = module.partition(".")[0]
     extra = next((extra for extra, modules in EXTRAS.items() if name in modules), "")
     cure = f'pip install "evennia-keepsake[{extra}]" (in a checkout: make install)'

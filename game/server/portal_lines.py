@@ -40,7 +40,7 @@ from game.server.limits import (
 )
 
 STOPPED = 4012
-"""Code with which a web socket is closed when the world stops: whoever played is to try again."""
+"""The close code of a web socket when the world stops: the client tries to connect again."""
 _MXP_LOCKED = b"\x1b[7z"
 """From here on text is text, ``<name>`` too, but where a line says otherwise for one tag."""
 _PART = re.compile(rb"(?<=\xff)|(?<=\xff\xfa)")

@@ -117,7 +117,7 @@ def _guarded(function: Callable[[], object]) -> None:
 
 
 class TimelineGateway(Gateway):
-    """The way to the models, on a timeline: whoever waits for an answer lets the others on."""
+    """The gateway to the models in a simulation: a call for an answer lets other events run."""
 
     def __init__(
         self, timeline: Timeline, profiles: Profiles, places: Places, changed: Changed

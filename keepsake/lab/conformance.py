@@ -217,4 +217,4 @@ CHECKS: Mapping[str, Callable[[_Shown], None]] = {
     "the same life gives the same": _the_same,
     "whispers are kept from others": _whispers,
 }
-"""What is looked at, by the words in which it is told."""
+"""The checks, by the name that a report shows."""

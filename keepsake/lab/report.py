@@ -57,8 +57,8 @@ HEADLINES = (RECALL[10], ALL_HIT[10], WITHIN[2000], RIGHT, F1, JUDGED, KEPT)
 OVER_TIME = (IN_CONTEXT, IN_REACH, ALL_HIT[10], RIGHT)
 """What is followed over time: the prompt alone, with recall, a ranking, what a model says."""
 LEAST = 6
-"""Clusters without which nothing is told apart: with five, all signs of five are equal by chance in
-2 ** -4 of cases, which is more than 0.05."""
+"""The fewest clusters that are compared. With five, all five differences have the same sign by
+chance in 2 ** -4 of cases, which is more than 0.05."""
 HOURS = {1.0: "an hour", 24.0: "a day", 168.0: "a week"}
 """What delays of probes are called."""
 

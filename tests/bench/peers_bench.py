@@ -49,7 +49,7 @@ class Shipped(MiniLMEmbedder):
         super().__init__()
         self.kept, self.filling = dict[str, list[float]](), False
 
-    def embed(self, texts: Sequence[str]) -> list[list[float]]:  # type: ignore[override] - lists
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:  # type: ignore[override] - stores take lists
         """One vector a text, as a list; while the stores are filled, of the words that are said."""
         if not self.filling:
             return [each.tolist() for each in super().embed(texts)]
