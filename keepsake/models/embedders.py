@@ -284,12 +284,14 @@ class CachedEmbedder:
         """
         if len(texts) >= WHOLE_BATCH:
             return list(self._embed(texts))
-        with self._lock:  # who hears the same line meanwhile finds its vector kept
-            if missing := [text for text in dict.fromkeys(texts) if text not in self._kept]:
-                vectors = (array("f", vector) for vector in self._embed(missing))
-                self._kept.update(zip(missing, vectors, strict=True))
-            found = {text: self._kept.pop(text) for text in dict.fromkeys(texts)}
-            self._kept |= found
-            while len(self._kept) > self._most:
-                del self._kept[next(iter(self._kept))]
-            return [found[text] for text in texts]
+        found: dict[str, Sequence[float]] = {}
+        for batch in batched(dict.fromkeys(texts), _BATCH):
+            with self._lock:  # who hears the same line meanwhile finds its vector kept
+                if missing := [text for text in batch if text not in self._kept]:
+                    vectors = (array("f", vector) for vector in self._embed(missing))
+                    self._kept.update(zip(missing, vectors, strict=True))
+                found |= (asked := {text: self._kept.pop(text) for text in batch})
+                self._kept |= asked
+                while len(self._kept) > self._most:
+                    del self._kept[next(iter(self._kept))]
+        return [found[text] for text in texts]

@@ -6,8 +6,8 @@ which onnxruntime does once, when it loads: four times the memory, and float ari
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import onnx
 from onnx import NodeProto, TensorProto, helper, numpy_helper
@@ -39,8 +39,17 @@ def computed_in_int8(path: Path) -> bytes:
             nodes.append(node)
             continue
         dead |= {product.output[0], cast.output[0]}
-        make = _product if node.op_type == "MatMul" else _rows
-        nodes += make(node, cast.input[0], product.input[1], stored)
+        read, name = (cast.input[0], product.input[1]), node.output[0]
+        if node.op_type == "MatMul":
+            sizes = _in_blocks(*(stored[each] for each in read))
+            inputs = [node.input[0], *read]
+            nodes.append(helper.make_node("MatMulNBits", inputs, [name], domain=_OWN, **sizes))
+        else:  # a table, of which a few rows are wanted as floats
+            rows, scales, floats = (f"{name}/{each}" for each in ("rows", "scales", "floats"))
+            looked_up = zip(read, (rows, scales), strict=True)
+            nodes += [helper.make_node("Gather", [x, node.input[1]], [y]) for x, y in looked_up]
+            nodes.append(helper.make_node("Cast", [rows], [floats], to=TensorProto.FLOAT))
+            nodes.append(helper.make_node("Mul", [floats, scales], [name]))
     del graph.node[:]
     graph.node.extend(node for node in nodes if node.output[0] not in dead)
     model.opset_import.append(helper.make_opsetid(_OWN, 1))
@@ -48,30 +57,12 @@ def computed_in_int8(path: Path) -> bytes:
     return whole
 
 
-def _product(
-    node: NodeProto, weights: str, scales: str, stored: Mapping[str, TensorProto]
-) -> list[NodeProto]:
-    """The product with weights that are laid out in blocks, each with its column's scale."""
-    columns = numpy_helper.to_array(stored[weights]).T
+def _in_blocks(weights: TensorProto, scales: TensorProto) -> dict[str, Any]:
+    """Lay weights out in blocks, each with its column's scale; what the operator is to know."""
+    columns = numpy_helper.to_array(weights).T
     n, k = columns.shape
     blocks = (columns.view("uint8") ^ 0x80).reshape(n, k // _BLOCK, _BLOCK)  # 128 stands for zero
-    scale = numpy_helper.to_array(stored[scales]).ravel().repeat(k // _BLOCK)
-    stored[weights].CopyFrom(numpy_helper.from_array(blocks, weights))
-    stored[scales].CopyFrom(numpy_helper.from_array(scale, scales))
-    sizes = {"K": k, "N": n, "bits": 8, "block_size": _BLOCK, "accuracy_level": 4}  # 4 is int8
-    read = [node.input[0], weights, scales]
-    return [helper.make_node("MatMulNBits", read, node.output, domain=_OWN, **sizes)]
-
-
-def _rows(
-    node: NodeProto, weights: str, scales: str, _: Mapping[str, TensorProto]
-) -> list[NodeProto]:
-    """The rows that are looked up, as floats; the whole table stays as it is."""
-    name = node.output[0]
-    rows, scale, floats = (f"{name}/{each}" for each in ("rows", "scale", "floats"))
-    return [
-        helper.make_node("Gather", [weights, node.input[1]], [rows]),
-        helper.make_node("Gather", [scales, node.input[1]], [scale]),
-        helper.make_node("Cast", [rows], [floats], to=TensorProto.FLOAT),
-        helper.make_node("Mul", [floats, scale], [name]),
-    ]
+    each = numpy_helper.to_array(scales).ravel().repeat(k // _BLOCK)
+    weights.CopyFrom(numpy_helper.from_array(blocks, weights.name))
+    scales.CopyFrom(numpy_helper.from_array(each, scales.name))
+    return {"K": k, "N": n, "bits": 8, "block_size": _BLOCK, "accuracy_level": 4}  # 4 is int8
