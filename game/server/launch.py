@@ -96,10 +96,7 @@ def _create_admin(here: Places) -> None:
 
 
 def _build_world() -> None:
-    """Build the world once, here, where all that it takes is loaded already.
-
-    Evennia would have its first Server do it, and load another one in its place afterwards.
-    """
+    """Build the world here, where all that it takes is loaded: a Server would be loaded twice."""
     from django.db import transaction  # noqa: PLC0415 - needs the settings
     from evennia.server import initial_setup  # noqa: PLC0415 - likewise
     from evennia.server.models import ServerConfig  # noqa: PLC0415 - likewise

@@ -124,11 +124,7 @@ class Turn:
         self.end(DROPPED)
 
     async def _wait[T](self, result: Awaitable[T]) -> T:
-        """Wait for it, and go on with the turn.
-
-        Raises:
-            TurnDropped: It was broken off meanwhile, or the agent may not act any more.
-        """
+        """Wait for it and go on, unless the turn was broken off or the agent may no more act."""
         found = await result
         agent = self.life.body()
         if self.dropped or agent is None or agent.db.paused or agent.db.asleep or agent.has_account:
@@ -154,10 +150,7 @@ class Turn:
     # -- with a model
 
     async def _ask(self) -> None:
-        """Ask the model; a first part that is refused is asked for once more, with the reason.
-
-        Before it the memory is compacted if it is over its emergency mark.
-        """
+        """Ask the model; a first part that is refused is asked for once more, with the reason."""
         self.fault = ""
         for self.attempt in range(1, TRIES + 1):
             self.refused, self.fault = self.fault, ""
@@ -283,10 +276,7 @@ class Turn:
         return found
 
     async def _do(self, part: AnswerPart, talk: Talk | None) -> None:
-        """Say it, play it or do it, by the rules that bind a player, unless a guard refuses it.
-
-        ``talk``: What was asked; None for words that are chosen by rules.
-        """
+        """Say it, play it or do it, as a player may; without ``talk`` rules have chosen it."""
         if self.fault and not self.acts:
             return
         self.parts += 1

@@ -245,11 +245,8 @@ class Archive:
 
 
 def _take(found: dict[int, Memory], record: Record, first: int, last: int) -> bool:
-    """Add what ``record`` says to ``found``; False once ``last`` has been passed for good.
-
-    A repeat can only follow its memory before the next one comes, so the first memory
-    after ``last`` ends the reading.
-    """
+    """Add what ``record`` says to ``found``; False once ``last`` has been passed for good."""
+    # A repeat can only follow its memory before the next one comes.
     number = int(record.get("n", 0))
     match record.get("type"):
         case "memory":

@@ -199,11 +199,7 @@ def appended(source: str | None, entry: JournalEntry) -> str:
 
 
 def _entry(heading: re.Match[str], day: date, lines: Sequence[str]) -> JournalEntry:
-    """An entry from the lines under its heading; what a person left out has a default.
-
-    Raises:
-        ValueError: The text is missing, or a field is wrong; says which.
-    """
+    """An entry from the lines under its heading; what a person left out has a default."""
     fields: dict[str, str] = {}
     for match in filter(None, map(_FIELD.match, lines)):
         fields.setdefault(match["key"].casefold(), match["value"])  # of two the first counts

@@ -77,14 +77,8 @@ class ListBook[T]:
         return list(self._store.problems().values())
 
     def _change(self, plan: Callable[[tuple[T, ...]], T | Collection[int]]) -> None:
-        """Change the file, whole or not at all.
-
-        ``plan``: Takes the items and gives one more, or the places of those that go. May refuse,
-        and is asked again if somebody saves the file meanwhile.
-
-        Raises:
-            NoteRefused: The file cannot be read or written, or ``plan`` refused.
-        """
+        """Change the file, whole or not at all."""
+        # ``plan`` may refuse, and is asked again if somebody saves the file meanwhile.
 
         def make(source: str | None, items: tuple[T, ...] | None) -> str:
             planned, text = plan(items or ()), source or ""

@@ -80,10 +80,7 @@ class Scrubber:
         return text
 
     def _hidden(self, found: re.Match[str]) -> str:
-        """What stands there instead; from now on what it hides is known.
-
-        A word without a digit is not, as it may be one that somebody needs.
-        """
+        """What stands there instead; from now on what it hides is known, if it has a digit."""
         for said in found["word"].split("="):
             word = said.strip(_MARKS).casefold()
             new = len(word) >= SHORTEST and word not in self._known and HIDDEN not in word

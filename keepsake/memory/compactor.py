@@ -106,12 +106,7 @@ class Compactor:
             return self._committed(ladder, began)
 
     def _summarizer(self, plan: CompactionPlan, *, again: bool) -> Summarizer:
-        """The configured one, or the one that needs no model.
-
-        That is where a thought waits, or the next lines do, and it would take too long: if it has
-        just failed, or if more is to be read than fits into a prompt, as it reads that part by part
-        while more comes.
-        """
+        """The configured one; the one without a model where a thought would wait too long."""
         failed = plan.reason is CompactReason.EMERGENCY and self.backing_off
         haste = again or failed or plan.leaving_tokens > plan.config.budget
         if haste and not plan.reason.asked:

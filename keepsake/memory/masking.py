@@ -102,10 +102,7 @@ class _View:
         return _shortened(memory, shorten(text[: 2 * _HEAD], 2 * _HEAD - 1))
 
     def _stands_already(self, subject: str, text: str) -> bool:
-        """Whether this was the last line of its subject.
-
-        Who arrives, leaves and arrives is there in the end: of the three lines none may go.
-        """
+        """Whether this was the last line of its subject: who comes, leaves and comes is there."""
         known, self.latest[subject] = self.latest.get(subject) == text, text
         return known and len(text) >= SHORTEST_FOLDED
 

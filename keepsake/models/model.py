@@ -300,10 +300,7 @@ class ServerModel(ABC):
     def _pieces(
         self, request: GenerationRequest, takes: Capabilities, sent: SentAnswer, until: float
     ) -> Iterator[str]:
-        """The words of the answer as they are written; what else came is put into ``sent``.
-
-        What of it is of a wrong type may raise TypeError, AttributeError or ValueError.
-        """
+        """The words of the answer as they are written; what else came is put into ``sent``."""
 
 
 def _wait(until: float, given_up: Callable[[], bool] | None) -> None:

@@ -217,11 +217,7 @@ class AgentIndex:
         self._collection = None if self._closed else vectors
 
     def _opened(self, chroma: Chroma) -> AgentVectors:
-        """The collection of the present model, an empty one where there is none that is whole.
-
-        Raises:
-            StoreDamaged: Chroma can make none.
-        """
+        """The collection of the present model, an empty one where there is none that is whole."""
         name, reason, model = self.words.collection, self._loss, self._embedder.model_name
         try:
             vectors, counts = chroma.open(name), self.words.counts()

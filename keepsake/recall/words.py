@@ -320,11 +320,7 @@ def row_of(key: str) -> int:
 
 
 def _opened(path: Path | None) -> sqlite3.Connection:
-    """The database, with its tables.
-
-    Raises:
-        sqlite3.Error: It cannot be used, or is of another version.
-    """
+    """The database, with its tables."""
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
     # Autocommit, with explicit transactions: a batch is there whole or not at all.

@@ -88,11 +88,7 @@ def deed_of(call: ToolCall) -> str:
 
 
 def _argument(verb: Verb, rest: str, options: Options) -> str:
-    """What follows the verb, as the game's command takes it; empty if nothing does.
-
-    Raises:
-        _Refused: It names what is not there.
-    """
+    """What follows the verb, as the game's command takes it; empty if nothing does."""
     people = options.people
     match verb.takes:
         case Takes.TEXT:
@@ -177,10 +173,8 @@ def _exit(rest: str, options: Options) -> str:
 
 
 def _halves(text: str, sign: str, people: Sequence[str] = ()) -> list[str]:
-    """What stands before and after the first ``sign``, a pattern; blank behind if there is none.
-
-    A name in ``people`` that the text begins with needs no sign.
-    """
+    """What stands before and after the first ``sign``, a pattern; blank behind if there is none."""
+    # A name in ``people`` that the text begins with needs no sign.
     text = text.removeprefix("to ")
     for name in sorted(people, key=len, reverse=True):
         if name and pattern(rf"{re.escape(name)}(?!\w)", re.I).match(text):

@@ -98,14 +98,7 @@ def _schema(name: str, most: int, fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _listed(answer: str, name: str) -> list[Mapping[str, Any]]:
-    """The objects in the list ``name`` of the first JSON object that has one, or in a bare list.
-
-    Of an answer that was cut off, those that are whole. Words around it, a comma behind the last
-    item and line ends in a text do no harm.
-
-    Raises:
-        AnswerRefused: There is no such object, or no such list in it.
-    """
+    """The whole objects of the list ``name`` in the first object that has it, or of a bare list."""
     decoder, plain = json.JSONDecoder(strict=False), LAST_COMMA.sub(r"\1", answer)
     alone, end = list[Mapping[str, Any]](), 0
     for start in (place for place, sign in enumerate(plain) if sign in "[{"):
@@ -130,11 +123,7 @@ def _listed(answer: str, name: str) -> list[Mapping[str, Any]]:
 def _drafted(
     found: Mapping[str, Any], longest: int, shown: Collection[int], least: int = 1
 ) -> DraftEntry:
-    """One object of an answer, with at least so many of the memories that were shown.
-
-    Raises:
-        AnswerRefused: It has no words, or too many; or its memories are too few, or others.
-    """
+    """One object of an answer, with at least so many of the memories that were shown."""
     text = " ".join(str(found.get("text", "")).split())
     if not any(char.isalnum() for char in text):
         raise AnswerRefused('Each entry has a "text"')

@@ -132,11 +132,7 @@ class Summarise:
         return self.prompts.render(part, **values | other)
 
     def _check(self, text: str) -> None:
-        """Refuse a summary that is none of what its writer was shown.
-
-        Raises:
-            AnswerRefused: Says why, to the model.
-        """
+        """Refuse a summary that is none of what its writer was shown."""
         told = "\n".join(self.shown)
         letters = bare(" ".join(plain(text)))
         if len(letters) < min(_LEAST_LETTERS, max(int(len(told) * _LEAST_SHARE), 1)):
@@ -173,10 +169,7 @@ class Summarise:
             raise AnswerRefused(f"it leaves out {missing}; say what matters about each")
 
     def _is_wanted(self, name: str) -> bool:
-        """Whether several memories in which somebody speaks hold a name; comings and looks do not.
-
-        Of older summaries: whether several sentences do, or each of them.
-        """
+        """Whether several memories with speech hold a name; of summaries, several sentences."""
         name, shown = name.casefold(), [each.casefold() for each in self.shown]
         if not self._merges:
             return sum('"' in each and _stands(each, name) for each in shown) >= SEVERAL

@@ -161,11 +161,7 @@ def _kept(request: HttpRequest, number: int, what: str, work: Callable[[Mind], s
 
 
 def _builder(request: HttpRequest) -> str:
-    """The account's name.
-
-    Raises:
-        NotAllowed: It is no builder's.
-    """
+    """The account's name."""
     if not may_act(request.user):
         raise NotAllowed("That is for builders", "Ask one, or to be made one: @perm")
     return str(request.user.get_username())

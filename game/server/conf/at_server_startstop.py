@@ -70,11 +70,8 @@ def at_server_cold_stop() -> None:
 
 
 def _go_down() -> None:
-    """Hear no player any more, and make sure that this process ends.
-
-    Evennia's loop turns for one more second. A line said then would be heard in its room and
-    remembered by nobody: a player who sees no echo types it again.
-    """
+    """Hear no player any more, and make sure that this process ends."""
+    # Evennia's loop turns for one more second, and nobody would remember a line that is said then.
     if (portal := evennia.EVENNIA_SERVER_SERVICE.amp_protocol) is not None:
         portal.pauseProducing()
     timer = threading.Timer(_STOP_SECONDS, os._exit, (0,))
@@ -83,10 +80,8 @@ def _go_down() -> None:
 
 
 def _leave() -> None:
-    """The reactor has stopped and all is written: end, whatever threads wait for.
-
-    The next Server ends at once if it finds this one's pid file.
-    """
+    """The reactor has stopped and all is written: end, whatever threads wait for."""
+    # The next Server ends at once if it finds this one's pid file.
     places().server_pid.unlink(missing_ok=True)
     os._exit(0)
 

@@ -122,10 +122,7 @@ class MemoryTools:
         return f"{script.PROMISED}{self.books.commitments.add(promise).line}"
 
     def _made_to(self, who: str) -> Memory | None:
-        """The newest of the window that they said to the agent, or it to them.
-
-        A promise rests on that: what was promised in a whisper is for the two of them.
-        """
+        """The newest that they said to the agent, or it to them: what is promised rests on it."""
         for memory in reversed(self.memory.memory.context().window):
             verb = memory.text.partition(" ")[0].casefold()
             private = verb in PRIVATE and memory.kind is MemoryKind.ACT

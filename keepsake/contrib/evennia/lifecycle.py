@@ -89,10 +89,7 @@ def stop(*, reload: bool) -> None:
 
 
 def _keep_house() -> None:
-    """What no event of the world would set off: a full disk that is empty again, retries.
-
-    A thread is left to who has to compact before it can answer.
-    """
+    """What no event of the world would set off: a full disk that is empty again, retries."""
     minds = open_minds()
     busy = sum(mind.compactions.compacting for mind in minds)
     for mind in minds:

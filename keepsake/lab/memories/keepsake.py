@@ -148,12 +148,7 @@ class KeepsakeMemory:
 
 
 def _config(given: Surroundings) -> CompactionConfig:
-    """The settings, with the context that the budget asks for unless they name one.
-
-    Raises:
-        ConfigError: A setting is wrong.
-        KeepsakeError: There is no such setting.
-    """
+    """The settings, with the context that the budget asks for unless they name one."""
     written, known = dict(given.settings), settings_of(CompactionConfig)
     if unknown := ", ".join(sorted(written.keys() - {each.name for each in known})):
         told = ", ".join(each.name for each in known)
