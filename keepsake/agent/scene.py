@@ -26,7 +26,7 @@ from keepsake.archive.privacy import NOBODY, Audience, PrivateWords, is_private
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.persona import open_lines
 from keepsake.events.types import Recalled
-from keepsake.language.heard import heard, spoken
+from keepsake.language.heard import DEED, heard, spoken
 from keepsake.prompt.script import day_and_time
 from keepsake.prompt.verbs import NAMING, VERBS, WORDS, Options, Takes, Verb
 from keepsake.recall.documents import DocumentKind, Hit
@@ -80,7 +80,9 @@ def unanswered(window: Sequence[Memory], impulse: Impulse) -> tuple[list[Memory]
     for memory in reversed(window):
         own = memory.kind is MemoryKind.ACT and memory.text.startswith(("say ", "whisper "))
         known = memory.to_id and memory.to_id == impulse.source_id
-        if own and (known or memory.to == impulse.source):
+        # What a deed has said to the very words that are still to be answered leaves some of them.
+        left = memory.event == DEED and memory.number > impulse.memory
+        if own and not left and (known or memory.to == impulse.source):
             since = memory.answers or memory.number
             break
     said = [

@@ -275,6 +275,18 @@ class TestAnswers(DeedsVillage):
         self.pass_time(30)
         assert len(self.prompts_of("Bram")) > before
 
+    def test_a_question_beside_the_errand_is_answered_too(self):
+        self.pass_time(30)
+        self.said = ["My wife."] * 9
+        self.play("clock_shop: look")
+        self.pass_time(30)
+        before = len(self.prompts_of("Oswin"))
+        self.type("talk oswin Mira says the soup is on. And who was Ada?")
+        self.pass_time(30)
+        told = strip_ansi("\n".join(self.heard))
+        assert 0 < told.find("when these two agree") < told.find("My wife.")
+        assert "And who was Ada?" in self.prompts_of("Oswin")[before]
+
     def test_what_it_says_to_a_whisper_it_remembers_as_whispered(self):
         self.play("ferry_stage: whisper joss = That is a cork vest, is it not?")
         own = [m for m in self.memories("joss") if m.kind == "act" and m.to == "Tom"]

@@ -13,6 +13,7 @@ from keepsake.archive.privacy import WHISPER
 from keepsake.archive.records import POSE, MemoryKind
 from keepsake.contrib.evennia.minds import mind_of
 from keepsake.language.heard import DEED
+from keepsake.language.perception import sentences
 from world.almanac import almanac
 from world.deed.effects import EFFECTS, DeedScene, carried, make, tell
 from world.deed.files import DeedStep, WorldDeed
@@ -124,11 +125,18 @@ def _take(scene: DeedScene, step: DeedStep, deed: WorldDeed) -> None:
     for name in EFFECTS:
         if getattr(step, name) and (is_last or name in _DAILY):
             EFFECTS[name](scene, step, deed)
-    # Whom the step tells of have answered with it; what a model would say comes on top of it.
+    # Whom the step tells of have answered with it, but for what else they were asked.
+    words = bool(step.when.words) and not _asks_more(step, scene.said)
     for person in {*step.memory, *step.says} & {*scene.people} if is_last else ():
         if (mind := mind_of(scene.people[person])) is not None:
             for each in party:
-                mind.thinker.answered(identity_of(each), words=bool(step.when.words))
+                mind.thinker.answered(identity_of(each), words=words)
+
+
+def _asks_more(step: DeedStep, said: str) -> bool:
+    """Whether a question is in it beside the sentences that the step waits for."""
+    asked = (each for each in sentences(said) if each.rstrip("\"”'").endswith(("?", "？")))
+    return any(not any(word.search(each) for word in step.when.words) for each in asked)
 
 
 def _quote(step: DeedStep, scene: DeedScene) -> None:
