@@ -212,7 +212,7 @@ def _rumours(agent: Any) -> Iterator[Rumour]:
         if memory.kind is not MemoryKind.PERCEPTION or is_private(memory):
             continue
         mine = f"{agent.key} {memory.number}"
-        if memory.event == DEED and memory.source_id:
+        if memory.event == DEED and memory.source_id and not memory.to_id:
             yield memory, shorten(for_prompt(memory.text), LONGEST), [mine]
         elif memory.event == HEARSAY and (said := heard(memory)) is not None:
             yield memory, said.words.partition(": ")[2], [*memory.chain.split("; "), mine]

@@ -19,6 +19,7 @@ from tests.world.built_world import BuiltWorld, forget, shipped_world
 from typeclasses.agents import Agent
 from world.almanac import almanac
 from world.build import open_world
+from world.days import TOLD_FROM, news_for
 from world.deed.progress import progress, records, standing
 from world.source import find
 
@@ -286,6 +287,12 @@ class TestAnswers(DeedsVillage):
         told = strip_ansi("\n".join(self.heard))
         assert 0 < told.find("when these two agree") < told.find("My wife.")
         assert "And who was Ada?" in self.prompts_of("Oswin")[before]
+
+    def test_what_a_deed_tells_of_the_agent_itself_is_no_news_for_others(self):
+        self.play("kettle: look")
+        (own,) = [m for m in self.memories("mira") if "you asked for two things" in m.text]
+        assert own.importance >= TOLD_FROM
+        assert news_for(self.agent("mira"), self.agent("joss"), own.time) is None
 
     def test_what_it_says_to_a_whisper_it_remembers_as_whispered(self):
         self.play("ferry_stage: whisper joss = That is a cork vest, is it not?")

@@ -90,7 +90,9 @@ def _remember(scene: DeedScene, step: DeedStep, _: WorldDeed) -> None:
             continue
         weight = step.standing.get(person, 0)
         kind = KINDNESS if weight > 0 else WRONG if weight < 0 else DEED
-        facts = {"type": kind, "importance": step.importance, "to": agent.id}
+        # It tells of the agent itself, as "you": for nobody else's ears.
+        about = identity_of(agent)
+        facts = {"type": kind, "importance": step.importance, "to": agent.id, "about": about}
         for player in scene.party:
             others = scene.beside(player)
             name = f"{player.key}, together with {others}," if others else player.key
