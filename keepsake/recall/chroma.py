@@ -1,7 +1,8 @@
 """The vectors: one collection an agent, in a Chroma server that is asked over its HTTP API.
 
 Not by Chroma's own client: that takes two seconds to import and a millisecond of each query, and
-its ``PersistentClient`` holds the interpreter's lock for the whole of every ``add``. Chroma's
+its ``PersistentClient`` holds the interpreter's lock for the whole of every ``add``. Not by httpx
+either: ``http.client`` takes a third of its time, and of 10 ms a recall that is one. Chroma's
 ``where`` scans the metadata of all rows (60 ms of 10,000; a query without it takes 3 ms), so a
 query brings the nearest documents of all kinds.
 """
@@ -10,15 +11,16 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import os
 import uuid
+from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from struct import pack
 from typing import Any
 from urllib.parse import urlsplit
-
-import httpx
 
 from keepsake.errors import IndexUnavailable
 from keepsake.paths import Places, read_or_create
@@ -36,6 +38,7 @@ _HNSW = {
 }
 """Rows that are not in the graph yet are scanned by each query: by default up to 1,000 of them.
 With 16 neighbours to add a row takes half as long as with 32; the wider search finds more."""
+_HEADERS = {"Content-Type": "application/json"}
 _WHOLE = 100_000_000
 _BUSY = (429, 502, 503, 504)
 
@@ -60,13 +63,8 @@ class Chroma:
     ) -> None:
         self.address, self._dropping = address, dropping
         self._places = places
-        url = urlsplit(address)
-        self._http = httpx.Client(
-            base_url=f"{address}/api/v2",
-            timeout=CALL_SECONDS,
-            verify=url.scheme == "https",
-            trust_env=url.hostname not in ("127.0.0.1", "localhost"),  # no proxy for this machine
-        )
+        self._url = urlsplit(address)
+        self._idle = deque[HTTPConnection]()
 
     def request(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
         """What the server answers to a request of its API.
@@ -75,18 +73,40 @@ class Chroma:
             VectorsUnusable: It refuses.
             IndexUnavailable: It does not answer now.
         """
+        sent = None if body is None else json.dumps(body)
         try:
-            got = self._http.request(method, path, json=body)
-            if got.is_success:
-                return got.json()
-            kind = IndexUnavailable if got.status_code in _BUSY else VectorsUnusable
-            text = f"{got.status_code}: {got.text[:200]}"
-        except (httpx.HTTPError, RuntimeError, ValueError) as error:  # closed; no JSON
+            status, got = self._exchange(method, path, sent)
+            if 200 <= status < 300:
+                return json.loads(got)
+            kind = IndexUnavailable if status in _BUSY else VectorsUnusable
+            text = f"{status}: {got[:200].decode(errors='replace')}"
+        except (HTTPException, OSError, ValueError) as error:  # no JSON
             kind, text = IndexUnavailable, str(error) or type(error).__name__
         raise kind(
             f"Chroma at {self.address} cannot be asked ({text})",
             "Recall goes on with words; see `keepsake doctor` and vectors.log",
         )
+
+    def _exchange(self, method: str, path: str, body: str | None) -> tuple[int, bytes]:
+        """The status and the body of an answer."""
+        secure = self._url.scheme == "https"
+        while True:
+            try:
+                connection, kept = self._idle.pop(), True
+            except IndexError:
+                make, kept = HTTPSConnection if secure else HTTPConnection, False
+                connection = make(self._url.hostname or "", self._url.port, timeout=CALL_SECONDS)
+            try:
+                connection.request(method, f"{self._url.path}/api/v2{path}", body, _HEADERS)
+                got = connection.getresponse()
+                answer = got.status, got.read()
+            except BaseException as error:
+                connection.close()
+                if kept and isinstance(error, ConnectionError):
+                    continue  # the server has closed it since
+                raise
+            self._idle.append(connection)
+            return answer
 
     def check(self) -> str:
         """The server's version.
@@ -134,7 +154,8 @@ class Chroma:
 
     def close(self) -> None:
         """Let go of the connections."""
-        self._http.close()
+        while self._idle:
+            self._idle.pop().close()
 
 
 class AgentVectors:
