@@ -34,7 +34,7 @@ MONTHS = tuple(calendar.month_name)[1:]
 _MARKS = "".join(c for c in map(chr, range(0x300, 0x10000)) if unicodedata.category(c)[0] == "M")
 _LETTERS = rf"[^\W_]+(?:[{_MARKS}]+[^\W_]*)*"
 """Letters and figures, with the vowels and accents that many scripts write as marks."""
-_WORD = re.compile(rf"{_LETTERS}(?:['’]{_LETTERS})?")
+WORD = re.compile(rf"{_LETTERS}(?:['’]{_LETTERS})?")
 UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
@@ -53,7 +53,7 @@ def short_day(day: date) -> str:
     return f"{day.day} {MONTHS[day.month - 1][:3]}"
 
 
-words: Callable[[str], list[str]] = _WORD.findall
+words: Callable[[str], list[str]] = WORD.findall
 """The words of a text in order, as written."""
 
 

@@ -104,15 +104,17 @@ def rank(
         and "?" in each.text
         and each.text.rstrip(' "”’)').endswith("?")
     }
-    scores = _by_signs(question, documents, now, scene=scene)
     by_words = _by_words(question, words, documents, told, beside)
     by_meaning = _by_meaning(meaning, documents, near)
+    signs = _by_signs(question, documents, now, scene=scene)
+    each_score = zip(signs, by_words, by_meaning, strict=True)
+    scores = [sign + (_WORDS * share + like) for sign, share, like in each_score]
     for place, document in enumerate(documents):
-        scores[place] += _WORDS * by_words[place] + by_meaning[place]
-        scores[place] += _LINKED * (document.key in linked)
+        if document.key in linked:
+            scores[place] += _LINKED
         if place in asking and not scene:
             scores[place] -= _ASKING
-        if agent and document.speaker == agent and _SPEECH.match(document.text):
+        if document.speaker == agent and agent and _SPEECH.match(document.text):
             scores[place] -= _OWN
     if question.when and not scene:
         for place in heapq.nlargest(_MAY_TELL, range(len(scores)), key=scores.__getitem__):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import calendar
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -18,6 +18,7 @@ from keepsake.language.perception import (
     COMMON_WORDS,
     MONTHS,
     UNSPACED,
+    WORD,
     pattern,
     stem,
     words,
@@ -119,13 +120,19 @@ def read(text: str, names: Collection[str], now: datetime, asker: str = "") -> R
 def held(text: str, roots: Mapping[str, str]) -> list[str]:
     """The terms of which ``text`` has any form; ``roots`` has the stem of each."""
     text = (_POSSESSIVE.sub("", text) if "'" in text or "’" in text else text).casefold()
-    # To take the stems of all words of a line costs ten times as much.
-    maybe = [term for term, root in roots.items() if root in text]
-    return [term for term in maybe if _has(text.split(), roots[term])]
+    return [term for term, root in roots.items() if root in text and _has(text, root)]
 
 
-def _has(pieces: Iterable[str], root: str) -> bool:
-    return any(stem(word) == root for each in pieces if root in each for word in words(each))
+def _has(text: str, root: str) -> bool:
+    """Whether a word of ``text`` has that stem, with which it then begins."""
+    at = text.find(root)
+    while at >= 0:
+        before = text[at - 1] if at else " "
+        begins = not before.isalnum() and unicodedata.category(before)[0] != "M"
+        if begins and (word := WORD.match(text, at)) and stem(word[0]) == root:
+            return True
+        at = text.find(root, at + 1)
+    return False
 
 
 @lru_cache(maxsize=8)  # a world's names are the same for a while, and all agents know them
