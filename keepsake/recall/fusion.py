@@ -110,8 +110,7 @@ def rank(
     each_score = zip(signs, by_words, by_meaning, strict=True)
     scores = [sign + (_WORDS * share + like) for sign, share, like in each_score]
     for place, document in enumerate(documents):
-        if document.key in linked:
-            scores[place] += _LINKED
+        scores[place] += _LINKED * (document.key in linked)
         if place in asking and not scene:
             scores[place] -= _ASKING
         if document.speaker == agent and agent and _SPEECH.match(document.text):
