@@ -108,9 +108,12 @@ def sweep_command(
     jobs: Annotated[
         int | None, typer.Option(min=1, help="How many processes at once; else one per core.")
     ] = None,
+    ray: Annotated[
+        bool, typer.Option("--ray", help="Run the cells on a Ray cluster: RAY_ADDRESS, if set.")
+    ] = False,
 ) -> None:
     """Compare memories × settings × seeds by a plan."""
     from keepsake.cli import memories  # noqa: PLC0415
 
-    if not memories.swept(plan, folder or plan.with_suffix(""), jobs):
+    if not memories.swept(plan, folder or plan.with_suffix(""), jobs, ray=ray):
         raise typer.Exit(1)

@@ -34,6 +34,7 @@ from keepsake.lab.sweep import (
     Probes,
     TrialCell,
     TrialSource,
+    on_ray,
     read_plan,
     recorded,
     sweep,
@@ -130,7 +131,7 @@ def conforms(name: str, embedder: str) -> bool:
     return well
 
 
-def swept(plan: Path, folder: Path, jobs: int | None) -> bool:
+def swept(plan: Path, folder: Path, jobs: int | None, *, ray: bool) -> bool:
     """Run a sweep, write its table and report and show what it found; whether all cells ended."""
     found = read_plan(plan)
     for memory in dict.fromkeys(cell.memory for cell in found.cells):
@@ -146,9 +147,10 @@ def swept(plan: Path, folder: Path, jobs: int | None) -> bool:
                 told = f"[red]✗[/red] {cell.arm}, {cell.source.name}, seed {cell.seed}"
                 err.print(f"{told}: {escape(record.problem)}")
 
-        records = sweep(places(), found, jobs, done)
+        here = places()
+        records = on_ray(here, found, done) if ray else sweep(here, found, jobs, done)
     table, report = folder / "results.parquet", folder / "report.html"
-    command = ["keepsake", "sweep", str(plan), "--out", str(folder)]
+    command = ["keepsake", "sweep", str(plan), "--out", str(folder), *(["--ray"] * ray)]
     write_parquet(records, table)
     sources = compared(records)
     write_report(found, records, sources, shlex.join(command), report)

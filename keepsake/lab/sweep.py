@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from functools import cache, partial
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -249,6 +250,36 @@ def sweep(
                 done(found[cell])
         finally:
             pool.shutdown(cancel_futures=True)
+    return [found[cell] for cell in plan.cells]
+
+
+def on_ray(
+    here: Places, plan: SweepPlan, done: Callable[[CellRecord], None] = lambda _: None
+) -> list[CellRecord]:
+    """:func:`sweep` on a Ray cluster: that of ``RAY_ADDRESS``, else one of this machine alone.
+
+    All its machines have Keepsake, and the files of plan and configuration at the same paths.
+
+    Raises:
+        KeepsakeError: Ray is not installed, or no such cluster answers.
+    """
+    refusals = (ImportError, ConnectionError, RuntimeError, ValueError)
+    with refusing("Ray cannot be used", "`pip install ray`, then `ray status`", *refusals):
+        ray = import_module("ray")
+        ray.init(log_to_driver=False, logging_level="WARNING")
+    try:
+        task, found = ray.remote(recorded), dict[TrialCell, CellRecord]()
+        waiting = {task.remote(here, cell): cell for cell in plan.cells}
+        while waiting:
+            (ended,), _ = ray.wait([*waiting])
+            cell = waiting.pop(ended)
+            try:
+                found[cell] = ray.get(ended)
+            except ray.exceptions.RayError as error:
+                found[cell] = CellRecord(cell, f"Ray could not run it: {error}")
+            done(found[cell])
+    finally:
+        ray.shutdown()
     return [found[cell] for cell in plan.cells]
 
 

@@ -1,0 +1,85 @@
+"""A sweep on a Ray cluster of two nodes that are real ones; ``make test-scale`` installs Ray."""
+
+import os
+import signal
+import subprocess
+import sys
+from contextlib import ExitStack, contextmanager
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests.free_ports import free_base
+from tests.unit.llm.conftest import until
+
+RAY = os.environ.get("KEEPSAKE_RAY", "")
+"""The folder that Ray is installed in, beside what Keepsake needs."""
+PLAN = """\
+sources: [{probes: {loads: [20]}}]
+memories: [sliding-window, full-context, "where:Where"]
+seeds: [1, 2]
+questions: 30
+"""
+WHERE = """
+import os, pathlib, time
+class Where:  # each node waits for the other one
+    def __init__(self, given):
+        here, node = pathlib.Path(__file__).parent, os.environ["NODE"]
+        (here / f"node_{node}").touch()
+        until = time.monotonic() + 120
+        while node != "none" and len([*here.glob("node_?")]) < 2 and time.monotonic() < until:
+            time.sleep(0.1)
+        raise RuntimeError("on node " + node)
+    perceive = context = recall = rest = close = __init__
+"""
+
+
+@contextmanager
+def node(environ, *options):
+    """A node of the cluster, until it is told to end, as it then ends what it has started."""
+    command = [sys.executable, "-m", "ray.scripts.scripts", "start", "--block", "--num-cpus=1"]
+    command += ["--min-worker-port=0", "--max-worker-port=0"]
+    process = subprocess.Popen([*command, *options], env=environ, stdout=subprocess.DEVNULL)
+    try:
+        yield process
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(60)
+
+
+@pytest.mark.skipif(not RAY, reason="Ray is not installed: `make test-scale` does")
+def test_two_nodes_of_a_ray_cluster_find_what_one_process_finds(tmp_path, environ):
+    (tmp_path / "where.py").write_text(WHERE)
+    plan = tmp_path / "plan.yaml"
+    plan.write_text(PLAN)
+    base = {**os.environ, **environ, "PYTHONPATH": f"{RAY}:{tmp_path}", "HOME": str(tmp_path)}
+    address = f"127.0.0.1:{free_base()}"
+
+    def status():
+        asked = [sys.executable, "-m", "ray.scripts.scripts", "status", "--address", address]
+        return subprocess.run(asked, env=base, capture_output=True, text=True, check=False).stdout
+
+    def swept(name, *options):
+        command = [sys.executable, "-m", "keepsake", "sweep", plan, "--out", tmp_path / name]
+        ran = subprocess.run(
+            [*command, *options],
+            env=base | {"RAY_ADDRESS": address, "NODE": "none"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert ran.returncode == 1, ran.stderr
+        rows = pq.read_table(tmp_path / name / "results.parquet").to_pylist()
+        timed = ("cell_seconds", "memory_seconds", "problem")
+        return rows, [{k: v for k, v in row.items() if k not in timed} for row in rows]
+
+    with ExitStack() as nodes:
+        head = ("--head", f"--port={address.rpartition(':')[2]}", "--include-dashboard=false")
+        for name, options in (("a", head), ("b", (f"--address={address}",))):
+            process = nodes.enter_context(node(base | {"NODE": name}, *options))
+            until(lambda name=name: status().count("node_") == "ab".index(name) + 1)
+            assert process.poll() is None
+        rows, found = swept("ray", "--ray")
+    assert found == swept("alone")[1]
+    told = {row["problem"] for row in rows if row["memory"] == "where:Where"}
+    assert {each.partition("on node ")[2][0] for each in told} == {"a", "b"}
