@@ -8,6 +8,7 @@ from evennia.utils import create
 
 from keepsake.agent.surroundings import identity_of
 from keepsake.archive.records import MemoryKind
+from keepsake.contrib.evennia import lifecycle
 from tests.fakes.model_server import Reply, llm_page
 from tests.sentences import table
 from tests.world.agents_world import Building
@@ -100,6 +101,13 @@ class TestAnswers(TalkWorld):
         window = self.mind.memory.context().window
         told = [each.text for each in window if each.kind is MemoryKind.RESULT]
         assert told == ["You tried to note: notes may not contain whispered words"]
+
+    def test_after_a_start_a_memory_has_the_room_of_the_models_prompts_before_the_first_talk(self):
+        unknown = self.services.ladder.budget
+        lifecycle._keep_house()
+        room = self.services.ladder.budget
+        self.asks("Good evening.", "Good evening, Tom.")
+        assert unknown < room == self.services.ladder.budget
 
     def test_two_lines_that_one_answer_knew_of_are_not_answered_twice(self):
         self.said = ["Both, Tom.", "Again?", "> wait"]

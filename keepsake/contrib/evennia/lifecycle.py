@@ -5,7 +5,7 @@ Name this module in ``AT_SERVER_STARTSTOP_MODULE``, or call :func:`start` and :f
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 
 from evennia.server.signals import SIGNAL_OBJECT_POST_PUPPET, SIGNAL_OBJECT_POST_UNPUPPET
 from evennia.utils import logger
@@ -91,6 +91,8 @@ def stop(*, reload: bool) -> None:
 def _keep_house() -> None:
     """What no event of the world would set off: a full disk that is empty again, retries."""
     minds = open_minds()
+    with suppress(KeepsakeError):  # which whoever asks that model reports
+        runtime.runtime().chat_profile()  # else a start compacts what a larger prompt has room for
     busy = sum(mind.compactions.compacting for mind in minds)
     for mind in minds:
         # One that compacts would have to be waited for, and does all this itself.
