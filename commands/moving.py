@@ -125,7 +125,7 @@ class CmdNoMatch(AuditedCommand):
     def _guess(self, line: str) -> str:
         name, _, words = line.partition(" ")
         name = name.rstrip(",:").casefold()
-        plays = hasattr(self.caller, "location")
+        plays = hasattr(self.caller, "location") and not name.startswith("@")
         here = people_near(self.caller) if plays else ()
         if words and (named := next((p.key for p in here if p.key.casefold() == name), "")):
             return f"To speak to {named}: talk {name} {harmless(words)}"

@@ -114,7 +114,7 @@ def meant(which: str, numbers: Sequence[int], texts: Sequence[str], of: str) -> 
     if len(found) == 1:
         return found[0]
     why = "may be several" if found else "is none"
-    listed = "; ".join(f"{n}. {text[:60]}" for n, text in zip(numbers, texts, strict=True))
+    listed = "; ".join(f"{n}. {shorten(text, 60)}" for n, text in zip(numbers, texts, strict=True))
     cure = f"Give its number: {listed}" if listed else "There are none"
     raise NoteRefused(f"{which[:60]!r} {why} of the {of}", cure)
 

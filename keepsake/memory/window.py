@@ -200,7 +200,8 @@ class Triggers:
         """The memory number at which the window is full."""
         config, tiers = self._host.config(), self._tiers
         due = tiers.state.summarised + config.immediate_window + config.recent_window
-        return due if tiers.state.recent else due + 1
+        due += not tiers.state.recent
+        return due if tiers.undone_at is None else max(due, tiers.undone_at + config.recent_window)
 
     def compacted(self, reason: CompactReason, left: Load) -> None:
         """One was made, and left the prompt at ``left``, without what came meanwhile."""

@@ -111,7 +111,7 @@ def _row(agent: AgentMixin, may_act: bool) -> AgentRow:
         memories=memories,
         next_due=next_due,
         used=thoughts.sent.costs.used if thoughts.sent else 0,
-        budget=shared.compaction.current.budget,
+        budget=shared.ladder.budget,
         due=due,
         compacting=mind.compactions.compacting,
         ended=thoughts.outcomes.total() - thoughts.outcomes[DROPPED],
@@ -203,7 +203,7 @@ def prompt(number: int) -> PromptView:
     """The last prompt since the server started; without a time if there was none."""
     sent = mind_with(number).thinker.log.sent
     if sent is None:
-        return PromptView(budget=runtime().compaction.current.budget)
+        return PromptView(budget=runtime().ladder.budget)
     lines = groupby(sent.prompt.lines, lambda line: line.section)
     answer, cause = sent.answer, sent.impulse
     return PromptView(

@@ -98,5 +98,6 @@ class TestPlayersAreKeptOut(AgentsWorld):
             self.char1.execute_cmd(line)
             shown = strip_ansi("\n".join(heard))
             assert "not available" in shown, line
+            assert line[0] != "@" or "emote" not in shown, line
             assert "innkeeper" not in shown, line
         assert self.mira.pk

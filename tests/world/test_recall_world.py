@@ -136,7 +136,10 @@ class TestBuilders(Building, RecallWorld):
     def test_recall_memories_by_number_and_a_summary_edited_by_hand(self):
         self.says(*FACTS, *CHATTER)
         shown = self.type("@recall mir = where is the brass key?")
-        _, first, why, *_ = shown.splitlines()
+        head, first, why, *_ = shown.splitlines()
+        assert "beyond the" in head
+        self.type("@agent/note Mira/well = It is deep.")
+        assert "Without words all are shown" in self.type("@agent/note Mira/nosuch")
         assert "memory 3" in first
         assert "I lost a brass key" in first
         assert float(first.split()[0]) > 0

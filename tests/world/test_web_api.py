@@ -142,6 +142,9 @@ class TestLooking(WebWorld):
         assert 0 < mira["used"] <= mira["budget"]
         assert mira["memories"] == self.mind.memory.memory.tiers.last_number
         assert mira["next_due"] == 129
+        self.services.chat_tokens = 8000
+        assert self.get(self.of_mira())["budget"] == 8000
+        self.services.chat_tokens = 0
         assert mira["problem"] == found["log_problem"] == ""
         inn = next(each for each in self.get("/world") if each["name"] == "The Inn")
         assert inn["agents"] == [[ada.id, "Ada"], [self.mira.id, "Mira"]]

@@ -185,6 +185,8 @@ def test_a_compaction_shows_what_changed(page: Page) -> None:
     words = "r => import('/static/keepsake/watch/event_words.js').then(m => m.describe(...r))"
     vain = {"number": 1, "tokens_before": 1500, "tokens_after": 1501}
     assert page.evaluate(words, ["compaction", vain])["tone"] == "trouble"
+    refused = page.evaluate(words, ["memory", {"op": "undo", "problem": "one is under way"}])
+    assert refused["what"] == "failed: a compaction is taken back"
     newest = page.locator(".compactions > li").first
     newest.locator("summary").first.click()
     expect(newest.locator("ins").first).to_be_visible()

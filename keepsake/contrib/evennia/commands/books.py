@@ -36,6 +36,8 @@ def book(kind: str, query: Query) -> Callable[[], str]:
             lines += [f"|x-- {plain(path.name)} --|n", plain(texts[path].strip())]
         if more := [path.stem for path in found[SHOWN:]]:
             lines.append(f"|xand:|n {plain(', '.join(more))}")
+        if files and not found:
+            lines.append("None has these words. Without words all are shown.")
         return "\n".join(lines)
 
     return work

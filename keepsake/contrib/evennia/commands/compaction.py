@@ -82,8 +82,7 @@ def _listed(name: str, past: Sequence[PastCompaction]) -> str:
     heads = ("No", "When (UTC)", "Why", "Memories", "Tokens", "Calls", "Secs", "")
     gone = [each for each in past if each.undone]
     saving = sum(each.tokens_before - each.tokens_after for each in past if not each.undone)
-    end = f"{len(past) - len(gone)} stand and save {saving:,} tokens of each prompt"
-    end += f"; {len(gone)} were taken back" if gone else ""
+    end = f"Saved: {saving:,} tokens of each prompt; taken back: {len(gone)}"
     return f"|wCompactions of {name}'s memory|n\n{table(heads, rows)}\n{end}."
 
 

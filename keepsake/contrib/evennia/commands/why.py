@@ -178,9 +178,9 @@ def search(query: Query) -> Callable[[], str]:
             raise KeepsakeError(
                 f"{name}'s memory cannot be searched now", "agents.log says why; try again"
             )
-        beyond = f" beyond the {counted(window, 'memory')} of its window" if window else ""
-        lines = [*_sources(map(source_of, found.hits))] or [f"  nothing{beyond}"]
-        return "\n".join([f"|w{name} recalls|n {plain(shortened(words))}", *lines])
+        beyond = f", beyond the {counted(window, 'memory')} of its window" if window else ""
+        lines = [*_sources(map(source_of, found.hits))] or ["  nothing"]
+        return "\n".join([f"|w{name} recalls|n {plain(shortened(words))}{beyond}", *lines])
 
     recaller.prepare()
     return work

@@ -28,6 +28,7 @@ export function deed(command) {
     if (["emote", "pose"].includes(verb)) return rest;
     const [, to, words] = (["whisper", "talk"].includes(verb) && rest.match(/^(\S+|.+?(?= =))(?: =)? (.*)$/s)) || [];
     if (to) return `${verb === "talk" ? "says" : "whispers"} to ${to}, "${words}"`;
+    if (verb === "kept") return `has kept promise ${rest}`;
     if (["say", "shout", "whisper"].includes(verb)) return `${verb}s "${rest}"`;
     return `${verb}${/(?:[osxz]|ch|sh)$/.test(verb) ? "es" : "s"} ${rest}`.trim();
   }).join("; ");
@@ -35,7 +36,7 @@ export function deed(command) {
 
 function changed(record) {
   const { op, n, of, about, title, times, size, by, problem } = record;
-  const what = `${CHANGES[op] ?? op}${about ? ` ${about}` : ""}${title ? `: ${title}` : ""}`;
+  const what = `${problem ? "failed: " : ""}${CHANGES[op] ?? op}${about ? ` ${about}` : ""}${title ? `: ${title}` : ""}`;
   const facts = join(of, n && `number ${n}`, times > 1 && `×${times}`, size && many(size, "character"));
   return { what, more: join(facts, by && `by ${by}`, problem), tone: problem ? "trouble" : "quiet" };
 }
