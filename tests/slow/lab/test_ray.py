@@ -20,6 +20,7 @@ memories: [sliding-window, full-context, "where:Where"]
 seeds: [1, 2]
 questions: 30
 """
+STATUS = ("ray.scripts.scripts", "status", "--address")
 WHERE = """
 import os, pathlib, time
 class Where:  # each node waits for the other one
@@ -55,29 +56,26 @@ def test_two_nodes_of_a_ray_cluster_find_what_one_process_finds(tmp_path, enviro
     base = {**os.environ, **environ, "PYTHONPATH": f"{RAY}:{tmp_path}", "HOME": str(tmp_path)}
     address = f"127.0.0.1:{free_base()}"
 
-    def status():
-        asked = [sys.executable, "-m", "ray.scripts.scripts", "status", "--address", address]
-        return subprocess.run(asked, env=base, capture_output=True, text=True, check=False).stdout
+    def called(*words):
+        environ = base | {"RAY_ADDRESS": address, "NODE": "none"}
+        command = [sys.executable, "-m", *map(str, words)]
+        return subprocess.run(command, env=environ, stdout=subprocess.PIPE, text=True, check=False)
 
     def swept(name, *options):
-        command = [sys.executable, "-m", "keepsake", "sweep", plan, "--out", tmp_path / name]
-        ran = subprocess.run(
-            [*command, *options],
-            env=base | {"RAY_ADDRESS": address, "NODE": "none"},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert ran.returncode == 1, ran.stderr
+        ran = called("keepsake", "sweep", plan, "--out", tmp_path / name, *options)
+        assert ran.returncode == 1, ran.stdout
         rows = pq.read_table(tmp_path / name / "results.parquet").to_pylist()
         timed = ("cell_seconds", "memory_seconds", "problem")
         return rows, [{k: v for k, v in row.items() if k not in timed} for row in rows]
 
     with ExitStack() as nodes:
         head = ("--head", f"--port={address.rpartition(':')[2]}", "--include-dashboard=false")
-        for name, options in (("a", head), ("b", (f"--address={address}",))):
+        join = (f"--address={address}",)
+        for name, options, count in (("a", head, 1), ("b", join, 2)):
             process = nodes.enter_context(node(base | {"NODE": name}, *options))
-            until(lambda name=name: status().count("node_") == "ab".index(name) + 1)
+            until(
+                lambda n="ab".index(name) + 1: called(*STATUS, address).stdout.count("node_") == n
+            )
             assert process.poll() is None
         rows, found = swept("ray", "--ray")
     assert found == swept("alone")[1]
