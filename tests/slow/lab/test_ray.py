@@ -73,9 +73,7 @@ def test_two_nodes_of_a_ray_cluster_find_what_one_process_finds(tmp_path, enviro
         join = (f"--address={address}",)
         for name, options, count in (("a", head, 1), ("b", join, 2)):
             process = nodes.enter_context(node(base | {"NODE": name}, *options))
-            until(
-                lambda n="ab".index(name) + 1: called(*STATUS, address).stdout.count("node_") == n
-            )
+            until(lambda n=count: called(*STATUS, address).stdout.count("node_") == n)
             assert process.poll() is None
         rows, found = swept("ray", "--ray")
     assert found == swept("alone")[1]
