@@ -15,7 +15,7 @@ from keepsake.errors import IndexUnavailable, KeepsakeError, ModelError
 from keepsake.ports import Clock, Embedder
 from keepsake.recall.documents import Document, DocumentKind, Hit
 from keepsake.recall.fusion import rank
-from keepsake.recall.query import read
+from keepsake.recall.query import read, terms_of
 from keepsake.recall.words import WordIndex, row_of
 
 _POOL = 120
@@ -138,7 +138,7 @@ class MemorySearch:
         best = {next((k for k in each if k in known and may(known[k])), "") for each in ranked}
         best.discard("")
         told = " ".join(known[key].text for key in sorted(best))
-        more_of = [w for w in read(told, names, now).terms if w not in question.terms]
+        more_of = [w for w in terms_of(told, names) if w not in question.terms]
         links = self._attempt(
             "words",
             lambda: self._words.search(more_of, _POOL, DocumentKind.MEMORY, before, rare=True),

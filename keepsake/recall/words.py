@@ -16,6 +16,7 @@ import weakref
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -157,21 +158,21 @@ class WordIndex:
                 return []
             asked = " OR ".join(fitting or quoted[:1])
             found = database.execute(_BEST, (asked, first, last, limit))
-            return [(_document(fields), score) for score, *fields in found]
+            return [(_document(*fields), score) for score, *fields in found]
 
     def of_time(self, span: Span, limit: int, before: int | None, who: str) -> dict[str, Document]:
         """The memories of that time: first those of ``who`` (in lower case), then the newest."""
         when = span[0].timestamp(), span[1].timestamp() - 1
         with self._connected() as database:
             found = database.execute(_OF_TIME, ((before or _FAR) - 1, *when, who, limit))
-            return {fields[0]: _document(fields) for fields in found}
+            return {fields[0]: _document(*fields) for fields in found}
 
     def get(self, keys: Iterable[str]) -> dict[str, Document]:
         """The documents that are known among ``keys``."""
         rows = json.dumps([row_of(key) for key in keys])
         with self._connected() as database:
             found = database.execute(f"{_STORED} WHERE {_AMONG}", [rows])
-            return {fields[0]: _document(fields) for fields in found}
+            return {fields[0]: _document(*fields) for fields in found}
 
     def keys(self, kind: DocumentKind) -> set[str]:
         """The keys of all documents of a kind."""
@@ -307,6 +308,7 @@ class WordIndex:
                 raise IndexDamaged(what, cure) from error
 
 
+@lru_cache(maxsize=8192)  # a search asks hundreds twice; the memories of all agents share theirs
 def row_of(key: str) -> int:
     """The row number of the document with that key: above 0 for a memory, whose number it is."""
     kind, _, name = key.partition(":")
@@ -341,6 +343,5 @@ def _opened(path: Path | None) -> sqlite3.Connection:
     return database
 
 
-def _document(row: Sequence[Any]) -> Document:
-    key, kind, text, time, *others = row
+def _document(key: str, kind: str, text: str, time: str, *others: Any) -> Document:
     return Document(key, _KINDS[kind], text, datetime.fromisoformat(time), *others)
