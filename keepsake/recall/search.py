@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import reduce
 from itertools import islice
+from operator import add
 from typing import Protocol
 
 from keepsake.errors import IndexUnavailable, KeepsakeError, ModelError
@@ -102,7 +104,9 @@ class MemorySearch:
         if vectors and embedder:  # what is nearest to the mean of the vectors
             embed, nearest = embedder.embed, vectors.query
             asked = _ASIDE.submit(
-                lambda: nearest([*map(sum, zip(*embed(views), strict=True))], _POOL + _WINDOW)
+                lambda: nearest(
+                    reduce(lambda a, b: [*map(add, a, b)], embed(views)), _POOL + _WINDOW
+                )
             )
         pools: dict[DocumentKind | None, int] = {None: _POOL}
         if kinds is not None:
@@ -144,9 +148,10 @@ class MemorySearch:
             lambda: self._words.search(more_of, _POOL, DocumentKind.MEMORY, before, rare=True),
         )
         linked = {document.key: document for document, _ in links or ()}
+        known |= linked
         documents = [
             document
-            for _, document in sorted((known | linked).items())  # sums of floats depend on order
+            for document in map(known.__getitem__, sorted(known))  # float sums depend on order
             if (kinds is None or document.kind in kinds)
             and (not before or document.last < before)
             and may(document)

@@ -44,6 +44,9 @@ _MOST_ROWS = 1500
 
 In an index of 10,000 memories a word of every sixth text says little beside a rarer one.
 """
+_SEGMENTS = 4
+"""So many parts of one level are made one. A word is looked up in each part: by default up to 16 of
+one memory each, and a search takes twice as long."""
 _RARE = 4
 """A word that so many memories have at most links them."""
 _TABLES = f"""
@@ -53,6 +56,7 @@ CREATE VIRTUAL TABLE words USING fts5(
     tokenize = 'porter unicode61'
 );
 INSERT INTO words (words, rank) VALUES ('rank', 'bm25(1.0, {_TITLE_WEIGHT}, {_AROUND_WEIGHT})');
+INSERT INTO words (words, rank) VALUES ('crisismerge', {_SEGMENTS});
 CREATE TABLE waiting (id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE);
 CREATE TABLE state (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 PRAGMA user_version = {SCHEMA};

@@ -135,6 +135,7 @@ class Recaller:
             # A summary is made of what anybody may hear; a note is of no memory.
             may=lambda document: (
                 audience is None
+                or not private.shared
                 or document.kind is not DocumentKind.MEMORY
                 or private.may_hear([document.first], audience)
             ),
