@@ -43,6 +43,7 @@ which one common word was found does not go by that word."""
 _NEARBY = 0.3
 """What the meaning of each neighbour counts in that of a memory; of one further off less, down to a
 third of it at :data:`_REACH`."""
+_PARTS = [_NEARBY * (1.0 - (distance - 1) / _REACH) for distance in range(_REACH + 1)]
 _SPEAKER = 2.5
 """Said or done by somebody whom the question names."""
 _ASKER = 8.0
@@ -60,6 +61,7 @@ _ASKING = 0.8
 """Taken off from a line that only asks, when a question is to be answered."""
 _FULL = 2.0
 """For a line of :data:`_FULL_LINE` words or more, less for a shorter one."""
+_LENGTH = [_FULL * min((blanks + 1) / _FULL_LINE, 1.0) for blanks in range(_FULL_LINE + 1)]
 _ANSWER = 0.1
 """Part of the score of a line that asks which the next line gets."""
 _RECENT, _HALF_LIFE = 0.6, timedelta(days=3).total_seconds()
@@ -95,7 +97,7 @@ def rank(
     """
     # From here on a candidate is its place in these lists.
     roots = {term: stem(term) for term in question.terms}
-    told = [held(f"{each.text} {each.title}", roots) for each in documents]
+    told = held((f"{d.text} {d.title}" if d.title else d.text for d in documents), roots)
     near, beside = _near(documents)
     asking = {
         place
@@ -176,7 +178,7 @@ def _by_signs(
     scores = [
         people.get(document.speaker.casefold(), 0.0)
         + (_TIME if times and any(a <= document.time < b for a, b in times) else 0.0)
-        + _FULL * min((document.text.count(" ") + 1) / _FULL_LINE, 1.0)
+        + _LENGTH[min(document.text.count(" "), _FULL_LINE)]
         for document in documents
     ]
     if scene:
@@ -217,11 +219,12 @@ def _by_meaning(
     near: Sequence[tuple[int, int, int]],
 ) -> list[float]:
     """Z-scores of the likeness of each candidate, averaged with its neighbours in the scene."""
-    lowest = min((likeness[d.key] for d in documents if d.key in likeness), default=0.0)
-    found = [likeness.get(document.key, lowest) for document in documents]
+    known = [likeness.get(document.key) for document in documents]
+    lowest = min((like for like in known if like is not None), default=0.0)
+    found = [lowest if like is None else like for like in known]
     totals, whole = found.copy(), [1.0] * len(found)
     for one, other, distance in near:
-        part = _NEARBY * (1.0 - (distance - 1) / _REACH)
+        part = _PARTS[distance]
         totals[one] += part * found[other]
         totals[other] += part * found[one]
         whole[one] += part

@@ -35,7 +35,7 @@ _ASKING_WORDS = """
 """
 _ASKING = frozenset(_ASKING_WORDS.split())
 """Words of questions that no answer need hold."""
-_POSSESSIVE = re.compile(r"['’]s?\b")
+_POSSESSIVE = re.compile(r"'s?\b")
 _UNKNOWN = re.compile(r"(?<=\s)(?<![.!?:]\s)(?!I\b)[A-Z][\w-]+(?:['’]s?\b)?")
 """A capitalised word that does not begin a sentence."""
 _OF_ASKER = re.compile(r"\b(?:my|mine|me|myself|i|i['’](?:m|ve|ll|d))\b", re.I)
@@ -130,10 +130,16 @@ def _telling(text: str, known: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(telling))[:_MOST_TERMS]
 
 
-def held(text: str, roots: Mapping[str, str]) -> list[str]:
-    """The terms of which ``text`` has any form; ``roots`` has the stem of each."""
-    text = (_POSSESSIVE.sub("", text) if "'" in text or "’" in text else text).casefold()
-    return [term for term, root in roots.items() if root in text and _has(text, root)]
+def held(texts: Iterable[str], roots: Mapping[str, str]) -> list[list[str]]:
+    """The terms of which each text has any form; ``roots`` has the stem of each."""
+    straight = (text if text.isascii() else text.replace("’", "'") for text in texts)
+    plain = [(_POSSESSIVE.sub("", t) if "'" in t else t).casefold() for t in straight]
+    found: list[list[str]] = [[] for _ in plain]
+    for term, root in roots.items():
+        for text, terms in zip(plain, found, strict=True):
+            if root in text and _has(text, root):
+                terms.append(term)
+    return found
 
 
 def _has(text: str, root: str) -> bool:
@@ -184,8 +190,8 @@ _PATTERNS = (
 )
 """A group's number tells whose day, month and year it is."""
 _TIME = re.compile("|".join(_PATTERNS), re.I)
-_SIGNS = ("-", "19", "20", "ago", "day", "night", "morning", "week", "month", "year")
-_SIGNS += tuple(name[:3] for name in _MONTHS)
+_SPANS = ("-", "19", "20", "ago", "day", "night", "morning", "week", "month", "year")
+_SIGNS = (*_SPANS, *(name[:3] for name in _MONTHS))
 """Each time has one of these, and to look for them takes a tenth of the time."""
 _ORDINAL = r"\d(?:st|nd|rd|th)|first|second|third|(?:four|fif|six|en|eigh|nin|elf|tie)th"
 _TOLD = re.compile(
