@@ -10,7 +10,7 @@ Whatever reads or writes here blocks, and raises OSError where the disk refuses.
 from __future__ import annotations
 
 import hashlib
-import os
+from bisect import bisect_left
 from collections.abc import Collection, Iterator
 from datetime import date
 from pathlib import Path
@@ -36,9 +36,10 @@ class PromptWriter:
 
     def __init__(self, folder: Path, limit: int) -> None:
         self.lines = LineWriter(folder, STEM, limit)
-        # What this process wrote into the present file, by hash; of each agent the last whole one.
+        # What this process wrote into the present file, by hash; of each agent the last whole one,
+        # hash and text.
         self._stored: set[str] = set()
-        self._whole: dict[str, str] = {}
+        self._whole: dict[str, tuple[str, str]] = {}
 
     def store(self, agent: str, text: str, day: date, number: int) -> str:
         """Store a prompt of that agent, and give its hash.
@@ -46,24 +47,26 @@ class PromptWriter:
         Raises:
             OSError: The disk refused.
         """
-        name, record = hash_of(text), _record(text, self._whole.get(agent, ""))
+        name = hash_of(text)
+        record = _record(name, text, *self._whole.get(agent, ("", "")))
         if self.lines.begins_new(day, len(line := line_of(record))):
             self._stored, self._whole = set(), {}  # nothing may rest on the file before
-            line = line_of(record := _record(text, ""))
+            line = line_of(record := _record(name, text))
         elif name in self._stored:
             return name
         self.lines.write(line, day, number)
         self._stored.add(name)
         if "base" not in record:
-            self._whole[agent] = text
+            self._whole[agent] = name, text
         return name
 
 
-def _record(text: str, whole: str) -> Record:
-    record: Record = {"v": VERSION, "hash": hash_of(text)}
-    kept = len(os.path.commonprefix([whole, text]))  # noqa: RUF071 - of texts, not of paths
+def _record(name: str, text: str, base: str = "", whole: str = "") -> Record:
+    record: Record = {"v": VERSION, "hash": name}
+    most = range(1, min(len(whole), len(text)) + 1)
+    kept = bisect_left(most, True, key=lambda signs: whole[:signs] != text[:signs])
     if kept and kept >= _KEPT * len(text):
-        return record | {"base": hash_of(whole), "keep": kept, "text": text[kept:]}
+        return record | {"base": base, "keep": kept, "text": text[kept:]}
     return record | {"text": text}
 
 

@@ -39,6 +39,9 @@ _SAID = re.compile(
     r"|\s{0,8}[:=])?\s{0,8}[\"“'‘]?)(?P<word>(?=[^\s\"“”]*\d)[^\s\"“”|]{6,})"
 )
 """``the password is hunter22``; without a digit it may be any word: "the password is known"."""
+_BEGINS_LOGIN = re.compile(r"c(?:o|onn?|onnect|re?|reate)\s")
+_NAMES_PASSWORD = re.compile(r"p(?:ass(?:word|wd|phrase|code)|w)")
+"""In lower case, what a text has in which one of the patterns above finds anything."""
 _MARKS = "\"“”'‘’.,;!?() "
 _MOST_KNOWN = 500
 
@@ -56,20 +59,24 @@ class Scrubber:
 
     def clean(self, text: str) -> str:
         """``text`` without secrets, and without passwords that were said in an earlier text."""
+        if not self._suspects(text):
+            return text
         known = len(self._known)
-        cleaned = "\n".join(map(self._cleaned, text.split("\n")))
+        lines = (self._cleaned(each) if self._suspects(each) else each for each in text.split("\n"))
+        cleaned = "\n".join(lines)
         # What a line further down tells is a password may stand in one above it.
         return cleaned if known == len(self._known) else self._without_known(cleaned)
 
+    def _suspects(self, text: str) -> bool:
+        """Whether there may be a secret in it; quick, as in most prompts there is none."""
+        folded = text.casefold()
+        secret = "://" in folded or any(each in folded for each in self._known)
+        return secret or bool(_BEGINS_LOGIN.search(folded) or _NAMES_PASSWORD.search(folded))
+
     def _cleaned(self, line: str) -> str:
-        line = self._without_known(line)
-        if "://" in line:
-            line = _ADDRESS.sub(f"{HIDDEN}@", line)
-        folded = line.casefold()
-        if "co" in folded or "cr" in folded:
-            line = _LOGIN.sub(self._hidden, line)
-        if "pass" in folded or "pw" in folded:
-            line = _SAID.sub(self._hidden, _PASSWORD.sub(self._hidden, line))
+        line = _ADDRESS.sub(f"{HIDDEN}@", self._without_known(line))
+        for pattern in (_LOGIN, _PASSWORD, _SAID):
+            line = pattern.sub(self._hidden, line)
         return line
 
     def _without_known(self, text: str) -> str:
