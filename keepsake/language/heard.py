@@ -76,8 +76,10 @@ def own_words(memory: Memory) -> Utterance | None:
 
 def spoken(memory: Memory) -> Utterance | None:
     """What the agent said itself, stock phrases and all; None if this is no speech of its own."""
+    if memory.kind is not MemoryKind.ACT:
+        return None
     verb, _, words = memory.text[:LONGEST].partition(" ")
-    if memory.kind is not MemoryKind.ACT or verb not in _SPEECH:
+    if verb not in _SPEECH:
         return None
     to, sign, whispered = words.partition(" = ")
     if verb == "whisper":

@@ -72,29 +72,30 @@ class Marks:
         self._of = {name: chr(_FIRST + place) for place, name in enumerate(names)}
         self._names = {mark: name for name, mark in self._of.items()}
         self._telling = frozenset(self._of.values()) - {self._of[name] for name in anywhere}
-        self._any = re.compile(f"[{''.join(self._of.values())}{_END}]")
+        self._any = re.compile(f"([{''.join(self._of.values())}{_END}])")
 
     def on(self, name: str, value: Any) -> Any:
-        """``value`` with every string in it marked as coming from the variable ``name``."""
+        """``value``, or each string of a list, marked as coming from the variable ``name``."""
         if isinstance(value, str) and name in self._of:
             marked = MarkedText(value)
             marked.printed = f"{self._of[name]}{value}{_END}"
             return marked
-        if isinstance(value, list):
-            return [self.on(name, each) for each in value]
-        if isinstance(value, dict):
-            return {key: self.on(name, each) for key, each in value.items()}
-        return value
+        return [self.on(name, each) for each in value] if isinstance(value, list) else value
 
     def read(self, printed: str) -> list[PromptLine]:
         """The lines of a text in which marked values were printed, without blanks at its end."""
         inside, lines = "", []  # the mark of the value that goes on
         for line in printed.rstrip().split("\n"):
-            marks = () if line.isascii() else self._any.findall(line)
-            section = inside or next((mark for mark in marks if mark in self._telling), "")
-            if marks:
-                inside = "" if marks[-1] == _END else marks[-1]
-            text = self._any.sub("", line) if marks else line
+            section, text = inside or line[:1], line[1:-1]
+            if line.isascii():
+                text = line
+            # Mostly one value is all of a line.
+            elif inside or section not in self._telling or line.find(_END) != len(line) - 1:
+                parts = self._any.split(line)
+                text, marks = "".join(parts[::2]), parts[1::2]
+                section = inside or next((mark for mark in marks if mark in self._telling), "")
+                if marks:
+                    inside = "" if marks[-1] == _END else marks[-1]
             lines.append(PromptLine(text, self._names.get(section, FRAME)))
         lines[-1] = lines[-1]._replace(text=lines[-1].text.rstrip())
         return lines

@@ -66,7 +66,7 @@ class Heuristic:
         """The same of each of several."""
         factor = self.factor
         # Rounded to the nearest, since what is rounded up 128 times is wrong by 64.
-        return [max(1, round(pieces(text) * factor)) if text else 0 for text in texts]
+        return [round(pieces(text) * factor) for text in texts]
 
     def heard(self, estimated: int, tokens: int) -> None:
         """Learn from what the server says that a whole prompt had: the more, the longer it was.

@@ -190,9 +190,9 @@ class Talk:
             news = news[1:]
         last = self._last(target, refused, [PromptLine(line, "window") for line in news])
         room = target.prompt_tokens - self.count([line.text for line in (*head, *last)])
-        costs = [self.count(turn.lines) + 4 for turn in turns]
-        while turns and (sum(costs) > room or turns[0].role == ASSISTANT):  # the oldest give way
-            turns, costs = turns[1:], costs[1:]
+        cost = self.count([line for turn in turns for line in turn.lines]) + 4 * len(turns)
+        while turns and (cost > room or turns[0].role == ASSISTANT):  # the oldest give way
+            cost -= self.count(turns.pop(0).lines) + 4
         talk, messages = list[PromptLine](), list[ChatMessage]()
         for role, lines in turns:
             name = f"{self.scene.name}: " if role == ASSISTANT else ""
