@@ -116,7 +116,7 @@ class Memory:
         elif self.kind is MemoryKind.PERCEPTION and self.source and text.endswith('"'):
             # Whoever speaks cannot end their own words and go on as somebody else.
             head, said, words = text[:-1].partition(', "')
-            text = f'{head}{said}{words.replace('"', "'")}"' if said else text
+            text = f'{head}{said}{words.replace('"', "'")}"' if '"' in words else text
         return f"{text} (repeated {self.repeats}×)" if self.repeats > 1 else text
 
     def to_record(self) -> dict[str, Any]:

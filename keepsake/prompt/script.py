@@ -46,11 +46,14 @@ def script_line(memory: Memory, name: str) -> str:
 
 def heading(memory: Memory) -> str:
     """``[Thursday 26 November 2026, evening, the Kettle]``."""
-    place = f", {for_prompt(memory.place)}" if memory.place else ""
-    return f"[{day_and_time(memory.time)}{place}]"
+    return _heading(memory.time, memory.place)
 
 
 @lru_cache(maxsize=16_384)  # the windows of a hundred agents, again in each prompt
+def _heading(moment: datetime, place: str) -> str:
+    return f"[{day_and_time(moment)}{f', {for_prompt(place)}' if place else ''}]"
+
+
 def day_and_time(moment: datetime) -> str:
     """``Thursday 26 November 2026, evening``, in the machine's time zone."""
     here = moment.astimezone()

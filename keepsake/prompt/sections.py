@@ -86,11 +86,11 @@ class Marks:
         """The lines of a text in which marked values were printed, without blanks at its end."""
         inside, lines = "", []  # the mark of the value that goes on
         for line in printed.rstrip().split("\n"):
-            section, text = inside or line[:1], line[1:-1]
-            if line.isascii():
-                text = line
-            # Mostly one value is all of a line.
-            elif inside or section not in self._telling or line.find(_END) != len(line) - 1:
+            at = 2 if line.startswith("- ") else 0
+            section, text = inside or line[at : at + 1], line
+            if not inside and section in self._telling and line.find(_END) == len(line) - 1:
+                text = line[:at] + line[at + 1 : -1]  # mostly a value is all of a line or an item
+            elif not line.isascii():
                 parts = self._any.split(line)
                 text, marks = "".join(parts[::2]), parts[1::2]
                 section = inside or next((mark for mark in marks if mark in self._telling), "")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from itertools import islice
 from typing import Any
 
 from keepsake.archive.records import Memory
@@ -73,20 +74,22 @@ class TalkScene:
 
     def variables(self) -> dict[str, Any]:
         """The variables of ``talk.md``, with nothing in them that could pass for another part."""
-        values = {name: getattr(self, name) for name in _SHOWN}
-        values["always"] = (*self.pinned, *self.noticed)
-        values["recalled"] = tuple(line for _, line in sorted(self.recalled))
-        values["examples"] = tuple(example_line(each, self.name) for each in self.examples)
-        for name, value in values.items():
-            if isinstance(value, str):
-                lines = value.splitlines() if name in _PARAGRAPHS else [value]
-                values[name] = "\n".join(for_prompt(x, limit=LONGEST_TEXT) for x in lines)
-            elif name in _OURS:
-                values[name] = [*value]
-            elif isinstance(value, tuple):
-                lines = [for_prompt(each, limit=LONGEST_LINE) for each in value]
-                values[name] = [*filter(None, lines)]
-        return values
+        values = {name: self.variable(name) for name in _SHOWN}
+        return values | {"always": values["pinned"] + values["noticed"]}
+
+    def variable(self, name: str) -> Any:
+        """One of them, made of the field of that name."""
+        value: Any = getattr(self, name)
+        if name == "recalled":
+            value = tuple(line for _, line in sorted(value))
+        elif name == "examples":
+            value = tuple(example_line(each, self.name) for each in value)
+        if isinstance(value, str):
+            lines = value.splitlines() if name in _PARAGRAPHS else [value]
+            return "\n".join(for_prompt(x, limit=LONGEST_TEXT) for x in lines)
+        if isinstance(value, tuple) and name not in _OURS:
+            return [*filter(None, (for_prompt(each, limit=LONGEST_LINE) for each in value))]
+        return [*value] if isinstance(value, tuple) else value
 
 
 _PARAGRAPHS = ("persona", "longterm", "recent")
@@ -104,14 +107,17 @@ class TalkPrompt:
     rendered: Rendered  # the same as text, with the section of each line
 
 
-def ever_less(scene: TalkScene, names: Sequence[str]) -> Iterator[TalkScene]:
-    """The scene, then with one line less of these, the last of each first."""
-    yield scene
+def ever_less(
+    scene: TalkScene, values: dict[str, Any], names: Sequence[str]
+) -> Iterator[tuple[TalkScene, dict[str, Any]]]:
+    """The scene and its variables, then with one line less of these, the last of each first."""
+    yield scene, values
     for name in names:
         while value := getattr(scene, name):
             less: dict[str, Any] = {name: "" if isinstance(value, str) else value[:-1]}
             scene = replace(scene, **less)
-            yield scene
+            values = values | {name: scene.variable(name)}
+            yield scene, values
 
 
 CHAT, DIALOGUE, SCRIPT = "chat", "dialogue", "script"
@@ -148,7 +154,8 @@ class Talk:
     count: Callable[[Sequence[str]], int]
     answer: AnswerReader = field(init=False)
     _instructions: str = ""  # the part of its prompt that says how to answer
-    _own: list[str] = field(default_factory=list)  # what the character said before this answer
+    # what the character said before this answer, the last first
+    _own: list[str] = field(default_factory=list)
     _said_last: str = ""  # what it said last
     _may_repeat: bool = True  # a small model may not: it falls into its own sentences
 
@@ -162,9 +169,10 @@ class Talk:
         Raises:
             ConfigError: A template fails on these values.
         """
-        said = [own.words for own in map(spoken, self.scene.window) if own is not None]
+        owns = filter(None, map(spoken, reversed(self.scene.window)))
+        said = [own.words for own in islice(owns, LAST_LINES)]
         self.answer = AnswerReader(self.scene.name, script=target.form == SCRIPT)
-        self._own, self._said_last = said[-LAST_LINES:], said[-1] if said else ""
+        self._own, self._said_last = said, said[0] if said else ""
         self._may_repeat = target.form != DIALOGUE
         return self._chat(target, refused) if target.form == CHAT else self._text(target, refused)
 
@@ -182,21 +190,23 @@ class Talk:
         return ""
 
     def _chat(self, target: TargetModel, refused: str) -> TalkPrompt:
-        head = self._lines(self.prompts, "system", self.scene.variables())
+        values = self.scene.variables()
+        head = self._lines(self.prompts, "system", values)
         turns = turns_of(self.scene.window)
         news = turns.pop().lines if turns and turns[-1].role == USER else []
         day = self.scene.now.rpartition(", ")[0]
         if news and news[0] == f"[{day}, {self.scene.place}]":  # as the head of the message says
             news = news[1:]
-        last = self._last(target, refused, [PromptLine(line, "window") for line in news])
+        last = self._last(target, values, refused, [PromptLine(line, "window") for line in news])
         room = target.prompt_tokens - self.count([line.text for line in (*head, *last)])
         cost = self.count([line for turn in turns for line in turn.lines]) + 4 * len(turns)
         while turns and (cost > room or turns[0].role == ASSISTANT):  # the oldest give way
             cost -= self.count(turns.pop(0).lines) + 4
         talk, messages = list[PromptLine](), list[ChatMessage]()
         for role, lines in turns:
-            name = f"{self.scene.name}: " if role == ASSISTANT else ""
-            talk += [PromptLine(f"{name}{line}", "window") for line in lines]
+            own = role == ASSISTANT
+            shown = [f"{self.scene.name}: {line}" for line in lines] if own else lines
+            talk += [PromptLine(line, "window") for line in shown]
             messages.append(ChatMessage(role, "\n".join(lines)))
         first, news_of = ("\n".join(line.text for line in part).strip() for part in (head, last))
         messages = [ChatMessage(SYSTEM, first), *messages, ChatMessage(USER, news_of)]
@@ -207,16 +217,15 @@ class Talk:
         return TalkPrompt(GenerationRequest(text, messages=tuple(messages), tools=tools), rendered)
 
     def _last(
-        self, target: TargetModel, refused: str, news: Sequence[PromptLine]
+        self, target: TargetModel, values: dict[str, Any], refused: str, news: Sequence[PromptLine]
     ) -> list[PromptLine]:
         """The last message, with as much of the scene as may be new in a prompt."""
         most = min(target.tail_tokens or target.prompt_tokens, target.prompt_tokens // 2)
         lines: list[PromptLine] = []
-        for scene in ever_less(self.scene, _FEWER):
-            values = scene.variables()
-            lines = self._lines(self.prompts, "turn", values, refused=for_prompt(refused))
+        for scene, shown in ever_less(self.scene, values, _FEWER):
+            lines = self._lines(self.prompts, "turn", shown, refused=for_prompt(refused))
             if scene.trigger and not scene.partner:
-                lines += self._lines(self.act, "turn", values)
+                lines += self._lines(self.act, "turn", shown)
             lines += [PromptLine("", FRAME), *news] if news else []
             if self.count([line.text for line in lines]) <= most:
                 break
@@ -224,23 +233,24 @@ class Talk:
 
     def _text(self, target: TargetModel, refused: str) -> TalkPrompt:
         """A dialogue or a transcript to continue, with as much of the scene as fits."""
-        lines = list[PromptLine]()
-        for scene in ever_less(self.scene, _FEWER_IN_TEXT):
-            values = scene.variables()
+        name, window, lines = self.scene.name, self.scene.window, list[PromptLine]()
+        if target.form == SCRIPT:
+            talk = script(window, name)
+        else:
+            talk = [*filter(None, (dialogue_line(memory, name) for memory in window))]
+            talk = talk[max(len(talk) // LAST_LINES - 1, 0) * LAST_LINES :]
+        for scene, values in ever_less(self.scene, self.scene.variables(), _FEWER_IN_TEXT):
+            more: dict[str, Any]
             if target.form == SCRIPT:
-                shown: dict[str, Any] = {"examples": [*map(_script_line, scene.examples)]}
-                shown |= {"window": script(scene.window, scene.name), "cursor": f"~{scene.name}>"}
-                values |= shown | {"refused": for_prompt(refused)}
-                lines = self._lines(self.prompts, "transcript", values)
+                more = {"window": talk, "cursor": f"~{name}>", "refused": for_prompt(refused)}
+                more["examples"] = [*map(_script_line, scene.examples)]
+                lines = self._lines(self.prompts, "transcript", values, **more)
                 self._instructions = "\n".join(scene.examples)  # here they are shown as answers
             else:
-                every = (dialogue_line(memory, scene.name) for memory in scene.window)
-                talk = [*filter(None, every)]
-                talk = talk[max(len(talk) // LAST_LINES - 1, 0) * LAST_LINES :]
                 # Each token here is read anew at every turn, and a small model reads slowly.
-                values["now"] = str(values["now"]).rpartition(", ")[0]
-                values["people"] = [x for x in values["people"] if x.startswith(scene.partner)]
-                lines = self._lines(self.prompts, "dialogue", values, talk=talk)
+                more = {"talk": talk, "now": values["now"].rpartition(", ")[0]}
+                more["people"] = [x for x in values["people"] if x.startswith(scene.partner)]
+                lines = self._lines(self.prompts, "dialogue", values, **more)
                 self._instructions = "\n".join((scene.persona, *values["examples"]))
             if self.count([line.text for line in lines]) <= target.prompt_tokens:
                 break
