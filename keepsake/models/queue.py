@@ -15,6 +15,7 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError, Executor, Future
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from queue import SimpleQueue
 from typing import Any
 
 from keepsake.errors import (
@@ -303,10 +304,14 @@ class ModelServer:
 
 
 class DaemonThreads(Executor):
-    """A thread for each call; unlike those of a pool, Python does not wait for it at its end."""
+    """Threads that are kept from call to call; Python does not wait for them at its end."""
+
+    def __init__(self) -> None:
+        self._calls: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._threads, self._free = 0, threading.Semaphore(0)
 
     def submit[T](self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
-        """Have it called; the future has what came of it."""
+        """Have it called; the future has what came of it. For one thread."""
         future: Future[T] = Future()
 
         def run() -> None:
@@ -315,5 +320,18 @@ class DaemonThreads(Executor):
             except BaseException as error:  # handed to whoever waits
                 future.set_exception(error)
 
-        threading.Thread(target=run, name="model-call", daemon=True).start()
+        self._calls.put(run)
+        if not self._free.acquire(blocking=False):
+            self._threads += 1
+            threading.Thread(target=self._serve, name="model-call", daemon=True).start()
         return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Let each thread end once its call has; none is waited for."""
+        for _ in range(self._threads):
+            self._calls.put(None)
+
+    def _serve(self) -> None:
+        while (call := self._calls.get()) is not None:
+            call()
+            self._free.release()
