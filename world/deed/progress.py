@@ -19,11 +19,14 @@ from world.deed.files import DeedStep, WorldDeed
 _ATTRIBUTE = _CONF = "deeds"
 DEEDS: dict[str, WorldDeed] = {}
 """Every deed by its id, in the order of their files."""
+_records: dict[str, dict[str, dict[str, Any]]] = {}
+"""What :func:`records` has read, by its name in the configuration: each line spoken asks for it."""
 
 
 def install(deeds: Mapping[str, WorldDeed]) -> None:
     """Have these deeds from now on, in place of those before."""
     DEEDS.clear()
+    _records.clear()
     DEEDS.update(deeds)
 
 
@@ -41,7 +44,9 @@ def records() -> dict[str, dict[str, Any]]:
     ``end``, ``who`` (names) and ``keys`` (identities) of whoever came to an end last, ``changes``
     (which object, the former words, the present ones).
     """
-    return dict(deserialize(ServerConfig.objects.conf(_CONF)) or {})
+    if _CONF not in _records:
+        _records[_CONF] = dict(deserialize(ServerConfig.objects.conf(_CONF)) or {})
+    return {**_records[_CONF]}
 
 
 def doers(deed: WorldDeed) -> list[Any]:
@@ -93,6 +98,7 @@ def keep_record(deed_id: str, **facts: Any) -> None:
     former = world.pop(deed_id, {})
     if facts:
         world[deed_id] = {"changes": []} | former | facts
+    _records.clear()
     ServerConfig.objects.conf(_CONF, world)
 
 
