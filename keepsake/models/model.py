@@ -27,7 +27,7 @@ from keepsake.errors import (
 from keepsake.language.perception import LAST_COMMA
 from keepsake.models.capabilities import ROLES, TOOLS, WHOLE, Capabilities, alternating, size_of
 from keepsake.models.http import ServerWords, named_errors
-from keepsake.models.profiles import AUTO, CHAT, OLLAMA, YES, ModelProfile
+from keepsake.models.profiles import AUTO, CHAT, LLAMA_CPP, OLLAMA, YES, ModelProfile
 from keepsake.models.scripted import ScriptedModel
 from keepsake.models.thoughts import AnswerText
 from keepsake.ports import Generation, GenerationRequest, Tool, ToolCall
@@ -173,7 +173,9 @@ class ServerModel(ABC):
             try:
                 return self._call(request, takes, words, until)
             except (ModelTimeout, CallGivenUp) as error:
-                if isinstance(error, ModelTimeout) and not words.text:  # the prompt was not read
+                # The prompt was not read. Of others no answer would ever tell that they are quick.
+                timed = takes.kind in (OLLAMA, LLAMA_CPP)
+                if timed and isinstance(error, ModelTimeout) and not words.text:
                     self.capabilities = takes.evaluated(size_of(request), time.monotonic() - began)
                 raise
             except ModelError as error:

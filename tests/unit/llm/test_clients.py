@@ -303,6 +303,17 @@ def test_each_failure_has_a_name_and_a_cure(
         assert model.generate(RAW).text, "the connection pool is none the worse"
 
 
+def test_a_timeout_makes_prompts_smaller_only_where_a_later_answer_tells_better(
+    provider: str, fake: FakeModelServer
+):
+    model = asking(fake.address, provider, time_limit=0.4)
+    whole = model.suited().prompt_tokens
+    fake.always(RAW_PATHS[provider], Reply(delay=300))
+    with pytest.raises(ModelTimeout):
+        model.generate(GenerationRequest("one two " * 1000))
+    assert (model.suited().prompt_tokens < whole) == (provider == "ollama")
+
+
 def test_a_missing_model_and_an_absent_server(provider: str, fake: FakeModelServer):
     model = asking(fake.address, provider, model="absent:7b")
     cure = "ollama pull absent:7b" if provider == "ollama" else "Load 'absent:7b'"
