@@ -111,7 +111,7 @@ function held(points, of) {
 function options(chart, points, width, colours, ink) {
   const { paths } = globalThis.uPlot;
   const kinds = {
-    line: {}, dash: { dash: [6, 4] }, dots: { paths: () => null, points: { show: true } }, bars: { paths: paths.bars({ size: [0.7] }) },
+    line: { points: { show: true, filter: lone } }, dash: { dash: [6, 4] }, dots: { paths: () => null, points: { show: true } }, bars: { paths: paths.bars({ size: [0.7] }) },
   };
   const long = !sameDay(points[0].at, points.at(-1).at);
   const axis = { stroke: ink, grid: { stroke: ink, width: 0.3 }, ticks: { show: false } };
@@ -127,6 +127,12 @@ function options(chart, points, width, colours, ink) {
     }))],
     hooks: { draw: [(plot) => chart.marks && mark(plot, chart.marks, points, colours.at(-1))] },
   };
+}
+
+/** The points of a line that have no neighbour, so that no line shows them. */
+function lone(plot, series) {
+  const values = plot.data[series];
+  return [...values.keys()].filter((at) => values[at] !== null && (values[at - 1] ?? values[at + 1] ?? null) === null);
 }
 
 /** From 0, but where that would make a line of the curve. */
