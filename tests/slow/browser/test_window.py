@@ -112,6 +112,19 @@ def test_what_happens_is_seen_without_a_reload(page: Page, world: WatchedWorld) 
 # -- an agent
 
 
+def test_a_long_wait_for_a_server_that_is_well_is_no_problem(page: Page) -> None:
+    def waits(route: Route) -> None:
+        answer = route.fetch()
+        route.fulfill(response=answer, json={**answer.json(), "waiting": 9.0})
+
+    page.route(re.compile(r"/api/agents/\d+$"), waits)
+    with page.expect_response(lambda answer: answer.url.endswith("/api/agents")):
+        open_mira(page)
+    expect(page.locator("#state")).to_contain_text("waits for 9.0 s")
+    page.wait_for_timeout(500)
+    expect(page.locator("#servers-problem")).to_be_hidden()
+
+
 def test_what_players_write_stays_words(page: Page) -> None:
     def quoted(route: Route) -> None:  # whatever a model leaves out of its summaries
         answer = route.fetch()

@@ -99,7 +99,7 @@ export class Head {
       this.#servers = Date.now();
       fill(notice, silentServers((await get("agents")).servers).join(" "));
     } else fill(notice);
-    notice.hidden = !notice.hasChildNodes();
+    notice.hidden = !notice.textContent;
   }
 
   async #act(button) {
