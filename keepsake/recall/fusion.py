@@ -43,7 +43,6 @@ which one common word was found does not go by that word."""
 _NEARBY = 0.3
 """What the meaning of each neighbour counts in that of a memory; of one further off less, down to a
 third of it at :data:`_REACH`."""
-_PARTS = [_NEARBY * (1.0 - (distance - 1) / _REACH) for distance in range(_REACH + 1)]
 _SPEAKER = 2.5
 """Said or done by somebody whom the question names."""
 _ASKER = 8.0
@@ -106,12 +105,11 @@ def rank(
         and "?" in each.text
         and each.text.rstrip(' "”’)').endswith("?")
     }
+    scores = _by_signs(question, documents, now, scene=scene)
     by_words = _by_words(question, words, documents, told, beside)
     by_meaning = _by_meaning(meaning, documents, near)
-    signs = _by_signs(question, documents, now, scene=scene)
-    each_score = zip(signs, by_words, by_meaning, strict=True)
-    scores = [sign + (_WORDS * share + like) for sign, share, like in each_score]
     for place, document in enumerate(documents):
+        scores[place] += _WORDS * by_words[place] + by_meaning[place]
         scores[place] += _LINKED * (document.key in linked)
         if place in asking and not scene:
             scores[place] -= _ASKING
@@ -224,7 +222,7 @@ def _by_meaning(
     found = [lowest if like is None else like for like in known]
     totals, whole = found.copy(), [1.0] * len(found)
     for one, other, distance in near:
-        part = _PARTS[distance]
+        part = _NEARBY * (1.0 - (distance - 1) / _REACH)
         totals[one] += part * found[other]
         totals[other] += part * found[one]
         whole[one] += part

@@ -78,7 +78,8 @@ def read(text: str, names: Collection[str], now: datetime, asker: str = "") -> R
 
     ``asker``: Who asks; empty if that is not known. Days begin and end by the machine's own clock.
     """
-    text, known = _known(text, names)
+    text = _plain(text)
+    known = _known(text, names)
     lines, meaning = list[str](), list[str]()
     for line in text.splitlines():
         # As the person named would say it, without who says it; not those that only name somebody.
@@ -95,9 +96,9 @@ def read(text: str, names: Collection[str], now: datetime, asker: str = "") -> R
     nameless = [" ".join(_UNKNOWN.sub("", each).split()) for each in meaning]
     return RecallQuery(
         text=text,
-        terms=_telling(text, known),
+        terms=terms_of(text, names),
         names=tuple(known),
-        times=_times(text, now),
+        times=tuple(span for each in _times(text) if (span := _span(each, now))),
         meaning=tuple(meaning),
         nameless=tuple(each for each in nameless if each and each not in meaning),
         when=_WHEN.search(text) is not None,
@@ -106,28 +107,27 @@ def read(text: str, names: Collection[str], now: datetime, asker: str = "") -> R
 
 
 def terms_of(text: str, names: Collection[str]) -> tuple[str, ...]:
-    """The telling words of ``text`` alone: :attr:`RecallQuery.terms`."""
-    return _telling(*_known(text, names))
-
-
-def _known(text: str, names: Collection[str]) -> tuple[str, list[str]]:
-    """``text`` as it is read, and the known names in it in lower case, longest first."""
-    text = unicodedata.normalize("NFC", writable(text)).replace("’", "'")
-    lower, every = text.casefold(), _longest_first(frozenset(names))
-    return text, [name for name in every if name in lower and _whole(name).search(lower)]
-
-
-def _telling(text: str, known: Iterable[str]) -> tuple[str, ...]:
-    for name in known:
+    """The telling words of ``text`` in lower case, none that is in a known name or a time."""
+    text = _plain(text)
+    for name in _known(text, names):
         text = pattern(rf"{_whole(name).pattern}(?:['’]s)?", re.I).sub(" ", text)
+    text = _TIME.sub(" ", text) if _times(text) else text
     telling = list[str]()
-    text = _TIME.sub(" ", text) if _may_date(text) else text
     for word in words(_POSSESSIVE.sub("", text).casefold()):
         if UNSPACED.match(word):  # each pair of signs, as no blank says where a word ends
             telling += map(" ".join, pairwise(word) if word[1:] else [word])
         elif word not in COMMON_WORDS and word not in _ASKING and len(word) > 1:
             telling.append(word)
     return tuple(dict.fromkeys(telling))[:_MOST_TERMS]
+
+
+def _plain(text: str) -> str:
+    return unicodedata.normalize("NFC", writable(text)).replace("’", "'")
+
+
+def _known(text: str, names: Collection[str]) -> list[str]:
+    lower, every_name = text.casefold(), _longest_first(frozenset(names))
+    return [name for name in every_name if name in lower and _whole(name).search(lower)]
 
 
 def held(texts: Iterable[str], roots: Mapping[str, str]) -> list[list[str]]:
@@ -204,14 +204,9 @@ _UNITS = {"day": (1, 0), "week": (7, 3), "month": (30, 12), "year": (365, 60)}
 """How many days each has, and how many "two weeks ago" and the like may be off, to either side."""
 
 
-def _may_date(text: str) -> bool:
+def _times(text: str) -> list[re.Match[str]]:
     lower = text.casefold()
-    return any(sign in lower for sign in _SIGNS)
-
-
-def _times(text: str, now: datetime) -> tuple[Span, ...]:
-    found = _TIME.finditer(text) if _may_date(text) else ()
-    return tuple(span for each in found if (span := _span(each, now)))
+    return [*_TIME.finditer(text)] if any(sign in lower for sign in _SIGNS) else []
 
 
 @lru_cache(maxsize=8192)  # searches meet the same lines again

@@ -102,11 +102,9 @@ class MemorySearch:
             vectors = None
         asked = None
         if vectors and embedder:  # what is nearest to the mean of the vectors
-            embed, nearest = embedder.embed, vectors.query
+            embed, nearest, most = embedder.embed, vectors.query, _POOL + _WINDOW
             asked = _ASIDE.submit(
-                lambda: nearest(
-                    reduce(lambda a, b: [*map(add, a, b)], embed(views)), _POOL + _WINDOW
-                )
+                lambda: nearest(reduce(lambda a, b: [*map(add, a, b)], embed(views)), most)
             )
         pools: dict[DocumentKind | None, int] = {None: _POOL}
         if kinds is not None:
