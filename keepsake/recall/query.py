@@ -111,7 +111,8 @@ def terms_of(text: str, names: Collection[str]) -> tuple[str, ...]:
     text = _plain(text)
     for name in _known(text, names):
         text = pattern(rf"{_whole(name).pattern}(?:['’]s)?", re.I).sub(" ", text)
-    text = _TIME.sub(" ", text) if _times(text) else text
+    for each in reversed(_times(text)):
+        text = f"{text[: each.start()]} {text[each.end() :]}"
     telling = list[str]()
     for word in words(_POSSESSIVE.sub("", text).casefold()):
         if UNSPACED.match(word):  # each pair of signs, as no blank says where a word ends

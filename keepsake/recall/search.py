@@ -110,24 +110,16 @@ class MemorySearch:
         if kinds is not None:
             pools = {kind: _POOL if kind is DocumentKind.MEMORY else _RARE_POOL for kind in kinds}
         terms = question.terms or question.names
-        found = self._attempt(
-            "words",
-            lambda: [
-                pair
-                for kind, pool in pools.items()
-                for pair in self._words.search(terms, pool, kind, before)
-            ],
-        )
+        found = self._attempt("words", lambda: self._words.search(terms, pools, before))
         near = self._attempt("meaning", lambda: asked.result(seconds) if asked else None)
         if found is None:
             return None
         older = ((key, like) for key, like in near or () if not before or row_of(key) < before)
         meant = dict(islice(older, _POOL))
-        found.sort(key=lambda pair: -pair[1])
         known, scores = {d.key: d for d, _ in found}, {d.key: score for d, score in found}
         if question.asker and near is None:
             # Their own lines need share no word with it, and nothing else would find them.
-            own = self._words.search((question.asker,), _POOL, DocumentKind.MEMORY, before)
+            own = self._words.search((question.asker,), {DocumentKind.MEMORY: _POOL}, before)
             known |= {document.key: document for document, _ in own}
         for span in question.times:
             known |= self._words.of_time(span, _POOL, before, question.asker)
@@ -141,11 +133,8 @@ class MemorySearch:
         best.discard("")
         told = " ".join(known[key].text for key in sorted(best))
         more_of = [w for w in terms_of(told, names) if w not in question.terms]
-        links = self._attempt(
-            "words",
-            lambda: self._words.search(more_of, _POOL, DocumentKind.MEMORY, before, rare=True),
-        )
-        linked = {document.key: document for document, _ in links or ()}
+        links = self._attempt("words", lambda: self._words.rare(more_of, _POOL, before))
+        linked = {document.key: document for document in links or ()}
         known |= linked
         documents = [
             document

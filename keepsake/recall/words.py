@@ -13,7 +13,7 @@ import json
 import sqlite3
 import threading
 import weakref
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import lru_cache
@@ -125,44 +125,37 @@ class WordIndex:
 
     def search(
         self,
-        terms: Sequence[str],
-        limit: int,
-        kind: DocumentKind | None = None,
+        terms: Iterable[str],
+        most: Mapping[DocumentKind | None, int],
         before: int | None = None,
-        *,
-        rare: bool = False,
     ) -> list[tuple[Document, float]]:
         """Documents with their BM25 scores (higher is better), best first.
 
         Args:
-            terms: Words. Very common ones count only when the rarer ones leave room for them.
-            limit: The most documents.
-            kind: Only documents of this kind; None for all.
+            terms: Words. Of memories very common ones count only when the rarer ones leave room.
+            most: The most documents of each kind that is searched; None stands for all kinds.
             before: Only memories before this number; None for all.
-            rare: Only what has in its own text a word that a few have, and no more.
         """
-        # A quote would end the word, a zero the whole query.
-        clean = (term.replace('"', " ").replace("\0", " ").strip() for term in terms)
-        where = "{text apart} : " if rare else ""
-        quoted = [f'{where}"{term}"' for term in dict.fromkeys(clean) if term]
-        if not quoted:
-            return []
-        first, last = _RANGES[kind]
-        last = last if before is None else min(last, before - 1)
+        found, quoted = list[tuple[Document, float]](), _quoted(terms)
         with self._connected() as database:
-            counts: dict[str, int] = {}
-            if last > 0 and len(quoted) > 1:
-                # Scoring a row takes ten times as long as counting it, and counting ends early.
-                most = _RARE + 1 if rare else _MOST_ROWS
-                counts = dict(database.execute(_COUNTS, (most, json.dumps(quoted))))
-                quoted.sort(key=counts.__getitem__)
-            rows = accumulate(counts.get(each, 0) for each in quoted)  # the rarest first
-            fitting = [e for e, sum_ in zip(quoted, rows, strict=True) if sum_ <= _MOST_ROWS]
-            if rare and not (fitting := [e for e in quoted if 1 < counts.get(e, 0) <= _RARE]):
-                return []
-            asked = " OR ".join(fitting or quoted[:1])
-            found = database.execute(_BEST, (asked, first, last, limit))
-            return [(_document(*fields), score) for score, *fields in found]
+            for kind, limit in most.items() if quoted else ():
+                first, last = _RANGES[kind]
+                last, asked = last if before is None else min(last, before - 1), quoted
+                if last > 0 and len(quoted) > 1:
+                    counts = _counted(database, quoted, _MOST_ROWS)
+                    fitting = sum(rows <= _MOST_ROWS for rows in accumulate(counts.values()))
+                    asked = [*counts][: fitting or 1]  # the rarest
+                found += _best(database, asked, first, last, limit)
+        return sorted(found, key=lambda pair: -pair[1])
+
+    def rare(self, terms: Iterable[str], limit: int, before: int | None) -> list[Document]:
+        """The memories before that number whose own text has a word that a few have, no more."""
+        quoted = [f"{{text apart}} : {each}" for each in _quoted(terms)]
+        with self._connected() as database:
+            counts = _counted(database, quoted, _RARE + 1) if len(quoted) > 1 else {}
+            asked = [each for each, count in counts.items() if 1 < count <= _RARE]
+            found = _best(database, asked, 1, (before or _FAR) - 1, limit) if asked else []
+            return [document for document, _ in found]
 
     def of_time(self, span: Span, limit: int, before: int | None, who: str) -> dict[str, Document]:
         """The memories of that time: first those of ``who`` (in lower case), then the newest."""
@@ -345,6 +338,25 @@ def _opened(path: Path | None) -> sqlite3.Connection:
         database.close()
         raise
     return database
+
+
+def _quoted(terms: Iterable[str]) -> list[str]:
+    # A quote would end the word, a zero the whole query.
+    clean = (term.replace('"', " ").replace("\0", " ").strip() for term in terms)
+    return [f'"{term}"' for term in dict.fromkeys(clean) if term]
+
+
+def _counted(database: sqlite3.Connection, quoted: Sequence[str], most: int) -> dict[str, int]:
+    """How many rows each has, ``most`` at most, the rarest first: that takes a tenth of a score."""
+    found = dict(database.execute(_COUNTS, (most, json.dumps(quoted))))
+    return {each: found[each] for each in sorted(quoted, key=found.__getitem__)}
+
+
+def _best(
+    database: sqlite3.Connection, quoted: Sequence[str], first: int, last: int, limit: int
+) -> list[tuple[Document, float]]:
+    found = database.execute(_BEST, (" OR ".join(quoted), first, last, limit))
+    return [(_document(*fields), score) for score, *fields in found]
 
 
 def _document(key: str, kind: str, text: str, time: str, *others: Any) -> Document:

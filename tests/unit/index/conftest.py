@@ -142,7 +142,7 @@ def follow(index: AgentIndex) -> None:
 
 def by_words(index: AgentIndex, *words: str) -> list[str]:
     index.refresh()
-    return [document.key for document, _ in index.words.search(words, 10)]
+    return [document.key for document, _ in index.words.search(words, {None: 10})]
 
 
 def by_meaning(index: AgentIndex, text: str, limit: int = 10) -> list[str]:

@@ -81,7 +81,7 @@ def memory(number: int, text: str) -> Document:
 
 
 def keys(index: WordIndex, *terms: str) -> list[str]:
-    return [document.key for document, _ in index.search(terms, 10)]
+    return [document.key for document, _ in index.search(terms, {None: 10})]
 
 
 @pytest.mark.parametrize(("text", "question"), table("questions in any script"))
