@@ -167,7 +167,7 @@ class TestBuilders(Building, LadderWorld):
         assert [m.number for m in self.mind.memory.context().window] == before
         assert self.mind.memory.context().recent is None
         assert self.mind.memory.memory.next_due() == self.mind.memory.newest + 100
-        assert "undone" in self.type("@compaction Mira", "Saved")
+        assert "undone" in self.type("@compaction Mira", "undone")
         assert "Nothing was taken back" in self.type("@compaction/undo Mira", "Nothing")
         self.summarizer(lambda _: dead)
         shown = self.type("@compact-memories Mira", "failed")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import UTC
 
 from keepsake.agent.memory.compacting import Compacted
 from keepsake.agent.mind import Tended
@@ -80,16 +81,13 @@ def _listed(name: str, past: Sequence[PastCompaction]) -> str:
         return f"{name}'s memory has not been compacted yet."
     rows = [_row(each, "|x" if each.undone else "") for each in past]
     heads = ("No", "When (UTC)", "Why", "Memories", "Tokens", "Calls", "Secs", "")
-    gone = [each for each in past if each.undone]
-    saving = sum(each.tokens_before - each.tokens_after for each in past if not each.undone)
-    end = f"Saved: {saving:,} tokens of each prompt; taken back: {len(gone)}"
-    return f"|wCompactions of {name}'s memory|n\n{table(heads, rows)}\n{end}."
+    return f"|wCompactions of {name}'s memory|n\n{table(heads, rows)}"
 
 
 def _row(past: PastCompaction, colour: str) -> list[str]:
     cells = (
         str(past.number),
-        f"{past.time.astimezone():%m-%d %H:%M}",
+        f"{past.time.astimezone(UTC):%m-%d %H:%M}",
         past.reason,
         "-".join(map(str, past.covered)) if past.covered else "none",
         f"{past.tokens_before} > {past.tokens_after}",
