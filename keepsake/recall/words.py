@@ -45,8 +45,7 @@ _MOST_ROWS = 1500
 In an index of 10,000 memories a word of every sixth text says little beside a rarer one.
 """
 _SEGMENTS = 4
-"""So many parts of one level are made one. A word is looked up in each part: by default up to 16 of
-one memory each, and a search takes twice as long."""
+"""So many parts of one size are made one; a word is looked up in each part, by default in 20."""
 _RARE = 4
 """A word that so many memories have at most links them."""
 _TABLES = f"""
@@ -64,6 +63,9 @@ PRAGMA user_version = {SCHEMA};
 _FIELDS = "key, kind, text, time, first, last, speaker, place, title"
 _STORED = "SELECT c3, c4, c0, c5, c6, c7, c8, c9, c1 FROM words_content"
 """The same fields where FTS5 keeps them; to read them through it takes twice as long."""
+_OF_ROWS = f"""
+{_STORED.replace("FROM", "FROM json_each(?) CROSS JOIN")} ON words_content.id = value
+"""
 _AMONG = "rowid IN (SELECT value FROM json_each(?))"
 # The inner query by row number: the sort would read the fields of each row that it looks at.
 _BEST = f"""
@@ -166,9 +168,9 @@ class WordIndex:
 
     def get(self, keys: Iterable[str]) -> dict[str, Document]:
         """The documents that are known among ``keys``."""
-        rows = json.dumps([row_of(key) for key in keys])
+        rows = json.dumps(sorted(map(row_of, keys)))
         with self._connected() as database:
-            found = database.execute(f"{_STORED} WHERE {_AMONG}", [rows])
+            found = database.execute(_OF_ROWS, [rows])
             return {fields[0]: _document(*fields) for fields in found}
 
     def keys(self, kind: DocumentKind) -> set[str]:
