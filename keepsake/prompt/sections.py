@@ -22,7 +22,9 @@ _END, _FIRST = "\uf8ff", 0xE000
 TITLES = {
     "persona": "who it is",
     "longterm": "long-term summary",
+    "longterm_span": "long-term summary",
     "recent": "short-term summary",
+    "recent_span": "short-term summary",
     "journal": "what mattered",
     "people": "people here",
     "notes": "related notes",
