@@ -38,8 +38,6 @@ LINE = 78
 """Signs of a line on a plain terminal."""
 PATIENCE = 30.0
 """Seconds to wait for an answer before the builder is shown that it took too long."""
-_TOO_LATE = "|rThat did not work:|n it took too long. Try again in a while"
-_BROKE_OFF = "|rThat did not work:|n it broke off. See agents.log"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,13 +104,12 @@ class BuilderCommand(COMMAND):
     def failed(self, failure: Failure) -> None:
         """Tell why no answer came from a worker thread."""
         error = failure.value
-        if isinstance(error, KeepsakeError):
-            self.caller.msg(refused(error))
-        elif isinstance(error, TimeoutError):
-            self.caller.msg(_TOO_LATE)
-        else:
+        if isinstance(error, TimeoutError):
+            error = KeepsakeError("it took too long", "Try again in a while")
+        elif not isinstance(error, KeepsakeError):
             log(f"[Error] {self.key}: {error!r}")
-            self.caller.msg(_BROKE_OFF)
+            error = KeepsakeError("it broke off", "See agents.log")
+        self.caller.msg(refused(error))
 
     def agent_named(self, name: str) -> AgentMixin:
         """The one agent that ``name`` means; the one in the room if it is empty.

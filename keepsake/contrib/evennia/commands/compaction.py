@@ -79,13 +79,12 @@ def view(query: Query) -> Callable[[], str] | None:
 def _listed(name: str, past: Sequence[PastCompaction]) -> str:
     if not past:
         return f"{name}'s memory has not been compacted yet."
-    rows = [_row(each, "|x" if each.undone else "") for each in past]
     heads = ("No", "When (UTC)", "Why", "Memories", "Tokens", "Calls", "Secs", "")
-    return f"|wCompactions of {name}'s memory|n\n{table(heads, rows)}"
+    return f"|wCompactions of {name}'s memory|n\n{table(heads, map(_row, past))}"
 
 
-def _row(past: PastCompaction, colour: str) -> list[str]:
-    cells = (
+def _row(past: PastCompaction) -> tuple[str, ...]:
+    return (
         str(past.number),
         f"{past.time.astimezone(UTC):%m-%d %H:%M}",
         past.reason,
@@ -95,4 +94,3 @@ def _row(past: PastCompaction, colour: str) -> list[str]:
         f"{past.seconds:.1f}",
         "undone" if past.undone else "",
     )
-    return [f"{colour}{cell}" for cell in cells]
