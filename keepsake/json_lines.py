@@ -81,7 +81,8 @@ class AppendedFile:
     def __init__(self, path: Path, mode: int = 0o644) -> None:
         self.path = path
         self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, mode)
-        self.size = os.fstat(self._fd).st_size
+        self._own = os.fstat(self._fd)
+        self.size = self._own.st_size
         self._failed = self._dirty = False
         self._closing = threading.Lock()
 
@@ -94,15 +95,21 @@ class AppendedFile:
         """
         if self._failed:  # an earlier one was written half-way
             self.cut(self.size)
-        if watched:
-            there, own = self.path.stat() if self.path.exists() else None, os.fstat(self._fd)
-            if there is None or not os.path.samestat(there, own) or own.st_size != self.size:
-                raise FileChanged(f"{self.path} was changed or replaced")
+        if watched and not self._is_there():
+            raise FileChanged(f"{self.path} was changed or replaced")
         self._failed, written = True, 0
         while written < len(data):
             written += os.write(self._fd, data[written:])
         self._failed, self._dirty = False, True
         self.size += len(data)
+
+    def _is_there(self) -> bool:
+        """Whether its path leads to it, and nobody else has written to it."""
+        try:
+            there = self.path.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        return os.path.samestat(there, self._own) and there.st_size == self.size
 
     def sync(self) -> None:
         """Bring what is new to the disk; from any thread, and appending goes on meanwhile."""

@@ -238,11 +238,6 @@ def _around(
     own = {verb: f": {verb.help}" for verb in deeds if verb.takes is Takes.OWN}
     changing = NAMING | {Takes.OWN}
     facts = of_game(agent, "at_agent_prompt", list | tuple, ())
-    ways = {}  # each with where it leads: ``north to The Quay``
-    for way in place.exits if place is not None else ():
-        if way.access(agent, "view"):
-            there = getattr(way.destination, "key", "")
-            ways[way.key] = f"{way.key} to {there}" if there else str(way.key)
     things = place.contents_get(content_type="object") if place is not None else ()
     people = (
         f"{each.key} (asleep)" if each.db.asleep else str(each.key) for each in people_near(agent)
@@ -258,9 +253,9 @@ def _around(
         description=str(place.get_display_desc(agent)) if place and place.db.desc else "",
         here=tuple(dict.fromkeys(people)),
         things=keys_of(things),
-        carried=keys_of(agent.contents),
-        exits=tuple(ways),
-        ways=tuple(ways.values()),
+        carried=options.carried,
+        exits=tuple(options.ways),
+        ways=tuple(options.ways.values()),
         options=tuple(f"{u}{own.get(v, '')}" for v, u in usages.items() if v.takes in changing),
         facts=tuple(map(str, facts)),
         partner=turn.partner,

@@ -58,16 +58,17 @@ def players_near(character: Any) -> list[Any]:
 def options_of(agent: Body, *, stays: bool) -> Options:
     """What the agent can do something with or to: people, things and exits."""
     place = agent.location
-    ways = place.exits if place is not None else ()
+    ways = [way for way in place.exits if way.access(agent, "view")] if place is not None else []
     things = place.contents_get(content_type="object") if place is not None else ()
     details = (str(each) for each in (place.db.details or {})) if place is not None else ()
-    seen = (way for way in ways if way.access(agent, "view") and way.access(agent, "traverse"))
+    leads = ((str(way.key), getattr(way.destination, "key", "")) for way in ways)
     return Options(
-        exits=keys_of(seen),
+        exits=keys_of(way for way in ways if way.access(agent, "traverse")),
         people=keys_of(people_near(agent)),
         things=(*keys_of(things), *details),
         lying=keys_of(thing for thing in things if thing.access(agent, "get")),
         carried=keys_of(agent.contents),
+        ways={way: f"{way} to {there}" if there else way for way, there in leads},
         stays=stays,
     )
 

@@ -154,6 +154,11 @@ def find_exit(word: str, exits: Sequence[str]) -> str | None:
 
 
 _LISTED = 12
+_NAMES = {
+    **{Takes.EXIT: "exits", Takes.LYING: "lying", Takes.WHISPER: "people", Takes.PERSON: "people"},
+    **{Takes.CARRIED: "carried", Takes.GIFT: "carried"},
+}
+"""Which names may follow a verb that takes this."""
 _WHERE = frozenset({"from", "on", "in", "with", "near", "off", "under", "behind", "by"})
 _ARTICLES = frozenset({"the", "a", "an", "my", "some"})
 
@@ -167,22 +172,18 @@ class Options:
     things: tuple[str, ...] = ()  # what is here, and what the place's description mentions
     lying: tuple[str, ...] = ()  # those of the things that can be picked up
     carried: tuple[str, ...] = ()
+    # the exits that can be seen, each with where it leads: ``north to The Quay``
+    ways: Mapping[str, str] = field(default_factory=dict)
     stays: bool = False  # whether it must not leave now: it is in a talk, or has guests
 
     def of(self, takes: Takes) -> tuple[str, ...]:
         """The names that may follow such a verb, of a gift the thing; empty where none is due."""
-        seen = tuple(dict.fromkeys((*self.people, *self.things, *self.lying, *self.carried)))
-        named = {
-            Takes.EXIT: () if self.stays else self.exits,
-            Takes.THING: seen,
-            Takes.MAYBE_THING: seen,
-            Takes.LYING: self.lying,
-            Takes.CARRIED: self.carried,
-            Takes.GIFT: self.carried if self.people else (),
-            Takes.WHISPER: self.people,
-            Takes.PERSON: self.people,
-        }
-        return named.get(takes, ())
+        if takes in (Takes.THING, Takes.MAYBE_THING):
+            return (*dict.fromkeys((*self.people, *self.things, *self.lying, *self.carried)),)
+        if (takes is Takes.EXIT and self.stays) or (takes is Takes.GIFT and not self.people):
+            return ()
+        names: tuple[str, ...] = getattr(self, _NAMES.get(takes, ""), ())
+        return names
 
     def filling(self, slot: str) -> tuple[str, ...]:
         """The names for such a slot of a game's own usage; empty for free words."""
