@@ -139,7 +139,7 @@ class Thinker:
             event = replace(event, kind=EventKind.HEARD)  # a shout from afar
         if self._attention.notice(event, self._seconds()):
             self.break_off()
-        self.schedule()
+        self._set_clock(agent)
 
     def answered(self, who: str, *, words: bool = False) -> None:
         """It has turned to somebody by rule: that they came, or gave something, is answered.
@@ -201,7 +201,10 @@ class Thinker:
 
     def schedule(self) -> None:
         """Set the clock for the next time that a thought may be due."""
-        agent, due = self._look(), self._attention.upcoming()
+        self._set_clock(self._look())
+
+    def _set_clock(self, agent: Body | None) -> None:
+        due = self._attention.upcoming()
         if due is None or self._closed or agent is None:
             self._wake_up.cancel()
         else:
@@ -215,7 +218,7 @@ class Thinker:
         attention.talkativeness = talkativeness(agent)
         due = attention.upcoming()
         if due is None or due[0] > now:
-            self.schedule()
+            self._set_clock(agent)
             return
         impulse = due[1]
         attention.begin(impulse)

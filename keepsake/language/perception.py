@@ -169,7 +169,7 @@ def perceive(raw: str, *, own_name: str = "") -> str:
     return line
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=16_384)  # the windows of a hundred agents
 def for_prompt(text: str, *, limit: int = PROMPT_LIMIT) -> str:
     """``text`` as one harmless line of a prompt.
 
