@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from keepsake.archive.records import Memory
 from keepsake.language.heard import Utterance, heard
@@ -33,7 +34,8 @@ _SECRET_PARTS = re.compile(
 )
 
 
-def open_lines(profile: str) -> list[str]:
+@lru_cache(maxsize=512)  # of each agent, asked with each of its thoughts
+def open_lines(profile: str) -> tuple[str, ...]:
     """The sentences of a persona that anybody may hear, as they are written.
 
     Left out is each sentence with ``(secret)`` in it, a paragraph from ``Secret:`` on, and what
@@ -42,7 +44,7 @@ def open_lines(profile: str) -> list[str]:
     lines = _SECRET_PARTS.sub("", profile).splitlines()
     shown = "\n".join("" if line.startswith("#") else line for line in lines)
     found = (" ".join(each.split()) for each in sentences(shown))
-    return [each for each in found if "(secret)" not in each.casefold()]
+    return tuple(each for each in found if "(secret)" not in each.casefold())
 
 
 def attribute_quote(text: str, lately: Iterable[Memory]) -> str:
