@@ -34,7 +34,6 @@ from keepsake.lab.sweep import (
     Probes,
     TrialCell,
     TrialSource,
-    on_ray,
     read_plan,
     recorded,
     sweep,
@@ -147,8 +146,7 @@ def swept(plan: Path, folder: Path, jobs: int | None, *, ray: bool) -> bool:
                 told = f"[red]✗[/red] {cell.arm}, {cell.source.name}, seed {cell.seed}"
                 err.print(f"{told}: {escape(record.problem)}")
 
-        here = places()
-        records = on_ray(here, found, done) if ray else sweep(here, found, jobs, done)
+        records = sweep(places(), found, jobs, done, ray=ray)
     table, report = folder / "results.parquet", folder / "report.html"
     command = ["keepsake", "sweep", str(plan), "--out", str(folder), *(["--ray"] * ray)]
     write_parquet(records, table)

@@ -12,9 +12,10 @@ import signal
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Self
@@ -224,6 +225,8 @@ def sweep(
     plan: SweepPlan,
     jobs: int | None = None,
     done: Callable[[CellRecord], None] = lambda _: None,
+    *,
+    ray: bool = False,
 ) -> list[CellRecord]:
     """Run all cells of a plan; blocks.
 
@@ -232,55 +235,50 @@ def sweep(
         plan: What is run.
         jobs: Processes side by side; None for one a core.
         done: Told of each cell that came to an end.
+        ray: Whether a Ray cluster runs them: that of ``RAY_ADDRESS``, else one of this machine. All
+            its machines have Keepsake, and the files of plan and configuration at the same paths.
 
     Returns:
         The records of all cells, in the order of the plan; a failed one says why it failed.
-    """
-    # Spawned, not forked: a fork would take over the locks of threads that it has not.
-    spawned, found = multiprocessing.get_context("spawn"), dict[TrialCell, CellRecord]()
-    jobs = min(jobs or os.cpu_count() or 1, len(plan.cells))
-    # Ctrl-C ends those of the pool at once, without a word.
-    end = (signal.SIGINT, signal.SIG_DFL)
-    with ProcessPoolExecutor(jobs, spawned, initializer=signal.signal, initargs=end) as pool:
-        waiting = {pool.submit(partial(recorded, here), cell): cell for cell in plan.cells}
-        try:
-            for future in as_completed(waiting):
-                cell, broken = waiting[future], future.exception()  # a kill ends those of all
-                found[cell] = CellRecord(cell, ENDED) if broken else future.result()
-                done(found[cell])
-        finally:
-            pool.shutdown(cancel_futures=True)
-    return [found[cell] for cell in plan.cells]
-
-
-def on_ray(
-    here: Places, plan: SweepPlan, done: Callable[[CellRecord], None] = lambda _: None
-) -> list[CellRecord]:
-    """:func:`sweep` on a Ray cluster: that of ``RAY_ADDRESS``, else one of this machine alone.
-
-    All its machines have Keepsake, and the files of plan and configuration at the same paths.
 
     Raises:
         KeepsakeError: Ray is not installed, or no such cluster answers.
     """
+    found, jobs = dict[TrialCell, CellRecord](), min(jobs or os.cpu_count() or 1, len(plan.cells))
+    with _cluster() if ray else _processes(jobs) as submit:
+        waiting = {submit(recorded, here, cell): cell for cell in plan.cells}
+        for future in as_completed(waiting):
+            cell, broken = waiting[future], future.exception()  # a kill ends those of all
+            found[cell] = CellRecord(cell, ENDED) if broken else future.result()
+            done(found[cell])
+    return [found[cell] for cell in plan.cells]
+
+
+type _Submit = Callable[..., Future[CellRecord]]
+
+
+@contextmanager
+def _processes(jobs: int) -> Iterator[_Submit]:
+    # Spawned, not forked: a fork would take over the locks of threads that it has not. Ctrl-C ends
+    # them at once, without a word.
+    spawned, end = multiprocessing.get_context("spawn"), (signal.SIGINT, signal.SIG_DFL)
+    with ProcessPoolExecutor(jobs, spawned, initializer=signal.signal, initargs=end) as pool:
+        try:
+            yield pool.submit
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _cluster() -> Iterator[_Submit]:
     refusals = (ImportError, ConnectionError, RuntimeError, ValueError)
     with refusing("Ray cannot be used", "`pip install ray`, then `ray status`", *refusals):
         ray = import_module("ray")
         ray.init(log_to_driver=False, logging_level="WARNING")
     try:
-        task, found = ray.remote(recorded), dict[TrialCell, CellRecord]()
-        waiting = {task.remote(here, cell): cell for cell in plan.cells}
-        while waiting:
-            (ended,), _ = ray.wait([*waiting])
-            cell = waiting.pop(ended)
-            try:
-                found[cell] = ray.get(ended)
-            except ray.exceptions.RayError as error:
-                found[cell] = CellRecord(cell, f"Ray could not run it: {error}")
-            done(found[cell])
+        yield lambda work, *args: ray.remote(work).remote(*args).future()
     finally:
         ray.shutdown()
-    return [found[cell] for cell in plan.cells]
 
 
 def recorded(
