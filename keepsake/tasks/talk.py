@@ -197,8 +197,8 @@ class Talk:
         day = self.scene.now.rpartition(", ")[0]
         if news and news[0] == f"[{day}, {self.scene.place}]":  # as the head of the message says
             news = news[1:]
-        last = self._last(target, values, refused, [PromptLine(line, "window") for line in news])
-        room = target.prompt_tokens - self.count([line.text for line in (*head, *last)])
+        last = self._last(target, values, refused, [(line, "window") for line in news])
+        room = target.prompt_tokens - self.count([line for line, _ in (*head, *last)])
         cost = self.count([line for turn in turns for line in turn.lines]) + 4 * len(turns)
         while turns and (cost > room or turns[0].role == ASSISTANT):  # the oldest give way
             cost -= self.count(turns.pop(0).lines) + 4
@@ -206,13 +206,13 @@ class Talk:
         for role, lines in turns:
             own = role == ASSISTANT
             shown = [f"{self.scene.name}: {line}" for line in lines] if own else lines
-            talk += [PromptLine(line, "window") for line in shown]
+            talk += [(line, "window") for line in shown]
             messages.append(ChatMessage(role, "\n".join(lines)))
-        first, news_of = ("\n".join(line.text for line in part).strip() for part in (head, last))
+        first, news_of = ("\n".join(line for line, _ in part).strip() for part in (head, last))
         messages = [ChatMessage(SYSTEM, first), *messages, ChatMessage(USER, news_of)]
         text = "\n\n".join(f"[{each.role}]\n{each.text}" for each in messages)
         tools = tools_of(self.scene.tools) if target.takes_tools else ()
-        self._instructions = "\n".join(line.text for line in head if line.section == FRAME)
+        self._instructions = "\n".join(line for line, section in head if section == FRAME)
         rendered = Rendered(text, (*head, *talk, *last))
         return TalkPrompt(GenerationRequest(text, messages=tuple(messages), tools=tools), rendered)
 
@@ -226,8 +226,8 @@ class Talk:
             lines = self._lines(self.prompts, "turn", shown, refused=for_prompt(refused))
             if scene.trigger and not scene.partner:
                 lines += self._lines(self.act, "turn", shown)
-            lines += [PromptLine("", FRAME), *news] if news else []
-            if self.count([line.text for line in lines]) <= most:
+            lines += [("", FRAME), *news] if news else []
+            if self.count([line for line, _ in lines]) <= most:
                 break
         return lines
 
@@ -252,9 +252,9 @@ class Talk:
                 more["people"] = [x for x in values["people"] if x.startswith(scene.partner)]
                 lines = self._lines(self.prompts, "dialogue", values, **more)
                 self._instructions = "\n".join((scene.persona, *values["examples"]))
-            if self.count([line.text for line in lines]) <= target.prompt_tokens:
+            if self.count([line for line, _ in lines]) <= target.prompt_tokens:
                 break
-        text = "\n".join(line.text for line in lines)
+        text = "\n".join(line for line, _ in lines)
         # What is in brackets happens, and nobody says it.
         stop = ("\n", "(") if target.form == DIALOGUE else ("\n",)
         return TalkPrompt(GenerationRequest(text, stop=stop), Rendered(text, tuple(lines)))

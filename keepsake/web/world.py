@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -204,13 +205,13 @@ def prompt(number: int) -> PromptView:
     sent = mind_with(number).thinker.log.sent
     if sent is None:
         return PromptView(budget=runtime().ladder.budget)
-    lines = groupby(sent.prompt.lines, lambda line: line.section)
+    lines = groupby(sent.prompt.lines, itemgetter(1))
     answer, cause = sent.answer, sent.impulse
     return PromptView(
         at=sent.time,
         sections=dict(sent.costs.sections),
         sent=tuple(
-            Stretch(name=TITLES.get(section, section), text="\n".join(line.text for line in of))
+            Stretch(name=TITLES.get(section, section), text="\n".join(line for line, _ in of))
             for section, of in lines
         ),
         budget=sent.costs.budget,
