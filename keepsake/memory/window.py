@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from keepsake.archive.privacy import outward
@@ -62,16 +62,19 @@ class Window:
         # what was in the prompt last, and what that was made of
         self._made_of: tuple[object, ...] = ()
         self._context = MemoryContext(None, None, (), ())
-        # the memories that were counted last, their tokens, and the factor of the estimate
-        self._counted: tuple[tuple[Memory, ...], int, float] = ((), 0, 0.0)
+        # the memories that were counted last, as lines, their tokens, the factor of the estimate
+        self._counted: tuple[tuple[Memory, ...], list[str], int, float] = ((), [], 0, 0.0)
 
     def count(self, *parts: Memory | str) -> int:
         """Tokens of memories, as lines of a prompt, and of the lines of texts."""
+        return sum(self.tokens.each(self._lines(parts)))
+
+    def _lines(self, parts: Iterable[Memory | str]) -> list[str]:
         lines: list[str] = []
         for part in parts:
             own = [script_line(part, self.agent)] if isinstance(part, Memory) else part.splitlines()
             lines += [line for line in own if line.strip()]
-        return sum(self.tokens.each(lines))
+        return lines
 
     def matters(self, memory: Memory) -> bool:
         """Whether the mask leaves a memory as it is."""
@@ -114,12 +117,14 @@ class Window:
 
     def _shown(self, memories: tuple[Memory, ...]) -> int:
         """Tokens of the window; those of the memories that it had before are not counted again."""
-        known, cost, factor = self._counted
-        if factor != self.tokens.factor or memories[: len(known)] != known:
-            known, cost = (), 0
-        factor = self.tokens.factor
-        cost += self.count(*memories[len(known) :])
-        self._counted = memories, cost, factor
+        known, lines, cost, factor = self._counted
+        if memories[: len(known)] != known:
+            known, lines, cost = (), [], 0
+        if factor != self.tokens.factor:  # often a little, with what a server says of a prompt
+            factor, cost = self.tokens.factor, sum(self.tokens.each(lines))
+        more = self._lines(memories[len(known) :])
+        cost += sum(self.tokens.each(more))
+        self._counted = memories, lines + more, cost, factor
         return cost
 
     def snapshot(self, context: MemoryContext) -> MemorySnapshot:
