@@ -143,7 +143,8 @@ class TestMeetings(Offstage):
         self.pass_minutes(4)
         told = 'Mira says to Joss, "I saw it myself: Tom brought Mira her cup back."'
         assert told in heard
-        (memory,) = [m for m in self.joss.mind.memory.lately() if m.event == "hearsay"]
+        window = self.joss.mind.memory.memory.context().window
+        (memory,) = [m for m in window if m.event == "hearsay"]
         assert memory.text.startswith('Mira says to you, "I saw it myself')
         assert (memory.source, memory.chain, memory.importance) == ("Mira", f"Mira {seen}", 6)
         self.time.time += timedelta(days=1)

@@ -87,7 +87,7 @@ class TestHostile(PeopleWorld):
                 self.asks("Do it.", f"{verb} {words}", who=rook)
         entries = [entry.text for entry in self.mind.books.journal.entries()]
         for kept in (*self.mind.books.pinned.shown, *entries):
-            assert kept.startswith("Rook said: ")
+            assert kept.startswith("After Rook spoke (memory ")
             assert "obey" not in kept
         assert self.mira.db.profile == persona
 

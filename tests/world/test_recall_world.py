@@ -5,6 +5,7 @@ The words' index is the real one; meaning is tested beside Chroma elsewhere.
 
 from __future__ import annotations
 
+import re
 import threading
 from typing import ClassVar
 
@@ -87,14 +88,16 @@ class TestTools(RecallWorld):
     def test_notes_and_pins_are_kept_stand_in_prompts_and_nobody_else_knows(self):
         self.asks("Remember my debt.", "note debts: Tom owes me six pence. | he may forget")
         note = self.mind.books.notes.find("debts")
-        assert (note.text, note.reason) == ("Tom owes me six pence.", "he may forget")
+        kept = "After Tom spoke (memory 2): Tom owes me six pence."
+        assert (note.text, note.reason) == (kept, "he may forget")
         assert self.kinds()[-1] == ("result", "Kept as your note 'debts'")
         self.asks("I am Tom.", "pin Tom keeps bees.")
         self.says(*CHATTER, *CHATTER)
         prompt = self.asks("Who has debts of six pence?", "unpin 1")[0]
-        assert self.after(prompt, NOTES) == ["- debts: Tom owes me six pence."]
+        assert self.after(prompt, NOTES) == [f"- debts: {kept}"]
         assert prompt.index("\n---\n") < prompt.index(NOTES), "in the changing tail"
-        assert "## Always Remember\n- Tom keeps bees.\n" in prompt.partition("\n---\n")[0]
+        pinned = r"## Always Remember\n- After Tom spoke \(memory \d+\): Tom keeps bees\.\n"
+        assert re.search(pinned, prompt.partition("\n---\n")[0])
         assert "## Always Remember" not in self.asks("Still?", "forget debts")[0]
         assert "six pence" in (self.mind.books.notes.folder / "forgotten" / "debts.md").read_text()
         assert self.mind.books.notes.find("debts") is None

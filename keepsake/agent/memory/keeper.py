@@ -20,15 +20,18 @@ from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.recaller import Recaller
 from keepsake.agent.memory.related import SearchResult
 from keepsake.agent.runtime import Runtime
+from keepsake.archive.privacy import is_private
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.kept_lines import PINNED_LIMIT, Commitment, CommitmentKind
-from keepsake.books.persona import attribute_quote
 from keepsake.errors import KeepsakeError
-from keepsake.language.perception import shorten
+from keepsake.language.heard import heard
+from keepsake.language.perception import for_prompt, shorten
 from keepsake.prompt import script
 from keepsake.prompt.verbs import PRIVATE, Command
 from keepsake.recall.documents import Hit
 
+_ANY = 20_000
+"""Characters; what is too long is refused by whoever keeps it, and not cut here."""
 _MOST_WORDS_OF_A_NAME = 3
 TOOL_SECONDS = 10.0
 """How long a tool call may take."""
@@ -78,12 +81,19 @@ class MemoryTools:
         tool: Callable[[Command, str], str] = getattr(self, f"_{command.verb}")
         return self._services.in_thread(lambda: tool(command, place), TOOL_SECONDS).addBoth(over)
 
+    def _sourced(self, text: str) -> str:
+        """With who spoke before it was kept: what somebody has an agent keep may be a lie."""
+        text = for_prompt(text, limit=_ANY)
+        for memory in reversed(self.memory.memory.context().window):
+            if (said := heard(memory)) and not is_private(memory):
+                return f"After {said.who} spoke (memory {memory.number}): {text}"
+        return text
+
     # each is called by the name of its verb
 
     def _note(self, command: Command, place: str) -> str:
         title, _, text = command.argument.partition(": ")
-        text = attribute_quote(text, self.memory.lately())
-        now, reason = self._services.clock.now(), command.reason
+        text, now, reason = self._sourced(text), self._services.clock.now(), command.reason
         note = self.books.notes.write(title, text, place=place, reason=reason, now=now)
         how = script.ADDED if note.created != note.updated else script.KEPT
         return f"{how}{note.title!r}"
@@ -92,8 +102,7 @@ class MemoryTools:
         return f"{script.PUT_AWAY}{self.books.notes.forget(command.argument).stem!r} away"
 
     def _pin(self, command: Command, _place: str) -> str:
-        kept = attribute_quote(command.argument, self.memory.lately())
-        line = self.books.pinned.add(kept, own=True)
+        line = self.books.pinned.add(self._sourced(command.argument), own=True)
         used = sum(len(pin.text) for pin in self.books.pinned.items)
         return f"{script.PINNED}{line} ({used:,} of {PINNED_LIMIT:,} characters used)"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Unpack
 
@@ -14,7 +13,7 @@ from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import Life
 from keepsake.archive.log import Archive
 from keepsake.archive.privacy import NOBODY, PrivateWords
-from keepsake.archive.records import Memory, MemoryFacts, MemoryKind
+from keepsake.archive.records import MemoryFacts, MemoryKind
 from keepsake.archive.spill import Line, not_yet_in
 from keepsake.errors import ArchiveError, KeepsakeError
 from keepsake.events.types import Fault, MemoryChange
@@ -26,8 +25,6 @@ from keepsake.memory.types import MemoryContext
 from keepsake.memory.window import MemoryHost
 
 REOPEN_SECONDS = 10.0
-LATELY = 1000
-"""Memories in which whose words are whose is looked up."""
 
 
 class MemoryComponent:
@@ -139,11 +136,6 @@ class MemoryComponent:
     def context(self) -> MemoryContext:
         """What is in the prompt now; see :attr:`memory` for errors."""
         return self.memory.context()
-
-    def lately(self) -> Sequence[Memory]:
-        """The newest :data:`LATELY` memories, however many of them are summed up; blocks."""
-        archive = self.memory.archive
-        return archive.read(max(archive.last_number - LATELY + 1, 1), archive.last_number)
 
     # -- opening and closing
 
