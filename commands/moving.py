@@ -14,7 +14,7 @@ from keepsake.contrib.evennia.audit import AuditedCommand
 from keepsake.contrib.evennia.wording import CannotDo, harmless, listed, quoted, sought
 from keepsake.language.perception import one_line
 from keepsake.prompt.verbs import COMPASS
-from typeclasses.clients import map_in_words, map_of
+from typeclasses.clients import map_of
 from typeclasses.rooms import EXIT_ORDER, where
 from world.deed.happening import happened, is_of_a_deed
 
@@ -57,26 +57,20 @@ class CmdGo(PlayerCommand):
 
 
 class CmdMap(PlayerCommand):
-    """See the places around you, and the ways between them.
+    """See the places around you, and how to walk to each.
 
     Usage:
       map
-
-    You are at the |wo|n. Beside a name is where stairs lead. For a screen reader
-    (|woption screenreader = on|n) it is in words.
     """
 
     key = "map"
     help_category = "The world"
 
     def act(self) -> None:
-        """Draw it, or tell it."""
+        """Tell it."""
         if (here := self.caller.location) is None:
             raise CannotDo("You are nowhere, and there is no map of it.")
-        # The client, or its player, has said that a screen reader reads it out.
-        aloud = self.session is not None and (self.session.protocol_flags or {}).get("SCREENREADER")
-        drawn = map_in_words(self.caller) if aloud else map_of(self.caller)
-        self.msg(text=(f"You are {where(here)}.\n\n{drawn}", {"type": "map"}))
+        self.msg(text=(f"You are {where(here)}.\n\n{map_of(self.caller)}", {"type": "map"}))
 
 
 class CmdWake(PlayerCommand):

@@ -7,17 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from string import ascii_lowercase
 from typing import Any
 
 from django.conf import settings
 
-from keepsake.prompt.verbs import COMPASS
 from world.atlas import SHORT
 
-_LETTERS = ascii_lowercase.replace("o", "")
-_FAR = 6
-"""Rooms on the map, up or down and to each side."""
+_FAR = 3
+"""How many steps away the places of the map are."""
 SPOKEN = frozenset({"say", "talk", "whisper", "shout", "page", "tell"})
 
 
@@ -61,44 +58,8 @@ def _ways(room: Any, looker: Any) -> list[Any]:
     return [way for way in ways if way.destination is not None]
 
 
-def map_of(looker: Any) -> str:
-    """The rooms round about as a drawing in plain letters, and their names; ``o`` is here.
-
-    An edge joins two boxes; any other way is told in words beside the room's name.
-    """
-    cells, rooms, marks = {looker.location: (0, 0)}, [looker.location], {}
-    told: dict[Any, str] = {looker.location: ""}
-    for room in rooms:  # which grows meanwhile
-        row, column = cells[room]
-        for way in _ways(room, looker):
-            there, name = way.destination, COMPASS.get(way.key, way.key)
-            down = name.startswith("south") - name.startswith("north")
-            right = name.endswith("east") - name.endswith("west")
-            cell = (row + down, column + right)
-            free = cell not in cells.values() and max(map(abs, cell)) <= _FAR
-            if there not in cells and free and len(rooms) < len(_LETTERS):
-                cells[there], told[there] = cell, ""
-                rooms.append(there)
-            if cell == (row, column) or cells.get(there) != cell:
-                told[room] += f", {way.key} to {there.key}"
-                continue
-            spot = 2 * row + down, 5 * column + (1, 3, -2)[right]
-            mark = "--" if not down else "|" if not right else "\\" if down == right else "/"
-            marks[spot] = mark if marks.get(spot, mark) == mark else "X"
-    rooms.sort(key=cells.__getitem__)
-    letters = {each: _LETTERS[number] for number, each in enumerate(rooms)}
-    letters[looker.location] = "o"
-    for room, (row, column) in cells.items():
-        marks[2 * row, 5 * column] = f"[{letters[room]}]"
-    left, lines = min(column for _, column in marks), {row: "" for row, _ in sorted(marks)}
-    for (row, column), mark in sorted(marks.items()):
-        lines[row] = lines[row].ljust(column - left) + mark
-    names = (f"{letters[room]} {room.key}{told[room]}" for room in rooms)
-    return "\n".join((*lines.values(), "", *names))
-
-
-def map_in_words(looker: Any, steps: int = 2) -> str:
-    """The same for whoever hears it read: each place, and how to walk there."""
+def map_of(looker: Any, steps: int = _FAR) -> str:
+    """The places round about, the nearest first, and how to walk there."""
     lines, known, edge = [], {looker.location}, [(looker.location, ())]
     for _ in range(steps):
         ways = [(way, path) for room, path in edge for way in _ways(room, looker)]

@@ -72,13 +72,6 @@ function showWays({ exits, places }) {
   bar.hidden = false;
 }
 
-function showMap(drawn) {
-  const here = document.createElement("b");
-  here.textContent = "o";
-  const [before, after] = drawn.split("[o]");
-  map.replaceChildren(`${before}[`, here, `]${after}`);
-}
-
 /* The map's button stays as it was left; where the window is wide, it is on at first. */
 function showMapPanel(on) {
   mapButton.setAttribute("aria-pressed", String(on));
@@ -92,7 +85,7 @@ const hears = {
     show(html.replace(/<br\s*\/?>\n?/g, "\n"), "theirs");
   },
   room_info: (_args, facts) => showWays(facts),
-  room_map: (args) => showMap(args[0]),
+  room_map: ([told]) => { map.textContent = told; },
   prompt: (args) => {
     prompt.innerHTML = args[0];
     prompt.hidden = !args[0];
