@@ -259,7 +259,8 @@ def _longmemeval(data: Mapping[str, Any]) -> Mapping[str, Any]:
     if len(sessions) != len(dates):
         raise ValueError(f"it has {len(sessions)} sessions and {len(dates)} dates")
     turns, marked = list[dict[str, Any]](), list[str]()
-    by_date = sorted(zip(dates, sessions, strict=True), key=lambda each: _when(each[0]))
+    pairs = zip(dates, sessions, strict=True)
+    by_date = sorted(pairs, key=lambda each: moment(each[0], NO_TIME) or NO_TIME)
     for number, (date, session) in enumerate(by_date, 1):
         for place, turn in enumerate(session, 1):
             own = {"id": f"{number}:{place}", "session": str(number), "time": date}
@@ -306,10 +307,6 @@ def _locomo(data: Mapping[str, Any]) -> Mapping[str, Any]:
         }
         questions.append(question)
     return {"name": data.get("sample_id") or "", "turns": turns, "questions": questions}
-
-
-def _when(date: str) -> datetime:
-    return moment(date, NO_TIME) or NO_TIME
 
 
 def _ids(written: str) -> Iterator[str]:

@@ -42,12 +42,9 @@ _GUIDE = 'docs/evaluation.md, "Sweeps", has the form of a plan'
 # -- the form of a plan
 
 
-def _listed(value: Any) -> Any:
-    return value if isinstance(value, list | tuple) else [value]
-
-
+_AS_LIST = BeforeValidator(lambda value: value if isinstance(value, list | tuple) else [value])
 type _Scalar = bool | int | float | str
-type _OneOrMore[T] = Annotated[tuple[T, ...], BeforeValidator(_listed), Field(min_length=1)]
+type _OneOrMore[T] = Annotated[tuple[T, ...], _AS_LIST, Field(min_length=1)]
 type _Count = Annotated[int, Field(strict=True, ge=0)]
 type _Axes = dict[str, _OneOrMore[_Scalar]]
 """Settings, each with the values that it has in turn."""

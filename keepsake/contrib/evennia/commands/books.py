@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from keepsake.agent.runtime import now
 from keepsake.books.kept_lines import PINNED_LIMIT, Commitment, Commitments, Pinned
@@ -24,7 +23,8 @@ def book(kind: str, query: Query) -> Callable[[], str]:
 
     def work() -> str:
         mind.look()  # what happened a moment ago is wanted too
-        files = sorted((mind.memory.folder / kind).glob("[!.]*.md"), key=_changed, reverse=True)
+        pages = (mind.memory.folder / kind).glob("[!.]*.md")
+        files = sorted(pages, key=lambda path: path.stat().st_mtime, reverse=True)
         texts = {path: path.read_text(encoding="utf-8", errors="replace") for path in files}
         found = [
             path
@@ -41,10 +41,6 @@ def book(kind: str, query: Query) -> Callable[[], str]:
         return "\n".join(lines)
 
     return work
-
-
-def _changed(path: Path) -> float:
-    return path.stat().st_mtime
 
 
 def note(query: Query) -> Callable[[], str]:
