@@ -12,16 +12,16 @@ from typing import Any
 import onnx
 from onnx import NodeProto, TensorProto, helper, numpy_helper
 
-_BLOCK = 128
-"""Numbers of an activation that share a scale. One scale for all of them is twice as fast, and
-finds 1.6 points less of the evidence in the top ten."""
+_BLOCK = 64
+"""Numbers of an activation that share a scale. With 128 a text takes a tenth less time, and recall
+finds two points less of Hythe's evidence in its top ten."""
 _OWN = "com.microsoft"
 
 
 def computed_in_int8(path: Path) -> bytes:
     """The model of that file with each product of int8 weights as ``MatMulNBits``.
 
-    A vector has a cosine of 0.999 to that of floats. What has no such weights stays as it is.
+    A vector has a cosine of 0.9995 to that of floats. What has no such weights stays as it is.
     Source: docs/ContribOperators.md#com.microsoft.MatMulNBits in microsoft/onnxruntime.
 
     Raises:
