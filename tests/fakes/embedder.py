@@ -11,12 +11,7 @@ from keepsake.errors import ModelUnavailable
 
 
 class BagOfWords:
-    """Counts words, and what it embeds.
-
-    Args:
-        model_name: As an index keeps it.
-        same: Words that mean the same as others.
-    """
+    """Counts words, and what it embeds; ``same`` are words that mean the same as others."""
 
     def __init__(self, model_name: str = "bag", same: Mapping[str, str] = {}) -> None:
         self.model_name, self.same = model_name, same

@@ -50,11 +50,7 @@ SMALL = "**immediate_window**: 4\n**recent_window**: 4\n**min_saving_tokens**: 0
 
 
 class CountedPool(ThreadPoolExecutor):
-    """Worker threads of which it is known whether they have anything to do.
-
-    Attributes:
-        jobs: What was handed over and has not ended yet, all that it hands back included.
-    """
+    """Worker threads whose ``jobs`` have not ended, all that they hand back included."""
 
     def __init__(self, threads: int) -> None:
         super().__init__(threads)

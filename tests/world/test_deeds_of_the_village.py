@@ -262,14 +262,19 @@ class TestAnswers(DeedsVillage):
         asked = [body for body in asked if body["options"]["num_predict"] > 1]
         return [body["prompt"] for body in asked if body["prompt"].endswith(f"{name}:")]
 
+    def asks(self, place: str, says: str, who: str, words: str) -> int:
+        """Ask there; how many prompts there were of them before."""
+        self.pass_time(30)
+        self.said = [says] * 9
+        self.play(f"{place}: look")
+        self.pass_time(30)
+        before = len(self.prompts_of(who))
+        self.type(f"talk {who} {words}")
+        self.pass_time(30)
+        return before
+
     def test_what_the_deed_has_answered_no_model_answers(self):
-        self.pass_time(30)
-        self.said = ["Never heard of any."] * 9
-        self.play("orchard: look")
-        self.pass_time(30)
-        before = len(self.prompts_of("Bram"))
-        self.type("talk bram Are there any apples?")
-        self.pass_time(30)
+        before = self.asks("orchard", "Never heard of any.", "Bram", "Are there any apples?")
         assert "comes back with a basket" in strip_ansi("\n".join(self.heard))
         assert len(self.prompts_of("Bram")) == before
         self.type("talk bram Do you like it here?")
@@ -277,13 +282,8 @@ class TestAnswers(DeedsVillage):
         assert len(self.prompts_of("Bram")) > before
 
     def test_a_question_beside_the_errand_is_answered_too(self):
-        self.pass_time(30)
-        self.said = ["My wife."] * 9
-        self.play("clock_shop: look")
-        self.pass_time(30)
-        before = len(self.prompts_of("Oswin"))
-        self.type("talk oswin Mira says the soup is on. And who was Ada?")
-        self.pass_time(30)
+        words = "Mira says the soup is on. And who was Ada?"
+        before = self.asks("clock_shop", "My wife.", "Oswin", words)
         told = strip_ansi("\n".join(self.heard))
         assert 0 < told.find("when these two agree") < told.find("My wife.")
         assert "And who was Ada?" in self.prompts_of("Oswin")[before]

@@ -145,11 +145,7 @@ class TestForgetMe(Building, PrivateWorld):
         stones = [r for r in map(json.loads, raw) if r.get("event") == FORGOTTEN]
         assert stones
         assert all(len(each["sha256"]) == 64 for each in stones)
-        self.stop_services()
-        self.services = self.start_services()
-        assert self.mind.memory.memory.archive.last_number >= last
-        self.follows()
-        self.nothing_is_left(last)
+        self.after_a_start_nothing_is_left(last)
         self.set_thinking(idle_interval=1e9, pause_notice=0)
         self.fake.script = lambda _: " Good evening, stranger."
         self.char1.execute_cmd("talk mira Good evening.")
@@ -162,6 +158,9 @@ class TestForgetMe(Building, PrivateWorld):
             self.char1.execute_cmd("forget me")
             self.char1.execute_cmd("forget me Tom")
             self.settle(lambda: any("You are forgotten here." in each for each in self.shown))
+        self.after_a_start_nothing_is_left(last)
+
+    def after_a_start_nothing_is_left(self, last: int) -> None:
         self.stop_services()
         self.services = self.start_services()
         assert self.mind.memory.memory.archive.last_number >= last

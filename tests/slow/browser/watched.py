@@ -32,12 +32,7 @@ def speaks(_prompt: str) -> str:
 
 @dataclass
 class WatchedWorld:
-    """A copy of the game beside a scripted model, as :func:`watched` makes it.
-
-    Attributes:
-        copy: The copy.
-        tamsin: A player, who stands before Mira.
-    """
+    """A copy of the game beside a scripted model, where the player Tamsin stands before Mira."""
 
     copy: Copy
     tamsin: Player

@@ -74,12 +74,7 @@ class Player:
 
 
 class GameClient(Telnet):
-    """A telnet line that takes some options, as Mudlet does, and keeps what comes through them.
-
-    Args:
-        copy: Whose world.
-        takes: The options it agrees to.
-    """
+    """A telnet line that takes some options, as Mudlet does, and keeps what comes through them."""
 
     GMCP, MSSP, MXP = 201, 70, 91
 

@@ -1,7 +1,6 @@
 """A sweep on a Ray cluster of two nodes that are real ones; ``make test-scale`` installs Ray."""
 
 import os
-import signal
 import subprocess
 import sys
 from contextlib import ExitStack, contextmanager
@@ -39,13 +38,12 @@ class Where:  # each node waits for the other one
 def node(environ, *options):
     """A node of the cluster, until it is told to end, as it then ends what it has started."""
     command = [sys.executable, "-m", "ray.scripts.scripts", "start", "--block", "--num-cpus=1"]
-    command += ["--min-worker-port=0", "--max-worker-port=0"]
-    process = subprocess.Popen([*command, *options], env=environ, stdout=subprocess.DEVNULL)
-    try:
-        yield process
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(60)
+    command += ["--min-worker-port=0", "--max-worker-port=0", *options]
+    with subprocess.Popen(command, env=environ, stdout=subprocess.DEVNULL) as process:
+        try:
+            yield process
+        finally:
+            process.terminate()
 
 
 @pytest.mark.skipif(not RAY, reason="Ray is not installed: `make test-scale` does")

@@ -33,6 +33,8 @@ WATCHED = (Component.SERVER, Component.PORTAL, Component.VECTORS)
 GROWTH, MORE_MIB, MORE_FILES = 1.1, 16.0, 5.0 * len(AGENTS)
 """By what the last fifth may exceed the second one, memory and open files; the first is warm-up.
 Chroma opens some five files for each agent, once there is a graph of its memories."""
+VECTOR_BYTES = 2000
+"""Of a memory, in Chroma's graph: 384 numbers and 16 to 32 neighbours."""
 CHAT = "/v1/chat/completions"
 
 type Samples = dict[Component, list[tuple[float, int]]]
@@ -47,13 +49,14 @@ def sample(copy: Copy, into: Samples) -> None:
                 into[component].append((process.memory_info().rss / 2**20, process.num_fds()))
 
 
-def growth(samples: Samples) -> list[str]:
+def growth(samples: Samples, memories: int) -> list[str]:
     """Which processes have more of something at the end than after the warm-up."""
     found = []
     for component, taken in samples.items():
         fifth = len(taken) // 5
+        data = memories * VECTOR_BYTES / 2**20 * (component is Component.VECTORS)
         for what, values, share, more in (
-            ("MiB", [mib for mib, _ in taken], GROWTH, MORE_MIB),
+            ("MiB", [mib for mib, _ in taken], GROWTH, MORE_MIB + data),
             ("open files", [float(files) for _, files in taken], 1.0, MORE_FILES),
         ):
             early, late = _middle(values[fifth : 2 * fifth]), _middle(values[-fifth:])
@@ -87,4 +90,6 @@ def test_many_talk_for_long_and_the_world_stays_as_large_as_it_was(tmp_path, tab
         assert [cut for player in players for cut in player.cuts] == []
         assert checks.problems(copy.here, said) == []
         assert samples.keys() == {*WATCHED}
-        assert growth(samples) == []
+        archives = copy.here.agents.glob("*/archive/*.jsonl")
+        memories = sum(path.read_bytes().count(b"\n") for path in archives)
+        assert growth(samples, memories) == []

@@ -67,6 +67,11 @@ def with_lines(change):
     return Changed
 
 
+def each_as(change):
+    """A memory each of whose recalled lines is made of other arguments."""
+    return with_lines(lambda lines: [RecalledLine(*change(each)) for each in lines])
+
+
 class Blabs(Good):
     def heard(self):
         return list(self.lived.values())
@@ -94,21 +99,12 @@ class Breaks(Good):
     ("make", "told"),
     [
         (with_lines(lambda lines: [*lines, RecalledLine("more")]), "may give 1"),
-        (
-            with_lines(lambda lines: [RecalledLine(e.text, (e.numbers[0] + 1,)) for e in lines]),
-            "not all were given yet",
-        ),
-        (
-            with_lines(lambda lines: [RecalledLine(e.text, (1,)) for e in lines]),
-            "names memories [1]",
-        ),
-        (with_lines(lambda lines: [RecalledLine(e.text) for e in lines]), "names memories []"),
-        (
-            with_lines(lambda lines: [RecalledLine(e.text, e.numbers * 2) for e in lines]),
-            "of them twice",
-        ),
+        (each_as(lambda e: (e.text, (e.numbers[0] + 1,))), "not all were given yet"),
+        (each_as(lambda e: (e.text, (1,))), "names memories [1]"),
+        (each_as(lambda e: (e.text,)), "names memories []"),
+        (each_as(lambda e: (e.text, e.numbers * 2)), "of them twice"),
         (with_lines(lambda lines: lines[:1] * len(lines)), "the same line twice"),
-        (with_lines(lambda lines: [RecalledLine(" ") for _ in lines]), "is empty"),
+        (each_as(lambda _: (" ",)), "is empty"),
         (Blabs, "a whisper of Ada-1"),
         (KeepsQuestions, "a whisper of Ada-1"),
         (Overspends, "tokens and may take 0"),

@@ -57,12 +57,7 @@ def says(words: str) -> Callable[[TargetModel], GenerationRequest]:
 
 @dataclass
 class Script:
-    """A model that answers the same to the same prompt.
-
-    Attributes:
-        answer: What it answers.
-        prompts: What it was asked, in order.
-    """
+    """A model that answers the same to the same prompt; ``prompts`` is what it was asked."""
 
     answer: Callable[[str], str] = lambda _: "none"
     prompts: list[str] = field(default_factory=list)
@@ -85,11 +80,7 @@ class AtOnce:
 
 
 class Bedroom:
-    """One agent's nights without a world.
-
-    Attributes:
-        told: The events of its sleep.
-    """
+    """One agent's nights without a world; ``told`` are the events of its sleep."""
 
     def __init__(self, tasks: Mapping[str, NightTask], ask: Ask | None = None) -> None:
         self.told: list[Sleep] = []

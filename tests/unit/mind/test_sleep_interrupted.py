@@ -67,11 +67,7 @@ type End = tuple[tuple[JournalEntry, ...], tuple[PersonPage, ...], tuple[int, ..
 
 
 class World:
-    """One agent's folder, opened as a server opens it.
-
-    Args:
-        folder: ``vault/agents/Mira``.
-    """
+    """One agent's folder, ``vault/agents/Mira``, opened as a server opens it."""
 
     def __init__(self, folder: Path, clock: ManualClock) -> None:
         self.folder, self.clock = folder, clock
@@ -126,13 +122,7 @@ class World:
 
 @dataclass
 class Accident:
-    """Happens at one of the places where a night asks or writes.
-
-    Attributes:
-        at: At which of them, 1 for the first; 0 for never.
-        what: ``killed`` before it, or ``torn`` in the middle of a line.
-        places: What there was, in order.
-    """
+    """A kill, or a torn line, at the place of that number where a night asks or writes."""
 
     at: int = 0
     what: str = "killed"
