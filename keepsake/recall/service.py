@@ -29,7 +29,7 @@ WATCH_SECONDS = 1.0
 SWITCH_SECONDS = 0.001
 LAST_STEP_SECONDS = 10.0
 """What the step at work has when the world ends."""
-_NICE = 10
+_NICE, _LONGEST_REST = 10, 1.0
 
 
 class IndexService:
@@ -52,7 +52,7 @@ class IndexService:
         self._chroma = None if address == NONE else Chroma(address, places, self._owe_vacuum)
         self._agents: dict[str, AgentIndex] = {}
         self._wake, self._ending = threading.Event(), threading.Event()
-        self._worked = 0.0  # processor time of the thread when it last rested, in seconds
+        self._rested = 0.0  # when the thread last rested, in seconds
         self._threads = [
             threading.Thread(target=self._work, name="index", daemon=True),
             threading.Thread(target=self._watch, name="index-watch", daemon=True),
@@ -142,7 +142,7 @@ class IndexService:
     def _go_round(self) -> None:
         """Bring all indexes up to date."""
         self._vacuum()
-        indexes = list(self._agents.values())
+        indexes, self._rested = list(self._agents.values()), time.monotonic()
         for index in indexes:
             index.refresh(self._breathe)
         ready = self._chroma is not None and (self.server is None or self.server.ready.is_set())
@@ -155,10 +155,9 @@ class IndexService:
 
     def _breathe(self) -> None:
         """Between two batches: end if asked to, else rest as long as the last one took."""
-        worked = time.thread_time() - self._worked
-        if self._ending.wait(max(0.0, worked)):
+        if self._ending.wait(min(time.monotonic() - self._rested, _LONGEST_REST)):
             raise _Stopping
-        self._worked = time.thread_time()
+        self._rested = time.monotonic()
 
     def _vacuum(self) -> None:
         """What was deleted must not be found in Chroma's files either."""
