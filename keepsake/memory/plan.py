@@ -114,7 +114,7 @@ class _Room:
         limit, older = config.longterm_tokens, now.longterm_tokens + now.recent_tokens
         usual = min(EXPECTED_RECENT, config.budget // 6)
         gone = [0, *accumulate(now.weights)]
-        # Tokens of what stays, those expected of the prompt, and the least with short summaries.
+        # In tokens: memories that stay; the expected prompt; the one with the shortest summaries.
         self.staying = [gone[-1] - each for each in gone]
         summaries = [min(now.longterm_tokens, limit) + now.recent_tokens]
         for leaving in gone[1:]:

@@ -16,8 +16,8 @@ ROLES, TOOLS = "roles", "tools"
 message, and tools."""
 _LEAST_ROOM = 192
 WHOLE, _LEAST_CUT = 0.7, 512
-"""The share of our count below which a server's own is of a part of the prompt; the fewest tokens
-that a context has: a lower count is of what was not cached."""
+"""A server that counts a smaller share of our tokens has read a part of the prompt only. No context
+is smaller than the second number: a server that counts fewer tokens leaves out cached ones."""
 _NEW_TOKENS, _WEIGHT = 128, 0.3
 """Tokens that an evaluation must have had to tell how fast it is; how much one tells."""
 _NOBODY_SPOKE = "…"

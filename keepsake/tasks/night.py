@@ -123,7 +123,7 @@ def _listed(answer: str, name: str) -> list[Mapping[str, Any]]:
 def _drafted(
     found: Mapping[str, Any], longest: int, shown: Collection[int], least: int = 1
 ) -> DraftEntry:
-    """One object of an answer, with at least so many of the memories that were shown."""
+    """The draft of an entry in one object of an answer; it cites at least ``least`` memories."""
     text = " ".join(str(found.get("text", "")).split())
     if not any(char.isalnum() for char in text):
         raise AnswerRefused('Each entry has a "text"')

@@ -132,7 +132,7 @@ class Summarise:
         return self.prompts.render(part, **values | other)
 
     def _check(self, text: str) -> None:
-        """Refuse a summary that is none of what its writer was shown."""
+        """Refuse a text that does not sum up the memories in the prompt."""
         told = "\n".join(self.shown)
         letters = bare(" ".join(plain(text)))
         if len(letters) < min(_LEAST_LETTERS, max(int(len(told) * _LEAST_SHARE), 1)):

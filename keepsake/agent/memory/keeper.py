@@ -31,7 +31,7 @@ from keepsake.prompt.verbs import PRIVATE, Command
 from keepsake.recall.documents import Hit
 
 _ANY = 20_000
-"""Characters; what is too long is refused by whoever keeps it, and not cut here."""
+"""Characters. A note or a pin that is too long is not cut here: its book refuses it."""
 _MOST_WORDS_OF_A_NAME = 3
 TOOL_SECONDS = 10.0
 """How long a tool call may take."""

@@ -91,7 +91,7 @@ def stop(*, reload: bool) -> None:
 def _keep_house() -> None:
     """What no event of the world would set off: a full disk that is empty again, retries."""
     minds = open_minds()
-    with suppress(KeepsakeError):  # which whoever asks that model reports
+    with suppress(KeepsakeError):  # a profile that cannot be used is reported by the next call
         runtime.runtime().chat_profile()  # else a start compacts what a larger prompt has room for
     busy = sum(mind.compactions.compacting for mind in minds)
     for mind in minds:

@@ -36,7 +36,7 @@ class Where:  # each node waits for the other one
 
 @contextmanager
 def node(environ, *options):
-    """A node of the cluster, until it is told to end, as it then ends what it has started."""
+    """Runs a node of the cluster. SIGTERM ends the node and its child processes."""
     command = [sys.executable, "-m", "ray.scripts.scripts", "start", "--block", "--num-cpus=1"]
     command += ["--min-worker-port=0", "--max-worker-port=0", *options]
     with subprocess.Popen(command, env=environ, stdout=subprocess.DEVNULL) as process:

@@ -242,7 +242,7 @@ def test_a_server_is_asked_once_what_its_model_was_made_for(
     ("words", "count", "most"),
     [
         ((0, 3000), 1000, 1000),
-        ((1400, 100), 1000, 1000),  # it tells of cached tokens too, or these would be a hundred
+        ((1400, 100), 1000, 1000),  # more than the 100 new ones: cached tokens count, too
         ((2900, 100), 130, 0),  # the rest is cached
         ((1500, 1500), 1520, 0),
         ((0, 3000), 2900, 0),
