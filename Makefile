@@ -21,7 +21,7 @@ WEIGHTS := $(VENV)/weights
 # tests/conftest.py, in which the long ones come before the short.
 WORKERS ?= 2
 SIDE_BY_SIDE := --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
-LITELLM := $(CURDIR)/.venv-litellm
+GATEWAYS := $(CURDIR)/.venv-gateways
 RAY := $(CURDIR)/.venv-ray
 # uv from PATH if it works there (a shim may not), else one of our own.
 UV ?= $(shell uv --version >/dev/null 2>&1 && echo uv || echo $(BIN)/uv)
@@ -66,15 +66,16 @@ test-slow: $(WEIGHTS)  ## what `make test` leaves out, and some of a world on Po
 	@$(BIN)/python -m tests.postgres $(BIN)/python -m pytest $(SIDE_BY_SIDE) tests/slow \
 		tests/world/test_agents.py tests/world/test_throttle.py tests/world/test_web_api.py
 
-test-scale: $(LITELLM)/bin/litellm $(RAY)/ray  ## two worlds share PostgreSQL, Chroma, LiteLLM; two Ray nodes a sweep
-	@KEEPSAKE_LITELLM=$< KEEPSAKE_RAY=$(RAY) $(BIN)/python -m tests.postgres $(BIN)/python -m pytest \
+test-scale: $(GATEWAYS)/installed $(RAY)/ray  ## two worlds share PostgreSQL, Chroma, gateways; two Ray nodes a sweep
+	@KEEPSAKE_GATEWAYS=$(GATEWAYS)/bin KEEPSAKE_RAY=$(RAY) $(BIN)/python -m tests.postgres $(BIN)/python -m pytest \
 		tests/slow/cli/test_past_one_machine.py tests/slow/lab/test_ray.py
 
-# 600 MB, so not for everybody; one version, because what a gateway sees are the prompts.
-$(LITELLM)/bin/litellm: $(STAMP)
-	@echo "Installing LiteLLM's proxy into $(LITELLM)"
-	@$(BIN)/python -m venv --clear $(LITELLM)
-	@$(UV) pip install --quiet --python $(LITELLM)/bin/python 'litellm[proxy]==1.108.7'
+# 700 MB, so not for everybody; one version, because what a gateway sees are the prompts.
+$(GATEWAYS)/installed: $(STAMP)
+	@echo "Installing LiteLLM's proxy and vLLM's router into $(GATEWAYS)"
+	@$(BIN)/python -m venv --clear $(GATEWAYS)
+	@$(UV) pip install --quiet --python $(GATEWAYS)/bin/python 'litellm[proxy]==1.108.7' vllm-router==0.1.17
+	@touch $@
 
 # 210 MB; beside .venv, so that what it brings along changes nothing there.
 $(RAY)/ray: $(STAMP)
@@ -106,7 +107,7 @@ lock: $(STAMP)  ## renew both lock files from pyproject.toml
 		--output-file requirements-weights.lock
 
 clean:  ## remove the virtual environment and the caches, not the world
-	rm -rf $(VENV) $(LITELLM) $(RAY) .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
+	rm -rf $(VENV) $(GATEWAYS) $(RAY) .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
 
 install: $(STAMP)  ## the virtual environment alone
 

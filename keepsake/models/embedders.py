@@ -38,7 +38,6 @@ from keepsake.models.profiles import (
 )
 from keepsake.ports import Embedder
 
-DIMENSION = 384
 NICE = 5
 """As the child processes have it."""
 MAX_TOKENS = 256

@@ -38,7 +38,6 @@ logging.getLogger("httpx").setLevel(logging.WARNING)  # it would log every call
 
 CONNECT_SECONDS = 5.0
 HIDDEN = "[secret]"
-_LIMITS = httpx.Limits(max_connections=64, max_keepalive_connections=64)
 _UNREADABLE = (
     *(httpx.HTTPError, httpx.InvalidURL, TypeError, AttributeError, LookupError, ValueError),
     RuntimeError,  # httpx raises it when the client was closed under a call
@@ -76,7 +75,7 @@ def client_settings(seconds: float) -> dict[str, Any]:
     """How an httpx client asks a server: each read in time, and by no proxy."""
     return {
         "verify": _tls(),
-        "limits": _LIMITS,
+        "limits": httpx.Limits(max_connections=64, max_keepalive_connections=64),
         "trust_env": False,  # a proxy from the environment never gets prompts
         "timeout": _timeout(seconds),
     }
@@ -133,7 +132,9 @@ class JsonServer:
                 raise refused(response, self.words)
             return self._object(response.text)
 
-    def stream(self, path: str, body: Mapping[str, Any], until: float) -> Iterator[dict[str, Any]]:
+    def stream(
+        self, path: str, body: Mapping[str, Any], until: float, headers: Mapping[str, str]
+    ) -> Iterator[dict[str, Any]]:
         """The objects of an answer that is streamed, as they come; for within :func:`named_errors`.
 
         The last one is ``{"done": True}``. A server that does not stream sends its whole answer.
@@ -142,8 +143,8 @@ class JsonServer:
         Raises:
             ModelError: The server refused it, or sent what cannot be used.
         """
-        timeout = _timeout(max(until - time.monotonic(), 0.01))
-        request = self._http.build_request("POST", path, json=body, timeout=timeout)
+        limit = _timeout(max(until - time.monotonic(), 0.01))
+        request = self._http.build_request("POST", path, json=body, headers=headers, timeout=limit)
         try:
             response = self._http.send(request, stream=True)
         except httpx.RemoteProtocolError:  # llama.cpp closes a kept connection after a stream

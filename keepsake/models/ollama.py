@@ -33,7 +33,6 @@ from keepsake.models.model import LOOK_SECONDS, SentAnswer, ServerModel, tools_a
 from keepsake.models.profiles import CHAT, DIALOGUE, LARGEST_PROMPT, OLLAMA, ModelProfile
 from keepsake.ports import GenerationRequest
 
-DEFAULT_PORT = 11434
 KEEP_ALIVE = "30m"
 """How long a model stays loaded after a call."""
 _STEP = 1024
@@ -43,7 +42,7 @@ def ollama_host(host: str = "") -> str:
     """The address to use: the profile's, else ``OLLAMA_HOST``, else Ollama's own default."""
     found = host or os.environ.get("OLLAMA_HOST", "").strip() or "127.0.0.1"
     if "//" not in found:
-        found = f"http://{found}" if ":" in found else f"http://{found}:{DEFAULT_PORT}"
+        found = f"http://{found}" if ":" in found else f"http://{found}:11434"
     # 0.0.0.0 is where a server listens, not where a client connects.
     return found.replace("//0.0.0.0", "//127.0.0.1")
 

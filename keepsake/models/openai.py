@@ -126,7 +126,9 @@ class OpenAIModel(ServerModel):
         }
         body = {key: it for key, it in body.items() if it is not None and key not in refused}
         path = "/v1/chat/completions" if chat else "/v1/completions"
-        for number, each in enumerate(self._http.stream(path, body, until)):
+        # By this a gateway can send an agent's prompts to the server that has them cached.
+        session = {"X-Session-ID": f"keepsake-{key}"} if (key := request.cache_key) else {}
+        for number, each in enumerate(self._http.stream(path, body, until, session)):
             choices = each.get("choices")
             if not number and not isinstance(choices, list):
                 said = self.server.quoted(json.dumps(each, ensure_ascii=False))
@@ -147,8 +149,7 @@ class OpenAIModel(ServerModel):
             sent.completion_tokens = int(usage.get("completion_tokens") or sent.completion_tokens)
             sent.evaluation_seconds = timings.get("prompt_ms", 0) / 1000 or sent.evaluation_seconds
             sent.model = each.get("model") or sent.model
-            text = (message.get("content") if chat else choice.get("text")) or ""
-            yield text
+            yield (message.get("content") if chat else choice.get("text")) or ""
 
 
 def _extras(request: GenerationRequest, kind: str) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from types import SimpleNamespace
 
 import psutil
 
-from keepsake.models.embedders import DIMENSION, MiniLMEmbedder
+from keepsake.models.embedders import MiniLMEmbedder
 from keepsake.paths import Places, Ports
 from keepsake.ports import SystemClock
 from keepsake.recall.search import MemorySearch
@@ -66,7 +66,7 @@ def langgraph(folder: Path, embedder: Shipped) -> Iterator[Store]:
     made, sqlite = import_module("langgraph.store.sqlite"), import_module("pysqlite3")
     put, numbers = import_module("langgraph.store.base").PutOp, count()
     file = sqlite.connect(f"{folder}/store.db", check_same_thread=False, isolation_level=None)
-    index = {"dims": DIMENSION, "embed": embedder.embed, "fields": ["text"]}
+    index = {"dims": 384, "embed": embedder.embed, "fields": ["text"]}
     store, mira = made.SqliteStore(file, index=index), ("mira",)
     store.setup()
 
@@ -82,7 +82,7 @@ def langgraph(folder: Path, embedder: Shipped) -> Iterator[Store]:
 def mem0(folder: Path, embedder: Shipped) -> Iterator[Store]:
     """mem0 with FAISS, and no model that extracts; while it is filled, it writes no index."""
     os.environ |= {"MEM0_DIR": str(folder), "MEM0_TELEMETRY": "False"}
-    how = {"path": f"{folder}/faiss", "embedding_model_dims": DIMENSION}
+    how = {"path": f"{folder}/faiss", "embedding_model_dims": 384}
     nobody = {"provider": "openai", "config": {"api_key": "is never used"}}
     parts = dict.fromkeys(("llm", "embedder"), nobody) | {
         "vector_store": {"provider": "faiss", "config": how | {"distance_strategy": "cosine"}}

@@ -47,6 +47,7 @@ class Call:
     path: str
     body: dict[str, Any]
     port: int  # the client's end of the connection
+    session: str  # what a gateway may go by
 
 
 def llm_page(**profiles: str) -> str:
@@ -205,10 +206,6 @@ class FakeModelServer:
             pieces.append({"model": model, "choices": [], "usage": used})
         return pieces
 
-    def _text(self, body: dict[str, Any], reply: Reply, *_: object) -> dict[str, Any]:
-        """As text-generation-webui has it."""
-        return {"results": [{"text": "".join(self._words(body, reply, ()))}]}
-
     def _show(self, *_: object) -> dict[str, Any]:
         size = {"fake.context_length": self.context} if self.context else {}
         template = self.template or "{{ .Prompt }}"
@@ -241,7 +238,6 @@ class FakeModelServer:
 _ROUTES: dict[str, Callable[..., Any]] = {
     "/api/generate": FakeModelServer._ollama,
     "/api/chat": FakeModelServer._ollama,
-    "/api/v1/generate": FakeModelServer._text,
     "/api/show": FakeModelServer._show,
     "/api/tags": FakeModelServer._tags,
     "/api/ps": FakeModelServer._ps,
@@ -249,6 +245,7 @@ _ROUTES: dict[str, Callable[..., Any]] = {
     "/v1/chat/completions": FakeModelServer._openai,
     "/v1/models": FakeModelServer._models,
     "/props": FakeModelServer._props,
+    "/health": lambda *_: {},
     "/v1/embeddings": FakeModelServer._embeddings,
 }
 
@@ -304,7 +301,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _handle(self) -> None:
         length = int(self.headers.get("Content-Length") or 0)
         body = json.loads(self.rfile.read(length) or b"{}")
-        call = Call(self.path, body, self.client_address[1])
+        call = Call(self.path, body, self.client_address[1], self.headers.get("X-Session-ID", ""))
         reply = self.fake._note(call)
         self.fake._closing.wait(reply.delay)
         while reply.gate and not (reply.gate.wait(0.05) or self.fake._closing.is_set()):

@@ -125,7 +125,7 @@ def test_what_ollama_is_asked(fake: FakeModelServer):
 
 
 PLAIN = {"prompt", "max_tokens", "temperature", "model", "stream", "stream_options"}
-FULL = GenerationRequest("x", 9, temperature=0.3, json_schema=SCHEMA, repeat_penalty=1.2)
+FULL = GenerationRequest("x", 9, (), 0.3, None, 1.2, json_schema=SCHEMA, cache_key="agent-7")
 LLAMA = {"json_schema": SCHEMA, "repeat_penalty": 1.2, "cache_prompt": True}
 FORMAT = {"type": "json_schema", "json_schema": {"name": "answer", "schema": SCHEMA}}
 UNTHINKING = {"chat_template_kwargs": {"enable_thinking": False}}
@@ -148,7 +148,8 @@ def test_a_server_that_says_what_it_is_gets_all_it_takes_and_no_more(
     model.generate(FULL)
     model.generate(replace(FULL, prompt="", messages=MESSAGES))
     for path, own in (("completions", raw), ("chat/completions", chat)):
-        body = fake.calls(f"/v1/{path}")[-1].body
+        body, session = (call := fake.calls(f"/v1/{path}")[-1]).body, call.session
+        assert session == "keepsake-agent-7"
         assert body.items() >= (more | own).items()
         assert (body.keys() | {"prompt"}) - {"messages"} == PLAIN | more.keys() | own.keys()
 
