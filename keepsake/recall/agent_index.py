@@ -175,7 +175,7 @@ class AgentIndex:
         self._position, notes = position, self._book
         if notes is not None and (breathe is not None or notes.store.version != self._noted):
             if self._notes is None:
-                self._notes = dict.fromkeys(self.words.keys(DocumentKind.NOTE), "")
+                self._notes = dict.fromkeys(self.words.notes(), "")
             changed, gone = notes.changed_since(self._notes)
             self._noted = notes.store.version
             self.words.add(map(note_document, changed))

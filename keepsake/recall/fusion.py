@@ -12,8 +12,9 @@ import heapq
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import cache
 from itertools import islice
 from operator import truediv
 
@@ -69,13 +70,14 @@ _RECENT, _HALF_LIFE = 0.6, timedelta(days=3).total_seconds()
 
 def rank(
     question: RecallQuery,
-    documents: Sequence[Document],
-    words: Mapping[str, float],
-    meaning: Mapping[str, float],
+    candidates: Mapping[int, Document],
+    words: Mapping[int, float],
+    meaning: Mapping[int, float],
     now: datetime,
     *,
     limit: int,
-    linked: Collection[str] = (),
+    worths: Mapping[str, float] = {},
+    linked: Collection[int] = (),
     kinds: Mapping[DocumentKind, int] | None = None,
     scene: bool = False,
     agent: str = "",
@@ -84,19 +86,20 @@ def rank(
 
     Args:
         question: What is asked.
-        documents: The candidates.
-        words: What the index of words says of them, by key.
+        candidates: By row number.
+        words: What the index of words says of them, the best first.
         meaning: What the vectors say.
         now: The present time.
         limit: The most hits.
-        linked: Keys of those that have a rare word of the best.
+        worths: What each term of the question is worth; 1 for any other.
+        linked: Those that have a rare word of the best.
         kinds: How many of each kind, in place of ``limit``.
         scene: Whether what is recent counts more.
         agent: Whose own words count for less; empty for nobody's.
     """
     # From here on a candidate is its place in these lists.
-    roots = {term: stem(term) for term in question.terms}
-    told = held((f"{d.text} {d.title}" if d.title else d.text for d in documents), roots)
+    rows, documents = [*candidates], [*candidates.values()]
+    told, worth = _told(question, documents), {t: worths.get(t, 1.0) for t in question.terms}
     near, beside = _near(documents)
     asking = {
         place
@@ -106,11 +109,11 @@ def rank(
         and each.text.rstrip(' "”’)').endswith("?")
     }
     scores = _by_signs(question, documents, now, scene=scene)
-    by_words = _by_words(question, words, documents, told, beside)
-    by_meaning = _by_meaning(meaning, documents, near)
+    by_words = _by_words(worth, words, rows, told, beside)
+    by_meaning = _by_meaning([meaning.get(row) for row in rows], near)
     for place, document in enumerate(documents):
         scores[place] += _WORDS * by_words[place] + by_meaning[place]
-        scores[place] += _LINKED * (document.key in linked)
+        scores[place] += _LINKED * (rows[place] in linked)
         if place in asking and not scene:
             scores[place] -= _ASKING
         if document.speaker == agent and agent and _SPEECH.match(document.text):
@@ -139,12 +142,18 @@ def rank(
         helped = [
             documents[other].first
             for other in beside.get(place, ())
-            if (place in given and other in asking) or set(told[other]).difference(told[place])
+            if (place in given and other in asking) or set(told(other)).difference(told(place))
         ]
-        likeness = meaning.get(document.key)
-        reasons = _reasons(question, document, told[place], likeness, helped)
+        likeness = meaning.get(rows[place])
+        reasons = _reasons(question, document, told(place), likeness, helped)
         hits.append(Hit(document, scores[place], reasons))
     return hits
+
+
+def _told(question: RecallQuery, documents: Sequence[Document]) -> Callable[[int], list[str]]:
+    """Tells which terms of the question the document at a place has; few are asked about."""
+    roots = {term: stem(term) for term in question.terms}
+    return cache(lambda place: held(f"{documents[place].text} {documents[place].title}", roots))
 
 
 def _near(
@@ -190,34 +199,25 @@ def _by_signs(
 
 
 def _by_words(
-    question: RecallQuery,
-    found: Mapping[str, float],
-    documents: Sequence[Document],
-    told: Sequence[Sequence[str]],
+    worth: Mapping[str, float],
+    found: Mapping[int, float],
+    rows: Sequence[int],
+    told: Callable[[int], Sequence[str]],
     beside: Mapping[int, Sequence[int]],
 ) -> list[float]:
     """BM25 as a share of a full match: the best ones tell what their part of it is worth."""
-    # What each term is worth: one rarer among the candidates more; 1 in all.
-    counts = Counter(term for terms in told for term in terms)
-    all_told = len(documents) + 1.0
-    worths = {term: math.log(all_told / (counts[term] + 0.5)) for term in question.terms}
-    all_worth, whole, held = sum(worths.values()) or 1.0, 0.0, 0.0
-    places = {document.key: place for place, document in enumerate(documents)}
-    for key in islice((key for key in found if key in places), _CALIBRATION):
-        whole += found[key]
-        here = (places[key], *beside.get(places[key], ()))
-        held += sum(worths[term] for term in {term for place in here for term in told[place]})
-    share = held / all_worth / whole if whole > 0.0 and held > 0.0 else 0.0
-    return [found.get(key, 0.0) * share for key in places]
+    whole, held = 0.0, 0.0
+    places = {row: place for place, row in enumerate(rows)}
+    for row in islice((row for row in found if row in places), _CALIBRATION):
+        whole += found[row]
+        here = (places[row], *beside.get(places[row], ()))
+        held += sum(worth[term] for term in {term for place in here for term in told(place)})
+    share = held / sum(worth.values()) / whole if whole > 0.0 and held > 0.0 else 0.0
+    return [found.get(row, 0.0) * share for row in rows]
 
 
-def _by_meaning(
-    likeness: Mapping[str, float],
-    documents: Sequence[Document],
-    near: Sequence[tuple[int, int, int]],
-) -> list[float]:
+def _by_meaning(known: Sequence[float | None], near: Sequence[tuple[int, int, int]]) -> list[float]:
     """Z-scores of the likeness of each candidate, averaged with its neighbours in the scene."""
-    known = [likeness.get(document.key) for document in documents]
     lowest = min((like for like in known if like is not None), default=0.0)
     found = [lowest if like is None else like for like in known]
     totals, whole = found.copy(), [1.0] * len(found)

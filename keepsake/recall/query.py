@@ -8,7 +8,7 @@ from __future__ import annotations
 import calendar
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -131,16 +131,10 @@ def _known(text: str, names: Collection[str]) -> list[str]:
     return [name for name in every_name if name in lower and _whole(name).search(lower)]
 
 
-def held(texts: Iterable[str], roots: Mapping[str, str]) -> list[list[str]]:
-    """The terms of which each text has any form; ``roots`` has the stem of each."""
-    straight = (text if text.isascii() else text.replace("’", "'") for text in texts)
-    plain = [(_POSSESSIVE.sub("", t) if "'" in t else t).casefold() for t in straight]
-    found: list[list[str]] = [[] for _ in plain]
-    for term, root in roots.items():
-        for text, terms in zip(plain, found, strict=True):
-            if root in text and _has(text, root):
-                terms.append(term)
-    return found
+def held(text: str, roots: Mapping[str, str]) -> list[str]:
+    """The terms of which ``text`` has any form; ``roots`` has the stem of each."""
+    plain = _POSSESSIVE.sub("", text.replace("’", "'")).casefold()
+    return [term for term, root in roots.items() if root in plain and _has(plain, root)]
 
 
 def _has(text: str, root: str) -> bool:

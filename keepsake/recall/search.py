@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
 from itertools import islice
+from math import inf
 from operator import add
 from typing import Protocol
 
@@ -21,7 +22,8 @@ from keepsake.recall.query import read, terms_of
 from keepsake.recall.words import WordIndex, row_of
 
 _POOL = 120
-"""Candidates by words, and by meaning, however many are wanted; neighbours come on top."""
+"""Candidates by words, and by meaning, however many are wanted; neighbours come on top. A scene,
+of which no one line is asked for, has half as many."""
 _RARE_POOL = 30
 """The same of summaries and notes: they are few, and long to read."""
 _WINDOW = 60
@@ -100,56 +102,57 @@ class MemorySearch:
         vectors, embedder = self._vectors, self._embedder
         if question.times and not question.terms:  # of one that names but a day, the rest is noise
             vectors = None
-        asked = None
+        asked, pool = None, _POOL // 2 if scene else _POOL
         if vectors and embedder:  # what is nearest to the mean of the vectors
-            embed, nearest, most = embedder.embed, vectors.query, _POOL + _WINDOW
+            embed, nearest, most = embedder.embed, vectors.query, pool + _WINDOW
             asked = _ASIDE.submit(
                 lambda: nearest(reduce(lambda a, b: [*map(add, a, b)], embed(views)), most)
             )
-        pools: dict[DocumentKind | None, int] = {None: _POOL}
+        pools: dict[DocumentKind | None, int] = {None: pool}
         if kinds is not None:
-            pools = {kind: _POOL if kind is DocumentKind.MEMORY else _RARE_POOL for kind in kinds}
+            pools = {kind: pool if kind is DocumentKind.MEMORY else _RARE_POOL for kind in kinds}
         terms = question.terms or question.names
         found = self._attempt("words", lambda: self._words.search(terms, pools, before))
         near = self._attempt("meaning", lambda: asked.result(seconds) if asked else None)
         if found is None:
             return None
-        older = ((key, like) for key, like in near or () if not before or row_of(key) < before)
-        meant = dict(islice(older, _POOL))
-        known, scores = {d.key: d for d, _ in found}, {d.key: score for d, score in found}
+        scored, worths = found
+        older = ((n, like) for key, like in near or () if (n := row_of(key)) < (before or inf))
+        meant = dict(islice(older, pool))
+        spread = (*islice(scored, _SPREAD), *islice(meant, _SPREAD))
+        rows = {row + step for row in spread if row > 0 for step in (-1, 1)}.union(scored, meant)
         if question.asker and near is None:
             # Their own lines need share no word with it, and nothing else would find them.
             own = self._words.search((question.asker,), {DocumentKind.MEMORY: _POOL}, before)
-            known |= {document.key: document for document, _ in own}
+            rows.update(own[0])
         for span in question.times:
-            known |= self._words.of_time(span, _POOL, before, question.asker)
-        spread = (*islice(scores, _SPREAD), *islice(meant, _SPREAD))
-        numbers = {row + step for key in spread if (row := row_of(key)) > 0 for step in (-1, 1)}
-        more = {*meant, *(f"{DocumentKind.MEMORY}:{number}" for number in numbers)}
-        known |= self._attempt("words", lambda: self._words.get(more.difference(known))) or {}
+            rows.update(self._words.of_time(span, _POOL, before, question.asker))
+        known = self._attempt("words", lambda: self._words.read(rows))
+        if known is None:
+            return None
         # Who or what the best lines tell of, other lines tell more of: "her brother Edwin".
-        ranked = () if scene else (scores, meant)
-        best = {next((k for k in each if k in known and may(known[k])), "") for each in ranked}
-        best.discard("")
-        told = " ".join(known[key].text for key in sorted(best))
+        ranked = () if scene else (scored, meant)
+        best = {next((n for n in each if n in known and may(known[n])), 0) for each in ranked}
+        best.discard(0)
+        told = " ".join(known[row].text for row in sorted(best))
         more_of = [w for w in terms_of(told, names) if w not in question.terms]
-        links = self._attempt("words", lambda: self._words.rare(more_of, _POOL, before))
-        linked = {document.key: document for document in links or ()}
-        known |= linked
-        documents = [
-            document
-            for document in map(known.__getitem__, sorted(known))  # float sums depend on order
+        linked = self._attempt("words", lambda: self._words.rare(more_of, before)) or set()
+        known |= self._attempt("words", lambda: self._words.read(linked - rows)) or {}
+        documents = {
+            row: document
+            for row, document in known.items()
             if (kinds is None or document.kind in kinds)
             and (not before or document.last < before)
             and may(document)
-        ]
+        }
         return rank(
             question,
             documents,
-            scores,
+            scored,
             meant,
             now,
-            linked=linked.keys() - best,
+            worths=worths,
+            linked=linked - best,
             limit=limit,
             kinds=kinds,
             scene=scene,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import sqlite3
 import threading
 import weakref
@@ -19,7 +20,7 @@ from datetime import datetime
 from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from keepsake.books.files import sync
 from keepsake.errors import IndexUnavailable
@@ -27,22 +28,14 @@ from keepsake.language.perception import UNSPACED, writable
 from keepsake.recall.documents import SAME_SCENE, Document, DocumentKind
 from keepsake.recall.query import Span
 
-SCHEMA = 7
+SCHEMA = 8
 """Kept in ``PRAGMA user_version``; a file of another number is made anew."""
 _FAR, _NOTES = 1 << 62, 1 << 40
-_RANGES = {
-    DocumentKind.MEMORY: (1, _FAR),
-    DocumentKind.SUMMARY: (-_NOTES, -1),
-    DocumentKind.NOTE: (-_FAR, -_NOTES - 1),
-    None: (-_FAR, _FAR),
-}
-"""The row numbers of each kind, and of all."""
-_KINDS = {kind.value: kind for kind in DocumentKind}
 _AROUND_WEIGHT, _TITLE_WEIGHT = 0.5, 2.0
-_MOST_ROWS = 1500
+_MOST_ROWS = 500
 """So many rows may be scored for one question if it has rarer words; each takes a microsecond.
 
-In an index of 10,000 memories a word of every sixth text says little beside a rarer one.
+In an index of 10,000 memories a word of every twentieth text says little beside a rarer one.
 """
 _SEGMENTS = 4
 """So many parts of one size are made one; a word is looked up in each part, by default in 20."""
@@ -50,33 +43,28 @@ _RARE = 4
 """A word that so many memories have at most links them."""
 _TABLES = f"""
 CREATE VIRTUAL TABLE words USING fts5(
-    text, title, around, key UNINDEXED, kind UNINDEXED, time UNINDEXED, first UNINDEXED,
-    last UNINDEXED, speaker UNINDEXED, place UNINDEXED, apart,
+    text, title, around, key UNINDEXED, time UNINDEXED, first UNINDEXED, last UNINDEXED,
+    speaker UNINDEXED, place UNINDEXED, apart,
     tokenize = 'porter unicode61'
 );
 INSERT INTO words (words, rank) VALUES ('rank', 'bm25(1.0, {_TITLE_WEIGHT}, {_AROUND_WEIGHT})');
 INSERT INTO words (words, rank) VALUES ('crisismerge', {_SEGMENTS});
+CREATE INDEX times ON words_content (unixepoch(c4));
 CREATE TABLE waiting (id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE);
 CREATE TABLE state (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 PRAGMA user_version = {SCHEMA};
 """
-_FIELDS = "key, kind, text, time, first, last, speaker, place, title"
-_STORED = "SELECT c3, c4, c0, c5, c6, c7, c8, c9, c1 FROM words_content"
-"""The same fields where FTS5 keeps them; to read them through it takes twice as long."""
-_OF_ROWS = f"""
-{_STORED.replace("FROM", "FROM json_each(?) CROSS JOIN")} ON words_content.id = value
+_FIELDS = "key, text, time, first, last, speaker, place, title"
+# Where FTS5 keeps them; to read them through it takes twice as long.
+_OF_ROWS = """
+SELECT value, c3, c0, c4, c5, c6, c7, c8, c1
+FROM json_each(?) CROSS JOIN words_content ON words_content.id = value
 """
 _AMONG = "rowid IN (SELECT value FROM json_each(?))"
-# The inner query by row number: the sort would read the fields of each row that it looks at.
-_BEST = f"""
-{_STORED.replace("SELECT", "SELECT score,")} JOIN (
-    SELECT rowid AS row, -rank AS score FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ?
-    ORDER BY rank, rowid LIMIT ?
-) ON id = row ORDER BY score DESC, row
-"""
-_OF_TIME = f"""
-{_STORED} WHERE id BETWEEN 1 AND ? AND unixepoch(c5) BETWEEN ? AND ?
-ORDER BY casefold(c8) = ? DESC, id DESC LIMIT ?
+_MATCHES = "FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ?"
+_OF_TIME = """
+SELECT id FROM words_content WHERE unixepoch(c4) BETWEEN ? AND ? AND +id BETWEEN 1 AND ?
+ORDER BY casefold(c7) = ? DESC, id DESC LIMIT ?
 """
 _COUNTS = """
 SELECT value, (SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH value LIMIT ?))
@@ -130,54 +118,72 @@ class WordIndex:
         terms: Iterable[str],
         most: Mapping[DocumentKind | None, int],
         before: int | None = None,
-    ) -> list[tuple[Document, float]]:
-        """Documents with their BM25 scores (higher is better), best first.
+    ) -> tuple[dict[int, float], dict[str, float]]:
+        """BM25 scores (higher is better) by row number, best first; what each term is worth.
 
         Args:
             terms: Words. Of memories very common ones count only when the rarer ones leave room.
             most: The most documents of each kind that is searched; None stands for all kinds.
             before: Only memories before this number; None for all.
         """
-        found, quoted = list[tuple[Document, float]](), _quoted(terms)
+        quoted, left = _quoted(terms), dict(most)
+        found, scored = dict[int, float](), list[tuple[float, int]]()
         with self._connected() as database:
-            for kind, limit in most.items() if quoted else ():
-                first, last = _RANGES[kind]
-                last, asked = last if before is None else min(last, before - 1), quoted
-                if last > 0 and len(quoted) > 1:
-                    counts = _counted(database, quoted, _MOST_ROWS)
-                    fitting = sum(rows <= _MOST_ROWS for rows in accumulate(counts.values()))
-                    asked = [*counts][: fitting or 1]  # the rarest
-                found += _best(database, asked, first, last, limit)
-        return sorted(found, key=lambda pair: -pair[1])
+            counts = _counted(database, quoted, _MOST_ROWS) if len(quoted) > 1 else {}
+            fitting = sum(rows <= _MOST_ROWS for rows in accumulate(counts.values()))
+            rarest, last = [*counts][: fitting or 1] or quoted, (before or _FAR) - 1
+            parts = [(quoted, -_FAR, last)]
+            if len(rarest) < len(quoted):
+                parts = [(rarest, 1, last), (quoted, -_FAR, -1)]
+            for asked, *between in parts if quoted else ():
+                match = " OR ".join(asked), *between
+                scored += database.execute(f"SELECT rank, rowid {_MATCHES}", match)
+            for rank, row in sorted(scored):
+                kind = None if None in left else _kind(row)
+                if left.get(kind, 0):
+                    left[kind] -= 1
+                    found[row] = -rank
+        # A word is counted in its own row and in the two beside it.
+        worth = {e[1:-1]: math.log(_MOST_ROWS / (n / 3 + 0.5)) for e, n in counts.items()}
+        return found, worth
 
-    def rare(self, terms: Iterable[str], limit: int, before: int | None) -> list[Document]:
+    def rare(self, terms: Iterable[str], before: int | None) -> set[int]:
         """The memories before that number whose own text has a word that a few have, no more."""
         quoted = [f"{{text apart}} : {each}" for each in _quoted(terms)]
         with self._connected() as database:
             counts = _counted(database, quoted, _RARE + 1) if len(quoted) > 1 else {}
-            asked = [each for each, count in counts.items() if 1 < count <= _RARE]
-            found = _best(database, asked, 1, (before or _FAR) - 1, limit) if asked else []
-            return [document for document, _ in found]
+            asked = " OR ".join(each for each, count in counts.items() if 1 < count <= _RARE)
+            match = asked, 1, (before or _FAR) - 1
+            found = database.execute(f"SELECT rowid {_MATCHES}", match) if asked else ()
+            return {row for (row,) in found}
 
-    def of_time(self, span: Span, limit: int, before: int | None, who: str) -> dict[str, Document]:
+    def of_time(self, span: Span, limit: int, before: int | None, who: str) -> list[int]:
         """The memories of that time: first those of ``who`` (in lower case), then the newest."""
         when = span[0].timestamp(), span[1].timestamp() - 1
         with self._connected() as database:
-            found = database.execute(_OF_TIME, ((before or _FAR) - 1, *when, who, limit))
-            return {fields[0]: _document(*fields) for fields in found}
+            found = database.execute(_OF_TIME, (*when, (before or _FAR) - 1, who, limit))
+            return [row for (row,) in found]
+
+    def read(self, rows: Iterable[int]) -> dict[int, Document]:
+        """The documents that are known among these rows, in their order."""
+        with self._connected() as database:
+            found = database.execute(_OF_ROWS, [json.dumps(sorted(rows))])
+            return {
+                row: Document(
+                    key, _kind(row), text, datetime.fromisoformat(time), a, b, who, at, title
+                )
+                for row, key, text, time, a, b, who, at, title in found
+            }
 
     def get(self, keys: Iterable[str]) -> dict[str, Document]:
         """The documents that are known among ``keys``."""
-        rows = json.dumps(sorted(map(row_of, keys)))
-        with self._connected() as database:
-            found = database.execute(_OF_ROWS, [rows])
-            return {fields[0]: _document(*fields) for fields in found}
+        return {document.key: document for document in self.read(map(row_of, keys)).values()}
 
-    def keys(self, kind: DocumentKind) -> set[str]:
-        """The keys of all documents of a kind."""
+    def notes(self) -> set[str]:
+        """The keys of all notes."""
         with self._connected() as database:
-            asked = "SELECT key FROM words WHERE rowid BETWEEN ? AND ?"
-            return {key for (key,) in database.execute(asked, _RANGES[kind])}
+            found = database.execute("SELECT key FROM words WHERE rowid < ?", [-_NOTES])
+            return {key for (key,) in found}
 
     def counts(self) -> IndexCounts:
         """How many documents there are."""
@@ -202,10 +208,10 @@ class WordIndex:
             return False
         with self._connected(write=True) as database:
             database.executemany(
-                f"REPLACE INTO words (rowid, {_FIELDS}, apart, around) VALUES (?{', ?' * 10}, '')",
+                f"REPLACE INTO words (rowid, {_FIELDS}, apart, around) VALUES (?{', ?' * 9}, '')",
                 [
                     (
-                        *(row, d.key, d.kind.value, writable(d.text), d.time.isoformat()),
+                        *(row, d.key, writable(d.text), d.time.isoformat()),
                         *(d.first, d.last, writable(d.speaker), writable(d.place)),
                         writable(d.title),
                         " ".join(writable(d.text)) if UNSPACED.search(d.text) else "",
@@ -354,12 +360,8 @@ def _counted(database: sqlite3.Connection, quoted: Sequence[str], most: int) -> 
     return {each: found[each] for each in sorted(quoted, key=found.__getitem__)}
 
 
-def _best(
-    database: sqlite3.Connection, quoted: Sequence[str], first: int, last: int, limit: int
-) -> list[tuple[Document, float]]:
-    found = database.execute(_BEST, (" OR ".join(quoted), first, last, limit))
-    return [(_document(*fields), score) for score, *fields in found]
-
-
-def _document(key: str, kind: str, text: str, time: str, *others: Any) -> Document:
-    return Document(key, _KINDS[kind], text, datetime.fromisoformat(time), *others)
+def _kind(row: int) -> DocumentKind:
+    """Of which kind the document of a row is."""
+    if row > 0:
+        return DocumentKind.MEMORY
+    return DocumentKind.SUMMARY if row >= -_NOTES else DocumentKind.NOTE

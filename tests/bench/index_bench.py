@@ -37,7 +37,7 @@ SIZES = tuple(map(int, os.environ.get("INDEX_SIZES", "100 2000 10000").split()))
 _QUESTIONS, _ADDED, _ROUND = 300, 500, 10  # memories of a busy agent between two rounds
 _KINDS = {DocumentKind.MEMORY: 8, DocumentKind.SUMMARY: 5, DocumentKind.NOTE: 6}  # of a prompt
 _PARTS: tuple[tuple[str, Any, str], ...] = (
-    ("words", WordIndex, "search rare of_time get add remove keys counts waiting embedded"),
+    ("words", WordIndex, "search rare of_time read add remove notes counts waiting embedded"),
     ("vectors", AgentVectors, "query add"),
     ("embedding", MiniLMEmbedder, "_run"),
     ("fusion", search, "rank"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import partial
+from itertools import islice
 
 from twisted.internet.defer import TimeoutError
 
@@ -156,14 +157,13 @@ class Recaller:
             return None
         around: tuple[Memory, ...] = ()
         if self._services.chat_tokens and audience is not None:
-            found = [hit.document for hit in hits if hit.document.kind is DocumentKind.MEMORY]
-            best = found[: self._services.recall.current.memories]
-            beside = {document.first + n for document in best for n in (-1, 1)}
-            numbers = sorted(beside.union(document.first for document in found))
-            keys = (f"{DocumentKind.MEMORY}:{n}" for n in numbers if not before or n < before)
+            near = [hit.document for hit in hits if hit.document.kind is DocumentKind.MEMORY]
+            found = {document.first: document for document in near}
+            best = islice(found, self._services.recall.current.memories)
+            beside = {number + n for number in best for n in (-1, 1)}.difference(found)
             with suppress(IndexUnavailable):
-                known = (memory_of(each, self._name) for each in index.words.get(keys).values())
-                around = private.heard_by(known, audience)
+                found |= index.words.read(n for n in beside if not before or n < before)
+            around = private.heard_by((memory_of(d, self._name) for d in found.values()), audience)
         return SearchResult(tuple(hits), around)
 
     def forget(self) -> None:

@@ -142,7 +142,9 @@ def follow(index: AgentIndex) -> None:
 
 def by_words(index: AgentIndex, *words: str) -> list[str]:
     index.refresh()
-    return [document.key for document, _ in index.words.search(words, {None: 10})]
+    found = [*index.words.search(words, {None: 10})[0]]
+    known = index.words.read(found)
+    return [known[row].key for row in found]
 
 
 def by_meaning(index: AgentIndex, text: str, limit: int = 10) -> list[str]:

@@ -17,18 +17,16 @@ from tests.sentences import table
 NOW = datetime(2026, 5, 14, tzinfo=UTC)
 
 
-def documents(*texts: str) -> dict[str, Document]:
+def documents(*texts: str) -> dict[int, Document]:
     return {
-        f"memory:{n}": Document(
-            f"memory:{n}", DocumentKind.MEMORY, text, NOW + timedelta(days=n - 9), n, n
-        )
+        n: Document(f"memory:{n}", DocumentKind.MEMORY, text, NOW + timedelta(days=n - 9), n, n)
         for n, text in enumerate(texts, 1)
     }
 
 
 def test_who_asks_when_gets_lines_that_tell_a_time_unless_it_is_a_scene():
     held = documents("I sold the boat last spring.", "I sold the boat to Joss.")
-    found = [*held.values()], {}, dict.fromkeys(held, 0.5)
+    found = held, {}, dict.fromkeys(held, 0.5)
 
     def first(text: str, scene: bool = False) -> int:
         hits = rank(read(text, [], NOW), *found, NOW, limit=1, scene=scene)
@@ -41,8 +39,8 @@ def test_who_asks_when_gets_lines_that_tell_a_time_unless_it_is_a_scene():
 
 def test_what_was_lived_later_comes_first_though_the_clock_was_put_back():
     held = documents("My boat is red.", "My boat is blue.")
-    held["memory:2"] = held["memory:2"]._replace(time=held["memory:1"].time - timedelta(hours=1))
-    found = [*held.values()], {}, dict.fromkeys(held, 0.5)
+    held[2] = held[2]._replace(time=held[1].time - timedelta(hours=1))
+    found = held, {}, dict.fromkeys(held, 0.5)
     for scene in (False, True):
         hits = rank(read("My boat?", [], NOW), *found, NOW, limit=2, scene=scene)
         assert [hit.document.first for hit in hits] == [2, 1]
@@ -81,7 +79,7 @@ def memory(number: int, text: str) -> Document:
 
 
 def keys(index: WordIndex, *terms: str) -> list[str]:
-    return [document.key for document, _ in index.search(terms, {None: 10})]
+    return [f"memory:{number}" for number in index.search(terms, {None: 10})[0]]
 
 
 @pytest.mark.parametrize(("text", "question"), table("questions in any script"))
@@ -94,7 +92,7 @@ def test_words_of_any_script_are_found(text, question):
 def test_what_was_told_in_a_time_is_first_what_one_told_themselves():
     index, (span,) = WordIndex(), read("yesterday", (), BEGIN + timedelta(days=1)).times
     index.add([memory(10, "A cup.")._replace(speaker="Élodie"), memory(20, "A bell.")])
-    assert [*index.of_time(span, 1, None, "élodie")] == ["memory:10"]
+    assert index.of_time(span, 1, None, "élodie") == [10]
 
 
 @pytest.mark.parametrize("term", ['"', "a OR b", "col:x", "(", "*", "^", "NEAR", "it's", "", "\0"])
