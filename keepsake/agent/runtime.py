@@ -19,6 +19,7 @@ from twisted.internet.defer import Deferred, maybeDeferred
 
 from keepsake.agent.agent_log import FaultHandler, known_secrets, log, open_log, report
 from keepsake.agent.settings import SHARE, RecallConfig, SleepConfig, ThinkingConfig
+from keepsake.agent.slices import Slices
 from keepsake.archive.log import Syncer
 from keepsake.archive.spill import Spill
 from keepsake.errors import ConfigError, KeepsakeError
@@ -270,14 +271,14 @@ def start(
     Args:
         places: Where the files are.
         timer: Twisted's reactor, or a simulated clock.
-        post: Runs a function on the reactor thread; the reactor's own when None.
+        post: Runs a function on the reactor thread; in :class:`Slices` when None.
         subscribers: Who listens to what happens.
         clock: The present time; the machine's when None.
         gateway: Makes the way to the models; None for the real one.
         given: Further fields of the runtime: ``random``, ``wait`` and the three pools.
     """
     subscribers, clock, config = subscribers or Subscribers(), clock or SystemClock(), places.config
-    post = post or timer.callFromThread
+    post = post or Slices(timer)
     events = EventLog(
         places.events,
         clock=clock,
