@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from keepsake.books.notes import NoteBook
@@ -30,6 +31,7 @@ SWITCH_SECONDS = 0.001
 LAST_STEP_SECONDS = 10.0
 """What the step at work has when the world ends."""
 _NICE, _LONGEST_REST = 10, 1.0
+_CLOSING = 16
 
 
 class IndexService:
@@ -116,8 +118,8 @@ class IndexService:
         for thread in self._threads:
             if thread.ident is not None:
                 thread.join(LAST_STEP_SECONDS)
-        for index in self._agents.values():
-            index.close()
+        with ThreadPoolExecutor(_CLOSING) as pool:  # each waits for the disk
+            list(pool.map(AgentIndex.close, self._agents.values()))
         if self._chroma is not None:
             self._chroma.close()
         if self.server is not None and stop_server:

@@ -1,0 +1,22 @@
+"""Agents' work on the reactor thread lets players have their turn."""
+
+import time
+from types import SimpleNamespace
+
+from keepsake.agent.slices import SLICE_SECONDS, Slices
+
+
+def test_work_is_done_in_order_some_at_a_time_whatever_breaks() -> None:
+    due, done = [], []
+    slices = Slices(SimpleNamespace(callFromThread=due.append, callLater=lambda _, f: due.append(f)))
+    for number in range(3):
+        slices(lambda: 1 / 0)
+        slices(lambda number=number: (time.sleep(SLICE_SECONDS), done.append(number)))
+    while due:
+        before = len(done)
+        due.pop(0)()
+        assert len(done) <= before + 1  # the rest in another turn of the reactor
+    assert done == [0, 1, 2]
+    slices(lambda: done.append(3))
+    due.pop()()
+    assert done[-1] == 3
