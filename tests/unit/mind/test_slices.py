@@ -8,7 +8,8 @@ from keepsake.agent.slices import SLICE_SECONDS, Slices
 
 def test_work_is_done_in_order_some_at_a_time_whatever_breaks() -> None:
     due, done = [], []
-    slices = Slices(SimpleNamespace(callFromThread=due.append, callLater=lambda _, f: due.append(f)))
+    reactor = SimpleNamespace(callFromThread=due.append, callLater=lambda _, f: due.append(f))
+    slices = Slices(reactor)
     for number in range(3):
         slices(lambda: 1 / 0)
         slices(lambda number=number: (time.sleep(SLICE_SECONDS), done.append(number)))
