@@ -5,14 +5,12 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from evennia.objects.models import ObjectDB
 from twisted.python.failure import Failure
 
 from keepsake.agent.agent_log import log
 from keepsake.agent.attention import TALK_SECONDS
 from keepsake.agent.runtime import now, running, runtime
 from keepsake.agent.surroundings import identity_of, is_agent, players_near, talkativeness
-from keepsake.contrib.evennia.creation import FOLDER
 from keepsake.contrib.evennia.minds import mind_of, open_minds
 from keepsake.contrib.evennia.news import Absentee, News, chosen, news_of
 from keepsake.errors import KeepsakeError
@@ -96,9 +94,8 @@ def tell_of_absence(character: Any) -> None:
 
 def hosts_of(room: Any) -> list[Any]:
     """The agents that keep this room, wherever they are."""
-    # Not of `room.homes_set`, which ties what it finds to the room, even once that is deleted.
-    at_home = ObjectDB.objects.filter(db_home=room, db_attributes__db_key=FOLDER)
-    return [each for each in at_home if is_agent(each) and each.db.keeps]
+    agents = (mind.thinker.body() for mind in open_minds())
+    return [each for each in agents if each and each.db_home_id == room.id and each.db.keeps]
 
 
 def call_hosts(room: Any) -> None:
