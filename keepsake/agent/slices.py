@@ -8,23 +8,20 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from twisted.logger import Logger
+from keepsake.agent.agent_log import logged
 
 SLICE_SECONDS = 0.004
-_log = Logger()
 
 
 class Slices:
     """Runs functions on the reactor thread, in the order in which they came, from any thread.
 
-    Twisted runs all that was handed to ``callFromThread`` before it reads what players typed. After
-    :data:`SLICE_SECONDS` this lets players have their turn: sixty prompts that are to be built at
-    one time take a fifth of a second.
+    Twisted runs all that was handed to ``callFromThread`` before it reads what players typed. This
+    lets players have their turn after :data:`SLICE_SECONDS`: 60 prompts take a fifth of a second.
     """
 
     def __init__(self, timer: Any) -> None:
-        self._timer = timer
-        self._waiting: deque[Callable[[], None]] = deque()
+        self._timer, self._waiting = timer, deque[Callable[[], None]]()
         self._lock, self._awake = threading.Lock(), False
 
     def __call__(self, function: Callable[[], None]) -> None:
@@ -39,10 +36,10 @@ class Slices:
         until = time.monotonic() + SLICE_SECONDS
         while time.monotonic() < until:
             with self._lock:
-                if not self._waiting:
-                    self._awake = False
+                self._awake = bool(self._waiting)
+                if not self._awake:
                     return
                 function = self._waiting.popleft()
-            with _log.failureHandler("An agent's work broke off"):
+            with logged("A step of an agent"):
                 function()
         self._timer.callLater(0, self._run)
