@@ -22,8 +22,7 @@ from keepsake.recall.query import read, terms_of
 from keepsake.recall.words import WordIndex, row_of
 
 _POOL = 120
-"""Candidates by words, and by meaning, however many are wanted; neighbours come on top. A scene,
-of which no one line is asked for, has half as many."""
+"""Candidates by words, and by meaning, however many are wanted; neighbours come on top."""
 _RARE_POOL = 30
 """The same of summaries and notes: they are few, and long to read."""
 _WINDOW = 60
@@ -102,15 +101,15 @@ class MemorySearch:
         vectors, embedder = self._vectors, self._embedder
         if question.times and not question.terms:  # of one that names but a day, the rest is noise
             vectors = None
-        asked, pool = None, _POOL // 2 if scene else _POOL
+        asked = None
         if vectors and embedder:  # what is nearest to the mean of the vectors
-            embed, nearest, most = embedder.embed, vectors.query, pool + _WINDOW
+            embed, nearest, most = embedder.embed, vectors.query, _POOL + _WINDOW
             asked = _ASIDE.submit(
                 lambda: nearest(reduce(lambda a, b: [*map(add, a, b)], embed(views)), most)
             )
-        pools: dict[DocumentKind | None, int] = {None: pool}
+        pools: dict[DocumentKind | None, int] = {None: _POOL}
         if kinds is not None:
-            pools = {kind: pool if kind is DocumentKind.MEMORY else _RARE_POOL for kind in kinds}
+            pools = {kind: _POOL if kind is DocumentKind.MEMORY else _RARE_POOL for kind in kinds}
         terms = question.terms or question.names
         found = self._attempt("words", lambda: self._words.search(terms, pools, before))
         near = self._attempt("meaning", lambda: asked.result(seconds) if asked else None)
@@ -118,7 +117,7 @@ class MemorySearch:
             return None
         scored, worths = found
         older = ((n, like) for key, like in near or () if (n := row_of(key)) < (before or inf))
-        meant = dict(islice(older, pool))
+        meant = dict(islice(older, _POOL))
         spread = (*islice(scored, _SPREAD), *islice(meant, _SPREAD))
         rows = {row + step for row in spread if row > 0 for step in (-1, 1)}.union(scored, meant)
         if question.asker and near is None:
