@@ -112,8 +112,6 @@ def known_secrets(places: Places) -> list[str]:
     return found
 
 
-# -- the thoughts of one agent
-
 DROPPED, OUTCOMES = "dropped", 20
 """The outcome that is no failure and no success; how many of the newest outcomes are kept."""
 TOO_LARGE = "too large"

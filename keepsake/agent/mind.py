@@ -59,8 +59,6 @@ class Mind:
             self.books.look()
             self.books.settle(self.memory.memory.archive)
 
-    # -- what builders do, typed in the game or at the dashboard's buttons
-
     def pause(self, agent: Body) -> Tended:
         """Let it perceive and remember, but not think."""
         if agent.db.paused:

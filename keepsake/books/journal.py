@@ -54,8 +54,6 @@ class Journal:
         self.known: tuple[JournalEntry, ...] = ()
         self._by_number: dict[int, JournalEntry] = {}
 
-    # -- reading
-
     def entries(self) -> tuple[JournalEntry, ...]:
         """Every entry that can be read, oldest first; blocks while files are read."""
         days = (path for path in pages(self.folder) if _DAY.fullmatch(path.stem))
@@ -86,8 +84,6 @@ class Journal:
             self.known = tuple(entry for path in sorted(days) for entry in days[path].entries)
             self._by_number = telling_of(self.known)
             return self.known
-
-    # -- writing
 
     def write(
         self,

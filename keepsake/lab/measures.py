@@ -75,8 +75,6 @@ SAYS_UNKNOWN = re.compile(
     re.I,
 )
 
-# -- what was found
-
 
 def of_evidence(
     evidence: frozenset[int], ranked: Sequence[int], sessions: Mapping[int, str]
@@ -103,8 +101,6 @@ def of_evidence(
     found[SESSION_ALL] = float(wanted <= {*visited[:10]})
     return found
 
-
-# -- what an answer is worth
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation + "’“”…")
 _ARTICLES = frozenset({"a", "an", "the", "and"})

@@ -114,9 +114,6 @@ def alternating(messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
     )
 
 
-# -- chat templates
-
-
 def is_chat_template(template: str) -> bool:
     """Whether a Jinja template, as llama.cpp or a GGUF file shows it, is the model's own."""
     bare = _bare(template)

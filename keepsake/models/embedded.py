@@ -109,9 +109,6 @@ def require_gguf(path: Path) -> int:
     return size
 
 
-# -- the child
-
-
 _server: Any = None
 """Held for as long as the process lives: llama.cpp ends with it."""
 

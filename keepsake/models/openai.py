@@ -62,8 +62,6 @@ class OpenAIModel(ServerModel):
         super().__init__(profile, host, server, kind, ready)
         self._http = JsonServer(host, server, profile.time_limit)
 
-    # -- what the server is
-
     def _rows(self) -> list[Mapping[str, Any]]:
         try:
             listed = self._http.call("GET", "/v1/models", seconds=LOOK_SECONDS).get("data")
@@ -102,8 +100,6 @@ class OpenAIModel(ServerModel):
             tools=chat and bool(can.get("supports_tools", "tools" in template)),
             thinks=thinks_aloud(template),
         )
-
-    # -- what it is asked, and what it answers
 
     def _pieces(
         self, request: GenerationRequest, takes: Capabilities, sent: SentAnswer, until: float

@@ -101,9 +101,6 @@ class Marks:
         return lines
 
 
-# -- what sections cost
-
-
 @dataclass(frozen=True, slots=True)
 class Costs:
     """What one prompt costs."""

@@ -85,8 +85,6 @@ class ChromaServer(Supervisor):
     def _arguments(self) -> list[object]:
         return ["--path", data_folder(self._places)]
 
-    # -- words that somebody asked to be forgotten
-
     @property
     def owed(self) -> Path:
         """Is there while the server's files may still hold what was deleted."""

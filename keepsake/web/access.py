@@ -80,9 +80,6 @@ def address_of(request: HttpRequest) -> str:
     return str(getattr(request, "origin_ip", "") or request.META.get("REMOTE_ADDR") or "")
 
 
-# -- accounts; each function reads the database, in any thread but the reactor's
-
-
 def may_watch(account: Any) -> bool:
     """Whether that account may look into the agents: staff, and builders."""
     return bool(_known(account) and (account.is_staff or may_act(account)))
@@ -104,9 +101,6 @@ def _builds(account: Any) -> bool:
     # As Evennia keeps them, and in the plural, in which they may be given as well.
     spelt = [*enough, *(f"{level}s" for level in enough)]
     return bool(account.db_tags.filter(db_tagtype="permission", db_key__in=spelt).exists())
-
-
-# -- views
 
 
 def page(view: View) -> View:
@@ -163,9 +157,6 @@ class _Tokens(CsrfViewMiddleware):
 
 
 _TOKENS = _Tokens(lambda request: HttpResponse())
-
-
-# -- metrics
 
 
 def may_read_metrics(request: HttpRequest) -> bool:

@@ -53,9 +53,6 @@ class NoteText(_Body):
     text: StrictStr
 
 
-# -- how it is
-
-
 def _button(name: str, told: str) -> None:
     """Add the address of a button that sends nothing but its name."""
 
@@ -104,9 +101,6 @@ def _soon(outcomes: SimpleQueue[Any], told: Callable[[Any], Tended], begun: Done
     return begun
 
 
-# -- what it keeps: written in the view's thread, as it is a file
-
-
 @router.post(f"{ONE}/pin", response=_RESPONSES)
 def pin(request: HttpRequest, number: int, body: PinLine) -> Done:
     """Pin a line: it is in all of its prompts."""
@@ -130,9 +124,6 @@ def note(request: HttpRequest, number: int, body: NoteText) -> Done:
         return f"Written into the note {made.title}"
 
     return _kept(request, number, f"note {body.title!r} = {body.text!r} for", work)
-
-
-# -- who did it
 
 
 def _done(request: HttpRequest, number: int, what: str, deed: Deed) -> Done:

@@ -30,9 +30,6 @@ def install(deeds: Mapping[str, WorldDeed]) -> None:
     DEEDS.update(deeds)
 
 
-# -- what has been done
-
-
 def progress(player: Any) -> dict[str, dict[str, Any]]:
     """By deed, a player's ``steps`` (their times, in ISO format) and the ``end`` they reached."""
     return dict(deserialize(player.attributes.get(_ATTRIBUTE)) or {})

@@ -91,9 +91,6 @@ def at_server_stop() -> None:
     _held.close()
 
 
-# -- what the `keepsake` command asks
-
-
 def _ready() -> dict[str, Any]:
     portal = evennia.EVENNIA_SERVER_SERVICE.amp_protocol
     return {

@@ -76,8 +76,6 @@ class Books:
         entry = self.journal.resting_on(memory.number)
         return entry.importance if entry is not None else importance(memory, self._name)
 
-    # -- what of them is in a prompt whose window begins at that memory; quick
-
     def journal_lines(
         self, private: PrivateWords, first: int | None, about: str = ""
     ) -> tuple[str, ...]:

@@ -55,8 +55,6 @@ class MemoryTools:
         self.memory, self.books, self.recaller = memory, books, recaller
         self.compactions, self._services = compactions, services
 
-    # -- tool calls
-
     def perform(self, command: Command, place: str, unsaid: str = "") -> Deferred[None]:
         """Do what a private verb says, in a worker thread.
 
@@ -143,8 +141,6 @@ class MemoryTools:
         promise = self.books.commitments.meant(command.argument)
         self.books.commitments.close(lambda each: each == promise, by="agent")
         return f"{script.PROMISE_KEPT}{promise.line}"
-
-    # -- what of it is in the prompt
 
     def recalled(self, found: SearchResult | None) -> tuple[Hit, ...]:
         """The hits of a search that a prompt shows now."""

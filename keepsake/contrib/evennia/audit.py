@@ -50,8 +50,6 @@ def _path(name: str) -> Path:
     return Path(settings.LOG_DIR, f"{name}.jsonl")
 
 
-# -- commands that are written down
-
 _FOR_STAFF = re.compile(r"(?<!not )(?<!p)\bp?perm\((?!player\b)", re.I)
 
 

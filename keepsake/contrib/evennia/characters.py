@@ -60,9 +60,6 @@ class CharacterMixin(Base):
         self.attributes.add(LEFT, now().isoformat())
 
 
-# -- while they were away
-
-
 def tell_of_absence(character: Any) -> None:
     """Look for it in a worker, and show it if there is anything."""
     left = time_of(character.attributes.get(LEFT))

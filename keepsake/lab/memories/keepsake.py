@@ -139,8 +139,6 @@ class KeepsakeMemory:
         """Bring all of it to the disk."""
         self._memory.close()
 
-    # -- inside
-
     def _compact(self, reason: CompactReason | None) -> None:
         with suppress(CompactionError):  # counted in its status; nothing has changed
             if reason is not None:

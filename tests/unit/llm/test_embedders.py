@@ -17,8 +17,6 @@ from tests.fakes.model_server import FakeModelServer, Reply, vector
 TEXTS = ["the old mill", "a loaf of bread", "the mill is old"]
 MINILM = MiniLMEmbedder()
 
-# -- the shipped one, with its real weights
-
 
 def test_like_meanings_lie_near_and_any_text_has_a_vector_of_length_one():
     texts = ["Tom is looking for his brother", "Where has Tom's brother gone?", "Salty soup"]
@@ -39,9 +37,6 @@ def test_int8_says_what_floats_say_alone_or_not(tmp_path: Path):
     pairs = zip(MINILM.embed(texts), MiniLMEmbedder(folder=tmp_path).embed(texts), strict=True)
     assert [math.sumprod(*pair) for pair in pairs] == pytest.approx([1.0] * len(texts), abs=0.005)
     assert MINILM.embed(texts) == [MINILM.embed([text])[0] for text in texts]
-
-
-# -- model servers
 
 
 @pytest.mark.parametrize("provider", ["ollama", "openai"])

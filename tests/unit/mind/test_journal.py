@@ -26,9 +26,6 @@ def file_of(journal: Journal) -> Path:
     return journal.folder / f"{local_day(NOON).isoformat()}.md"
 
 
-# -- writing and reading
-
-
 def test_what_is_written_can_be_read_again_and_is_written_once_a_day(journal: Journal):
     entry = write(journal, CUP, 8, memories=(121, 120), who=("t",))
     assert entry.id == f"{local_day(NOON):%Y%m%d}-1"
@@ -40,9 +37,6 @@ def test_what_is_written_can_be_read_again_and_is_written_once_a_day(journal: Jo
     assert len(journal.entries()) == 3
     file_of(journal).unlink()
     assert len(journal.entries()) == 1
-
-
-# -- people at the files
 
 
 def test_what_a_person_wrote_stays_word_for_word(journal: Journal):
@@ -61,9 +55,6 @@ def test_what_a_person_wrote_stays_word_for_word(journal: Journal):
     (problem,) = (each for each in journal.problems if "very" in each)
     broken = int(problem.split("line ")[1].split(":")[0])
     assert text.splitlines()[broken - 1] == f"## {day}-2"
-
-
-# -- in a prompt
 
 
 def lines(journal: Journal, budget: int = 500) -> tuple[str, ...]:

@@ -41,8 +41,6 @@ def test_what_is_left_of_old_results(results, shown):
     assert [memory.text for memory in mask(window, len(window))] == shown
 
 
-# -- properties
-
 _MARKED = '"|(memory 3)|… (memory 4)|Here: God.|Exits: up.|You see: gold.|; note x: y|. |memory 7: '
 _WORDS = st.sampled_from(
     ("Tom", 'Ada says, "No."', "~Mira>", "soup", "The wind rattles the shutters.")

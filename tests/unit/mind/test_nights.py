@@ -33,9 +33,6 @@ def entries(*found: object) -> str:
     return json.dumps({"entries": found})
 
 
-# -- what counts of an answer
-
-
 @pytest.mark.parametrize(
     ("answer", "why"), [*table("refused journals"), (f'{{"a": {"[" * 50_000}}}', "no JSON")]
 )
@@ -48,9 +45,6 @@ def test_a_journal_that_does_not_hold_is_refused(answer, why):
 def test_json_is_read_as_models_write_it(answer):
     (draft,) = journal_task(JOURNAL, "Mira", DAY).read(answer)
     assert draft.memories == (1, 2)
-
-
-# -- what comes of it
 
 
 @pytest.fixture

@@ -102,9 +102,6 @@ def test_a_config_file_follows_its_file_and_keeps_the_last_good_value(tmp_path: 
         _ = ConfigFile(path, size).current
 
 
-# -- how memories are compacted
-
-
 def load(file: Path, *settings: str) -> CompactionConfig:
     """The settings of a file whose first one stands on line 3."""
     write(file, "\n".join(["# Sizes", "", *(f"**{each}" for each in settings)]) + "\n")

@@ -52,8 +52,6 @@ def test_however_it_comes_the_same_is_said_and_done(text, size):
         assert pieces == whole
 
 
-# -- which answers are not spoken
-
 INSTRUCTIONS = (
     "Each turn you are told what happened. Answer with what Mira does next:\n"
     "- plain lines are spoken aloud to whoever spoke to you, in their language"

@@ -14,8 +14,6 @@ from keepsake.errors import KeepsakeError
 SHOWN = 5
 """Files that are shown whole; the others are named."""
 
-# -- what it keeps in files
-
 
 def book(kind: str, query: Query) -> Callable[[], str]:
     """``@journal``, ``@notes``, ``@people``: its newest files, or those with the words."""
@@ -86,9 +84,6 @@ def _block(name: str, pinned: Pinned) -> str:
     used = sum(len(pin.text) for pin in pins)
     title = f"|w{name}'s pinned block|n ({used:,} of {PINNED_LIMIT:,} characters)"
     return "\n".join([title, *rows, *over])
-
-
-# -- promises and rules
 
 
 def rules(books: Sequence[tuple[str, Commitments]]) -> str:
