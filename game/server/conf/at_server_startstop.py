@@ -39,7 +39,6 @@ _problem = ""
 def at_server_start() -> None:
     """The Server is up, after whatever kind of stop."""
     global _problem  # noqa: PLW0603 - one a process
-    gc.freeze()  # the code stays: no collection need look through it
     reactor.addSystemEventTrigger("during", "shutdown", _leave)
     _held.callback(control.listen(places().control_socket, _OPERATIONS).stopListening)
     deferToThread(call_command, "clearsessions")
@@ -47,6 +46,7 @@ def at_server_start() -> None:
         if places().database_url:
             LoopingCall(close_old_connections).start(_RECONNECT_SECONDS)
         agents.start()
+        runtime().post(_settle)  # once the agents are there
     except Exception as error:  # the world stays up without its agents
         _problem = f"The agents could not be woken: {error}"
         raise
@@ -55,6 +55,12 @@ def at_server_start() -> None:
         scenes()
     except KeepsakeError as error:  # a file of the world that cannot be read
         report(error)
+
+
+def _settle() -> None:
+    """From now on collect garbage often: a collection of 50,000 objects would stop the game."""
+    gc.freeze()  # what is there stays: no collection need look through it
+    gc.set_threshold(2_000)
 
 
 def at_server_reload_stop() -> None:
