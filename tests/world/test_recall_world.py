@@ -38,6 +38,14 @@ class RecallWorld(AgentsWorld):
         new.indexes.start()
         return new
 
+    def says(self, *lines, who=None):
+        super().says(*lines, who=who)
+        # While the thread makes the file, a search takes what is there.
+        last, folder = self.mind.memory.context().window[-1].number, self.mind.books.notes.folder
+        words = self.services.indexes.open(folder.parent.name, folder).words
+        self.services.indexes.follow()
+        self.settle(lambda: bool(words.get([f"memory:{last}"])))
+
     def after(self, prompt, heading):
         """The lines under a heading of a prompt."""
         assert heading in prompt, prompt
