@@ -20,7 +20,7 @@ from datetime import datetime
 from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from keepsake.books.files import sync
 from keepsake.errors import IndexUnavailable
@@ -55,20 +55,25 @@ CREATE TABLE state (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 PRAGMA user_version = {SCHEMA};
 """
 _FIELDS = "key, text, time, first, last, speaker, place, title"
-# Where FTS5 keeps them; to read them through it takes twice as long.
+# Where FTS5 keeps them; to read them through it takes twice as long. Many rows come as one: at each
+# row of its own Python would let other threads on, and wait for them.
 _OF_ROWS = """
-SELECT value, c3, c0, c4, c5, c6, c7, c8, c1
+SELECT json_group_array(json_array(value, c3, c0, c4, c5, c6, c7, c8, c1))
 FROM json_each(?) CROSS JOIN words_content ON words_content.id = value
 """
 _AMONG = "rowid IN (SELECT value FROM json_each(?))"
 _MATCHES = "FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ?"
+_SCORES = f"SELECT json_group_array(json_array(rank, rowid)) {_MATCHES}"
 _OF_TIME = """
-SELECT id FROM words_content WHERE unixepoch(c4) BETWEEN ? AND ? AND +id BETWEEN 1 AND ?
-ORDER BY casefold(c7) = ? DESC, id DESC LIMIT ?
+SELECT json_group_array(id) FROM (
+    SELECT id FROM words_content WHERE unixepoch(c4) BETWEEN ? AND ? AND +id BETWEEN 1 AND ?
+    ORDER BY casefold(c7) = ? DESC, id DESC LIMIT ?
+)
 """
 _COUNTS = """
-SELECT value, (SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH value LIMIT ?))
-FROM json_each(?)
+SELECT json_group_object(value, (
+    SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH value LIMIT ?)
+)) FROM json_each(?)
 """
 _SURROUND = f"""
 UPDATE words SET around = coalesce((
@@ -137,7 +142,7 @@ class WordIndex:
                 parts = [(rarest, 1, last), (quoted, -_FAR, -1)]
             for asked, *between in parts if quoted else ():
                 match = " OR ".join(asked), *between
-                scored += database.execute(f"SELECT rank, rowid {_MATCHES}", match)
+                scored += map(tuple, _one(database, _SCORES, match))
             for rank, row in sorted(scored):
                 kind = None if None in left else _kind(row)
                 if left.get(kind, 0):
@@ -154,26 +159,22 @@ class WordIndex:
             counts = _counted(database, quoted, _RARE + 1) if len(quoted) > 1 else {}
             asked = " OR ".join(each for each, count in counts.items() if 1 < count <= _RARE)
             match = asked, 1, (before or _FAR) - 1
-            found = database.execute(f"SELECT rowid {_MATCHES}", match) if asked else ()
-            return {row for (row,) in found}
+            return {row for _, row in _one(database, _SCORES, match)} if asked else set()
 
     def of_time(self, span: Span, limit: int, before: int | None, who: str) -> list[int]:
         """The memories of that time: first those of ``who`` (in lower case), then the newest."""
         when = span[0].timestamp(), span[1].timestamp() - 1
         with self._connected() as database:
-            found = database.execute(_OF_TIME, (*when, (before or _FAR) - 1, who, limit))
-            return [row for (row,) in found]
+            return list(_one(database, _OF_TIME, (*when, (before or _FAR) - 1, who, limit)))
 
     def read(self, rows: Iterable[int]) -> dict[int, Document]:
         """The documents that are known among these rows, in their order."""
         with self._connected() as database:
-            found = database.execute(_OF_ROWS, [json.dumps(sorted(rows))])
-            return {
-                row: Document(
-                    key, _kind(row), text, datetime.fromisoformat(time), a, b, who, at, title
-                )
-                for row, key, text, time, a, b, who, at, title in found
-            }
+            found = _one(database, _OF_ROWS, [json.dumps(sorted(rows))])
+        return {
+            row: Document(key, _kind(row), text, datetime.fromisoformat(time), a, b, who, at, title)
+            for row, key, text, time, a, b, who, at, title in found
+        }
 
     def get(self, keys: Iterable[str]) -> dict[str, Document]:
         """The documents that are known among ``keys``."""
@@ -348,6 +349,11 @@ def _opened(path: Path | None) -> sqlite3.Connection:
     return database
 
 
+def _one(database: sqlite3.Connection, asked: str, given: Sequence[Any]) -> Any:
+    """What a query gives whose rows are one, as JSON."""
+    return json.loads(database.execute(asked, given).fetchone()[0])
+
+
 def _quoted(terms: Iterable[str]) -> list[str]:
     # A quote would end the word, a zero the whole query.
     clean = (term.replace('"', " ").replace("\0", " ").strip() for term in terms)
@@ -356,7 +362,7 @@ def _quoted(terms: Iterable[str]) -> list[str]:
 
 def _counted(database: sqlite3.Connection, quoted: Sequence[str], most: int) -> dict[str, int]:
     """How many rows each has, ``most`` at most, the rarest first: that takes a tenth of a score."""
-    found = dict(database.execute(_COUNTS, (most, json.dumps(quoted))))
+    found = _one(database, _COUNTS, (most, json.dumps(quoted)))
     return {each: found[each] for each in sorted(quoted, key=found.__getitem__)}
 
 
