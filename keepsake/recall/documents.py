@@ -135,7 +135,9 @@ def text_of(document: Document, agent: str) -> str:
         return f"{agent} {shown}" if gesture else shown or document.text
     lived = (document.first, document.time, MemoryKind.PERCEPTION, document.text)
     said = heard(Memory(*lived, source=document.speaker))
-    return (said and said.words) or document.text
+    # A gesture as who makes it has it, so that it is embedded once too.
+    posed, seen = f"{document.speaker} poses: ", f"{document.speaker} "
+    return (said and said.words) or document.text.replace(posed, seen, 1)
 
 
 def memory_document(memory: Memory, agent: str) -> Document:

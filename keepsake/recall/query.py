@@ -71,25 +71,29 @@ class RecallQuery:
     asker: str = ""  # who asks, in lower case, where they ask of themselves: "What is my trade?"
 
 
-def read(text: str, names: Collection[str], now: datetime, asker: str = "") -> RecallQuery:
+def read(
+    text: str, names: Collection[str], now: datetime, asker: str = "", *, scene: bool = False
+) -> RecallQuery:
     """What ``text`` asks for at the time ``now`` (with time zone).
 
     A date without a year is the latest such date that is not after ``now``.
 
-    ``asker``: Who asks; empty if that is not known. Days begin and end by the machine's own clock.
+    ``asker``: Who asks; empty if that is not known. ``scene``: What nobody says is what the agent
+    sees, as its memories have it. Days begin and end by the machine's own clock.
     """
     text = _plain(text)
     known = _known(text, names)
-    lines, meaning = list[str](), list[str]()
+    lines, meaning = list[tuple[str, list[str]]](), list[str]()
     for line in text.splitlines():
         # As the person named would say it, without who says it; not those that only name somebody.
         who, colon, said = line.partition(": ")
-        told = said if colon and who.casefold() in known else line
+        is_said = colon and who.casefold() in known
+        told = said if is_said else line
         if told.strip() and told.strip().casefold() not in known:
-            lines.append(told)
-    for line in lines or [text]:  # "Tom's cup" is "my cup"
+            lines.append((told, [] if scene and not is_said else known))
+    for line, people in lines or [(text, known)]:  # "Tom's cup" is "my cup"
         told = line
-        for name in (_whole(each).pattern for each in known):
+        for name in (_whole(each).pattern for each in people):
             told = pattern(rf"{name}['’]s?(?!\w)", re.I).sub("my", told)
             told = pattern(name, re.I).sub("I", told)
         meaning.append(" ".join(told.split()) or line)

@@ -95,7 +95,7 @@ class MemorySearch:
         """
         now = self._clock.now().astimezone()  # a day begins at midnight where the world is
         names = self._names()
-        question = read(text, names, now, asker)
+        question = read(text, names, now, asker, scene=scene)
         # A scene is many words: twice would take twice as long.
         views = question.meaning if scene else question.meaning + question.nameless
         vectors, embedder = self._vectors, self._embedder

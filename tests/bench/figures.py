@@ -13,21 +13,13 @@ from rich.table import Table
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One measured number.
+    """One measured number."""
 
-    Attributes:
-        name: What was measured.
-        n: At which size: memories, agents, prompts …
-        value: The number.
-        unit: Its unit.
-        reference: What it is to be held against, with its number from the same run.
-    """
-
-    name: str
-    n: int
+    name: str  # what was measured
+    n: int  # at which size: memories, agents, prompts …
     value: float
     unit: str
-    reference: str = ""
+    reference: str = ""  # what it is to be held against, with its number from the same run
 
 
 def show(figures: Iterable[Figure], console: Console) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keepsake.recall.documents import Document, DocumentKind
+from keepsake.recall.documents import Document, DocumentKind, text_of
 from keepsake.recall.fusion import rank
 from keepsake.recall.query import read, tells_when
 from keepsake.recall.words import WordIndex
@@ -27,14 +27,10 @@ def documents(*texts: str) -> dict[int, Document]:
 def test_who_asks_when_gets_lines_that_tell_a_time_unless_it_is_a_scene():
     held = documents("I sold the boat last spring.", "I sold the boat to Joss.")
     found = held, {}, dict.fromkeys(held, 0.5)
-
-    def first(text: str, scene: bool = False) -> int:
-        hits = rank(read(text, [], NOW), *found, NOW, limit=1, scene=scene)
-        return hits[0].document.first
-
-    assert first("When did Tom sell his boat?") == 1
-    assert first("Who has the boat?") == 2
-    assert first("When did Tom sell his boat?", scene=True) == 2
+    asked = read("When did Tom sell his boat?", [], NOW), read("Who has it?", [], NOW)
+    tries = (asked[0], False), (asked[1], False), (asked[0], True)
+    hits = [rank(each, *found, NOW, limit=1, scene=scene) for each, scene in tries]
+    assert [best.document.first for (best,) in hits] == [1, 2, 2]
 
 
 def test_what_was_lived_later_comes_first_though_the_clock_was_put_back():
@@ -93,6 +89,13 @@ def test_what_was_told_in_a_time_is_first_what_one_told_themselves():
     index, (span,) = WordIndex(), read("yesterday", (), BEGIN + timedelta(days=1)).times
     index.add([memory(10, "A cup.")._replace(speaker="Élodie"), memory(20, "A bell.")])
     assert index.of_time(span, 1, None, "élodie") == [10]
+
+
+def test_a_gesture_is_one_text_for_who_makes_it_sees_it_and_thinks_of_it():
+    own, seen = (memory(1, f"{verb} nods to Tom.") for verb in ("emote", "Mira poses:"))
+    texts = {text_of(own, "Tom"), text_of(seen._replace(speaker="Mira"), "Tom")}
+    assert texts == {"Tom nods to Tom.", "Mira nods to Tom."}
+    assert read("Mira nods to Tom.", NAMES, NOW, scene=True).meaning == ("Mira nods to Tom.",)
 
 
 @pytest.mark.parametrize("term", ['"', "a OR b", "col:x", "(", "*", "^", "NEAR", "it's", "", "\0"])
