@@ -1,1 +1,1 @@
-"""The three tiers of a memory, and the ladder of steps by which it is compacted."""
+"""The three tiers of a memory, and the ladder of steps that compacts them."""

@@ -1,9 +1,9 @@
-"""An agent's memory over its archive: window, short-term summary, long-term summary.
+"""An agent's memory on top of its archive: window, short-term summary, long-term summary.
 
-Each compaction lets the short-term summary flow into the long-term one, and the memories outside
-the immediate window become the new short-term summary. Between two compactions the window grows,
-so nothing is invisible and the prompt grows only at its end. When one is due is decided in
-:mod:`keepsake.memory.window`, how it is made in :mod:`keepsake.memory.compactor`.
+Each compaction merges the short-term summary into the long-term one, and summarises the memories
+outside the immediate window as the new short-term summary. Between two compactions the window
+grows, so no memory is hidden and the prompt grows only at its end. :mod:`keepsake.memory.window`
+decides when a compaction is due, :mod:`keepsake.memory.compactor` makes it.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ from keepsake.memory.types import (
 from keepsake.memory.window import MemoryHost, Triggers, Window
 
 _same = attrgetter("kind", "text", "source_id", "event")
-"""What two memories share of which the second is the first once more."""
+"""The fields of a memory that are equal if it repeats the one before."""
 
 
 class AgentMemory:
     """What an agent remembers, with its summaries as files in ``summaries``.
 
-    ``append`` and ``context`` are quick and may be called on the reactor thread;
-    ``compact`` calls a model and blocks, so it belongs in a worker thread.
+    ``append`` and ``context`` are quick and may be called on the reactor thread.
+    ``compact`` calls a model and blocks, so call it in a worker thread.
 
     Attributes:
-        archive: Where everything is kept.
-        summaries: The folder of its summaries, as files.
-        lock: Guards the tiers; held for moments.
+        archive: Stores everything.
+        summaries: The folder of the summary files.
+        lock: Guards the tiers; held only briefly.
         tiers: Which memory is in which tier.
-        compactor: Knows how often compactions failed, and why.
+        compactor: Makes compactions; knows how many failed, and why.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class AgentMemory:
         self.agent, self.archive, self.summaries, self.host = agent, archive, summaries, host
         self.tiers, self.lock = load_tiers(archive), threading.Lock()
         self.window = Window(agent, self.tiers, host)
-        # Held for the length of a compaction; nobody ever waits for it.
+        # Held during a whole compaction; no thread ever waits for it.
         self._busy = threading.Lock()
         for report in archive.reports:
             host.log(f"[Memory] {agent}: {report}")
@@ -78,8 +78,8 @@ class AgentMemory:
     ) -> Memory:
         """Remember one line; it is in the archive when this returns.
 
-        Consecutive repeats of a perception become one memory that counts them. ``time``
-        is when it happened, for what had to wait for the disk; now if not given.
+        Consecutive repeats become one memory with a count, unless they are the agent's own acts.
+        ``time`` is when it happened, for lines that had to wait for the disk; default: now.
 
         Raises:
             ArchiveUnwritable: Nothing was remembered.
@@ -93,7 +93,7 @@ class AgentMemory:
                 **facts,
             )
             last = self.tiers.window[-1] if self.tiers.window else None
-            # What the agent does itself is no repeat, nor is a deed one of the pose it looks like.
+            # Own acts are never repeats. A deed does not repeat a pose with the same text.
             if last and kind is not MemoryKind.ACT and _same(last) == _same(memory):
                 when, times = memory.time.isoformat(), last.repeats + 1
                 record = {"type": "repeat", "n": last.number, "t": when, "times": times}
@@ -107,14 +107,14 @@ class AgentMemory:
     # -- what is in the prompt, and what it costs
 
     def context(self) -> MemoryContext:
-        """What is in the prompt now."""
+        """Return what is in the prompt now."""
         with self.lock:
             return self.window.context()
 
     def weigh(self, prompt: int) -> None:
-        """Say what the last prompt cost, in tokens: the more beside memories, the less for them.
+        """Report the tokens of the last prompt: its other parts leave less room for memories.
 
-        Until it is said, all else in it is taken for nothing, so a memory that is never weighed
+        Until the first report the other parts count as 0 tokens. A memory without reports
         compacts later than it should.
         """
         with self.lock:
@@ -122,27 +122,27 @@ class AgentMemory:
             self.window.overhead = max(prompt - load.summaries - load.window, 0)
 
     def load(self) -> Load:
-        """What the prompt costs now; quick."""
+        """Return what the prompt costs now; quick."""
         with self.lock:
             return self.window.load()
 
     # -- whether a compaction is due
 
     def may_be_due(self) -> CompactReason | None:
-        """What asks for one now, whether it pays or not; quick, for it makes no plan."""
+        """Return a reason for a compaction, even if it would not pay. Quick: it makes no plan."""
         return next(iter(self._holding()), None)
 
     def next_turn(self) -> CompactReason | None:
-        """Whether a compaction is due, and why: count, high, sleep; plans it, in a worker thread.
+        """Return why a compaction is due (count, high, sleep). Makes a plan: for worker threads.
 
-        None while one runs or is backing off, or where none would pay.
+        None while a compaction runs, after a recent failure, or if none would pay.
         """
         return next(filter(self._pays, self._holding()), None)
 
     def before_thought(self) -> CompactReason | None:
-        """Called before a prompt is built; EMERGENCY when it must not wait.
+        """Return EMERGENCY if a compaction must come before the prompt that is built next.
 
-        Over the budget it is always EMERGENCY: such a prompt cannot be sent.
+        That is always so over the budget, because such a prompt cannot be sent.
         """
         emergency = CompactReason.EMERGENCY
         with self.lock:
@@ -162,26 +162,26 @@ class AgentMemory:
             return self._triggers.holding()
 
     def _pays(self, reason: CompactReason) -> bool:
-        plan = self._plan(reason)  # long, and nobody who is heard meanwhile waits
+        plan = self._plan(reason)  # slow, so without the lock: appends need not wait
         with self.lock:
             return self._triggers.due(reason, plan)
 
     def _plan(self, reason: CompactReason) -> CompactionPlan | None:
-        """What a compaction would do; None if there is nothing to do. Needs no lock."""
+        """Plan a compaction; None if there is nothing to do. Call it without the lock."""
         snapshot = self.window.snapshot(self.context())
         return make_plan(reason, self.host.config(), snapshot)
 
     # -- compaction and undo
 
     def compact(self, reason: CompactReason) -> CompactionResult:
-        """Make room in the prompt now: go up the ladder once.
+        """Make room in the prompt now: climb the ladder once.
 
         Raises:
-            CompactionError: Nothing was changed; says why, or that nothing is left to do.
+            CompactionError: Nothing was changed. It says why, or that nothing is left to do.
         """
         emergency = reason is CompactReason.EMERGENCY
         with self._alone(), self.compactor.failing_safely():
-            self.archive.sync()  # what cannot be written may not be compacted
+            self.archive.sync()  # memories must be on disk before they are compacted
             self._copies.adopt_edits()
             with self.lock:
                 self.window.mask_as_far_as_it_goes()
@@ -192,7 +192,7 @@ class AgentMemory:
             if plan and not (emergency and hopeless and load.used > load.budget):
                 made = self.compactor.make(plan, again=blocked)
                 load = self.load()
-                # What came meanwhile says nothing of what this one could do.
+                # Memories that came meanwhile say nothing about what this compaction achieved.
                 left = made.tokens_after if made else load.summaries + load.window
                 rest = Load(load.overhead + left, 0, left, load.budget)
                 with self.lock:
@@ -215,17 +215,17 @@ class AgentMemory:
             )
 
     def undo(self) -> Undone:
-        """Take the newest compaction back; may be repeated until none is left.
+        """Undo the newest compaction; may be repeated until none is left.
 
         Raises:
-            CompactionError: Nothing was changed; says why.
+            CompactionError: Nothing was changed; the error says why.
         """
         with self._alone():
             try:
                 undone = self.compactor.take_back(history.standing(self.archive))
             except KeepsakeError as error:
                 raise CompactionError(error.what, error.cure) from error
-            with self.lock:  # what was known of the load holds no longer
+            with self.lock:  # what was known about the load is no longer valid
                 self.window.forget()
                 self._triggers.forget()
             return undone
@@ -241,18 +241,17 @@ class AgentMemory:
         finally:
             self._busy.release()
 
-    # -- files, figures, the end
+    # -- files, checks, closing
 
     def adopt_edits(self) -> list[str]:
-        """Take over summaries that a person changed in the vault.
+        """Adopt summaries that a person edited in the vault.
 
         Returns:
-            What was found, in words: adopted edits and files that cannot be read. Nothing
-            while a compaction runs: it works on the texts of before, and sets an edit
-            aside when it replaces the file.
+            Messages about adopted edits and unreadable files. Empty while a compaction runs: it
+            works on the earlier texts, and renames an edited file before it writes a new one.
 
         Raises:
-            ArchiveUnwritable: The edit is there, but could not be archived.
+            ArchiveUnwritable: There is an edit, but it could not be archived.
         """
         try:
             with self._alone():
@@ -267,14 +266,14 @@ class AgentMemory:
             ArchiveUnwritable: A person has edited a summary, and that could not be archived.
         """
         self.adopt_edits()
-        with self._copies.in_step:  # just after a commit the files are still those of before
+        with self._copies.in_step:  # just after a commit the files still hold the old summaries
             return integrity.check(self.archive, self.context(), self.summaries)
 
     def next_due(self) -> int:
-        """The memory number at which the next compaction falls due by count."""
+        """Return the memory number at which the next compaction is due by count."""
         with self.lock:
             return self._triggers.next_due()
 
     def close(self) -> None:
-        """Bring everything to the disk and let go of the files."""
+        """Write everything to disk and close the files."""
         self.archive.close()

@@ -1,8 +1,8 @@
-"""Makes the compactions of one memory and takes them back; counts what fails.
+"""Makes and undoes the compactions of one memory, and counts failures.
 
 The archive line is the commit point: before it nothing has changed, after it everything
-has, and the files in the vault follow. The archive still has everything, so taking one back
-is one more line: the summaries of before are read from the archive and stand again.
+has, and the files in the vault follow. The archive still has everything, so an undo is one more
+line: the earlier summaries are read from the archive and are current again.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from keepsake.memory.types import CompactionResult, CompactReason, Outcome, Rung
 from keepsake.memory.window import MemoryHost, Window
 
 RETRY_SECONDS = 30.0
-"""Wait after the first failed compaction; doubled with each further one."""
+"""Seconds to wait after the first failed compaction; doubled with each further one."""
 RETRY_LIMIT_SECONDS = 1800.0
 
 
 class Compactor:
-    """Runs one compaction at a time; the caller sees to that.
+    """Makes compactions. The caller makes sure that only one runs at a time.
 
     Attributes:
-        failures: How many failed since the last one that did not.
-        retry_at: Until when none is made by itself; None if none failed.
-        last_failure: Why the last one failed.
+        failures: How many compactions failed since the last success.
+        retry_at: The time until which no automatic compaction is made; None if the last succeeded.
+        last_failure: Why the last one failed; empty if it succeeded.
     """
 
-    def __init__(  # noqa: PLR0917 - each is another thing, and none can be left out
+    def __init__(  # noqa: PLR0917 - six different collaborators, all of them needed
         self,
         archive: Archive,
         tiers: Tiers,
@@ -57,12 +57,12 @@ class Compactor:
 
     @property
     def backing_off(self) -> bool:
-        """Whether the last try failed so shortly ago that none is made by itself."""
+        """Whether automatic compactions wait because the last one failed a short while ago."""
         return self.retry_at is not None and self._host.clock.now() < self.retry_at
 
     @contextmanager
     def failing_safely(self) -> Iterator[None]:
-        """Within it a failure is counted, logged, and told as a :class:`CompactionError`."""
+        """Count and log a failure inside the block, and raise it as :class:`CompactionError`."""
         try:
             yield
         except CompactionError:  # nothing was tried
@@ -71,7 +71,7 @@ class Compactor:
             self._failed(error)
             raise CompactionError(error.what, error.cure) from error
         except Exception as error:
-            # A fault of ours must back off like any other failure, not be tried each turn.
+            # A bug must back off like any other failure, not be retried each turn.
             self._failed(CompactionError(f"unexpected {error!r}"))
             raise
 
@@ -85,12 +85,12 @@ class Compactor:
     # -- making one
 
     def make(self, plan: CompactionPlan, *, again: bool) -> CompactionResult | None:
-        """Carry ``plan`` out; None if it would change nothing.
+        """Carry out ``plan``; None if it would change nothing.
 
-        ``again``: The one before was in vain, so this one asks no model.
+        ``again``: Whether the last compaction was in vain; then no model is asked.
 
         Raises:
-            KeepsakeError: Nothing was changed; says why.
+            KeepsakeError: Nothing was changed; the error says why.
         """
         host, began = self._host, self._host.clock.now()
         warning = "Emergency: " if plan.reason is CompactReason.EMERGENCY else ""
@@ -106,7 +106,7 @@ class Compactor:
             return self._committed(ladder, began)
 
     def _summarizer(self, plan: CompactionPlan, *, again: bool) -> Summarizer:
-        """The configured one; the one without a model where a thought would wait too long."""
+        """Return the configured summarizer, or the one without a model if time is short."""
         failed = plan.reason is CompactReason.EMERGENCY and self.backing_off
         haste = again or failed or plan.leaving_tokens > plan.config.budget
         if haste and not plan.reason.asked:
@@ -125,7 +125,7 @@ class Compactor:
             self._archive.append(line)
             tiers.apply(line)
         self.failures, self.retry_at, self.last_failure = 0, None, ""
-        # The operating system has the line; the background tries again to bring it to the disk.
+        # The operating system has the line; the background retries the sync to disk.
         with suppress(ArchiveUnwritable):
             self._archive.sync()
         for summary in new.values():
@@ -136,14 +136,14 @@ class Compactor:
         self._log(f"Compaction complete ({result.outcome})")
         return result
 
-    # -- taking one back
+    # -- undoing one
 
     def take_back(self, past: Sequence[PastCompaction]) -> Undone:
-        """Take the last of ``past`` back, which are those that stand; none must be under way.
+        """Undo the last of ``past``, the compactions not yet undone. No compaction may be running.
 
         Raises:
             CompactionError: There is none.
-            ArchiveUnwritable: It could not be archived; nothing was changed.
+            ArchiveUnwritable: The undo could not be archived; nothing was changed.
         """
         tiers = self._tiers
         if not past:
@@ -171,7 +171,7 @@ class Compactor:
 
 
 def _result(ladder: Ladder, number: int, seconds: float) -> CompactionResult:
-    """What a compaction is told as."""
+    """Return the report of a finished compaction."""
     plan, recent = ladder.plan, ladder.summaries[Tier.RECENT]
     longterm = ladder.summaries.get(Tier.LONGTERM)
     span = f"memories {recent.first}-{recent.last}"

@@ -9,17 +9,17 @@ from keepsake.markdown_config import ConfigSection, FileSettings, between, fixed
 LARGEST_WINDOW = 10_000
 LARGEST_CONTEXT = 4_000_000
 AUTO, USUAL_CONTEXT = 0, 4096
-"""As ``context_tokens``: what the agents' model takes; this many where that is not known."""
+"""The ``context_tokens`` that means "as the agents' model", and the tokens if that is unknown."""
 SUMMARY_SHARE = 6
-"""A long-term summary may fill one part in this many of a chat model's prompt."""
+"""A divisor: a long-term summary may fill one sixth of a chat model's prompt."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompactionConfig(FileSettings):
-    """When to compact, how far, and who writes the summaries.
+    """When to compact, how far, and which profile writes the summaries.
 
-    Windows are counted in memories, shares are of :attr:`budget`, the rest is tokens; each
-    setting is explained in ``vault/config/memory_compaction.md``.
+    Windows are counted in memories, shares refer to :attr:`budget`, the rest is in tokens.
+    ``vault/config/memory_compaction.md`` explains each setting.
     """
 
     immediate_window: int = between(64, low=1, high=LARGEST_WINDOW)
@@ -41,11 +41,11 @@ class CompactionConfig(FileSettings):
         return (self.context_tokens or USUAL_CONTEXT) - self.reserve_tokens
 
     def of_budget(self, share: float) -> int:
-        """So much of :attr:`budget`, in tokens."""
+        """This share of :attr:`budget`, in tokens."""
         return int(share * self.budget)
 
     def checked(self, read: ConfigSection) -> CompactionConfig:
-        """These settings, if the marks go together and there is some room."""
+        """Return these settings; raise if ``low`` is not below ``high`` or no budget is left."""
         if self.low >= self.high:
             told = f"{self.high:g} is not above low {self.low:g}"
             raise read.refuse("high", told, "Raise it or lower low")

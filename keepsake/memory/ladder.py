@@ -1,7 +1,7 @@
-"""A compaction being made: from its plan, rung by rung, to new summaries.
+"""A compaction in progress: from its plan, rung by rung, to new summaries.
 
-Nothing is committed here. Each rung is tried only if those before it were not enough, and
-each is written down with what it saved.
+Nothing is committed here. Each rung is tried only if the earlier ones were not enough, and
+each is recorded with what it saved.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from keepsake.tasks.task import FALLBACK, Ask, RefusedAnswer, run
 from keepsake.tasks.task_prompts import Templates
 
 UNCHANGED = "unchanged"
-"""Who wrote a long-term summary that is the short-term one of before: nobody had to be asked."""
+"""The ``model`` of a long-term summary that equals the earlier short-term one: none was asked."""
 
 
 @dataclass(slots=True)
 class Ladder:
-    """One compaction on its way up; :meth:`climb` fills what it came to.
+    """One compaction in progress; :meth:`climb` fills in its results.
 
     Attributes:
-        summaries: Those of before, and then the new ones, long-term first.
+        summaries: The earlier summaries at first, then the new ones; long-term first.
         steps: What each rung did.
-        written: What was written on the way.
+        written: All drafts that were written.
     """
 
     plan: CompactionPlan
@@ -57,7 +57,7 @@ class Ladder:
     _window: int = 0  # tokens of the memories that stay
 
     def climb(self) -> bool:
-        """Go up until the prompt is under the low mark; False if nothing could be changed.
+        """Climb until the prompt is under the low mark; False if nothing could be changed.
 
         Raises:
             ModelError, ConfigError: No summary could be written.
@@ -80,16 +80,16 @@ class Ladder:
 
     @property
     def tokens(self) -> int:
-        """Summaries and window now, or as they will be."""
+        """Tokens of summaries and window after the rungs so far."""
         texts = [summary.text for summary in self.summaries.values()]
         return self.window.count(*texts) + self._window
 
     # -- the rungs
 
     def _summarise(self) -> None:
-        """The short-term summary flows into the long-term one; what leaves becomes the new one."""
+        """Merge the short-term summary into the long-term one, then summarise what leaves."""
         plan, count, before = self.plan, self.window.count, self.tokens
-        # No model is paid for what says nothing.
+        # Do not pay a model for folded lines and stock phrases, which say nothing.
         leaving = mask(plan.leaving, plan.leaving[-1].number, self.window.matters) or plan.leaving
         memories = tuple(memory for memory in leaving if memory.event not in STOCK) or leaving
         older = tuple(each.text.strip() for each in self.summaries.values())
@@ -108,7 +108,7 @@ class Ladder:
         self._step(Rung.SUMMARISE, before, *drafts)
 
     def _write(self, source: SummarySource) -> Draft:
-        """One summary, without a model if that fails and it may; in any thread."""
+        """Write one summary; rules replace a failed model in an emergency or a re-summary."""
         try:
             draft = self.summarizer(source)
         except KeepsakeError as error:
@@ -122,7 +122,7 @@ class Ladder:
         return draft
 
     def _merge(self) -> None:
-        """Summarise the summary of everything old again when it has outgrown its limit."""
+        """Summarise the long-term summary again if it exceeds its limit."""
         tier = Tier.LONGTERM
         limit, count = self.plan.config.longterm_tokens, self.window.count
         summary = self.summaries.get(tier)
@@ -136,7 +136,7 @@ class Ladder:
         self._step(Rung.RESUMMARISE, before, written)
 
     def _squeeze(self, target: int) -> None:
-        """Make both summaries smaller without a model: before anything is cut."""
+        """Shorten both summaries without a model, before anything is cut."""
         before, count = self.tokens, self.window.count
         room = max(target - self.plan.before.overhead - self._window, 0)
         weights = {tier: count(each.text) for tier, each in self.summaries.items()}
@@ -150,7 +150,7 @@ class Ladder:
         """Cut the oldest summary, then the other; the archive has both."""
         before, overhead, count = self.tokens, self.plan.before.overhead, self.window.count
         config = self.plan.config
-        # What is left when both summaries are squeezed as far as they can be.
+        # Tokens of the prompt with both summaries squeezed as far as possible.
         least = overhead + self._window + 2 * LEAST_SUMMARY
         target = min(max(target, least), max(target, config.of_budget(config.emergency)))
         for tier, summary in list(self.summaries.items()):
@@ -159,7 +159,7 @@ class Ladder:
                 self._shorten(tier, Draft(text, summary.model))
         self._step(Rung.TRUNCATE, before)
 
-    # -- what the rungs are made of
+    # -- helpers of the rungs
 
     def _source(
         self, tier: Tier, memories: tuple[Memory, ...], older: tuple[str, ...] = (), limit: int = 0
@@ -181,7 +181,7 @@ class Ladder:
         self._shorten(tier, extractive(source))
 
     def _shorten(self, tier: Tier, draft: Draft) -> None:
-        """Put a shorter text in a summary's place; one that is none changes nothing."""
+        """Replace the text of a summary if the draft is shorter and not empty."""
         summary, count = self.summaries[tier], self.window.count
         tokens = count(draft.text)
         if draft.text and tokens < count(summary.text):
@@ -197,7 +197,7 @@ class Ladder:
 
 
 def _end_of(text: str, limit: int, count: Callable[[str], int]) -> str:
-    """As much of the end of ``text`` as there is room for: whole lines, of prose sentences."""
+    """Return the end of ``text`` that fits into ``limit`` tokens: whole lines, or sentences."""
     parts, end, listed = list[str](), list[str](), False
     for line in text.splitlines():
         is_item = line.lstrip().startswith(("-", "*", "#"))
@@ -215,18 +215,18 @@ def _end_of(text: str, limit: int, count: Callable[[str], int]) -> str:
 
 @dataclass(frozen=True)
 class ModelSummarizer:
-    """Has a language model write the summary; one that is refused twice is made without it."""
+    """Writes summaries with a language model, or by rules after two refused answers."""
 
     ask: Ask
     prompts: Templates
-    names: frozenset[str] = frozenset()  # of the people and places that the game knows
+    names: frozenset[str] = frozenset()  # the people and places that the game knows
     persona: str = ""  # who the agent is, a paragraph
 
     def __call__(self, source: SummarySource) -> Draft:
-        """Summarise ``source``, piece by piece where it is too long for one prompt.
+        """Summarise ``source``, piece by piece if it is too long for one prompt.
 
         Raises:
-            ModelError: No answer.
+            ModelError: The model does not answer.
             ConfigError: A template fails on these memories.
         """
         source, answers = source.relevant(), list[Generation]()
@@ -251,6 +251,6 @@ class ModelSummarizer:
             source = replace(source, older=(result.value,), memories=rest)
 
     def _contradicted(self, ask: Ask, constraints: Sequence[str], text: str) -> Sequence[str]:
-        """The lines that a summary contradicts, as the model that wrote it says."""
+        """Return the constraints that a summary contradicts, according to the same model."""
         prompts = self.prompts["contradictions"].current
         return run(Contradictions(prompts, constraints, text), ask).value

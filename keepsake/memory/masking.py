@@ -1,12 +1,12 @@
-"""The first rung of the ladder: what stands in the window and says nothing any more.
+"""The first rung of the ladder: shortens old lines of the window that carry little information.
 
-Old results of the agent's own acts shrink to a line with what it was, what came of it and
-its number, under which the archive has the rest. A line that stood there before folds where
-nothing of the kind came between, and so does a look that showed nothing new. What anybody said
-and every command stay as they are, and so does what matters.
+An old result of the agent's own acts becomes one line: its title, its outcome and its number,
+under which the archive has the full text. A repeated line folds (is left out) if no other line of
+its subject came between, and so does a look that showed nothing new. Speech, commands and important
+memories stay unchanged.
 
-No model is asked, and nothing is decided from memories after the boundary: as long as the
-boundary stands still the masked lines do, and a model server finds them in its cache.
+No model is asked, and no decision depends on memories after the boundary. While the boundary does
+not move, the masked lines do not change, and a model server finds them in its cache.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from keepsake.language.perception import PROMPT_LIMIT, shorten
 from keepsake.prompt.script import RESULTS
 
 STEP = 32
-"""Memories by which the boundary moves: each move changes the prompt from there on."""
+"""Memories by which the boundary moves. Each move changes the prompt from there on."""
 LEAST_SAVED = 48
-"""Characters that must be saved for a line to be worth its number."""
+"""Characters that a shortened line must save, so that adding its number is worth it."""
 SHORTEST_FOLDED = 28
-"""Characters of a repeated line that folds. Where one is gone, a script may need a line for
-the time or a count in its place; both together are shorter."""
+"""The fewest characters of a repeated line that folds. A script may need a line for the time, or a
+count, in place of a folded line; both together are shorter than this."""
 
 UNSHORTENED, MOST_UNSHORTENED = 7, 6
-"""From this importance on a line stays as it is; this many of one person do, as a hostile player's
-all matter."""
+"""The importance from which a line stays unchanged, and how many lines of one person do. The limit
+is for hostile players, all of whose lines may matter."""
 
 _HEAD, _LIST, _TAIL = 72, 120, 500
-"""Characters of a title or opening, of a list of people or things, and of a look's end."""
+"""Characters of a title or opening, of a list of people or things, and of the end of a look."""
 _LOOKS = frozenset({"look", "examine", "go"})
 _NO_LOOKS = ("You tried to ", *RESULTS)
-"""How results begin that are none of a look, whatever the agent did meanwhile."""
+"""Beginnings of results that are never a look, whatever the agent did last."""
 _ARTICLES = frozenset({"the", "a", "an", "some", "one", "your"})
 _LABELS = ("Here: ", "You see: ", "Carries: ")
 
@@ -44,12 +44,12 @@ _LABELS = ("Here: ", "You see: ", "Carries: ")
 def mask(
     window: Sequence[Memory], through: int, matters: Callable[[Memory], bool] = lambda _: False
 ) -> tuple[Memory, ...]:
-    """The window with its memories up to number ``through`` masked; numbers stay in order.
+    """Return the window with its memories up to number ``through`` masked; numbers stay in order.
 
-    No line of it is longer than it was.
+    No line gets longer.
 
-    ``through``: Number of the last one to mask.
-    ``matters``: Whether a memory stays as it is; asked for those that would not.
+    ``through``: Number of the last memory to mask.
+    ``matters``: Whether a memory stays unchanged; called only for memories that would change.
     """
     end = bisect_right(window, through, key=lambda memory: memory.number)
     view = _View(matters)
@@ -59,17 +59,17 @@ def mask(
 
 @dataclass(slots=True)
 class _View:
-    """What has been shown so far: each line is judged by those before it alone."""
+    """The lines shown so far. How a line is masked depends only on the lines before it."""
 
     matters: Callable[[Memory], bool]
-    # how many lines of each person stay as they are because they matter
+    # how many lines of each person stay unchanged because they matter
     exempt: Counter[str] = field(default_factory=Counter)
-    verb: str = ""  # what the agent did last
-    # the last line of each subject: of a person, of a place, or of what it begins with
+    verb: str = ""  # the verb of the agent's last act
+    # the last line of each subject: a person, a place, or the first words of the line
     latest: dict[str, str] = field(default_factory=dict)
 
     def take(self, memory: Memory) -> Memory | None:
-        """``memory`` as it is shown; None when it is folded."""
+        """Return ``memory`` as it is shown; None if it is folded."""
         shown, who = self._masked(memory), memory.source_id or memory.source
         if shown is memory or self.exempt[who] >= MOST_UNSHORTENED or not self.matters(memory):
             return shown
@@ -82,14 +82,14 @@ class _View:
             self.verb = text.partition(" ")[0]
             return memory
         head, tail, seen = text[:PROMPT_LIMIT], text[-_TAIL:], kind is MemoryKind.PERCEPTION
-        if seen and '"' in head:  # what was said
+        if seen and '"' in head:  # speech
             return memory
         if seen and memory.source:
             return None if self._stands_already(memory.source, head) else memory
         is_look = (not seen and self.verb in _LOOKS) or " Exits: " in tail or " Here: " in tail
         if is_look and not text.startswith(_NO_LOOKS):
             title = shorten(text[: 2 * _HEAD].partition(". ")[0].rstrip("."), _HEAD)
-            # After a walk it tells where the agent has come to, even if nothing there has changed.
+            # After a walk a look says where the agent is now, even if nothing there has changed.
             if self._stands_already(f"look {title}", text) and self.verb != "go":
                 return None
             parts = (each.rstrip(".") for each in tail.split(". ") if each.startswith(_LABELS))
@@ -102,13 +102,14 @@ class _View:
         return _shortened(memory, shorten(text[: 2 * _HEAD], 2 * _HEAD - 1))
 
     def _stands_already(self, subject: str, text: str) -> bool:
-        """Whether this was the last line of its subject: who comes, leaves and comes is there."""
+        """Whether ``text`` repeats the last line of its subject, and is long enough to fold."""
+        # Arriving, leaving and arriving again is no repetition: all three lines are needed.
         known, self.latest[subject] = self.latest.get(subject) == text, text
         return known and len(text) >= SHORTEST_FOLDED
 
 
 def _shortened(memory: Memory, body: str) -> Memory:
-    """``memory`` with ``body``, what is left of it, and its number, if that is worth it."""
+    """Return ``memory`` shortened to ``body`` and its number, if that saves enough."""
     text = f"{body.rstrip().removesuffix('…').rstrip()} … (memory {memory.number})"
     worth_it = len(text) + LEAST_SAVED <= len(memory.text[:PROMPT_LIMIT])
     return replace(memory, text=text) if worth_it else memory

@@ -1,4 +1,4 @@
-"""One compaction before it is made: which memories leave the window, and what that may save.
+"""The plan of a compaction: which memories leave the window, and what that may save.
 
 Pure: it works on a snapshot, without files, locks or models.
 """
@@ -15,58 +15,58 @@ from keepsake.memory.config import CompactionConfig
 from keepsake.memory.types import CompactReason
 
 EXPECTED_RECENT = 300
-"""Tokens that a short-term summary mostly has at most."""
+"""Tokens that a plan expects of a short-term summary; most are not longer."""
 LEAST_SUMMARY = 60
-"""Tokens that a summary is not squeezed below as long as there is any other way."""
+"""Tokens below which a summary is not squeezed while there is another way."""
 LEAST_VERBATIM = 4
-"""So many of the newest memories stay, if they fit at all, however little room there is."""
+"""The number of newest memories that stay if they fit at all, even if there is little room."""
 FARTHEST = 24
-"""The most memories, counted from the newest, that are ever held open."""
+"""The number of newest memories in which an open exchange is looked for."""
 _ANSWERS = frozenset({"say", "whisper", "give"})
-"""Own acts with which somebody who waits may have been answered."""
+"""The agent's verbs that may answer a person who waits."""
 _WAYS = frozenset({"traverse", "move"})
-"""The ``event`` of somebody who comes or goes."""
+"""The ``event`` of a person who comes or goes."""
 
 
 @dataclass(frozen=True, slots=True)
 class MemorySnapshot:
-    """A memory at one moment, weighed."""
+    """A memory at one moment, with its costs in tokens."""
 
     longterm: Summary | None
     recent: Summary | None
     window: tuple[Memory, ...]
-    # what each of them costs as it is shown, masked; 0 for one that is folded away
+    # tokens of each memory of the window as it is shown, masked; 0 if it is folded away
     weights: tuple[int, ...]
-    plain: int  # what all of them cost unmasked
+    plain: int  # tokens of the window without masking
     longterm_tokens: int
     recent_tokens: int
     overhead: int
-    # number of the oldest memory of what is going on, None if nothing is
+    # number of the oldest memory of the open exchange; None if there is none
     open_from: int | None = None
-    tokens: int = 0  # of summaries and window as they are shown
+    tokens: int = 0  # tokens of summaries and window as they are shown
 
 
 @dataclass(frozen=True, slots=True)
 class CompactionPlan:
-    """What flows where."""
+    """Which memories are summarised, which stay, and what that saves."""
 
     reason: CompactReason
     config: CompactionConfig
     before: MemorySnapshot
-    # the memories that are summarised, oldest first; none where only the summaries are made shorter
+    # the memories to summarise, oldest first; empty if only the summaries are shortened
     leaving: tuple[Memory, ...]
     staying: tuple[Memory, ...]
-    leaving_tokens: int  # what those that leave cost as they are shown
+    leaving_tokens: int  # tokens of the leaving memories as they are shown
     staying_tokens: int
-    saving: int  # tokens that each later prompt is expected to have less
-    least: int  # what the prompt costs at least afterwards, its summaries squeezed
+    saving: int  # tokens that each later prompt is expected to save
+    least: int  # the fewest tokens that the prompt can have afterwards, with squeezed summaries
 
     @property
     def pays(self) -> bool:
-        """Whether it is worth it, where nobody asked for it.
+        """Whether an automatic compaction saves enough.
 
-        ``min_saving_tokens`` is meant for a way from the high mark to the low one. By count less
-        may leave, as the sizes of the windows say, and has to save the same share.
+        ``min_saving_tokens`` is meant for the way from the high mark to the low one. A compaction
+        by count may move fewer tokens, as the window sizes say, and must save the same share.
         """
         config = self.config
         least = config.min_saving_tokens
@@ -79,11 +79,11 @@ class CompactionPlan:
 def make_plan(
     reason: CompactReason, config: CompactionConfig, now: MemorySnapshot
 ) -> CompactionPlan | None:
-    """Decide what a compaction would do; None if there is nothing to do.
+    """Plan a compaction; None if there is nothing to do.
 
-    ``reason``: By count the immediate window stays, unless that leaves the prompt over the
-    high mark; what was asked for does the same, for the low mark. All else goes down
-    to the low mark.
+    ``reason``: A compaction by count keeps the immediate window, unless that leaves the prompt
+    over the high mark. A manual one keeps it unless that leaves the prompt over the low mark. All
+    others go down to the low mark.
     """
     room = _Room(config, now)
     leave = _leave(reason, room)
@@ -107,14 +107,14 @@ def make_plan(
 
 
 class _Room:
-    """What a prompt would cost, for every number of memories that could leave."""
+    """The cost of the prompt for every number of memories that could leave."""
 
     def __init__(self, config: CompactionConfig, now: MemorySnapshot) -> None:
         self.config, self.now, self.count = config, now, len(now.window)
         limit, older = config.longterm_tokens, now.longterm_tokens + now.recent_tokens
         usual = min(EXPECTED_RECENT, config.budget // 6)
         gone = [0, *accumulate(now.weights)]
-        # In tokens: memories that stay; the expected prompt; the one with the shortest summaries.
+        # In tokens: memories that stay; the expected prompt; the prompt with squeezed summaries.
         self.staying = [gone[-1] - each for each in gone]
         summaries = [min(now.longterm_tokens, limit) + now.recent_tokens]
         for leaving in gone[1:]:
@@ -124,12 +124,12 @@ class _Room:
         self.tight = [now.overhead + min(some, 2 * LEAST_SUMMARY) + stay for some, stay in pairs]
 
     def least_leave(self, costs: Sequence[int], limit: int) -> int:
-        """How many have to leave for a cost to be within ``limit``; all if it never is."""
+        """Return how many memories must leave for a cost within ``limit``; all if none is."""
         return next((n for n, cost in enumerate(costs) if cost <= limit), self.count)
 
 
 def _leave(reason: CompactReason, room: _Room) -> int:
-    """How many memories leave."""
+    """Return how many memories leave."""
     config, window, open_from = room.config, room.now.window, room.now.open_from
     going_on = room.count
     if open_from is not None:
@@ -144,7 +144,7 @@ def _leave(reason: CompactReason, room: _Room) -> int:
     due = max(room.count - config.immediate_window, 0)
     by_count = min(due, going_on)
     if reason is CompactReason.COUNT and by_count * 2 < due:
-        by_count = 0  # nearly all of it is going on: wait, rather than nibble at each turn
+        by_count = 0  # most of it is an open exchange: wait, do not compact a little each turn
     bearable = target if reason.asked else config.of_budget(config.high)
     if by_count <= opened and room.used[by_count] <= bearable:
         return by_count
@@ -152,27 +152,27 @@ def _leave(reason: CompactReason, room: _Room) -> int:
 
 
 def _fitting(start: int, room: _Room) -> int:
-    """``start``, or a later index where what begins there does not fit into the budget at all."""
-    # With less than the low mark every further memory would start the next compaction.
+    """Return ``start``, or a later index if the memories from ``start`` on exceed the budget."""
     limit = room.config.of_budget(room.config.emergency)
     if room.tight[start] <= limit:
         return start
+    # Go down to the low mark. Otherwise every further memory would start the next compaction.
     fits = room.least_leave(room.used, room.config.of_budget(room.config.low))
     barely = room.least_leave(room.tight, limit)
     return max(start, min(fits, max(barely, room.count - LEAST_VERBATIM)))
 
 
-# -- what is going on: no compaction summarises that
+# -- the open exchange, which no compaction summarises
 
 
 def open_exchange(window: Sequence[Memory], own_name: str) -> int | None:
-    """The number of the oldest memory of what is going on; None if nothing is.
+    """Return the number of the oldest memory of the open exchange; None if there is none.
 
-    Somebody waits from the first thing that they said to the agent, until it speaks or gives
+    A person waits from the first thing that they said to the agent until the agent speaks or gives
     something to them, or they leave.
 
     Args:
-        window: Memories, oldest first, as they are and not masked.
+        window: Memories, oldest first, not masked.
         own_name: The agent's name.
     """
     recent = window[-FARTHEST:]
@@ -184,7 +184,7 @@ def open_exchange(window: Sequence[Memory], own_name: str) -> int | None:
             for who in _answered(memory, last):
                 first.pop(who), last.pop(who)
         elif (said := heard(memory)) is not None:
-            # Of what one says to nobody by name, alone with the agent, a question waits.
+            # If a person is alone with the agent, an unaddressed question also opens an exchange.
             if meant_for(said, own_name, alone=alone and "?" in said.words):
                 first.setdefault(said.who, memory.number)
                 last[said.who] = memory.number
@@ -194,7 +194,7 @@ def open_exchange(window: Sequence[Memory], own_name: str) -> int | None:
 
 
 def _answered(act: Memory, waiting: dict[str, int]) -> list[str]:
-    """Who of those that wait is answered: who is meant or named, else who spoke last to it."""
+    """Return the waiting people that ``act`` addresses or names, else the last who spoke to it."""
     verb, _, rest = act.text.partition(" ")
     if not waiting or act.event == SHRUG or verb not in _ANSWERS:
         return []

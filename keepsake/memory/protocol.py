@@ -1,7 +1,7 @@
-"""A memory behind one Protocol, and how one is found by its name.
+"""The Protocol of a memory, and the lookup of memory classes by name.
 
-An evaluation hands a memory everything that an agent experiences, and asks it. A memory may keep
-files in its folder, or nothing at all. A name is an entry point (:data:`GROUP`) or
+An evaluation passes everything that an agent experiences to a memory, then asks it questions. A
+memory may keep files in its folder, or none. A name is an entry point (:data:`GROUP`) or
 ``package.module:Class``.
 """
 
@@ -24,90 +24,90 @@ from keepsake.prompt.tokens import Heuristic
 GROUP = "keepsake.memories"
 """The group of entry points in which packages name their memories."""
 METHODS = ("perceive", "context", "recall", "rest", "close")
-"""What a :class:`MemorySystem` has."""
+"""The methods that a :class:`MemorySystem` must have."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecalledLine:
-    """Something that a memory found for a question."""
+    """A line that a memory found for a question."""
 
-    text: str  # a line for a prompt, with who said it
-    # the memories that the line tells, best first: a score for evidence counts these. A line that
-    # quotes a memory names it, and names no other
+    text: str  # a line for a prompt, with its speaker
+    # numbers of the memories that the line states, best first: an evaluation scores them as
+    # evidence. A line that quotes a memory lists that number and no other
     numbers: tuple[int, ...] = ()
     score: float = 0.0  # comparable within one answer only
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """What a memory is given when it is made."""
+    """The constructor argument of a memory."""
 
-    agent: str  # whose memory it is; empty where it only listens, as in the field's benchmarks
-    folder: Path  # its own, and empty
-    clock: Clock  # what time it is for the agent
-    embedder: Embedder | None = None  # None where there are words alone
-    # writes summaries and reflections: continues a text, or answers messages; None for rules
+    agent: str  # the agent's name; empty if it only listens, as in the field's benchmarks
+    folder: Path  # the memory's own folder, empty at first
+    clock: Clock  # the agent's present time
+    embedder: Embedder | None = None  # None to search by words alone
+    # writes summaries and reflections: continues a text, or answers messages; None to use rules
     model: LanguageModel | None = None
     tokens: Tokens = field(default_factory=Heuristic)
     budget: int = 3840  # tokens that a prompt may have
-    # who hears what `context` and `recall` show now: the ids of persons, see
-    # :meth:`MemorySystem.perceive`. Empty for nobody in particular: no whisper is shown
+    # ids of the persons who hear what `context` and `recall` return now, see
+    # :meth:`MemorySystem.perceive`. Empty for nobody in particular: whispers are left out
     audience: Callable[[], Audience] = lambda: NOBODY
-    # its own settings, as somebody wrote them: ``--set window=32``
+    # the memory's own settings as text: ``--set window=32``
     settings: Mapping[str, str] = field(default_factory=dict)
 
 
 @runtime_checkable
 class MemorySystem(Protocol):
-    """What one agent remembers.
+    """The memory of one agent.
 
-    It is made with :class:`Surroundings` as its only argument. Each method may block. One that is
-    to have another budget than the others in an evaluation has it as ``own_budget``. One that
-    shows everything to everybody says so: ``keeps_whispers = False``. ``keepsake eval --check``
+    The only argument of its constructor is :class:`Surroundings`. Every method may block. A memory
+    sets ``own_budget`` if its budget differs from the others' in an evaluation, and
+    ``keeps_whispers = False`` if it shows everything to everybody. ``keepsake eval --check``
     (:mod:`keepsake.lab.conformance`) checks this contract.
     """
 
     def perceive(self, memory: Memory) -> None:
-        """Take in the next memory of the life; numbers are 1, 2, 3 and so on.
+        """Take in the next memory of the agent's life; numbers are 1, 2, 3 and so on.
 
-        ``source_id`` is the id of who caused it and stays when the name, ``source``, changes; in
-        an own act ``to_id`` is the id of who was meant. The audience is a set of such ids. What
-        was whispered may be shown only where the audience is the other of the two, alone;
-        :class:`keepsake.archive.privacy.PrivateWords` has that rule.
+        ``source_id`` is the id of the person who caused the memory. It stays the same when their
+        name, ``source``, changes. In the agent's own acts ``to_id`` is the id of the addressee.
+        The audience is a set of such ids. A whisper may be shown only if the audience is exactly
+        the other party; :class:`keepsake.archive.privacy.PrivateWords` implements that rule.
         """
         ...
 
     def context(self, budget: int) -> Sequence[str]:
-        """Lines that stand in every prompt, whatever is asked; oldest first, ``budget`` tokens."""
+        """Return lines for every prompt, whatever the question; oldest first, ``budget`` tokens."""
         ...
 
     def recall(self, question: str, limit: int) -> Sequence[RecalledLine]:
-        """What bears on a question, best first; ``limit`` at most.
+        """Return lines that are relevant to a question, best first; ``limit`` at most.
 
-        Who asks stands before it, where that is known: ``Hanna: What is my trade?``. It may have
-        been whispered, so keep no question.
+        The question begins with its speaker if known: ``Hanna: What is my trade?``. It may have
+        been whispered, so do not store it.
         """
         ...
 
     def rest(self, *, asleep: bool) -> None:
-        """A quiet moment (or, ``asleep``, a night) for what takes longer: summaries, reflection."""
+        """Do slow work (summaries, reflection) in a quiet moment, or at night if ``asleep``."""
         ...
 
     def close(self) -> None:
-        """Bring everything to the disk and let go of it; a second call does nothing."""
+        """Write everything to disk and release all resources; a second call does nothing."""
         ...
 
 
 def line_of(memory: Memory) -> str:
-    """A memory as a line of a prompt, with its speaker in front where it does not name them."""
+    """Return a memory as a line of a prompt, with its speaker in front unless it names them."""
     told = memory.line
-    if memory.kind is MemoryKind.ACT:  # a command, which names nobody
+    if memory.kind is MemoryKind.ACT:  # a command, which names no speaker
         return f"You: {told}"
     return told if not memory.source or memory.source in told else f"{memory.source}: {told}"
 
 
 def dated(memory: Memory) -> str:
-    """The same with its day, as somebody needs it who is asked when something was."""
+    """Return :func:`line_of` with the date, for questions about when something happened."""
     return f"{memory.time:%-d %B %Y}, {line_of(memory)}"
 
 
@@ -115,19 +115,19 @@ type Maker = Callable[[Surroundings], MemorySystem]
 
 
 def maker(name: str) -> Maker:
-    """The class of that name: an entry point of :data:`GROUP`, or ``package.module:Class``.
+    """Return the class of that name: an entry point of :data:`GROUP` or ``package.module:Class``.
 
     Raises:
-        KeepsakeError: There is none, or it cannot be imported; says which there are.
+        KeepsakeError: There is none, or it cannot be imported. The error lists the known names.
     """
     known = entry_points(group=GROUP)
     point = known[name] if name in known.names else EntryPoint(name, name, GROUP)
-    # As with `python -m`: what is nowhere else is found where one stands.
+    # Like `python -m`, also look for modules in the current directory, but last.
     sys.path += [""] * ("" not in sys.path)
     importlib.invalidate_caches()
     try:
         found: Maker = point.load()
-    except Exception as error:  # whatever somebody's module does when it is imported
+    except Exception as error:  # a foreign module may raise anything when it is imported
         cure = (
             f"There are: {', '.join(sorted(known.names))}. Or name a package.module:Class that can "
             f"be imported here, or is installed: `{sys.executable} -m pip install -e FOLDER`"

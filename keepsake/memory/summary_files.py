@@ -1,9 +1,9 @@
-"""The summaries as markdown in the vault, for people to read and to mend.
+"""Summaries as markdown files in the vault, for people to read and to correct.
 
-``recent.md`` and ``longterm.md`` hold what is valid now, ``recent-YYYYMMDD-HHMMSS.md`` and
-``longterm-YYYYMMDD-HHMMSS.md`` every summary there ever was. All are derived from the
-archive: what is valid now is written again if it is lost. A body that a person changed is
-noticed by the digest in the front matter.
+``recent.md`` and ``longterm.md`` hold the current summaries. ``recent-YYYYMMDD-HHMMSS.md`` and
+``longterm-YYYYMMDD-HHMMSS.md`` hold every version. All are derived from the archive: if the file
+of a current summary is lost, it is written again. The digest in the front matter shows whether a
+person changed the body.
 """
 
 from __future__ import annotations
@@ -30,30 +30,30 @@ _KINDS = {Tier.RECENT: "short-term summary", Tier.LONGTERM: "long-term summary"}
 
 @dataclass(frozen=True, slots=True)
 class SummaryFile:
-    """A summary as it stands in the vault."""
+    """The file of a summary in the vault."""
 
     path: Path
     text: str
-    step: int  # the compaction or undoing after which it was written
-    edited: bool  # a person changed the body since
+    step: int  # the compaction or undo after which it was written
+    edited: bool  # whether a person changed the body afterwards
 
 
 class SummaryFolder:
-    """``vault/agents/<name>/summaries/`` of one agent."""
+    """The folder ``vault/agents/<name>/summaries/`` of one agent."""
 
     def __init__(self, folder: Path, agent: str) -> None:
         self.folder = folder
         self.agent = agent
 
     def path(self, tier: Tier) -> Path:
-        """Where the present summary of that tier stands."""
+        """Return the path of the current summary of that tier."""
         return self.folder / f"{tier.value}.md"
 
     def read(self, tier: Tier) -> SummaryFile | None:
-        """The summary as it stands in the vault; None if there is no file.
+        """Read the file of the current summary of that tier; None if there is no file.
 
         Raises:
-            ValueError: The file is there and cannot be read as markdown with front matter.
+            ValueError: The file exists and cannot be read as markdown with front matter.
         """
         path = self.path(tier)
         try:
@@ -69,16 +69,16 @@ class SummaryFolder:
         return SummaryFile(path, text, step, edited=post.get("digest") != _digest(text))
 
     def write(self, tier: Tier, state: SummaryState, step: int, *, keep: bool = False) -> str:
-        """Put a summary into the file of its tier, or take away the file of one that is not.
+        """Write the summary of a tier to its file, or delete the file if there is no summary.
 
         Args:
-            tier: Which one.
-            state: The summaries as they stand.
-            step: The compaction or undoing after which that is.
-            keep: Whether it is written as the time-stamped file of its version, too.
+            tier: The tier.
+            state: The current summaries.
+            step: The compaction or undo that led to ``state``.
+            keep: Whether to write a time-stamped file of this version, too.
 
         Returns:
-            A note for the log, if a person's edit was kept under another name first; or empty.
+            A note for the log if a person's edit was kept under another name first; else empty.
 
         Raises:
             OSError: The vault cannot be written.
@@ -89,7 +89,7 @@ class SummaryFolder:
             there = self.read(tier)
             is_persons = there is not None and there.edited and there.text not in ("", text)
         except ValueError:
-            is_persons = path.stat().st_size > 0  # what cannot be read is a person's too
+            is_persons = path.stat().st_size > 0  # a file that cannot be read is a person's too
         if is_persons:
             aside = path.rename(free_name(path.with_name(f"{path.stem}-edited-before-{step}.md")))
             note = f"{path.name} had been edited meanwhile; kept as {aside.name}"
@@ -122,10 +122,10 @@ def _digest(text: str) -> str:
 
 
 class VaultCopies:
-    """Keeps the two files of one memory the same as its tiers, and takes over people's edits.
+    """Keeps the two files of one memory equal to its tiers, and adopts people's edits.
 
-    The archive has the summaries already, so in a vault that cannot be written only the copies
-    for people are lost; the next start writes them.
+    The archive already has the summaries. If the vault cannot be written, only the copies for
+    people are missing; the next start writes them.
     """
 
     def __init__(
@@ -139,10 +139,10 @@ class VaultCopies:
         self._folder, self._tiers, self._archive = folder, tiers, archive
         self._lock, self._host = lock, host
         self.in_step = threading.Lock()
-        """Held from a commit until the files have followed it."""
+        """Held from a commit until the files are written."""
 
     def write(self, tier: Tier, *, keep: bool = False) -> None:
-        """Have the file of a summary follow the tiers; see :meth:`SummaryFolder.write`."""
+        """Write the current summary of a tier to its file; see :meth:`SummaryFolder.write`."""
         tiers, folder = self._tiers, self._folder
         try:
             note = folder.write(tier, tiers.state, tiers.step, keep=keep)
@@ -154,13 +154,13 @@ class VaultCopies:
             self._emit(tier, 0, note)
 
     def adopt_edits(self, *, mend: bool = False) -> list[str]:
-        """Take over what a person changed; see :meth:`AgentMemory.adopt_edits`.
+        """Adopt a person's edits; see :meth:`AgentMemory.adopt_edits`.
 
         Args:
-            mend: Also write again what a crash, or a person, took from the vault.
+            mend: Whether to also restore files that a crash or a person removed from the vault.
         """
         notes = []
-        # Each file is read once: its front matter is most of what opening an agent costs.
+        # Each file is read once: parsing its front matter is most of the cost of opening an agent.
         for tier in Tier:
             try:
                 file = self._folder.read(tier)
@@ -200,7 +200,7 @@ class VaultCopies:
         self._host.log(f"[Memory] {self._folder.agent}: {text}")
 
     def _emit(self, tier: Tier, size: int, problem: str = "") -> None:
-        """Tell of an edit: how many characters it has now, or why it was not taken over."""
+        """Emit the event of an edit: its length in characters, or why it was not adopted."""
         agent, number = self._folder.agent, self._tiers.state.standing
         change = MemoryChange(agent=agent, op="edit", n=number, of=tier.value, size=size, by="hand")
         self._host.emit(replace(change, problem=problem))

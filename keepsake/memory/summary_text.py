@@ -1,14 +1,14 @@
-"""Summaries as text: what one is made of, and one without a model.
+"""Summaries as text: their sources, and a summarizer that needs no model.
 
 A memory reads ``12. [4 May, evening] Anneke says to you, "…"``, an own act ``You say to Anneke,
-"…"``; the date stands where it changes. A summary is prose, a list of ``- `` lines, or notes under
+"…"``; the date appears when it changes. A summary is prose, a list of ``- `` lines, or notes under
 ``## `` headings.
 
-The summary without a model has the sentences that tell most, in their own words, in order of time.
-A sentence is worth its rare words that no chosen sentence has yet, in relation to its length. What
-matters, and what people say, counts for more. Each line has its day where that changes, and who
-spoke: ``- 4 May: Ann told me: "I am Ann, a sailmaker."`` A line that matters begins with ``* ``, so
-that it still counts for more when it is summarised again.
+The summarizer without a model selects the most informative sentences, verbatim, in order of time.
+A sentence scores by its rare words that no chosen sentence has yet, relative to its length.
+Important memories and speech score higher. Each line has its day when that changes, and its
+speaker: ``- 4 May: Ann told me: "I am Ann, a sailmaker."`` An important line begins with ``* ``, so
+that it still scores higher when it is summarised again.
 """
 
 from __future__ import annotations
@@ -31,29 +31,29 @@ from keepsake.prompt.tokens import CHARACTERS_PER_TOKEN, estimate_tokens
 from keepsake.tasks.task import RefusedAnswer
 
 EXTRACTIVE = "extractive"
-"""Who wrote a summary that needed no model."""
+"""The ``model`` of a summary that was made without a model."""
 MARK = "## "
 WIDE = 0x2E80
-"""From this character on, scripts are written without blanks between words."""
+"""The first code point of scripts that are written without spaces between words."""
 _ITEMS = ("- ", "* ")
 
 USUAL_TOKENS = 600
-"""What a long-term summary weighs in a small prompt; all other sizes are in relation to it."""
+"""Tokens of a long-term summary in a small prompt. The sizes of other summaries scale with it."""
 _CHARACTERS = {Tier.RECENT: 2.0, Tier.LONGTERM: 3.0}
-"""How long a summary without a model may get that has no limit, for each of those tokens."""
+"""Characters of a summary without a model per usual token, if the summary has no token limit."""
 ANSWERED = {Tier.RECENT: 0.75, Tier.LONGTERM: 1.17}
-"""How many tokens a model's answer may have then: a language other than English takes more."""
+"""The same for a model's answer, in tokens: languages other than English need more of them."""
 
 _SHARE, _LEAST_CHARACTERS = 0.9, 240
-"""The share of a few memories that their summary may have, and what it may have in any case."""
+"""The maximum length of a short-term summary as a share of its source, and a minimum for that."""
 
 MATTERS, MOST_MATTERING, _EACH = 6, 4, 2.5
-"""From which importance on a sentence counts for more than its words, how many of one person do (so
-that nobody fills a summary with their own), and what each point adds."""
+"""The importance from which a sentence gets a bonus; how many sentences of one person get it (so
+that nobody fills a summary alone); and what each point of importance adds to the factor."""
 _OWN, _UNSPOKEN, _NOBODYS, _ASKED = 0.9, 0.7, 0.35, 0.6
-"""What the agent's own words count, what somebody did, what nobody caused, and a question."""
+"""Factors for the agent's own words, somebody's actions, what nobody caused, and questions."""
 _NAMED, _NUMBER, _SHORT = 4.0, 2.0, 0.05
-"""What a capital within a sentence counts, a number, and a word of three letters or fewer."""
+"""Factors for a capitalised word within a sentence, a number, and a word of up to three letters."""
 _RARITY, _LENGTH, _OVERHEAD, _LONGEST, _MOST_MISSED = 4, 0.9, 12, 240, 40
 
 _DAY = re.compile(r"^(?P<day>\d{1,2} [^\W\d]{3}): (?=\S)")
@@ -64,7 +64,7 @@ _QUOTED = re.compile(r'^(?P<who>[^"“”]{1,80}?)[,:]? ["“](?P<said>.+)["”]
 
 
 def numbered(memories: Iterable[Memory]) -> list[str]:
-    """Memories as a model is shown them, one line each."""
+    """Return memories as a model reads them, one line each."""
     lines, before = [], ""
     every = [*memories]
     for memory in [each for each in every if each.event != FORGOTTEN] or every:
@@ -76,7 +76,7 @@ def numbered(memories: Iterable[Memory]) -> list[str]:
 
 
 def told(memory: Memory) -> str:
-    """A memory in the second person, as one harmless line."""
+    """Return a memory in the second person, as one line that is safe in a prompt."""
     if memory.kind is not MemoryKind.ACT:
         return for_prompt(memory.line)
     verb, _, rest = memory.text.partition(" ")
@@ -88,7 +88,7 @@ def told(memory: Memory) -> str:
 
 
 def plain(text: str) -> tuple[str, ...]:
-    """Its lines without headings and list signs; prose as one line."""
+    """Return the lines of a summary without headings and list signs; prose becomes one line."""
     return tuple(
         line.removeprefix("- ").removeprefix("* ")
         for line in lines_of(text)
@@ -97,49 +97,49 @@ def plain(text: str) -> tuple[str, ...]:
 
 
 def lines_of(text: str) -> list[str]:
-    """Each line of a list or of notes, with its sign; prose, with all its line ends, as one."""
+    """Return the lines of a list or of notes with their signs; prose becomes one line."""
     lines = [folded for line in text.splitlines() if (folded := " ".join(line.split()))]
     if any(line.startswith((*_ITEMS, MARK)) for line in lines):
         return lines
     return [" ".join(lines)] if lines else []
 
 
-# -- what a summary is made of
+# -- the source of a summary, and the result
 
 
 @dataclass(frozen=True, slots=True)
 class SummarySource:
-    """What one summary is to be made of: older summaries, memories, or both."""
+    """The source of one summary: older summaries, memories, or both."""
 
     tier: Tier
     agent: str
     memories: tuple[Memory, ...] = ()  # oldest first
-    older: tuple[str, ...] = ()  # summaries of what was before them, oldest first
-    limit_tokens: int = 0  # the most tokens that it may have; 0 for the usual
-    usual_tokens: int = USUAL_TOKENS  # the same for a long-term summary that grows, as a measure
+    older: tuple[str, ...] = ()  # summaries of earlier memories, oldest first
+    limit_tokens: int = 0  # the most tokens of the summary; 0 for the usual size
+    usual_tokens: int = USUAL_TOKENS  # usual tokens of a long-term summary; sizes scale with it
     tokens: Callable[[str], int] = estimate_tokens
-    importance: Callable[[Memory], int] = lambda _: 0  # 1 to 10, or 0 where it is not known
+    importance: Callable[[Memory], int] = lambda _: 0  # 1 to 10, or 0 if it is unknown
     constraints: tuple[str, ...] = ()  # pins and open promises, which it must not contradict
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """All of it, a text each."""
+        """All older summaries and memories, one text each."""
         return (*self.older, *map(told, self.memories))
 
     def relevant(self) -> SummarySource:
-        """Without what the agent did with its own memory, unless there is nothing else."""
+        """Leave out the agent's use of its own memory, unless there is nothing else."""
         kept = tuple(memory for memory in self.memories if not about_memory(memory))
         return replace(self, memories=kept) if kept or self.older else self
 
     @property
     def characters(self) -> int:
-        """How many characters a summary without a model may have."""
+        """The most characters of a summary without a model."""
         if self.limit_tokens:
             return self.limit_tokens * CHARACTERS_PER_TOKEN
         usual = int(_CHARACTERS[self.tier] * self.usual_tokens)
         if self.tier is Tier.LONGTERM:
             return usual
-        # As long as what it is made of, it would save nothing; older summaries are short already.
+        # A summary as long as its source would save nothing. Older summaries are short already.
         return min(usual, max(int(_SHARE * sum(map(len, self.lines))), _LEAST_CHARACTERS))
 
     def fits(self, text: str) -> bool:
@@ -151,17 +151,17 @@ class SummarySource:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A summary, and what it took."""
+    """A summary, and the model's answers on the way to it."""
 
     text: str
     model: str
-    answers: tuple[Generation, ...] = ()  # of the model, refused ones included
+    answers: tuple[Generation, ...] = ()  # all answers, refused ones included
     refusals: tuple[RefusedAnswer, ...] = ()  # answers that were not used
 
 
 type Summarizer = Callable[[SummarySource], Draft]
-"""Writes a summary, in a worker thread, two at a time. It raises ModelError where no model answers,
-ConfigError where a template fails on these memories."""
+"""Writes a summary, in a worker thread. It raises ModelError if no model answers, and ConfigError
+if a template fails on these memories."""
 
 
 # -- a summary without a model
@@ -174,7 +174,7 @@ def extractive(source: SummarySource) -> Draft:
 
 @dataclass(frozen=True, slots=True)
 class _Saying:
-    """One sentence, the text that it is of and its place in it."""
+    """One sentence, with the number of its text and its place in that text."""
 
     text: int
     place: int
@@ -186,10 +186,10 @@ class _Saying:
 
 
 def summarize(source: SummarySource) -> str:
-    """The sentences of ``source`` that tell most, as many as it may have.
+    """Select the most informative sentences of ``source``, as many as fit.
 
     Returns:
-        A list, empty only if there are no words.
+        A list of lines as one text; empty only if the source has no words.
     """
     sayings = list(_sayings(source))
     kept: list[_Saying] = []
@@ -204,7 +204,7 @@ def summarize(source: SummarySource) -> str:
 
 
 def _sayings(source: SummarySource) -> Iterator[_Saying]:
-    """Every sentence there is, oldest first."""
+    """Yield every sentence of the source, oldest first."""
     lines = [x for text in source.older for x in lines_of(text) if not x.startswith(MARK)]
     day = ""
     for number, line in enumerate(lines):
@@ -231,7 +231,7 @@ def _sayings(source: SummarySource) -> Iterator[_Saying]:
 
 
 def _retold(memory: Memory, agent: str) -> tuple[str, str, float]:
-    """Who speaks in a memory, what is said or done, and what that counts by its kind."""
+    """Return the speaker of a memory, what is said or done, and the factor of its kind."""
     if memory.kind is MemoryKind.ACT:
         if own := spoken(memory):
             return f"I told {own.to}" if own.to else "I said", for_prompt(own.words), _OWN
@@ -248,7 +248,7 @@ def _split(text: str) -> list[str]:
 
 
 def _ranked(sayings: Sequence[_Saying]) -> Iterator[_Saying]:
-    """The best first: after each, the words that it has are worth nothing any more."""
+    """Yield the best sentences first; words of earlier sentences no longer score."""
     terms = [_terms(saying.words) for saying in sayings]
     spread, count = Counter(term for each in terms for term in each), len(sayings)
     worth = {
@@ -265,7 +265,7 @@ def _ranked(sayings: Sequence[_Saying]) -> Iterator[_Saying]:
     heap = [(-gain(place), place) for place in range(count)]
     heapq.heapify(heap)
     while heap:
-        # Gains only shrink: one that is still better than the next one's old gain is the best.
+        # Gains only shrink. A gain that still exceeds the next stored gain is the highest.
         _, place = heapq.heappop(heap)
         if (now := gain(place)) <= 0.0:
             continue
@@ -277,11 +277,11 @@ def _ranked(sayings: Sequence[_Saying]) -> Iterator[_Saying]:
 
 
 def _terms(text: str) -> dict[str, float]:
-    """The words of a sentence by their beginnings, and what each counts by its kind."""
+    """Return the first six letters of each word of a sentence, with the factor of its kind."""
     found: dict[str, float] = {}
     for number, word in enumerate(words(text)):
         low = word.casefold()
-        if ord(word[0]) >= WIDE:  # pairs of characters, as no blank says where a word ends
+        if ord(word[0]) >= WIDE:  # pairs of characters, because no space ends a word
             found |= dict.fromkeys((low[at : at + 2] for at in range(len(low))), 1.0)
             continue
         named = word[0].isupper() and number > 0 and len(word) > 1
@@ -291,7 +291,7 @@ def _terms(text: str) -> dict[str, float]:
 
 
 def _listed(sayings: Sequence[_Saying]) -> str:
-    """The sentences as lines: neighbours in one text are one, a day is said where it is new."""
+    """Return sentences as lines: neighbours in one text share a line, new days are shown."""
     lines, day = [], ""
     for _, run in groupby(enumerate(sayings), lambda each: (each[1].text, each[1].place - each[0])):
         some = [saying for _, saying in run]

@@ -1,4 +1,4 @@
-"""What passes through an agent's memory: contexts, loads, compactions and their results."""
+"""Value types of an agent's memory: contexts, loads, compactions and their results."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class CompactReason(StrEnum):
 
     @property
     def asked(self) -> bool:
-        """Whether somebody asked for it, so that it is made whatever it saves."""
+        """Whether a person asked for it. Then it is made, whatever it saves."""
         return self is CompactReason.MANUAL
 
 
@@ -54,11 +54,11 @@ class Load:
     used: int  # tokens of the whole prompt
     summaries: int
     window: int  # tokens of the window as it is shown, masked
-    budget: int  # tokens that the prompt may have: the context less the reserve
+    budget: int  # tokens that the prompt may have: the context minus the reserve
 
     @property
     def overhead(self) -> int:
-        """Tokens of all that is neither summary nor window."""
+        """Tokens of everything except summaries and window."""
         return self.used - self.summaries - self.window
 
     @property
@@ -79,18 +79,18 @@ class RungStep:
 
 @dataclass(frozen=True, slots=True)
 class MemoryContext:
-    """What of a memory stands in the prompt: each memory in exactly one of the three."""
+    """The part of a memory that is in the prompt: each memory is in exactly one of the tiers."""
 
     longterm: Summary | None
-    recent: Summary | None  # summary of L+1 … S, None before the first
+    recent: Summary | None  # summary of the memories L+1 … S; None before the first compaction
     window: tuple[Memory, ...]  # the memories S+1 … N verbatim, oldest first
     # the window as a prompt shows it: old tool results shortened, repeats folded
     shown: tuple[Memory, ...] = ()
-    compaction: int = 0  # number of the compaction that the summaries are of, 0 for none
+    compaction: int = 0  # number of the compaction that made the summaries; 0 for none
 
     @property
     def summaries(self) -> tuple[Summary, ...]:
-        """Those that there are, long-term first."""
+        """The existing summaries, long-term first."""
         return tuple(each for each in (self.longterm, self.recent) if each is not None)
 
 
@@ -99,8 +99,8 @@ class CompactionFigures:
     """What a compaction did, in figures."""
 
     outcome: Outcome
-    number: int = 0  # 0 for one that changed nothing
-    # first and last memory that it summarised; None if it only made summaries shorter
+    number: int = 0  # 0 if it changed nothing
+    # first and last memory that it summarised; None if it only shortened summaries
     covered: tuple[int, int] | None = None
     kept: int = 0
     tokens_before: int = 0  # estimated tokens of summaries and window before
@@ -112,7 +112,7 @@ class CompactionFigures:
     steps: tuple[RungStep, ...] = ()
 
     def to_record(self) -> dict[str, Any]:
-        """What an archive line keeps of them beside the summaries."""
+        """Return the fields that an archive line stores besides the summaries."""
         tokens = self.tokens_before, self.tokens_after, self.prompt_tokens, self.completion_tokens
         keys = "rung", "before", "after", "calls"
         return {
@@ -127,19 +127,19 @@ class CompactionFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionResult(CompactionFigures):
-    """What a compaction did, and how that is told."""
+    """What a compaction did, with its reason and a description."""
 
     reason: CompactReason
     detail: str
     model: str = ""
-    # answers of a model that were not used: the task, the answer, and why
+    # refused answers of a model: the task, the answer, and why it was refused
     refused: tuple[tuple[str, str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """What taking a compaction back did."""
+    """What the undo of a compaction did."""
 
     number: int
     detail: str
-    left: int  # how many more can be taken back
+    left: int  # how many more compactions can be undone
