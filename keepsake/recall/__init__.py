@@ -1,1 +1,1 @@
-"""Retrieval: finds what matters now among all that an agent remembers."""
+"""Retrieval: finds the memories, summaries and notes that matter now."""

@@ -1,7 +1,7 @@
 """The index of one agent: its words in a file of its own, its vectors in a collection of its own.
 
-Archive and notes are the truth. Words are brought up to date before each search, vectors in the
-background, some dozens at a time. What does not open or answer any more is made anew.
+Archive and notes are the source of truth. Words are updated before each search, vectors in the
+background, some dozens at a time. A broken file or collection is rebuilt.
 """
 
 from __future__ import annotations
@@ -29,45 +29,46 @@ from keepsake.recall.words import IndexCounts, IndexDamaged, WordIndex
 WORDS = "words.db"
 WORDS_BATCH, VECTORS_BATCH = 256, 64
 LOCK_SECONDS = 0.05
-"""So long a search waits for somebody else who reads the archive; then it takes what is there."""
+"""Seconds that a search waits for another thread that reads the archive. After that it uses the
+index as it is."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexStatus:
     """Figures about an index."""
 
-    agent: str  # whose
+    agent: str  # the agent's name
     memories: int  # memories that can be found by words
     waiting: int  # documents that cannot be found by meaning yet
-    by_meaning: bool  # whether meaning is asked now
-    problem: str  # what the last try said; empty when it went well
+    by_meaning: bool  # whether search by meaning works now
+    problem: str  # why the last step failed; empty if it did not
 
 
 class StoreDamaged(IndexUnavailable):
-    """Chroma cannot make a collection: its store is broken."""
+    """Chroma cannot create a collection: its store is broken."""
 
 
 class ArchiveChanged(Exception):
-    """The archive is not the one that was indexed: a backup, or somebody was forgotten."""
+    """The archive is not the one that was indexed: a restored backup, or a person was erased."""
 
 
 class AgentIndex:
-    """What one agent can find again.
+    """The search index of one agent.
 
-    Searches come from any thread that may block; :meth:`embed` from one.
+    Any thread that may block can search; only one thread may call :meth:`embed`.
 
     Args:
-        folder: ``$KEEPSAKE_HOME/index/<folder>``; it bears the agent's name.
-        archive: The folder of its archive.
-        notes: Its notes; None if it keeps none.
-        chroma: Keeps the vectors; None goes without.
-        embedder: Makes them.
+        folder: ``$KEEPSAKE_HOME/index/<folder>``; its name is the agent's name.
+        archive: The folder of the agent's archive.
+        notes: The agent's notes; None if it keeps none.
+        chroma: Stores the vectors; None for no vectors.
+        embedder: Makes the vectors.
         log: Takes lines for people.
 
     Attributes:
-        words: What finds by words.
-        vectors: What finds by meaning; None when no vectors are wanted.
-        on_anew: Called, from any thread, when it is made anew, with the reason.
+        words: Searches by words.
+        vectors: Searches by meaning; None if there is no ``chroma``.
+        on_anew: Called from any thread when the index is rebuilt, with the reason.
     """
 
     def __init__(
@@ -88,26 +89,26 @@ class AgentIndex:
         self._reading = threading.Lock()
         self._begin_anew()
         self._counts = IndexCounts(0, 0, 0)
-        self._problems: dict[str, KeepsakeError | None] = {}  # of words and vectors
-        self._loss = ""  # why the vectors are to be made anew
+        self._problems: dict[str, KeepsakeError | None] = {}  # by part: "words", "vectors"
+        self._loss = ""  # why the vectors must be rebuilt
         self._closed = False
 
     def _begin_anew(self) -> None:
         self._position = ReadPosition()
-        self._notes: dict[str, str] | None = None  # digests by key; None before they were read
-        self._noted = -1  # the version of the notes that was read
-        self._collection: AgentVectors | None = None  # once it is whole
+        self._notes: dict[str, str] | None = None  # digests by key; None before they are read
+        self._noted = -1  # the version of the notes that was read last
+        self._collection: AgentVectors | None = None  # None until it is complete
 
     @property
     def problem(self) -> KeepsakeError | None:
-        """Why the last step failed; None when it did not."""
+        """Why the last step failed; None if it did not."""
         return next(filter(None, self._problems.values()), None)
 
     def query(self, vector: Sequence[float], limit: int) -> list[tuple[str, float]]:
-        """Keys and cosine similarities of the nearest documents, best first.
+        """Return keys and cosine similarities of the nearest documents, best first.
 
         Raises:
-            IndexUnavailable: The vectors are being made, or Chroma cannot be asked.
+            IndexUnavailable: The vectors are being made, or Chroma does not answer.
         """
         if self._collection is None:
             raise IndexUnavailable(
@@ -122,16 +123,16 @@ class AgentIndex:
     # -- words
 
     def refresh(self, breathe: Callable[[], object] | None = None) -> None:
-        """Index the words of what is new in archive and notes.
+        """Index the words of new archive lines and notes.
 
         Args:
-            breathe: Called now and then by the thread that follows, which also looks for notes
-                that were written by hand.
+            breathe: Pauses the indexing thread between batches; None in other threads. Only with
+                it are notes found that were edited by hand.
 
-        What fails is kept in :attr:`problem`, and logged.
+        A failure is logged and kept in :attr:`problem`.
         """
         if self._closed or not self._reading.acquire(timeout=LOCK_SECONDS):
-            return  # somebody else is at it
+            return  # another thread is reading
         problem: KeepsakeError | None = None
         try:
             try:
@@ -154,7 +155,7 @@ class AgentIndex:
             self._note_problem("words", problem)
 
     def _read(self, breathe: Callable[[], object] | None) -> None:
-        """Read the archive on, and the notes if somebody may have changed them."""
+        """Read the rest of the archive, and the notes if they may have changed."""
         position, seen, others = self._position, 0, dict[str, Document | None]()
         known = 0 if position.segment else self.words.counts().memories
         for batch in batched(changes(self._archive, self._agent, position), WORDS_BATCH):
@@ -188,9 +189,9 @@ class AgentIndex:
     # -- vectors
 
     def embed(self, breathe: Callable[[], object] = lambda: None) -> None:
-        """Make the vectors of what has words and none yet; ``breathe`` is called now and then.
+        """Make the missing vectors; ``breathe`` is a pause between batches.
 
-        What fails is kept in :attr:`problem`, and logged; words go on alone.
+        A failure is logged and kept in :attr:`problem`; recall then uses words alone.
         """
         problem: KeepsakeError | None = None
         try:
@@ -217,7 +218,7 @@ class AgentIndex:
         self._collection = None if self._closed else vectors
 
     def _opened(self, chroma: Chroma) -> AgentVectors:
-        """The collection of the present model, an empty one where there is none that is whole."""
+        """Open the current model's collection; create one if it is missing or incomplete."""
         name, reason, model = self.words.collection, self._loss, self._embedder.model_name
         try:
             vectors, counts = chroma.open(name), self.words.counts()
@@ -243,7 +244,7 @@ class AgentIndex:
     # -- the files
 
     def status(self) -> IndexStatus:
-        """Figures, as of the last round of the thread that follows."""
+        """Return figures, as of the last round of the indexing thread."""
         return IndexStatus(
             agent=self._agent,
             memories=self._counts.memories,
@@ -253,13 +254,13 @@ class AgentIndex:
         )
 
     def close(self) -> None:
-        """Let go of the file, when a step that is under way is done."""
+        """Close the file when the current step is done."""
         self._closed = True
         with self._reading:
             self.words.close()
 
     def _note_problem(self, part: str, problem: KeepsakeError | None) -> None:
-        """Keep what went wrong, and tell of it once."""
+        """Keep the problem of a part of the index, and log it once."""
         before, self._problems[part] = self._problems.get(part), problem
         if problem is not None and str(problem) != str(before):
             self._log(f"[Index] {self._agent}: {problem}")

@@ -1,9 +1,9 @@
-"""The vectors: one collection an agent, in a Chroma server that is asked over its HTTP API.
+"""The vectors: one collection per agent, in a Chroma server that is used over its HTTP API.
 
-Not by Chroma's own client: that takes two seconds to import and a millisecond of each query, and
-its ``PersistentClient`` holds the interpreter's lock for the whole of every ``add``. Nor by httpx,
-which takes half a millisecond more than urllib3. Chroma's ``where`` scans the metadata of all rows
-(60 ms of 10,000; a query without it takes 3 ms), so a query brings the nearest of all kinds.
+Chroma's own client takes two seconds to import and adds a millisecond to each query, and its
+``PersistentClient`` holds the GIL during every ``add``. httpx takes half a millisecond more than
+urllib3. Chroma's ``where`` scans the metadata of all rows (60 ms for 10,000 rows; a query without
+it takes 3 ms), so a query returns the nearest documents of all kinds.
 """
 
 from __future__ import annotations
@@ -36,24 +36,24 @@ _HNSW = {
     "sync_threshold": 40,
     "batch_size": 20,
 }
-"""Rows that are not in the graph yet are scanned by each query: by default up to 1,000 of them.
-With 16 neighbours a row is added sooner, and of 300 lines much alike some are never found."""
+"""Each query scans the rows that are not in the graph yet: up to 1,000 by Chroma's defaults.
+With 16 neighbours rows are added faster, but some of 300 very similar lines are never found."""
 _HEADERS = {"Content-Type": "application/json"}
 _WHOLE = 100_000_000
 _BUSY = (429, 502, 503, 504)
 
 
 class VectorsUnusable(IndexUnavailable):
-    """The server refuses what it is asked: the collection is gone, or broken, or another."""
+    """The server refuses a request: the collection is missing, broken or another one."""
 
 
 class Chroma:
-    """The way to one Chroma server, from any thread.
+    """A client of one Chroma server, safe in any thread.
 
     Args:
         address: ``http://host:port``.
-        places: Folders of this copy. A server may hold the collections of other copies too, and
-            those on other machines may have a home of the same path: the home's secret tells
+        places: Folders of this copy of the game. A server may hold collections of other copies,
+            and copies on other machines may have the same home path. The home's secret tells
             them apart.
         dropping: Called before collections are deleted.
     """
@@ -69,11 +69,11 @@ class Chroma:
         )
 
     def request(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
-        """What the server answers to a request of its API.
+        """Send a request to the server's API and return the answer.
 
         Raises:
-            VectorsUnusable: It refuses.
-            IndexUnavailable: It does not answer now.
+            VectorsUnusable: The server refuses.
+            IndexUnavailable: The server does not answer now.
         """
         try:
             got = self._http.urlopen(
@@ -85,7 +85,7 @@ class Chroma:
                 return json.loads(got.data)
             kind = IndexUnavailable if got.status in _BUSY else VectorsUnusable
             text = f"{got.status}: {got.data[:200].decode(errors='replace')}"
-        except (HTTPError, ValueError) as error:  # no JSON
+        except (HTTPError, ValueError) as error:  # ValueError: the answer is not JSON
             kind, text = IndexUnavailable, str(error)
         raise kind(
             f"Chroma at {self.address} cannot be asked ({text})",
@@ -93,10 +93,10 @@ class Chroma:
         )
 
     def check(self) -> str:
-        """The server's version.
+        """Return the server's version.
 
         Raises:
-            IndexUnavailable: It does not answer.
+            IndexUnavailable: The server does not answer.
         """
         return f"Chroma {self.request('GET', '/version')}"
 
@@ -106,11 +106,11 @@ class Chroma:
         return hashlib.sha256(os.fsencode(self._places.home) + secret.encode()).hexdigest()[:16]
 
     def create(self, agent: str, model: str, former: str = "") -> AgentVectors:
-        """An empty collection for an agent, whose others are deleted, the ``former`` one too.
+        """Create an empty collection for an agent; delete its others and the ``former`` one.
 
         Raises:
             VectorsUnusable: The server's store is broken.
-            IndexUnavailable: It does not answer.
+            IndexUnavailable: The server does not answer.
         """
         owner = {"home": self._home, "agent": agent}
         for found in self.request("GET", _COLLECTIONS):
@@ -125,10 +125,10 @@ class Chroma:
         return AgentVectors(self, self.request("POST", _COLLECTIONS, wanted))
 
     def open(self, name: str) -> AgentVectors:
-        """A collection of this copy.
+        """Open a collection of this copy of the game.
 
         Raises:
-            VectorsUnusable: There is none of that name.
+            VectorsUnusable: There is none of that name, or it belongs to another copy.
             IndexUnavailable: The server does not answer.
         """
         found = self.request("GET", f"{_COLLECTIONS}/{name or 'none'}")
@@ -137,12 +137,12 @@ class Chroma:
         return AgentVectors(self, found)
 
     def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         self._http.close()
 
 
 class AgentVectors:
-    """The vectors of one agent. Any thread may search; all methods raise as :class:`Chroma`."""
+    """The vectors of one agent. Any thread may search; methods raise as in :class:`Chroma`."""
 
     def __init__(self, chroma: Chroma, collection: Mapping[str, Any]) -> None:
         self._chroma, self.name = chroma, str(collection["name"])
@@ -150,12 +150,12 @@ class AgentVectors:
         self.model = str((collection["metadata"] or {}).get("model", ""))
 
     def count(self) -> int:
-        """How many there are."""
+        """Return the number of vectors."""
         return int(self._chroma.request("GET", f"{self._path}/count"))
 
     def query(self, vector: Sequence[float], limit: int) -> list[tuple[str, float]]:
-        """Keys and cosine similarities of the nearest documents, best first."""
-        # A cosine has no use for the length, and whole numbers are written and read sooner.
+        """Return keys and cosine similarities of the nearest documents, best first."""
+        # A cosine does not depend on the length, and integers are faster to write and parse.
         whole = [int(each * _WHOLE) for each in vector]
         asked = {"query_embeddings": [whole], "n_results": limit, "include": ["distances"]}
         got = self._chroma.request("POST", f"{self._path}/query", asked)
@@ -173,12 +173,12 @@ class AgentVectors:
         self._chroma.request("POST", f"{self._path}/upsert", body)
 
     def remove(self, keys: Collection[str]) -> None:
-        """Forget documents; unknown keys do no harm."""
+        """Delete documents; unknown keys do no harm."""
         self._chroma.request("POST", f"{self._path}/delete", {"ids": list(keys)})
 
 
 def _metadata(document: Document) -> dict[str, str | int]:
-    """What Chroma keeps beside a vector."""
+    """Return the metadata that Chroma stores with a vector."""
     data: dict[str, str | int] = {
         "type": document.kind.value,
         "timestamp": document.time.isoformat(),

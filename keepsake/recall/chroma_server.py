@@ -1,9 +1,9 @@
-"""Chroma's server as a child process of the game: both sides of it.
+"""Chroma's server as a child process of the game: the code of both processes.
 
     python -m keepsake.recall.chroma_server --port 4008 --path FOLDER --pid-file=FILE …
 
-The server is the one that comes with chromadb, in a process whose life follows the game's (see
-:mod:`keepsake.child`). It sends nothing anywhere: it has no telemetry of its own, and its tracing
+The server is the one that comes with chromadb. It runs in a process that ends with the game (see
+:mod:`keepsake.child`). It sends no data anywhere: it has no telemetry of its own, and its tracing
 is off unless configured.
 """
 
@@ -29,7 +29,7 @@ from keepsake.paths import Places
 
 DATABASE = "chroma.sqlite3"
 VACUUM_WAIT = 5.0
-"""Seconds that a vacuum waits for the server to be done with its file."""
+"""Seconds that a vacuum waits for the server to unlock its file."""
 _CRASHES = {-signal.SIGSEGV, -signal.SIGBUS, -signal.SIGABRT, -signal.SIGILL, -signal.SIGFPE}
 _DAMAGE = ("malformed", "not a database")
 _CACHED = {
@@ -39,16 +39,16 @@ _CACHED = {
         "permitted_parallelism": 180,
     }
 }
-"""What the server knows of its collections stays in memory: to look it up takes a third of a query.
+"""Keeps the descriptions of collections in the server's memory: a lookup takes a third of a query.
 Source: rust/frontend/src/get_collection_with_segments_provider.rs"""
 log = logging.getLogger("keepsake.recall")
 
 
 class ChromaServer(Supervisor):
-    """Looks after the Chroma server of one home.
+    """Starts, monitors and ends the Chroma server of one home.
 
-    A store on which it crashes, or whose database is broken, is set aside; an empty one takes its
-    place.
+    If the server crashes on its store, or the store's database is broken, the store is set aside
+    and replaced with an empty one.
     """
 
     stem, name, tag, logger = "vectors", "vector index", "Index", log
@@ -56,10 +56,10 @@ class ChromaServer(Supervisor):
     off_cure = "Set chroma to child in recall.md and start the game"
     unavailable = IndexUnavailable
     environ: ClassVar[Mapping[str, str]] = {"MALLOC_PERTURB_": "165"}
-    """hnswlib writes memory to disk as it gets it: without this of glibc, what was freed before."""
+    """hnswlib writes uninitialised memory to disk. This glibc setting overwrites freed memory."""
 
     def set_aside(self, reason: str) -> None:
-        """Put the store away, and begin an empty one when the server is next looked at."""
+        """Set the store aside; the next check of the server starts it with an empty one."""
         with self._lock:
             self._end(seconds=2.0)
             self._put_aside(reason)
@@ -87,25 +87,25 @@ class ChromaServer(Supervisor):
 
     @property
     def owed(self) -> Path:
-        """Is there while the server's files may still hold what was deleted."""
+        """The mark that exists while the server's files may still hold deleted data."""
         return self._places.index / ".vacuum-owed"
 
     def owe_vacuum(self) -> None:
-        """Something is about to be deleted: write it down.
+        """Record that a vacuum is needed, before something is deleted.
 
         Raises:
-            OSError: It could not be written, and nothing may be deleted.
+            OSError: It could not be recorded, so nothing may be deleted.
         """
         self.owed.parent.mkdir(parents=True, exist_ok=True)
         self.owed.touch()
 
     def vacuum(self) -> None:
-        """Make its file anew without what was deleted; the server need not stop for that.
+        """Rebuild the server's file without deleted data; the server need not stop for that.
 
-        Source: https://docs.trychroma.com/docs/cli/vacuum (its own command does the same).
+        Source: https://docs.trychroma.com/docs/cli/vacuum (Chroma's own command does the same).
 
         Raises:
-            sqlite3.Error, OSError: It could not be done, and is still owed.
+            sqlite3.Error, OSError: The vacuum failed, and is still needed.
         """
         file = data_folder(self._places) / DATABASE
         if broken_folder(self._places).exists():
@@ -114,24 +114,24 @@ class ChromaServer(Supervisor):
             with closing(sqlite3.connect(file, timeout=VACUUM_WAIT)) as database:
                 used = {row[0] for row in database.execute("SELECT id FROM segments")}
                 database.execute("VACUUM")
-            for graph in file.parent.glob("*-*-*-*-*"):  # Chroma leaves those of what it dropped
+            for graph in file.parent.glob("*-*-*-*-*"):  # Chroma keeps those of dropped collections
                 if graph.name not in used:
                     shutil.rmtree(graph, ignore_errors=True)
         self.owed.unlink(missing_ok=True)
 
 
 def data_folder(places: Places) -> Path:
-    """Where the child keeps its collections; no agent's folder begins with a dot."""
+    """Return the folder of the child's collections; no agent's folder begins with a dot."""
     return places.index / ".chroma"
 
 
 def broken_folder(places: Places) -> Path:
-    """Where a store that was damaged lies."""
+    """Return the folder to which a damaged store is moved."""
     return places.index / ".chroma.broken"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Serve until told to end, or until nobody is left to serve; the exit status."""
+    """Serve until told to end, or until the game has ended; return the exit status."""
     parser = child.parser("keepsake.recall.chroma_server")
     parser.add_argument("--path", type=Path, required=True)
     given = parser.parse_args(arguments)
@@ -139,10 +139,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _start(port: int, path: Path) -> str:
-    """Run Chroma's own command, which serves until the process ends, in a thread."""
+    """Run Chroma's own command in a thread; it serves until the process ends."""
     path.mkdir(parents=True, exist_ok=True)
     for name in [each for each in os.environ if each.startswith("CHROMA_")]:
-        del os.environ[name]  # it would win over the file
+        del os.environ[name]  # it would override the file
     settings = {"listen_address": "127.0.0.1", "port": port, "persist_path": str(path)}
     file = path / "server.yaml"
     file.write_text(json.dumps(settings | _CACHED), encoding="utf-8")
@@ -157,7 +157,7 @@ def _run(words: list[str]) -> None:
 
     try:
         chromadb_rust_bindings.cli(words)
-    except BaseException as error:  # a panic of its Rust code is no Exception
+    except BaseException as error:  # a panic of the Rust code is not an Exception
         child.give_up(f"Chroma's server has ended: {error}")
     child.give_up("Chroma's server has ended")
 

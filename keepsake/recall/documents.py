@@ -1,4 +1,4 @@
-"""What can be found: documents, and what an archive's lines and notes make of them."""
+"""Documents that recall can find, and how they are made from archive lines and notes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from keepsake.language.perception import writable
 from keepsake.prompt.script import about_memory
 
 SAME_SCENE = 3 * 3600
-"""Seconds; memories further apart are no neighbours: another evening, another talk."""
+"""Seconds. Memories further apart are no neighbours: they belong to different talks."""
 
 
 class DocumentKind(StrEnum):
@@ -30,10 +30,10 @@ class DocumentKind(StrEnum):
 
 
 class Document(NamedTuple):
-    """Something that can be found again, with the numbers of the memories it stands for.
+    """A text that can be found, with the numbers of the memories that it covers.
 
-    Its key is unique for one agent: ``memory:17``, ``summary:3``, ``note:garden``. A note stands
-    for memory 0, and has a title. A tuple, as a search makes some hundred.
+    Its key is unique for one agent: ``memory:17``, ``summary:3``, ``note:garden``. A note covers
+    memory 0, and has a title. It is a tuple because a search creates some hundred of them.
     """
 
     key: str
@@ -60,18 +60,18 @@ class Hit:
 class ReadPosition:
     """How far an archive was read."""
 
-    segment: str = ""  # file name; empty for the very beginning
-    offset: int = 0  # bytes of it
-    # the newest compaction's number, and what its short-term summary covers; 0 for none
+    segment: str = ""  # file name; empty at the very beginning
+    offset: int = 0  # bytes of the segment
+    # number of the newest compaction, first and last memory of its short-term summary; 0 for none
     summary: tuple[int, int, int] = (0, 0, 0)
 
 
 type Change = tuple[ReadPosition, str, Document | None]
-"""The position after a line, with the key of a document and the document; None where it goes."""
+"""The position after a line, the key of a document, and the document or None to remove it."""
 
 
 def changes(archive: Path, agent: str, since: ReadPosition) -> Iterator[Change]:
-    """What the ended lines of an archive after a position bring; an empty key for nothing."""
+    """Yield a change for each complete archive line after a position; an empty key is no change."""
     position = since
     for path in sorted(archive.glob("[0-9]*.jsonl")):
         if path.name < position.segment:
@@ -82,12 +82,12 @@ def changes(archive: Path, agent: str, since: ReadPosition) -> Iterator[Change]:
             file.seek(position.offset)
             for line in file:
                 if not line.endswith(b"\n"):
-                    return  # just being written
+                    return  # this line is still being written
                 position = replace(position, offset=position.offset + len(line))
                 try:
                     position, key, document = _change(parsed(line), agent, position)
                 except (KeyError, ValueError, TypeError):
-                    # a line that this code cannot read; `@memory-status` tells people of it
+                    # This code cannot read the line; `@memory-status` reports it.
                     key, document = "", None
                 yield position, key, document
 
@@ -101,7 +101,7 @@ def _change(record: Record, agent: str, position: ReadPosition) -> Change:
                 return position, document.key, document
         case {"type": "compaction", "id": int(number), "recent": dict(recent)}:
             summary = Summary.from_record(Tier.RECENT, recent)
-            # One that was only made shorter covers the same: the fuller text is there.
+            # A summary that was only shortened covers the same memories: keep the fuller text.
             if position.summary[1:] != (summary.first, summary.last):
                 position = replace(position, summary=(number, summary.first, summary.last))
                 document = summary_document(number, summary)
@@ -120,29 +120,29 @@ def _change(record: Record, agent: str, position: ReadPosition) -> Change:
 
 
 def text_of(document: Document, agent: str) -> str:
-    """What is embedded: of speech the bare words, whoever hears them; a note with its title.
+    """Return the text to embed: the bare words of speech, a note with its title.
 
-    A name would draw every line in which somebody is addressed, and a line that is said is one
-    text for whoever says, hears and answers it, so that it is embedded once.
+    A name would attract every line in which somebody is addressed. Without names a spoken line is
+    one text for the speaker, all hearers and a query about it, so it is embedded once.
     """
     if document.title:
         return f"{document.title}: {document.text}"
     if document.kind is not DocumentKind.MEMORY:
         return document.text
-    if document.speaker == agent:  # an act: its words, or the gesture as those nearby have it
+    if document.speaker == agent:  # an act: its words, or the gesture as bystanders see it
         shown = shown_words(document.text)
         gesture = shown and document.text.startswith("emote ")
         return f"{agent} {shown}" if gesture else shown or document.text
     lived = (document.first, document.time, MemoryKind.PERCEPTION, document.text)
     said = heard(Memory(*lived, source=document.speaker))
-    # A gesture as who makes it has it, so that it is embedded once too.
+    # A gesture gets the same text as in its agent's own memory, so it is embedded once, too.
     posed, seen = f"{document.speaker} poses: ", f"{document.speaker} "
     return (said and said.words) or document.text.replace(posed, seen, 1)
 
 
 def memory_document(memory: Memory, agent: str) -> Document:
-    """A raw memory; what the agent did itself has its name for a speaker."""
-    time = memory.time  # that a person wrote may lack its zone, and could not be compared
+    """Return the document of a raw memory; the agent is the speaker of its own acts."""
+    time = memory.time  # a time that a person wrote may lack a zone, and could not be compared
     return Document(
         key=f"memory:{memory.number}",
         kind=DocumentKind.MEMORY,
@@ -156,7 +156,7 @@ def memory_document(memory: Memory, agent: str) -> Document:
 
 
 def summary_document(number: int, summary: Summary) -> Document:
-    """The short-term summary of compaction ``number``."""
+    """Return the document of the short-term summary of compaction ``number``."""
     time = summary.time
     return Document(
         key=f"summary:{number}",
@@ -169,7 +169,7 @@ def summary_document(number: int, summary: Summary) -> Document:
 
 
 def note_document(note: Note) -> Document:
-    """A note as it is now."""
+    """Return the document of a note as it is now."""
     return Document(
         key=note.key,
         kind=DocumentKind.NOTE,

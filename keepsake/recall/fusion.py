@@ -1,8 +1,8 @@
-"""How well candidates answer a question: two scores and a few cheap signals, added up.
+"""Ranks candidates for a question: two scores and a few cheap signals, added up.
 
-Meaning is measured by z-score over the union of the candidates, words by the share of a full
-match; ranks alone (reciprocal-rank fusion) throw away by how much one candidate is better
-than the next, and how good the best one is.
+The score of meaning is a z-score over all candidates, the score of words a share of a full match.
+Ranks alone (reciprocal-rank fusion) would lose how much better one candidate is than the next, and
+how good the best one is.
 Everything here is pure: no index, no clock.
 """
 
@@ -23,49 +23,49 @@ from keepsake.recall.documents import SAME_SCENE, Document, DocumentKind, Hit
 from keepsake.recall.query import RecallQuery, held, tells_when
 
 BY_WORDS = "words: "
-"""How the reason begins that a document has words of the question."""
+"""The prefix of a reason that lists the question's words in a document."""
 _REACH = 3
-"""So far away a line of the same talk still tells what a line is about."""
+"""The distance, in memories, up to which lines of one talk tell what a line is about."""
 _SAME_SCENE = timedelta(seconds=SAME_SCENE)
 _MAY_TELL = 60
-"""So many of the best are looked at for a time; to read 300 for it takes 20 ms."""
+"""The number of best candidates that are searched for a time; to search 300 takes 20 ms."""
 _FULL_LINE = 15
-"""Words from which on a line is not short; "Thank you!" answers nothing."""
+"""The fewest words of a line that is not short; "Thank you!" answers nothing."""
 _CALIBRATION = 5
-"""How many of the best by words tell what a full match would have."""
+"""The number of best candidates by words from which the score of a full match is estimated."""
 _SPEECH = re.compile(r"(?:say|whisper|shout|ask) ")
 
 
-# -- what each sign is worth, in standard deviations of the likeness of meaning
+# -- the weight of each signal, in standard deviations of the similarity of meaning
 
 _WORDS = 5.0
-"""BM25 as a share of what a text with all the question's words would have, so that a question of
-which one common word was found does not go by that word."""
+"""For a full match by words. Others get their BM25 as a share of that of a full match, so a single
+common word counts for little."""
 _NEARBY = 0.3
-"""What the meaning of each neighbour counts in that of a memory; of one further off less, down to a
-third of it at :data:`_REACH`."""
+"""The weight of a direct neighbour's meaning in that of a memory. It falls with the distance, to a
+third at :data:`_REACH`."""
 _SPEAKER = 2.5
-"""Said or done by somebody whom the question names."""
+"""For a line said, or an act done, by a person whom the question names."""
 _ASKER = 8.0
-"""Said by whoever asks about their own life."""
+"""For a line said by the person who asks about their own life."""
 _LINKED = 1.0
-"""Has a rare word of the best by words or by meaning."""
+"""For a line with a rare word of the best candidate by words or by meaning."""
 _TIME = 3.5
-"""Lived at a time that the question names."""
+"""For a memory from a time that the question names."""
 _WHEN = 0.75
-"""For a text that names a time, when one is asked for."""
+"""For a text that names a time, if the question asks for one."""
 _OWN = 1.0
-"""Taken off from what the agent said itself: it may be a model's nonsense, or say again what
-somebody else said."""
+"""Subtracted from the agent's own speech: it may be a model's nonsense, or repeat what somebody
+else said."""
 _ASKING = 0.8
-"""Taken off from a line that only asks, when a question is to be answered."""
+"""Subtracted from a line that only asks, unless the query is a scene."""
 _FULL = 2.0
-"""For a line of :data:`_FULL_LINE` words or more, less for a shorter one."""
+"""For a line of :data:`_FULL_LINE` words or more; less for a shorter one."""
 _LENGTH = [_FULL * min((blanks + 1) / _FULL_LINE, 1.0) for blanks in range(_FULL_LINE + 1)]
 _ANSWER = 0.1
-"""Part of the score of a line that asks which the next line gets."""
+"""The part of the score of a line that asks which the next line gets in addition."""
 _RECENT, _HALF_LIFE = 0.6, timedelta(days=3).total_seconds()
-"""What the newest memory gets in a scene, halved with every so many seconds."""
+"""For the newest memory, if the query is a scene; and the seconds in which that falls by half."""
 
 
 def rank(
@@ -82,22 +82,22 @@ def rank(
     scene: bool = False,
     agent: str = "",
 ) -> list[Hit]:
-    """The ``limit`` best candidates, best first, each with the reasons for its place.
+    """Return the ``limit`` best candidates, best first, each with the reasons for its rank.
 
     Args:
-        question: What is asked.
-        candidates: By row number.
-        words: What the index of words says of them, the best first.
-        meaning: What the vectors say.
+        question: The parsed query.
+        candidates: The candidates by row number.
+        words: The BM25 scores by row number, best first.
+        meaning: The cosine similarities by row number.
         now: The present time.
         limit: The most hits.
-        worths: What each term of the question is worth; 1 for any other.
-        linked: Those that have a rare word of the best.
-        kinds: How many of each kind, in place of ``limit``.
-        scene: Whether what is recent counts more.
-        agent: Whose own words count for less; empty for nobody's.
+        worths: The weight of each term of the question; the default is 1.
+        linked: Rows that have a rare word of the best candidates.
+        kinds: The most hits of each kind, in place of ``limit``.
+        scene: Whether the query is a scene, in which recent memories score higher.
+        agent: The agent, whose own words score lower; empty for none.
     """
-    # From here on a candidate is its place in these lists.
+    # From here on a candidate is its index ("place") in these lists.
     rows, documents = [*candidates], [*candidates.values()]
     told, worth = _told(question, documents), {t: worths.get(t, 1.0) for t in question.terms}
     near, beside = _near(documents)
@@ -131,14 +131,14 @@ def rank(
     for place, gift in given.items():
         scores[place] += gift
     hits, left = list[Hit](), Counter(kinds or dict.fromkeys(DocumentKind, limit))
-    # Of equals the one that was lived later, whatever the clock said.
+    # Among equal scores the later memory comes first, by its number and not by the clock.
     ranks = [(-scores[n], -each.last, each.key, n) for n, each in enumerate(documents)]
     for *_, place in sorted(ranks):
         document = documents[place]
         if (not kinds and len(hits) == limit) or not left[document.kind]:
             continue
         left[document.kind] -= 1
-        # The neighbour that helped: it asked for this, or holds words that this lacks.
+        # Neighbours that raised the score: a question before it, or lines with other query words.
         helped = [
             documents[other].first
             for other in beside.get(place, ())
@@ -151,7 +151,7 @@ def rank(
 
 
 def _told(question: RecallQuery, documents: Sequence[Document]) -> Callable[[int], list[str]]:
-    """Tells which terms of the question the document at a place has; few are asked about."""
+    """Return a cached function from a place to the question's terms in its document."""
     roots = {term: stem(term) for term in question.terms}
     return cache(lambda place: held(f"{documents[place].text} {documents[place].title}", roots))
 
@@ -159,7 +159,7 @@ def _told(question: RecallQuery, documents: Sequence[Document]) -> Callable[[int
 def _near(
     documents: Sequence[Document],
 ) -> tuple[list[tuple[int, int, int]], Mapping[int, list[int]]]:
-    """Memories near each other in one scene, with their distance; and those beside each."""
+    """Return pairs of near memories of one scene with their distance, and direct neighbours."""
     memories = [(d.first, n) for n, d in enumerate(documents) if d.kind is DocumentKind.MEMORY]
     memories.sort()
     near, beside = list[tuple[int, int, int]](), defaultdict[int, list[int]](list)
@@ -178,7 +178,7 @@ def _near(
 def _by_signs(
     question: RecallQuery, documents: Sequence[Document], now: datetime, *, scene: bool
 ) -> list[float]:
-    """What people and times that the question names speak for each, its length and age."""
+    """Return the score of each document for people and times of the question, length and age."""
     people, times = dict.fromkeys(question.names, _SPEAKER), question.times
     if question.asker:
         people[question.asker] = people.get(question.asker, 0.0) + _ASKER
@@ -191,7 +191,7 @@ def _by_signs(
     if scene:
         moment = latest = now.timestamp()
         for place in sorted(range(len(documents)), key=lambda n: -documents[n].last):
-            # A clock may be put back.
+            # A clock may be set back: no memory counts as newer than a later one.
             document = documents[place]
             latest = min(latest if document.last else moment, document.time.timestamp())
             scores[place] += _RECENT * 2.0 ** -max((moment - latest) / _HALF_LIFE, 0.0)
@@ -205,7 +205,7 @@ def _by_words(
     told: Callable[[int], Sequence[str]],
     beside: Mapping[int, Sequence[int]],
 ) -> list[float]:
-    """BM25 as a share of a full match: the best ones tell what their part of it is worth."""
+    """Return BM25 scores as shares of a full match, which is estimated from the best ones."""
     whole, held = 0.0, 0.0
     places = {row: place for place, row in enumerate(rows)}
     for row in islice((row for row in found if row in places), _CALIBRATION):
@@ -217,7 +217,7 @@ def _by_words(
 
 
 def _by_meaning(known: Sequence[float | None], near: Sequence[tuple[int, int, int]]) -> list[float]:
-    """Z-scores of the likeness of each candidate, averaged with its neighbours in the scene."""
+    """Return z-scores of the similarities, each averaged with those of near memories."""
     lowest = min((like for like in known if like is not None), default=0.0)
     found = [lowest if like is None else like for like in known]
     totals, whole = found.copy(), [1.0] * len(found)
@@ -240,7 +240,7 @@ def _reasons(
     likeness: float | None,
     helped: Sequence[int],
 ) -> tuple[str, ...]:
-    """Why a candidate was found, for people."""
+    """Return the reasons why a candidate was found, for people to read."""
     speaker = document.speaker.casefold()
     found = [f"{BY_WORDS}{', '.join(told)}"] if told else []
     if speaker and (speaker in question.names or speaker == question.asker):

@@ -1,4 +1,4 @@
-"""What a text asks for: words, people and places, times.
+"""Parses a query: the words, people, places and times that a text asks for.
 
 Times are dates, months, years, and words relative to the clock.
 """
@@ -26,7 +26,7 @@ from keepsake.language.perception import (
 )
 
 _MOST_TERMS = 24
-"""A long scene asks for its rarest words anyway; each term costs time."""
+"""The most terms of a query. Each costs time, and only the rarest words of a long scene count."""
 _ASKING_WORDS = """
     what when where which who whom whose why how did does do is are was were has have had will
     would could should can many much long often kind type sort name named call called tell told
@@ -34,7 +34,7 @@ _ASKING_WORDS = """
     date recent recently currently happen happened ever ago someone something anything anybody
 """
 _ASKING = frozenset(_ASKING_WORDS.split())
-"""Words of questions that no answer need hold."""
+"""Words of questions that an answer need not contain."""
 _POSSESSIVE = re.compile(r"'s?\b")
 _UNKNOWN = re.compile(r"(?<=\s)(?<![.!?:]\s)(?!I\b)[A-Z][\w-]+(?:['’]s?\b)?")
 """A capitalised word that does not begin a sentence."""
@@ -47,18 +47,17 @@ _WHEN = re.compile(
 
 
 type Span = tuple[datetime, datetime]
-"""A stretch of time, from its start (included) to its end (not included)."""
+"""A period of time, from its start (included) to its end (excluded)."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecallQuery:
-    """What a text asks for.
+    """A parsed query.
 
-    ``terms`` are its telling words in lower case, ``names`` the known names in it. ``meaning`` is
-    what to embed: each line as the person named would say it, since a name would draw every line
-    in which somebody is addressed. ``nameless`` are those of them that have capitalised words which
-    are no known names, without these: somebody told of is mostly "he" or "she" in the line that
-    answers.
+    ``terms`` are its significant words in lower case, ``names`` the known names in it. ``meaning``
+    has the texts to embed: each line as the person named would say it, because a name would
+    attract every line in which somebody is addressed. If such a text has capitalised words that are
+    no known names, ``nameless`` repeats it without them: the answer mostly says "he" or "she".
     """
 
     text: str
@@ -68,30 +67,31 @@ class RecallQuery:
     meaning: tuple[str, ...]
     nameless: tuple[str, ...] = ()
     when: bool = False
-    asker: str = ""  # who asks, in lower case, where they ask of themselves: "What is my trade?"
+    asker: str = ""  # the asker in lower case, if they ask about themselves: "What is my trade?"
 
 
 def read(
     text: str, names: Collection[str], now: datetime, asker: str = "", *, scene: bool = False
 ) -> RecallQuery:
-    """What ``text`` asks for at the time ``now`` (with time zone).
+    """Parse ``text`` at the time ``now`` (with time zone).
 
     A date without a year is the latest such date that is not after ``now``.
 
-    ``asker``: Who asks; empty if that is not known. ``scene``: What nobody says is what the agent
-    sees, as its memories have it. Days begin and end by the machine's own clock.
+    ``asker``: Who asks; empty if unknown. ``scene``: Whether lines without a speaker are what the
+    agent sees, worded as in its memories. Days begin and end by the machine's own clock.
     """
     text = _plain(text)
     known = _known(text, names)
     lines, meaning = list[tuple[str, list[str]]](), list[str]()
     for line in text.splitlines():
-        # As the person named would say it, without who says it; not those that only name somebody.
+        # Drop the speaker, and skip lines that are only a name.
         who, colon, said = line.partition(": ")
         is_said = colon and who.casefold() in known
         told = said if is_said else line
         if told.strip() and told.strip().casefold() not in known:
             lines.append((told, [] if scene and not is_said else known))
-    for line, people in lines or [(text, known)]:  # "Tom's cup" is "my cup"
+    # Word each line as the person named would say it: "Tom's cup" becomes "my cup".
+    for line, people in lines or [(text, known)]:
         told = line
         for name in (_whole(each).pattern for each in people):
             told = pattern(rf"{name}['’]s?(?!\w)", re.I).sub("my", told)
@@ -111,7 +111,7 @@ def read(
 
 
 def terms_of(text: str, names: Collection[str]) -> tuple[str, ...]:
-    """The telling words of ``text`` in lower case, none that is in a known name or a time."""
+    """Return the significant words of ``text`` in lower case, without known names and times."""
     text = _plain(text)
     for name in _known(text, names):
         text = pattern(rf"{_whole(name).pattern}(?:['’]s)?", re.I).sub(" ", text)
@@ -119,7 +119,7 @@ def terms_of(text: str, names: Collection[str]) -> tuple[str, ...]:
         text = f"{text[: each.start()]} {text[each.end() :]}"
     telling = list[str]()
     for word in words(_POSSESSIVE.sub("", text).casefold()):
-        if UNSPACED.match(word):  # each pair of signs, as no blank says where a word ends
+        if UNSPACED.match(word):  # pairs of characters, because no space ends a word
             telling += map(" ".join, pairwise(word) if word[1:] else [word])
         elif word not in COMMON_WORDS and word not in _ASKING and len(word) > 1:
             telling.append(word)
@@ -136,13 +136,13 @@ def _known(text: str, names: Collection[str]) -> list[str]:
 
 
 def held(text: str, roots: Mapping[str, str]) -> list[str]:
-    """The terms of which ``text`` has any form; ``roots`` has the stem of each."""
+    """Return the terms that ``text`` has in any form; ``roots`` has the stem of each."""
     plain = _POSSESSIVE.sub("", text.replace("’", "'")).casefold()
     return [term for term, root in roots.items() if root in plain and _has(plain, root)]
 
 
 def _has(text: str, root: str) -> bool:
-    """Whether a word of ``text`` has that stem, with which it then begins."""
+    """Whether a word of ``text`` has that stem. A word always begins with its stem."""
     at = text.find(root)
     while at >= 0:
         before = text[at - 1] if at else " "
@@ -153,13 +153,13 @@ def _has(text: str, root: str) -> bool:
     return False
 
 
-@lru_cache(maxsize=8)  # a world's names are the same for a while, and all agents know them
+@lru_cache(maxsize=8)  # a world's names change rarely, and all agents share them
 def _longest_first(names: frozenset[str]) -> list[str]:
     return sorted({name.casefold() for name in names if name}, key=lambda n: (-len(n), n))
 
 
 def _whole(name: str) -> re.Pattern[str]:
-    """Finds a name as a whole word."""
+    """Return a pattern that finds a name as a whole word."""
     return pattern(rf"(?<!\w){re.escape(name)}(?!\w)")
 
 
@@ -187,20 +187,20 @@ _PATTERNS = (
     rf"\b(?P<word>{'|'.join(_DAYS_BACK)})\b",
     rf"\b(?:last|on|this) (?P<weekday>{_DAY})\b",
 )
-"""A group's number tells whose day, month and year it is."""
+"""Group names end in the number of their pattern, since a group name may occur only once."""
 _TIME = re.compile("|".join(_PATTERNS), re.I)
 _SPANS = ("-", "19", "20", "ago", "day", "night", "morning", "week", "month", "year")
 _SIGNS = (*_SPANS, *(name[:3] for name in _MONTHS))
-"""Each time has one of these, and to look for them takes a tenth of the time."""
+"""Every expression of time contains one of these; to look for them takes a tenth of the time."""
 _ORDINAL = r"\d(?:st|nd|rd|th)|first|second|third|(?:four|fif|six|en|eigh|nin|elf|tie)th"
 _TOLD = re.compile(
     rf"{_TIME.pattern}|\b(?:{_DAY}|tomorrow|(?:last|next) (?:spring|summer|autumn|winter))\b"
     rf"|\b(?:on|by|until|till|since) the [\w-]*(?:{_ORDINAL})\b"
 )
-"""What people say when they tell when something was or will be; not all of it can be dated. For
-texts in lower case: to look in any case takes several times as long."""
+"""Expressions that say when something was or will be; not all of them can be dated. They match
+lower case only: ignoring case takes several times as long."""
 _UNITS = {"day": (1, 0), "week": (7, 3), "month": (30, 12), "year": (365, 60)}
-"""How many days each has, and how many "two weeks ago" and the like may be off, to either side."""
+"""The days of each unit, and the error of "two weeks ago" and the like, in days to either side."""
 
 
 def _times(text: str) -> list[re.Match[str]]:
@@ -208,17 +208,17 @@ def _times(text: str) -> list[re.Match[str]]:
     return [*_TIME.finditer(text)] if any(sign in lower for sign in _SIGNS) else []
 
 
-@lru_cache(maxsize=8192)  # searches meet the same lines again
+@lru_cache(maxsize=8192)  # searches see the same lines again
 def tells_when(text: str) -> bool:
-    """Whether ``text`` names a time, be it one that cannot be dated: "on the twelfth"."""
+    """Whether ``text`` names a time, even one that cannot be dated: "on the twelfth"."""
     return _TOLD.search(text.lower()) is not None
 
 
 def _span(match: re.Match[str], now: datetime) -> Span | None:
-    """The time that a match of ``_TIME`` names; None for a date that does not exist."""
+    """Return the period that a match of ``_TIME`` names; None for a date that does not exist."""
     named = {name: value.casefold() for name, value in match.groupdict().items() if value}
     got = {name.rstrip("012345"): value for name, value in named.items()}
-    # Without a zone until all is added up: another day may have summer time.
+    # Without a zone until the days are added up, because another day may have summer time.
     today = now.astimezone().replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None)
     try:
         found = _dated(got, today) if got.keys() & {"m", "y"} else _relative(got, today)
@@ -228,7 +228,7 @@ def _span(match: re.Match[str], now: datetime) -> Span | None:
 
 
 def _dated(got: dict[str, str], today: datetime) -> tuple[datetime, datetime]:
-    """A day, a month or a year; without a year the latest that is not after today."""
+    """Return a day, a month or a year; without a year, the latest that is not after today."""
     day, name = int(got.get("d", 1)), got.get("m", "1")
     month = int(name) if name.isdigit() else [each[:3] for each in _MONTHS].index(name[:3]) + 1
     start = today.replace(year=int(got.get("y", today.year)), month=month, day=day)
@@ -238,7 +238,7 @@ def _dated(got: dict[str, str], today: datetime) -> tuple[datetime, datetime]:
 
 
 def _relative(got: dict[str, str], today: datetime) -> tuple[datetime, datetime]:
-    """A time that is told from today."""
+    """Return a period that is given relative to today."""
     if "word" in got:
         return _days(today - timedelta(days=_DAYS_BACK[got["word"]]))
     if "weekday" in got:
@@ -264,6 +264,6 @@ def _days(start: datetime, count: int = 1) -> tuple[datetime, datetime]:
 
 
 def _months(first: datetime, count: int) -> tuple[datetime, datetime]:
-    """So many months from the first of one: 1 or 12."""
+    """Return ``count`` months (1 or 12) from the first day of a month."""
     days = [calendar.monthrange(first.year, month)[1] for month in range(1, 13)]
     return _days(first, sum(days[first.month - 1 :][:count]))

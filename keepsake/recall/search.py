@@ -1,7 +1,7 @@
-"""Recall: from a text to the memories, summaries and notes that answer it.
+"""Recall: finds the memories, summaries and notes that answer a text.
 
-Words and meaning each bring candidates, :mod:`keepsake.recall.fusion` puts them in order.
-When meaning cannot be asked, words go on alone.
+Search by words and search by meaning find candidates, :mod:`keepsake.recall.fusion` ranks them.
+If search by meaning fails, recall uses words alone.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ from keepsake.recall.query import read, terms_of
 from keepsake.recall.words import WordIndex, row_of
 
 _POOL = 120
-"""Candidates by words, and by meaning, however many are wanted; neighbours come on top."""
+"""Candidates by words, and as many by meaning, whatever the limit; neighbours are added to them."""
 _RARE_POOL = 30
-"""The same of summaries and notes: they are few, and long to read."""
+"""The same for summaries and notes, which are few, and long to read."""
 _WINDOW = 60
-"""So many more are asked of the vectors, which do not know what stands in the window."""
+"""Extra results requested from the vectors, because some of them are already in the window."""
 _SPREAD = 20
-"""How many of each index's best bring their neighbours with them."""
+"""The number of best candidates, by words and by meaning, whose neighbours are added."""
 _ASIDE = ThreadPoolExecutor(32, thread_name_prefix="recall")
-"""Asks embedder and vectors while the words are searched; threads start when needed."""
+"""Threads that call embedder and vectors during the search by words; they start when needed."""
 
 
 class Vectors(Protocol):
     """Finds documents of one agent by meaning. Raises ``IndexUnavailable``."""
 
     def query(self, vector: Sequence[float], limit: int) -> list[tuple[str, float]]:
-        """Keys and cosine similarities of the nearest documents of all kinds, best first."""
+        """Return keys and cosine similarities of the nearest documents of all kinds, best first."""
         ...
 
 
 class MemorySearch:
-    """Searches what one agent has experienced, summed up and written down.
+    """Searches the memories, summaries and notes of one agent.
 
-    Without ``vectors`` or ``embedder`` it goes by words. ``complain`` is called once when one of
-    them begins to fail, and again only after it has worked in between.
+    Without ``vectors`` or ``embedder`` it searches by words alone. ``complain`` is called once when
+    words or meaning begin to fail, and again only after they have worked in between.
     """
 
     def __init__(
@@ -76,33 +76,32 @@ class MemorySearch:
         asker: str = "",
         may: Callable[[Document], bool] = lambda _: True,
     ) -> list[Hit] | None:
-        """What answers ``text``, best first; blocks, for worker threads.
+        """Return what answers ``text``, best first; blocks, so call it in a worker thread.
 
         Args:
-            text: What is asked.
+            text: The question or the scene.
             limit: The most hits.
-            kinds: The most hits of each kind, in place of ``limit``; those that it lacks are not
-                searched.
-            before: Only documents whose last memory comes before that number, so that what is
-                visible in the window is left out; notes always.
-            scene: Whether what is recent counts more.
-            seconds: How long meaning may take; then words go on alone.
-            asker: Who says ``text``, by name.
-            may: Says which documents may be found.
+            kinds: The most hits of each kind, in place of ``limit``; other kinds are not searched.
+            before: Only documents whose last memory comes before that number, so that memories
+                visible in the window are left out; notes are always searched.
+            scene: Whether ``text`` is a scene, in which recent memories score higher.
+            seconds: How long the search by meaning may take; after that, words are used alone.
+            asker: The name of the person who says ``text``.
+            may: Whether a document may be found.
 
         Returns:
-            The hits; None if nothing can be asked.
+            The hits; None if the index cannot be searched.
         """
-        now = self._clock.now().astimezone()  # a day begins at midnight where the world is
+        now = self._clock.now().astimezone()  # a day begins at local midnight
         names = self._names()
         question = read(text, names, now, asker, scene=scene)
-        # A scene is many words: twice would take twice as long.
+        # A scene is long: a second version of it would take twice as long to embed.
         views = question.meaning if scene else question.meaning + question.nameless
         vectors, embedder = self._vectors, self._embedder
-        if question.times and not question.terms:  # of one that names but a day, the rest is noise
+        if question.times and not question.terms:  # it only names a time; its meaning is noise
             vectors = None
         asked = None
-        if vectors and embedder:  # what is nearest to the mean of the vectors
+        if vectors and embedder:  # search near the mean of the vectors
             embed, nearest, most = embedder.embed, vectors.query, _POOL + _WINDOW
             asked = _ASIDE.submit(
                 lambda: nearest(reduce(lambda a, b: [*map(add, a, b)], embed(views)), most)
@@ -121,7 +120,7 @@ class MemorySearch:
         spread = (*islice(scored, _SPREAD), *islice(meant, _SPREAD))
         rows = {row + step for row in spread if row > 0 for step in (-1, 1)}.union(scored, meant)
         if question.asker and near is None:
-            # Their own lines need share no word with it, and nothing else would find them.
+            # The asker's lines may share no word with the question; only the name finds them.
             own = self._words.search((question.asker,), {DocumentKind.MEMORY: _POOL}, before)
             rows.update(own[0])
         for span in question.times:
@@ -129,7 +128,7 @@ class MemorySearch:
         known = self._attempt("words", lambda: self._words.read(rows))
         if known is None:
             return None
-        # Who or what the best lines tell of, other lines tell more of: "her brother Edwin".
+        # Other lines may say more about people and things of the best ones: "her brother Edwin".
         ranked = () if scene else (scored, meant)
         best = {next((n for n in each if n in known and may(known[n])), 0) for each in ranked}
         best.discard(0)
@@ -159,7 +158,7 @@ class MemorySearch:
         )
 
     def _attempt[T](self, name: str, ask: Callable[[], T]) -> T | None:
-        """What ``ask`` gives, None if it fails; the first failure in a row is told."""
+        """Return what ``ask`` returns, or None if it fails; report the first failure in a row."""
         try:
             result = ask()
         except (IndexUnavailable, ModelError, TimeoutError) as error:

@@ -1,7 +1,7 @@
-"""The indexes of all agents: one thread that indexes, one that looks after Chroma's server.
+"""The indexes of all agents: one thread that indexes, one that monitors Chroma's server.
 
-Neither the reactor nor a compaction waits for an index. Words are indexed before each search; the
-thread brings vectors and what nobody searched up to date, in rounds.
+Neither the reactor nor a compaction waits for an index. Each search indexes new words first. The
+indexing thread updates vectors, and indexes that no search has updated, in rounds.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ROUND_SECONDS = 15.0
 WATCH_SECONDS = 1.0
 SWITCH_SECONDS = 0.001
 LAST_STEP_SECONDS = 10.0
-"""What the step at work has when the world ends."""
+"""Seconds that the current step may take when the game ends."""
 _NICE, _LONGEST_REST = 10, 1.0
 _CLOSING = 16
 
@@ -39,8 +39,8 @@ class IndexService:
 
     Args:
         places: Folders and ports.
-        chroma: Where the vectors are kept: :data:`CHILD`, :data:`NONE` or a server's address.
-        embedder: What makes them.
+        chroma: Where the vectors are stored: :data:`CHILD`, :data:`NONE` or a server's address.
+        embedder: Makes the vectors.
         log: Takes lines for people; called from any thread.
     """
 
@@ -54,23 +54,23 @@ class IndexService:
         self._chroma = None if address == NONE else Chroma(address, places, self._owe_vacuum)
         self._agents: dict[str, AgentIndex] = {}
         self._wake, self._ending = threading.Event(), threading.Event()
-        self._rested = 0.0  # when the thread last rested, in seconds
+        self._rested = 0.0  # when the indexing thread last paused, in seconds
         self._threads = [
             threading.Thread(target=self._work, name="index", daemon=True),
             threading.Thread(target=self._watch, name="index-watch", daemon=True),
         ]
 
-    # -- for everybody; nothing here blocks
+    # -- for all threads; nothing here blocks
 
     def start(self) -> None:
         """Start the threads, and Chroma's server with them."""
-        # A thread that indexes lets the game have the interpreter after 1 ms, not after 5.
+        # The indexing thread yields the interpreter to the game after 1 ms instead of 5.
         sys.setswitchinterval(min(sys.getswitchinterval(), SWITCH_SECONDS))
         for thread in self._threads:
             thread.start()
 
     def open(self, agent: str, archive: Path, notes: NoteBook | None = None) -> AgentIndex:
-        """The index of that agent; its files are opened, and made, by the thread."""
+        """Return the index of that agent; the indexing thread opens or creates its files."""
         if agent not in self._agents:
             self._agents[agent] = AgentIndex(
                 *(self._places.index / agent, archive, notes),
@@ -82,43 +82,43 @@ class IndexService:
         return self._agents[agent]
 
     def follow(self) -> None:
-        """Begin a round soon: something is new whose vectors are wanted."""
+        """Begin a round soon, because something new needs vectors."""
         self._wake.set()
 
     def forget(self, agent: str) -> None:
-        """The agent is gone; its files stay, as its archive does."""
+        """Close the index of an agent that is gone; its files stay, like its archive."""
         if index := self._agents.pop(agent, None):
             threading.Thread(target=index.close, daemon=True).start()
 
     def erase(self, agent: str) -> None:
-        """Delete the words of an index, whose vectors are then made anew as well.
+        """Delete the words of an index; its vectors are then rebuilt, too.
 
-        Call it while nobody has the index open, and before words that it holds are taken away.
+        Call it while the index is not open, and before the words are removed from the archive.
 
         Raises:
             OSError: It could not be deleted.
         """
-        self._owe_vacuum()  # a store that was set aside holds them too
+        self._owe_vacuum()  # a store that was set aside may hold the words, too
         WordIndex(self._places.index / agent / WORDS).delete()
 
     def status(self) -> dict[str, IndexStatus]:
-        """Figures of each index, by agent; quick."""
+        """Return the figures of each index, by agent; quick."""
         return {agent: index.status() for agent, index in sorted(self._agents.items())}
 
     # -- ending
 
     def close(self, *, stop_server: bool) -> None:
-        """Finish the step at work and let go of everything; what is left is done next time.
+        """Finish the current step and close everything; the rest is done after the next start.
 
-        A step that does not end in time is left alone: an embedder that hangs must not keep the
-        world. ``stop_server``: End Chroma's child process too; False at a reload, which adopts it.
+        A step that does not end in time is abandoned: a hanging embedder must not keep the game
+        alive. ``stop_server``: Whether to end Chroma's server; a reload leaves it to be adopted.
         """
         self._ending.set()
         self._wake.set()
         for thread in self._threads:
             if thread.ident is not None:
                 thread.join(LAST_STEP_SECONDS)
-        with ThreadPoolExecutor(_CLOSING) as pool:  # each waits for the disk
+        with ThreadPoolExecutor(_CLOSING) as pool:  # each index waits for the disk
             list(pool.map(AgentIndex.close, self._agents.values()))
         if self._chroma is not None:
             self._chroma.close()
@@ -129,7 +129,7 @@ class IndexService:
 
     def _work(self) -> None:
         with contextlib.suppress(OSError, AttributeError):
-            # Linux gives each thread its own priority: the game comes first.
+            # On Linux each thread has its own priority, and the game comes first.
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
         while not self._ending.is_set():
             self._wake.clear()
@@ -137,7 +137,7 @@ class IndexService:
                 self._go_round()
             except _Stopping:
                 return
-            except Exception as error:  # a fault of ours must not end the thread
+            except Exception as error:  # a bug must not end the thread
                 self._log(f"[Index] Indexing broke off: {error!r}")
             self._wake.wait(ROUND_SECONDS)
 
@@ -152,17 +152,17 @@ class IndexService:
             index.embed(self._breathe)
             if isinstance(index.problem, StoreDamaged) and self.server is not None:
                 self.server.set_aside(index.problem.what)
-                return  # all again when the server is there
+                return  # the next rounds rebuild everything when the server is ready
             self._vacuum()
 
     def _breathe(self) -> None:
-        """Between two batches: end if asked to, else rest as long as the last one took."""
+        """Pause between two batches as long as the last one took, or stop if the game ends."""
         if self._ending.wait(min(time.monotonic() - self._rested, _LONGEST_REST)):
             raise _Stopping
         self._rested = time.monotonic()
 
     def _vacuum(self) -> None:
-        """What was deleted must not be found in Chroma's files either."""
+        """Remove deleted data from Chroma's files, too, if a vacuum is needed."""
         if self.server is None or not (self.server.owed.exists() and self.server.ready.is_set()):
             return
         try:
@@ -178,7 +178,7 @@ class IndexService:
             was_ready = ready
             try:
                 ready = self.server.watch()
-            except Exception as error:  # without this thread nothing would be noticed any more
+            except Exception as error:  # a bug must not end the thread that monitors the server
                 ready = False
                 if was_ready:
                     self._log(f"[Index] Looking after Chroma's server failed: {error!r}")
@@ -188,4 +188,4 @@ class IndexService:
 
 
 class _Stopping(Exception):
-    """Breaks off a long step; what it has done is kept, the rest is done next time."""
+    """Interrupts a long step. Finished work is kept; the rest is done next time."""

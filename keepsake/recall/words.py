@@ -1,9 +1,9 @@
-"""Finds documents by their words: one table of SQLite's FTS5, in a file or in memory.
+"""Finds documents by their words, in one FTS5 table of SQLite, in a file or in memory.
 
-A memory is indexed with the text of the two memories around it, at a lower weight: in talk the
-question names the thing and the next line answers it. FTS5's ``bm25`` adds up the weighted
-occurrences over the columns, so this is BM25F. A row number follows from the document's key: a
-memory's is its own number, so that the newest memories can be left out of a search.
+A memory is indexed with the text of its two neighbours, at a lower weight: in talk, the question
+names the thing and the next line answers it. FTS5's ``bm25`` sums the weighted occurrences over
+the columns, so this is BM25F. A document's row number follows from its key. The row number of a
+memory is the memory's own number, so a search can leave out the newest memories.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from keepsake.recall.documents import SAME_SCENE, Document, DocumentKind
 from keepsake.recall.query import Span
 
 SCHEMA = 8
-"""Kept in ``PRAGMA user_version``; a file of another number is made anew."""
+"""Stored in ``PRAGMA user_version``; a file with another number is rebuilt."""
 _FAR, _NOTES = 1 << 62, 1 << 40
 _AROUND_WEIGHT, _TITLE_WEIGHT = 0.5, 2.0
 _MOST_ROWS = 500
-"""So many rows may be scored for one question if it has rarer words; each takes a microsecond.
+"""The most rows to score for one question, unless its rarest word has more; 1 microsecond each.
 
-In an index of 10,000 memories a word of every twentieth text says little beside a rarer one.
+In an index of 10,000 memories a word of every twentieth text adds little to a rarer one.
 """
 _SEGMENTS = 4
-"""So many parts of one size are made one; a word is looked up in each part, by default in 20."""
+"""Segments of one size that FTS5 merges into one. A word is looked up in each: by default in 20."""
 _RARE = 4
-"""A word that so many memories have at most links them."""
+"""The most memories that may share a word for it to link them."""
 _TABLES = f"""
 CREATE VIRTUAL TABLE words USING fts5(
     text, title, around, key UNINDEXED, time UNINDEXED, first UNINDEXED, last UNINDEXED,
@@ -55,8 +55,8 @@ CREATE TABLE state (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 PRAGMA user_version = {SCHEMA};
 """
 _FIELDS = "key, text, time, first, last, speaker, place, title"
-# Where FTS5 keeps them; to read them through it takes twice as long. Many rows come as one: at each
-# row of its own Python would let other threads on, and wait for them.
+# Reads FTS5's own content table, because reading through FTS5 takes twice as long. All rows come as
+# one row of JSON: after each row Python yields to other threads, and waits for them.
 _OF_ROWS = """
 SELECT json_group_array(json_array(value, c3, c0, c4, c5, c6, c7, c8, c1))
 FROM json_each(?) CROSS JOIN words_content ON words_content.id = value
@@ -86,29 +86,29 @@ _WAIT = "INSERT OR REPLACE INTO waiting (key) "
 
 
 class IndexDamaged(IndexUnavailable):
-    """The file of the words is broken, or of another version; it must be made anew."""
+    """The file of the words is broken or has another version; it must be rebuilt."""
 
 
 class IndexCounts(NamedTuple):
-    """How many rows there are."""
+    """The numbers of documents in an index."""
 
     documents: int
-    memories: int  # the documents among them that are memories
-    waiting: int  # documents whose vectors are to be made, or deleted
+    memories: int  # the documents that are memories
+    waiting: int  # documents whose vectors must be made or deleted
 
 
 class WordIndex:
-    """Documents and their words. Safe to use from several threads; opened when first used.
+    """Documents and their words. Safe to use from several threads; opened at the first use.
 
     Args:
-        path: The database file, made if it is not there; None keeps all in memory.
+        path: The database file, created if missing; None keeps everything in memory.
 
     Attributes:
-        damage: What a call found broken; empty where nothing is, and after :meth:`delete`.
+        damage: What a call found broken; empty if nothing was, and after :meth:`delete`.
 
     Raises:
         IndexUnavailable: From every method: the file cannot be used now.
-        IndexDamaged: From every method: it is broken.
+        IndexDamaged: From every method: the file is broken.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -124,11 +124,11 @@ class WordIndex:
         most: Mapping[DocumentKind | None, int],
         before: int | None = None,
     ) -> tuple[dict[int, float], dict[str, float]]:
-        """BM25 scores (higher is better) by row number, best first; what each term is worth.
+        """Return BM25 scores by row number, best (highest) first, and the weight of each term.
 
         Args:
-            terms: Words. Of memories very common ones count only when the rarer ones leave room.
-            most: The most documents of each kind that is searched; None stands for all kinds.
+            terms: Words. Among memories, very common words count only if rarer ones leave room.
+            most: The most documents of each kind to search; the kind None stands for all kinds.
             before: Only memories before this number; None for all.
         """
         quoted, left = _quoted(terms), dict(most)
@@ -148,12 +148,12 @@ class WordIndex:
                 if left.get(kind, 0):
                     left[kind] -= 1
                     found[row] = -rank
-        # A word is counted in its own row and in the two beside it.
+        # A word is counted in its own row and in the two neighbouring rows.
         worth = {e[1:-1]: math.log(_MOST_ROWS / (n / 3 + 0.5)) for e, n in counts.items()}
         return found, worth
 
     def rare(self, terms: Iterable[str], before: int | None) -> set[int]:
-        """The memories before that number whose own text has a word that a few have, no more."""
+        """Return the memories before that number whose own text has a word that only a few have."""
         quoted = [f"{{text apart}} : {each}" for each in _quoted(terms)]
         with self._connected() as database:
             counts = _counted(database, quoted, _RARE + 1) if len(quoted) > 1 else {}
@@ -162,13 +162,13 @@ class WordIndex:
             return {row for _, row in _one(database, _SCORES, match)} if asked else set()
 
     def of_time(self, span: Span, limit: int, before: int | None, who: str) -> list[int]:
-        """The memories of that time: first those of ``who`` (in lower case), then the newest."""
+        """Return memories of that period: first those of ``who`` (lower case), then the newest."""
         when = span[0].timestamp(), span[1].timestamp() - 1
         with self._connected() as database:
             return list(_one(database, _OF_TIME, (*when, (before or _FAR) - 1, who, limit)))
 
     def read(self, rows: Iterable[int]) -> dict[int, Document]:
-        """The documents that are known among these rows, in their order."""
+        """Return the existing documents of these rows, in the order of their numbers."""
         with self._connected() as database:
             found = _one(database, _OF_ROWS, [json.dumps(sorted(rows))])
         return {
@@ -177,19 +177,19 @@ class WordIndex:
         }
 
     def get(self, keys: Iterable[str]) -> dict[str, Document]:
-        """The documents that are known among ``keys``."""
+        """Return the existing documents with these keys."""
         return {document.key: document for document in self.read(map(row_of, keys)).values()}
 
     def notes(self) -> set[str]:
-        """The keys of all notes."""
+        """Return the keys of all notes."""
         with self._connected() as database:
             found = database.execute("SELECT key FROM words WHERE rowid < ?", [-_NOTES])
             return {key for (key,) in found}
 
     def counts(self) -> IndexCounts:
-        """How many documents there are."""
+        """Count the documents."""
         with self._connected() as database:
-            # Of each row FTS5 keeps its length too, and these few bytes are soon counted.
+            # FTS5 also stores the length of each row; these small rows are fast to count.
             tables = ("words_docsize", "words_docsize WHERE id > 0", "waiting")
             asked = ", ".join(f"(SELECT count(*) FROM {each})" for each in tables)
             return IndexCounts(*database.execute(f"SELECT {asked}").fetchone())
@@ -200,7 +200,7 @@ class WordIndex:
         """Add documents; one with a known key replaces the old one.
 
         Returns:
-            Whether one was known and is different.
+            Whether a known document was replaced with a different one.
         """
         batch = {each.key: each for each in documents}
         known = self.get(batch)
@@ -226,7 +226,7 @@ class WordIndex:
         return any(each.key in known for each in rows.values())
 
     def remove(self, keys: Collection[str]) -> None:
-        """Forget documents; unknown keys do no harm."""
+        """Remove documents; unknown keys do no harm."""
         known = self.get(keys)
         if not known:
             return
@@ -237,32 +237,32 @@ class WordIndex:
             database.execute(_SURROUND, [json.dumps(beside)])
             database.executemany(f"{_WAIT} VALUES (?)", [(key,) for key in known])
 
-    # -- which vectors are to be made
+    # -- documents that wait for their vectors
 
     def waiting(self, limit: int) -> dict[str, int]:
-        """The keys of documents that are new, changed or gone since their vectors were made.
+        """Return keys of documents that are new, changed or removed since their vectors were made.
 
         Returns:
-            The first ``limit`` of them, each with what :meth:`embedded` takes.
+            The first ``limit`` of them, each with the number that :meth:`embedded` takes.
         """
         with self._connected() as database:
             asked = "SELECT key, id FROM waiting ORDER BY id LIMIT ?"
             return dict(database.execute(asked, [limit]).fetchall())
 
     def embedded(self, done: Iterable[int]) -> None:
-        """These wait no longer, unless they have changed again."""
+        """Mark these documents as done, unless they have changed again."""
         with self._connected(write=True) as database:
             database.executemany("DELETE FROM waiting WHERE id = ?", [(each,) for each in done])
 
     def save(self, collection: str) -> None:
-        """Keep the name of a new collection; all vectors are to be made for it."""
+        """Store the name of a new collection; all documents then wait for their vectors."""
         with self._connected(write=True) as database:
             database.execute(f"{_WAIT} SELECT key FROM words")
             database.execute("REPLACE INTO state VALUES ('collection', ?)", [collection])
 
     @property
     def collection(self) -> str:
-        """The name that was kept; empty for none."""
+        """The stored name of the collection; empty if there is none."""
         asked = "SELECT value FROM state WHERE name = 'collection'"
         with self._connected() as database:
             return str((database.execute(asked).fetchone() or ("",))[0])
@@ -270,17 +270,17 @@ class WordIndex:
     # -- the file
 
     def close(self) -> None:
-        """Let go of the file; it is opened again when it is used."""
+        """Close the file; the next use opens it again."""
         with self._lock:
             if self._open is not None:
                 self._open.close()
                 self._open = None
 
     def delete(self) -> None:
-        """Delete the file, with what SQLite keeps beside it.
+        """Delete the file, with SQLite's files beside it.
 
         Raises:
-            OSError: It is still there.
+            OSError: It could not be deleted.
         """
         with self._lock:
             self.close()
@@ -293,7 +293,7 @@ class WordIndex:
 
     @contextmanager
     def _connected(self, *, write: bool = False) -> Iterator[sqlite3.Connection]:
-        """The database, with errors by name; what is to ``write`` is one transaction."""
+        """Yield the database and translate its errors; ``write`` makes it one transaction."""
         with self._lock:
             try:
                 if self._open is None:
@@ -301,12 +301,12 @@ class WordIndex:
                     weakref.finalize(self, self._open.close)
                 if write:
                     self._open.execute("BEGIN IMMEDIATE")
-                with self._open:  # commits, or rolls back whatever it was
+                with self._open:  # commits, or rolls back after any error
                     yield self._open
             except (sqlite3.Error, OverflowError, OSError) as error:
                 what = f"The index of words {self.path} cannot be used ({error})"
                 cure = "Delete it: the next start makes it anew"
-                # Of a file that may be sound: it is busy, the disk is full.
+                # With these errors the file may be intact: it is busy, or the disk is full.
                 passing = isinstance(error, (sqlite3.OperationalError, OSError))
                 if passing and getattr(error, "sqlite_errorname", "") != "SQLITE_ERROR":
                     raise IndexUnavailable(what, cure) from error
@@ -314,9 +314,9 @@ class WordIndex:
                 raise IndexDamaged(what, cure) from error
 
 
-@lru_cache(maxsize=8192)  # a search asks hundreds twice; the memories of all agents share theirs
+@lru_cache(maxsize=8192)  # a search looks up hundreds twice; memories of all agents share keys
 def row_of(key: str) -> int:
-    """The row number of the document with that key: above 0 for a memory, whose number it is."""
+    """Return the row number of a document's key: the number of a memory, negative for others."""
     kind, _, name = key.partition(":")
     if name.isascii() and name.isdecimal() and 0 < int(name) < _NOTES:
         if kind == DocumentKind.MEMORY:
@@ -328,17 +328,17 @@ def row_of(key: str) -> int:
 
 
 def _opened(path: Path | None) -> sqlite3.Connection:
-    """The database, with its tables."""
+    """Open the database, and create its tables if it is new."""
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
-    # Autocommit, with explicit transactions: a batch is there whole or not at all.
+    # Autocommit, with explicit transactions: a batch is written completely or not at all.
     database = sqlite3.connect(path or ":memory:", check_same_thread=False, isolation_level=None)
     try:
         database.create_function("casefold", 1, str.casefold, deterministic=True)
         version = database.execute("PRAGMA user_version").fetchone()[0]
         if version not in (0, SCHEMA):
             raise sqlite3.DatabaseError(f"its schema is {version}, not {SCHEMA}")
-        # The archive can make the index anew, so a lost last batch is no loss.
+        # The index can be rebuilt from the archive, so it may lose its last batch.
         database.execute("PRAGMA journal_mode = WAL")
         database.execute("PRAGMA synchronous = NORMAL")
         if version == 0:
@@ -350,24 +350,24 @@ def _opened(path: Path | None) -> sqlite3.Connection:
 
 
 def _one(database: sqlite3.Connection, asked: str, given: Sequence[Any]) -> Any:
-    """What a query gives whose rows are one, as JSON."""
+    """Run a query that returns one row of JSON, and return its value."""
     return json.loads(database.execute(asked, given).fetchone()[0])
 
 
 def _quoted(terms: Iterable[str]) -> list[str]:
-    # A quote would end the word, a zero the whole query.
+    # A quote would end the word, a zero byte the whole query.
     clean = (term.replace('"', " ").replace("\0", " ").strip() for term in terms)
     return [f'"{term}"' for term in dict.fromkeys(clean) if term]
 
 
 def _counted(database: sqlite3.Connection, quoted: Sequence[str], most: int) -> dict[str, int]:
-    """How many rows each has, ``most`` at most, the rarest first: that takes a tenth of a score."""
+    """Count each term's rows up to ``most``, rarest first; takes a tenth of the time of scoring."""
     found = _one(database, _COUNTS, (most, json.dumps(quoted)))
     return {each: found[each] for each in sorted(quoted, key=found.__getitem__)}
 
 
 def _kind(row: int) -> DocumentKind:
-    """Of which kind the document of a row is."""
+    """Return the kind of the document in a row."""
     if row > 0:
         return DocumentKind.MEMORY
     return DocumentKind.SUMMARY if row >= -_NOTES else DocumentKind.NOTE
