@@ -82,7 +82,7 @@ class Compactor:
         self.last_failure = str(error)
         self._log(f"Compaction failed: {error} (nothing was changed; next try in {wait:.0f} s)")
 
-    # -- making one
+    # -- making a compaction
 
     def make(self, plan: CompactionPlan, *, again: bool) -> CompactionResult | None:
         """Carry out ``plan``; None if it would change nothing.
@@ -136,7 +136,7 @@ class Compactor:
         self._log(f"Compaction complete ({result.outcome})")
         return result
 
-    # -- undoing one
+    # -- undoing a compaction
 
     def take_back(self, past: Sequence[PastCompaction]) -> Undone:
         """Undo the last of ``past``, the compactions not yet undone. No compaction may be running.

@@ -32,7 +32,7 @@ from keepsake.tasks.task import FALLBACK, Ask, RefusedAnswer, run
 from keepsake.tasks.task_prompts import Templates
 
 UNCHANGED = "unchanged"
-"""The ``model`` of a long-term summary that equals the earlier short-term one: none was asked."""
+"""The ``model`` of a long-term summary copied from the short-term one; no model was asked."""
 
 
 @dataclass(slots=True)
@@ -87,7 +87,7 @@ class Ladder:
     # -- the rungs
 
     def _summarise(self) -> None:
-        """Merge the short-term summary into the long-term one, then summarise what leaves."""
+        """Merge the short-term summary into the long-term one; summarise the leaving memories."""
         plan, count, before = self.plan, self.window.count, self.tokens
         # Do not pay a model for folded lines and stock phrases, which say nothing.
         leaving = mask(plan.leaving, plan.leaving[-1].number, self.window.matters) or plan.leaving
@@ -108,7 +108,7 @@ class Ladder:
         self._step(Rung.SUMMARISE, before, *drafts)
 
     def _write(self, source: SummarySource) -> Draft:
-        """Write one summary; rules replace a failed model in an emergency or a re-summary."""
+        """Write one summary; in an emergency, and to shorten one, rules replace a failed model."""
         try:
             draft = self.summarizer(source)
         except KeepsakeError as error:

@@ -126,8 +126,8 @@ class AgentIndex:
         """Index the words of new archive lines and notes.
 
         Args:
-            breathe: Pauses the indexing thread between batches; None in other threads. Only with
-                it are notes found that were edited by hand.
+            breathe: Pauses the indexing thread between batches. None in other threads, which do
+                not look for notes that were edited by hand.
 
         A failure is logged and kept in :attr:`problem`.
         """
