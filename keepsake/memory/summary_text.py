@@ -45,7 +45,7 @@ ANSWERED = {Tier.RECENT: 0.75, Tier.LONGTERM: 1.17}
 """The same for a model's answer, in tokens: languages other than English need more of them."""
 
 _SHARE, _LEAST_CHARACTERS = 0.9, 240
-"""The maximum length of a short-term summary as a share of its source, and a minimum for that."""
+"""The most of a short-term summary as a share of its source, and the least limit in characters."""
 
 MATTERS, MOST_MATTERING, _EACH = 6, 4, 2.5
 """The importance from which a sentence gets a bonus; how many sentences of one person get it (so
