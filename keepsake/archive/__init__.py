@@ -1,1 +1,1 @@
-"""Everything an agent lived through: the append-only archive, and which tier holds what."""
+"""The append-only archive of an agent's memories, and the tier that holds each memory."""

@@ -1,13 +1,14 @@
-"""Taking somebody's words out of an agent's folder, where they ask for it.
+"""Delete a person's words from an agent's folder, at that person's request.
 
-The archive is only appended to, with this one exception: a line that goes leaves a tombstone with
-its number, its time and the SHA-256 of what it was, so that every memory is still there exactly
-once and nobody can slip another in its place. What others made of the words goes too: a line that
-holds a word which nobody but this person ever used, four of their words in a row, their name, or
-the number of one of their memories.
+The archive is append-only, with this one exception. A deleted line leaves a tombstone with its
+number, its time and the SHA-256 of the original line. So every memory number still occurs exactly
+once, and nobody can insert another memory in its place. Text that was derived from the words is
+deleted too: a line that contains a word which only this person ever used, four of their words in a
+row, their name, or the number of one of their memories.
 
-Each file is replaced whole, so that a process killed at any point leaves old or new ones; doing it
-again goes on. Everything here blocks, and belongs where no other process has the archive open.
+Each file is replaced as a whole, so a process that is killed leaves either the old file or the new
+one. Running the deletion again continues it. All functions here block. Call them only where no
+other process has the archive open.
 """
 
 from __future__ import annotations
@@ -31,31 +32,26 @@ from keepsake.language.heard import heard
 from keepsake.language.heard import names as is_named
 from keepsake.language.perception import sentences, words
 
-FORGOTTEN = "(forgotten)"
-"""What stands in place of a memory that was taken out; also its ``event``."""
-PLUGGED = "memories"
-"""Where, in an agent's folder, other memories than ours have theirs."""
-_TITLED = ("people", "notes", "forgotten")
-"""Folders of files that are called after what they are about."""
-_LEAST, _RUN = 4, 4
-"""Letters of a word that can be told from others', and words in a row that can."""
-_MARK = "<!-- "
-"""Begins what a file says of itself."""
+FORGOTTEN = "(forgotten)"  # text and ``event`` of a deleted memory
+PLUGGED = "memories"  # subfolder of an agent's folder for the files of plugged-in memory systems
+_TITLED = ("people", "notes", "forgotten")  # folders whose files are named after their subject
+_LEAST, _RUN = 4, 4  # fewest letters of a word, and words in a row, that count as a person's own
+_MARK = "<!-- "  # starts a comment in which a file describes itself
 _CITED = re.compile(r"\bmemor(?:y|ies) (\d[\d ,–-]*)")
 
 
 @dataclass(frozen=True, slots=True)
 class ForgottenPerson:
-    """Whose words they are."""
+    """The person whose words are deleted."""
 
-    key: str  # of :attr:`Memory.source_id`
-    name: str  # the present one
-    # keys of the agents: what these say of the person is made of what they heard
+    key: str  # as in :attr:`Memory.source_id`
+    name: str  # the current name
+    # keys of the agents: when an agent mentions the person, its words come from what it heard
     agents: frozenset[str] = frozenset()
 
 
 class Traces:
-    """Says what is made of somebody's words."""
+    """Detector of text that contains or derives from a person's words."""
 
     def __init__(
         self, person: ForgottenPerson, memories: Iterable[Memory], profile: str = ""
@@ -67,7 +63,7 @@ class Traces:
         memories = list(memories)
         theirs = {each.source for each in memories if each.source_id == person.key}
         known = {each.source for each in memories if each.source_id != person.key} - {person.name}
-        # What they were called before counts, unless another is called so; Old Tom is not Tom.
+        # Former names count, unless somebody else has that name. Old Tom is not Tom.
         self._names = {person.name, *filter(None, theirs - known)}
         longer = (each for each in known if any(is_named(each, name) for name in self._names))
         self._longer = sorted(longer, key=len, reverse=True)
@@ -76,9 +72,9 @@ class Traces:
                 self.numbers.add(memory.number)
                 said = heard(memory)
                 if not self._by_or_to(memory):
-                    continue  # in somebody else's words, which are not all of theirs
+                    continue  # overheard: somebody else's words
                 text = said.words if said is not None else memory.text
-                if memory.event == HEARSAY:  # what an agent tells on it has heard before
+                if memory.event == HEARSAY:  # of hearsay only the passed-on words count
                     text = "" if said is None else text.partition(": ")[2]
                 mine |= set(_terms(text))
                 self._runs |= set(_runs(text))
@@ -87,12 +83,13 @@ class Traces:
         self.rare = frozenset(t for t in mine - others if len(t) >= _LEAST)
 
     def caused(self, memory: Memory) -> bool:
-        """Whether they said or did it, it was said to them, or an agent told of them."""
+        """Return whether the person said, did or was told it, or an agent mentioned them."""
         return self._by_or_to(memory) or self._overheard(memory)
 
     def _by_or_to(self, memory: Memory) -> bool:
         person = self.person
-        # Whoever tells on what they did or said keeps it as an act for somebody else.
+        # An agent that passes on what the person did stores its own act, addressed to somebody
+        # else.
         if memory.event == HEARSAY and (memory.to_id == person.key or self.named(memory.text)):
             return True
         if memory.kind is MemoryKind.ACT:
@@ -109,14 +106,14 @@ class Traces:
         return of_agent or (said is not None and said.to in self._names)
 
     def named(self, text: str) -> bool:
-        """Whether ``text`` has their name, and not as a part of somebody else's."""
+        """Return whether ``text`` contains their name, other than as part of another name."""
         text = text.replace("’", "'")
         for longer in self._longer:
             text = re.sub(rf"(?<!\w){re.escape(longer)}(?!\w)", " ", text, flags=re.I)
         return any(is_named(text, name) for name in self._names)
 
     def hold(self, text: str, *, named: bool = True) -> bool:
-        """Whether ``text`` is made of their words, or of them where their name counts."""
+        """Return whether ``text`` contains their words or, if ``named``, their name or memories."""
         if named and (self.person.key in text or self.named(text)):
             return True
         cited = {int(n) for each in _CITED.findall(text) for n in re.findall(r"\d{1,9}", each)}
@@ -127,7 +124,7 @@ class Traces:
         )
 
     def without(self, text: str) -> str:
-        """``text`` without the lines and sentences that hold them."""
+        """Return ``text`` without the lines and sentences that contain their words or name."""
         return "\n".join(
             kept for line in text.split("\n") if (kept := self._kept(line)) is not None
         )
@@ -139,7 +136,7 @@ class Traces:
         return left if any(map(str.isalnum, left)) else None
 
     def cleaned(self, value: Any) -> Any:
-        """The same of whatever JSON or YAML holds; what is theirs alone is gone from lists."""
+        """Return a JSON or YAML value without their words, and without entries that hold them."""
         if isinstance(value, str):
             return self.without(value)
         if isinstance(value, list | tuple):
@@ -162,17 +159,17 @@ def forget(
     profile: str = "",
     begin: Callable[[], None] = lambda: None,
 ) -> Traces | None:
-    """Take their words out of an agent's folder.
+    """Delete the person's words from an agent's folder.
 
-    ``folder``: ``vault/agents/<name>``; nobody else has its archive open.
-    ``profile``: Who the agent is: its words are nobody else's. ``begin``: called before the first
+    ``folder``: ``vault/agents/<name>``. No other process has its archive open. ``profile``: The
+    agent's persona; its words never count as the person's own. ``begin``: Called before the first
     file is changed, if any is.
 
     Returns:
-        What was looked for; None where the agent has nothing of them.
+        The traces that were searched for; None if the agent's folder has nothing of the person.
 
     Raises:
-        OSError: A file cannot be read or written; doing it again goes on.
+        OSError: A file cannot be read or written. Running it again continues.
     """
     segments = sorted((folder / "archive").glob("*.jsonl"))
     traces, plugged = Traces(person, _memories(segments), profile), folder / PLUGGED
@@ -181,14 +178,14 @@ def forget(
     if not traces.numbers and not any(_mentions(path, person) for path in files):
         return None
     begin()
-    # Another memory than ours has files of any form; it is lived anew from what the archive keeps.
+    # Plugged-in memory systems have files of any form. They are rebuilt from the archive.
     if plugged.exists():
         shutil.rmtree(plugged)
-    # Whatever was made of them first: it is found by what the archive still says.
+    # Derived files come first, because the archive is needed to recognise them.
     for path in files:
         _clean_file(path, traces)
     for path in (folder / "archive").iterdir():
-        if path.suffix in (".txt", ".tmp"):  # what was set aside, or being written
+        if path.suffix in (".txt", ".tmp"):  # torn lines and unfinished files
             path.unlink()
     for segment in reversed(segments):
         _rewrite(segment, lambda record, line: _cleaned(record, line, traces))
@@ -216,9 +213,9 @@ def _cleaned(record: dict[str, Any], line: str, traces: Traces) -> dict[str, Any
 
 
 def _rewrite(path: Path, change: Callable[[dict[str, Any], str], dict[str, Any]]) -> None:
-    """Replace a file of JSON lines; one that cannot be read goes, as nobody knows whose it is."""
+    """Rewrite a file of JSON lines. Unreadable lines are deleted: their owner is unknown."""
     lines = []
-    # Not splitlines(), for which a text may hold line ends of its own.
+    # Not splitlines(): it also splits at line separators inside a text.
     *whole, torn = path.read_text(encoding="utf-8", errors="replace").split("\n")
     for line in (*whole, torn) if torn else whole:
         try:
@@ -258,7 +255,7 @@ def _clean_text(path: Path, text: str, traces: Traces) -> str:
 
 
 def _emptied(section: str) -> bool:
-    """Whether an entry of a journal has lost its text, and has fields alone."""
+    """Return whether a journal entry has lost its text and has only fields left."""
     lines = [line for line in section.split("\n")[1:] if line.strip()]
     return bool(lines) and all(line.startswith("- **") for line in lines)
 
@@ -276,7 +273,7 @@ def _terms(text: str) -> Iterator[str]:
 
 def _runs(text: str) -> Iterator[tuple[str, ...]]:
     found = [*_terms(text)]
-    # Of common small words four in a row are nobody's: one long word must be among them.
+    # Four short common words in a row are nobody's own, so the run needs a minimum total length.
     for start in range(len(found) - _RUN + 1):
         run = tuple(found[start : start + _RUN])
         if sum(map(len, run)) >= _RUN * _LEAST:
@@ -284,18 +281,18 @@ def _runs(text: str) -> Iterator[tuple[str, ...]]:
 
 
 def _masked(char: str) -> str:
-    """A sign that takes as many bytes."""
+    """Return a masking character with the same number of bytes in UTF-8."""
     return "#·█𝄞"[len(char.encode("utf-8", "surrogateescape")) - 1]
 
 
 def mask(path: Path, traces: Iterable[Traces]) -> None:
-    """Overwrite their rare words in a log that is being written to, letter by letter; blocks.
+    """Overwrite the person's rare words in a log that is still being written to; blocks.
 
-    All places in it stay what they are, in bytes and in characters; a log that an earlier version
-    has compressed goes.
+    The words are replaced character by character, so all positions in the log stay valid, in bytes
+    and in characters. A compressed log of an earlier version is deleted.
 
     Raises:
-        OSError: It cannot be read or written.
+        OSError: The log cannot be read or written.
     """
     terms = sorted({term for each in traces for term in each.rare}, key=len, reverse=True)
     if not terms:
@@ -304,7 +301,7 @@ def mask(path: Path, traces: Iterable[Traces]) -> None:
         path.unlink()
         return
     either = "|".join(map(re.escape, terms))
-    # The keys of a JSON line and the kind of an event are nobody's words; who reads it needs them.
+    # Keep the keys of a JSON line and the kind of an event: readers of the log need them.
     found = re.compile(rf'(?<!\w)(?<!"kind":")(?:{either})(?!\w)(?!":)', re.I)
 
     def masked(line: bytes) -> bytes:

@@ -1,7 +1,8 @@
-"""What became of a memory: every compaction there was, and what can be taken back.
+"""The history of an agent's compactions, and which of them can be undone.
 
-Read from the archive, which has all of it: the texts before and after, the figures, and whether it
-was taken back. Reading takes as long as the life was, so it belongs in a worker thread.
+It is read from the archive, which has the texts before and after each compaction, its figures, and
+whether it was undone. Reading takes time in proportion to the archive, so call it in a worker
+thread.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ class PastCompaction(CompactionFigures):
     """One compaction, read from the archive."""
 
     time: datetime
-    # why it was made: a :class:`keepsake.memory.types.CompactReason`, or what an older archive says
+    # a :class:`keepsake.memory.types.CompactReason`, or the words of an older archive
     reason: str
     before: SummaryState
     after: SummaryState
@@ -28,24 +29,24 @@ class PastCompaction(CompactionFigures):
 
 
 def compactions(archive: Archive) -> list[PastCompaction]:
-    """Every compaction since the prompt was last emptied, oldest first, also those taken back."""
+    """Return every compaction since the last clearing, oldest first, undone ones included."""
     return list(_replayed(archive)[0].values())
 
 
 def summaries_at(archive: Archive, moment: datetime) -> SummaryState:
-    """Both summaries as they stood at that time, edits by hand included; blocks."""
+    """Return both summaries as of that moment, manual edits included; blocks."""
     return _replayed(archive, moment)[1]
 
 
 def standing(archive: Archive) -> list[PastCompaction]:
-    """Those that can be taken back, one after the other from the last on."""
+    """Return the compactions that are in effect. They can be undone, the last one first."""
     return [past for past in compactions(archive) if past.undone is None]
 
 
 def _replayed(
     archive: Archive, until: datetime | None = None
 ) -> tuple[dict[int, PastCompaction], SummaryState]:
-    """The compactions by number, and the summaries, at that time."""
+    """Return the compactions by number, and the summaries, as of ``until`` or now."""
     found, now = dict[int, PastCompaction](), SummaryState()
     for _, line in archive.forwards(lived=False):
         record = line or {}
@@ -62,13 +63,13 @@ def _replayed(
                 case "clear":
                     found = {}
         except (KeyError, ValueError, TypeError):
-            continue  # a line that this code cannot read; opening the memory reports it
+            continue  # an unreadable line; opening the memory reports it
     return found, now
 
 
 def _past(record: Record, before: SummaryState, after: SummaryState) -> PastCompaction:
     tokens = record.get("tokens") or {}
-    older = Outcome.WATERFALL if after.longterm else Outcome.FIRST  # which do not say it
+    older = Outcome.WATERFALL if after.longterm else Outcome.FIRST  # older lines lack it
     first = max(after.recent.first if after.recent else 0, before.summarised + 1)
     return PastCompaction(
         number=after.standing,

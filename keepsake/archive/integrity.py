@@ -1,4 +1,4 @@
-"""Is everything there, once, and the same in the vault? A check that trusts nothing."""
+"""Integrity check: every memory exists exactly once, and the vault's files match the archive."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from keepsake.memory.types import MemoryContext
 
 @dataclass(frozen=True, slots=True)
 class IntegrityReport:
-    """What a check found."""
+    """The result of a check."""
 
     lines: int
     memories: int
     problems: tuple[str, ...]
-    newest: int = 0  # the last memory that it holds
-    cleared: int = 0  # up to which memory the prompt was emptied
+    newest: int = 0  # the number of the last memory in the archive
+    cleared: int = 0  # the last memory that was cleared from the prompt
 
     @property
     def whole(self) -> bool:
-        """Whether nothing is wrong."""
+        """Whether the check found no problem."""
         return not self.problems
 
 
 def check(archive: Archive, context: MemoryContext, summaries: SummaryFolder) -> IntegrityReport:
-    """Read the whole archive and compare it with tiers and files, as :func:`check_lines` does.
+    """Check the whole archive with :func:`check_lines`, and compare it with tiers and files.
 
-    ``context``: The tiers, taken before the call: memories that arrive during the check are not
-    missed.
+    ``context``: The tiers, read before the call, so that memories that arrive during the check do
+    not count as missing.
     """
     read = check_lines(archive)
     last = context.recent.last if context.recent else 0
@@ -46,7 +46,7 @@ def check(archive: Archive, context: MemoryContext, summaries: SummaryFolder) ->
 
 
 def check_lines(archive: Archive) -> IntegrityReport:
-    """Whether every line can be read and no memory is missing: a second per 200,000 memories."""
+    """Check that every line is readable and no memory is missing: a second per 200,000 memories."""
     lines = memories = newest = cleared = 0
     problems, expected = list[str](), 1
     for position, record in archive.forwards():
@@ -73,7 +73,7 @@ def check_lines(archive: Archive) -> IntegrityReport:
 
 
 def tier_problems(context: MemoryContext, first: int = 1) -> list[str]:
-    """Where the tiers leave a gap or overlap; ``first`` is the memory that they begin with."""
+    """Return gaps and overlaps of the tiers, which should begin with memory ``first``."""
     problems = []
     spans = [
         (summary.tier.value, summary.first, summary.last)

@@ -1,9 +1,9 @@
-"""The archive: everything an agent lived through, as append-only JSON lines.
+"""The archive: all memories of an agent, as append-only JSON lines.
 
-One folder an agent. Lines go to segments of :data:`SEGMENT_LINES` lines, each named
-after the first memory number that may stand in it. A line is written to the operating
-system before :meth:`Archive.append` returns, and to the disk at the next
-:meth:`Archive.sync`; a line is the commit point of whatever it says.
+Each agent has one folder. Lines are written to segments of :data:`SEGMENT_LINES` lines, each named
+after the number of the first memory that it may contain. :meth:`Archive.append` hands a line to the
+operating system before it returns. The next :meth:`Archive.sync` writes it to the disk. Writing the
+line is the commit of the change that it describes.
 """
 
 from __future__ import annotations
@@ -34,26 +34,26 @@ from keepsake.json_lines import (
 
 SEGMENT_LINES = 4096
 _SUFFIX, _DIGITS = ".jsonl", 10
-"""The archive's own files; a copy that a person made beside them is none."""
+"""Suffix and fewest digits of segment names. Copies that a person made beside them are ignored."""
 _CURE_GONE = "Put its folder back; what happens meanwhile waits in the home"
 _LIVED = (b'{"type":"memory",', b'{"type":"repeat",')
-"""How the lines begin that say what was lived, as :meth:`Archive.append` writes them."""
+"""Start of the lines that hold memories and repeats, as :meth:`Archive.append` writes them."""
 _NUMBER = re.compile(rb'[^,]*,"n":(\d{1,15}),')
 
 
 class Archive:
     """The append-only log of one agent; safe to call from several threads.
 
-    With ``read_only`` it stands as it was found: nothing is claimed, mended or written, whoever
-    else has it open.
+    With ``read_only`` the archive takes no lock and repairs and writes nothing, so it works while
+    another process has the archive open.
 
     Attributes:
-        reports: What was found wrong at opening and set aside, in words.
+        reports: Damage that was found at opening and set aside, in words.
         last_number: The number of the newest memory, 0 if there is none.
 
     Raises:
-        ArchiveInUse: Another process, or another object, writes here.
-        ArchiveUnwritable: The folder cannot be made or written.
+        ArchiveInUse: Another process, or another object, writes to this archive.
+        ArchiveUnwritable: The folder cannot be created or written.
     """
 
     def __init__(self, folder: Path, *, read_only: bool = False) -> None:
@@ -81,7 +81,7 @@ class Archive:
 
         Raises:
             ArchiveUnwritable: Nothing was written.
-            ValueError: It is a memory, and its number is not the next one.
+            ValueError: The record is a memory whose number is not the next one.
         """
         data, number = line_of(record), record["n"] if record["type"] == "memory" else 0
         if number and number != self.last_number + 1:
@@ -90,9 +90,10 @@ class Archive:
             if (file := self._file) is None:
                 raise ArchiveUnwritable(f"the archive {self.folder} is closed")
             try:
-                # Counted at the first writing, as opening reads only its end.
+                # Count at the first write, because opening reads only the end of the segment.
                 lines = file.count_lines() if self._lines is None else self._lines
-                # A segment is named after its first memory, so one that holds none yet goes on.
+                # A segment is named after its first memory, so a segment without a memory is not
+                # ended.
                 if lines >= SEGMENT_LINES and self.last_number >= int(file.path.stem):
                     file.append(b"", watched=True)
                     file.sync()
@@ -107,7 +108,7 @@ class Archive:
             self._lines, self.last_number = lines + 1, number or self.last_number
 
     def _put_back(self, file: AppendedFile) -> ArchiveUnwritable:
-        """Make the last segment, which somebody has changed or moved, anew; says what was found."""
+        """Restore a last segment that somebody changed or moved; return the error to raise."""
         if not self.folder.is_dir():
             return ArchiveUnwritable(f"the archive {self.folder} is gone", _CURE_GONE)
         try:
@@ -133,7 +134,7 @@ class Archive:
         return self.folder / f"torn-{datetime.now(UTC):%Y%m%d-%H%M%S-%f}.txt"
 
     def sync(self) -> None:
-        """Bring what was appended to the disk; cheap when there is nothing new.
+        """Write appended lines to the disk; cheap if there are none.
 
         Raises:
             ArchiveUnwritable: The disk refused.
@@ -145,7 +146,7 @@ class Archive:
                 raise _unwritable(self.folder, error) from error
 
     def close(self) -> None:
-        """Sync, close and let go of the folder; a second call does nothing."""
+        """Sync, close and unlock the folder; a second call does nothing."""
         try:
             self.sync()
         finally:
@@ -168,12 +169,12 @@ class Archive:
         return fd
 
     def _open_last_segment(self) -> AppendedFile:
-        """The last segment, its end mended after a crash."""
+        """Open the last segment, and repair its end after a crash."""
         names = self._names()
         file = AppendedFile(self.folder / (names[-1] if names else f"{1:010d}{_SUFFIX}"))
         try:
             torn = file.torn()
-            if torn and parsed(torn):  # the line is whole, only its line end was lost
+            if torn and parsed(torn):  # the line is complete, only its line end is missing
                 file.append(b"\n")
             elif torn:
                 (aside := self._aside()).write_bytes(torn)
@@ -195,7 +196,7 @@ class Archive:
     # -- reading
 
     def _names(self) -> list[str]:
-        """The segments, oldest first; names, as making paths of many costs most of opening."""
+        """Return the segments' names, oldest first; building paths instead would be slow."""
         try:
             return sorted(filter(_is_segment, os.listdir(self.folder)))  # noqa: PTH208 - names
         except FileNotFoundError as error:
@@ -205,48 +206,48 @@ class Archive:
         return [self.folder / name for name in self._names()]
 
     def _segments_from(self, first: int) -> list[Path]:
-        """The segment that holds memory ``first``, and those after it."""
+        """Return the segment that contains memory ``first``, and all later ones."""
         segments = self._segments()
         starts = [int(path.stem) for path in segments]
         return segments[max(bisect_right(starts, first) - 1, 0) :]
 
     def backwards(self) -> Iterator[Record]:
-        """Every readable line, the newest first; reads no more than is asked for."""
+        """Yield every readable line, newest first, reading from the disk only as far as needed."""
         yield from filter(None, map(parsed, self.lines_back()))
 
     def lines_back(self) -> Iterator[bytes]:
-        """Every ended line, unparsed, the newest first; reads no more than is asked for."""
+        """Yield every complete line, unparsed and newest first, reading only as far as needed."""
         for name in reversed(self._names()):
             with (self.folder / name).open("rb") as file:
                 yield from lines_from_end(file)
 
     def forwards(self, *, lived: bool = True) -> Iterator[tuple[str, Record | None]]:
-        """Every line; without what was ``lived``, which is nearly all, and is not parsed then.
+        """Yield every line; without ``lived`` skip memories and repeats (most lines) unparsed.
 
         Yields:
-            Where it stands, and the record; None for a line that cannot be read.
+            The position as ``segment:line``, and the record; None for an unreadable line.
         """
         for segment, index, line in _lines(self._segments()):
             if lived or not line.startswith(_LIVED):
                 yield f"{segment}:{index}", parsed(line) or None
 
     def read(self, first: int, last: int) -> list[Memory]:
-        """The memories ``first`` … ``last``, both included, repeats folded in."""
+        """Return the memories ``first`` … ``last``, both included, with their repeats counted."""
         found: dict[int, Memory] = {}
         for _, _, line in _lines(self._segments_from(first)):
-            # Most lines of a segment come before the wanted ones, and are not worth parsing.
+            # Most lines of a segment come before ``first``, so skip them without parsing.
             if _number_of(line) >= first and not _take(found, parsed(line), first, last):
                 break
         return list(found.values())
 
     def size(self) -> int:
-        """Bytes on disk."""
+        """Return the size on disk in bytes."""
         return sum(path.stat().st_size for path in self._segments())
 
 
 def _take(found: dict[int, Memory], record: Record, first: int, last: int) -> bool:
-    """Add what ``record`` says to ``found``; False once ``last`` has been passed for good."""
-    # A repeat can only follow its memory before the next one comes.
+    """Add a record to ``found``; return False once it lies after ``last``."""
+    # A repeat always comes after its memory and before the next one.
     number = int(record.get("n", 0))
     match record.get("type"):
         case "memory":
@@ -261,14 +262,14 @@ def _take(found: dict[int, Memory], record: Record, first: int, last: int) -> bo
 
 
 class Syncer:
-    """Brings archives to the disk in the background, so that no caller waits.
+    """A background thread that writes archives to the disk, so that no caller waits.
 
     Args:
-        seconds: The longest time that a line stays with the operating system only.
-        failed: Called in the syncer's thread with what a disk refused.
+        seconds: The longest time that a line is only in the operating system's buffers.
+        failed: Called in this thread with the error when a disk refuses.
 
     Attributes:
-        syncs: What brings lines to the disk, as :meth:`Archive.sync`; added and taken out here.
+        syncs: Functions such as :meth:`Archive.sync`; callers add and remove them here.
     """
 
     def __init__(
@@ -296,7 +297,7 @@ class Syncer:
 
 
 def _number_of(line: bytes) -> float:
-    """The number of the memory that a line tells of; infinite where only parsing could tell."""
+    """Return the memory number in a line; infinite if only parsing can tell."""
     if not line.startswith(_LIVED):
         return math.inf
     found = _NUMBER.match(line)

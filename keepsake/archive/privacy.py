@@ -1,10 +1,10 @@
-"""Who may hear what an agent remembers: the one rule about words that were said in private.
+"""The one rule of privacy: who may hear a memory of words that were whispered.
 
-What is whispered is for two. Whoever hears a prompt answered must be the other of them, or the
-words are not in it: :func:`outward` is what stands there in their place. Everything that is made
-of memories and shown to anybody (summaries, journal, dreams, reflections) is made of that.
-What names the memories that it rests on (facts, observations, rules, what recall finds) is asked
-about by their numbers, which only the archive can answer: :class:`PrivateWords`.
+A whisper is for two: the speaker and the addressee. A prompt contains the whispered words only if
+its audience is the other one of the two; else :func:`outward` gives a substitute without the words.
+Text that is made from memories and shown to anybody (summaries, journal, dreams, reflections) is
+made from these substitutes. Texts that cite memories by number (facts, observations, rules, recall
+results) are checked against the archive with :class:`PrivateWords`.
 """
 
 from __future__ import annotations
@@ -17,22 +17,20 @@ from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryKind, memories_in
 from keepsake.json_lines import parsed
 
-type Audience = frozenset[str]
-"""Who hears what comes of a prompt, as in :attr:`Memory.source_id`."""
+type Audience = frozenset[str]  # ids of those who hear the answer to a prompt, as in ``source_id``
 
 NOBODY: Audience = frozenset()
-"""The audience of what nobody or anybody may read: private words are left out."""
+"""The audience of a prompt that nobody or everybody may read. Private words are left out."""
 WHISPER = "whisper"
 _TO_ME = " whispers to you"
-_UNKNOWN = "?"
-"""With whom words are shared, where an old archive does not say: nobody hears them."""
+_UNKNOWN = "?"  # an addressee that an old archive does not record: nobody may hear the words
 
 
 def is_private(memory: Memory) -> bool:
-    """Whether it was said so that nobody else could hear it."""
+    """Return whether the memory holds words that nobody else could hear."""
     if memory.kind is MemoryKind.ACT:
         return memory.text.startswith(f"{WHISPER} ")
-    if memory.kind is MemoryKind.RESULT:  # what a search in an old archive has brought
+    if memory.kind is MemoryKind.RESULT:  # a search result in an old archive
         return f'{_TO_ME}, "' in memory.text
     old = not memory.event and memory.text.startswith(f"{memory.source}{_TO_ME}")
     return memory.event == WHISPER or old
@@ -40,7 +38,7 @@ def is_private(memory: Memory) -> bool:
 
 @lru_cache(maxsize=4096)
 def outward(memory: Memory) -> Memory:
-    """The memory as anybody may know of it: that something was whispered, and no word of it."""
+    """Return the memory as anybody may know it: that something was whispered, without the words."""
     if not is_private(memory):
         return memory
     if memory.kind is MemoryKind.ACT:
@@ -52,10 +50,10 @@ def outward(memory: Memory) -> Memory:
 
 
 class PrivateWords:
-    """Which memories of one agent are private, and with whom they are shared.
+    """The private memories of one agent, and with whom each is shared.
 
     Attributes:
-        shared: The id of the other one, by the number of the memory.
+        shared: The id of the other person, by the number of the memory.
     """
 
     def __init__(self) -> None:
@@ -63,28 +61,28 @@ class PrivateWords:
 
     @classmethod
     def of(cls, archive: Archive) -> PrivateWords:
-        """What the archive says; blocks, and parses no other line than those with the word."""
+        """Load from the archive; blocks. It parses only lines with the word ``whisper``."""
         found, word = cls(), WHISPER.encode()
         for memory in memories_in(parsed(line) for line in archive.lines_back() if word in line):
             found.saw(memory)
         return found
 
     def saw(self, memory: Memory) -> None:
-        """A memory was archived."""
+        """Register a newly archived memory."""
         if is_private(memory):
             who = memory.to_id if memory.kind is MemoryKind.ACT else memory.source_id
             self.shared[memory.number] = who or _UNKNOWN
 
     def may_hear(self, numbers: Iterable[int], audience: Audience) -> bool:
-        """Whether all of the audience may hear what rests on those memories together."""
+        """Return whether all of the audience may hear a text that rests on all those memories."""
         shared = {self.shared[number] for number in numbers if number in self.shared}
         return not shared or (_UNKNOWN not in shared and len(shared) == 1 and shared == audience)
 
     def heard_by(self, memories: Iterable[Memory], audience: Audience) -> tuple[Memory, ...]:
-        """The memories as the audience may hear them."""
+        """Return the memories as the audience may hear them."""
         if (
             not self.shared
-        ):  # to most agents nobody ever whispers, and each thought asks of hundreds
+        ):  # most agents have no whispers, and each thought checks hundreds of memories
             return tuple(memories)
         return tuple(
             each if self.may_hear([each.number], audience) else outward(each) for each in memories

@@ -1,4 +1,4 @@
-"""What the archive holds: memories, summaries and the lines that move them between tiers."""
+"""The records of the archive: memories and summaries, and how they become archive lines."""
 
 from __future__ import annotations
 
@@ -11,35 +11,29 @@ from typing import Any, TypedDict
 
 
 class MemoryKind(StrEnum):
-    """What a memory came from."""
+    """The origin of a memory."""
 
-    PERCEPTION = "perception"
-    """Something the agent saw or heard."""
-    ACT = "act"
-    """What the agent did itself: its command, without the cursor."""
-    RESULT = "result"
-    """What came of its own act: a look, a failure, a tool result."""
+    PERCEPTION = "perception"  # something the agent saw or heard
+    ACT = "act"  # an action of the agent: its command, without the cursor
+    RESULT = "result"  # the result of its own act: a look, a failure, a tool result
 
 
-SHRUG = "shrug"
-"""The ``event`` of an act: a stock phrase that the agent said because its model had no answer."""
-COURTESY = "courtesy"
-"""The ``event`` of an act: what it said by rule, where nothing was asked."""
-STOCK = frozenset({SHRUG, COURTESY})
-"""The ``event`` of an act in which the agent said nothing of its own."""
+SHRUG = "shrug"  # ``event`` of an act: a stock phrase, said because the model had no answer
+COURTESY = "courtesy"  # ``event`` of an act: words said by rule, where nothing was asked
+STOCK = frozenset({SHRUG, COURTESY})  # ``event`` of acts whose words are not the agent's own
 
-POSE = "pose"
-"""The ``event`` of what somebody only plays."""
+POSE = "pose"  # ``event`` of a deed that somebody only acts out
 SCENE, HEARSAY = "scene", "hearsay"
-"""The ``event`` of what an ordinary day brings by rule, and of what one agent tells on to another:
-nobody's rule, promise or question."""
+"""``event`` of a scene of an ordinary day (made by rule), and of words that an agent passes on.
+
+Neither creates a rule, a promise or a question.
+"""
 BY_RULE = frozenset({SCENE, HEARSAY})
 _WORDS = ("place", "source", "source_id", "reason", "event", "to", "to_id", "chain")
-"""Fields of a memory that its archive line leaves out where they are empty."""
+"""Text fields of a memory that its archive line omits if empty."""
 
 
-EDITED = "edited by hand"
-"""The ``model`` of a summary that a person changed in the vault."""
+EDITED = "edited by hand"  # ``model`` of a summary that a person changed in the vault
 
 
 class Tier(StrEnum):
@@ -50,7 +44,7 @@ class Tier(StrEnum):
 
 
 class MemoryFacts(TypedDict, total=False):
-    """What may be known of a memory beside its line, as :class:`Memory` has it."""
+    """Optional fields of a :class:`Memory`."""
 
     place: str
     source: str
@@ -68,59 +62,58 @@ class MemoryFacts(TypedDict, total=False):
 class Memory:
     """One memory of an agent: a perception, an act or a result."""
 
-    number: int  # 1, 2, 3 … in the order lived; never repeats for one agent
-    time: datetime  # when, with time zone
+    number: int  # 1, 2, 3 … in order of time; unique for one agent
+    time: datetime  # with time zone
     kind: MemoryKind
     text: str
     place: str = ""
-    source: str = ""  # who caused it, by name; empty for the agent itself or nobody
+    source: str = ""  # name of who caused it; empty for the agent itself or nobody
     reason: str = ""
     repeats: int = 1
-    # who that is, whatever they are called; empty where it is not known, as in archives of before
-    # it was kept
+    # the source's id, which stays the same under another name; empty if not known, as in old
+    # archives
     source_id: str = ""
-    # what kind of message told of it: ``say``, ``talk``, ``whisper``, ``pose``, ``give`` …; empty
-    # where that is not known, as in archives of before it was kept. What a player only plays in a
-    # pose may read like a deed, and is none: see :mod:`keepsake.language.heard`
+    # the kind of message: ``say``, ``talk``, ``whisper``, ``pose``, ``give`` …; empty if not known,
+    # as in old archives. A pose by a player may read like a deed but is none: see
+    # :mod:`keepsake.language.heard`
     event: str = ""
-    # to whom an own act was meant, by name; empty where it was meant for nobody, or that is not
-    # known, as in archives of before it was kept
+    # name of the addressee of the agent's own act; empty if it has none or that is not known, as in
+    # old archives
     to: str = ""
-    # who that is, whatever they are called; kept of own words, and of what is done by rule. Of
-    # hearsay that was heard: whom it tells of
+    # the addressee's id; set for the agent's own words and for acts by rule. For hearsay that the
+    # agent heard: the id of the person whom it is about
     to_id: str = ""
-    # how much it matters, 1 to 10, where the world itself says so, as of a deed; 0 where it does
-    # not
+    # importance, 1 to 10, if the world itself rates it, as for a deed; else 0
     importance: int = 0
-    # of hearsay, whose memories it rests on: ``Nell 17; Joss 41``, who saw it first
+    # for hearsay: the memories it rests on, ``Nell 17; Joss 41``, the eyewitness first
     chain: str = ""
-    # of an own act: the newest memory that stood in the prompt that it answers, where others came
-    # while it was written; 0 where none did
+    # for an own act: the newest memory in the prompt that it answers, if more memories came while
+    # it was written; else 0
     answers: int = 0
 
     def repeated(self, times: int) -> Memory:
-        """The same memory, having happened ``times`` times in a row."""
+        """Return the same memory with ``times`` occurrences in a row."""
         return replace(self, repeats=times)
 
     @property
     def line(self) -> str:
-        """The text as others than the archive show it, repeats folded.
+        """The text as shown outside the archive, with the number of repeats.
 
-        What is only played says that it is. Whoever poses finds the words, and they may read like
-        speech or a departure; nothing else that a player types comes out as ``Tom poses: …``.
+        A pose is marked as one: the player chooses its words, and they may read like speech or a
+        departure. No other input of a player comes out as ``Tom poses: …``.
         """
         text = self.text
         if self.kind is MemoryKind.PERCEPTION and self.event == POSE:
             played = text.removeprefix(self.source).strip()
             text = f"{self.source or 'Somebody'} poses: {played}".replace('"', "'")
         elif self.kind is MemoryKind.PERCEPTION and self.source and text.endswith('"'):
-            # Whoever speaks cannot end their own words and go on as somebody else.
+            # A speaker cannot close the quotation and continue as somebody else.
             head, said, words = text[:-1].partition(', "')
             text = f'{head}{said}{words.replace('"', "'")}"' if '"' in words else text
         return f"{text} (repeated {self.repeats}×)" if self.repeats > 1 else text
 
     def to_record(self) -> dict[str, Any]:
-        """The archive line; empty fields are left out."""
+        """Return the archive line; empty fields are omitted."""
         record: dict[str, Any] = {
             "type": "memory",
             "n": self.number,
@@ -152,7 +145,7 @@ class Memory:
 
 
 def memories_in(records: Iterable[Mapping[str, Any]]) -> Iterator[Memory]:
-    """The memories among archive lines; damaged ones are passed over, and told of elsewhere."""
+    """Yield the memories among archive lines; skip damaged lines, which are reported elsewhere."""
     for record in records:
         if record.get("type") == "memory":
             with suppress(KeyError, ValueError, TypeError):
@@ -167,13 +160,13 @@ class Summary:
     first: int
     last: int
     text: str
-    model: str  # who wrote it: a model's name, ``extractive`` or ``edited by hand``
+    model: str  # its author: a model's name, ``extractive`` or ``edited by hand``
     time: datetime
-    tokens_before: int = 0  # estimated tokens of what it was made from
+    tokens_before: int = 0  # estimated tokens of the text that was summarised
     tokens_after: int = 0
 
     def to_record(self) -> dict[str, Any]:
-        """Part of an archive line of type ``compaction``."""
+        """Return the summary's part of an archive line of type ``compaction``."""
         return {
             "from": self.first,
             "to": self.last,

@@ -1,9 +1,9 @@
-"""What waits for an archive that cannot be written, kept in the home meanwhile.
+"""Memories that wait until their archive can be written again, in a file in the home folder.
 
-One file for all agents, a line a memory: ``<checksum> <JSON>``. It is made with room for
-:data:`ROOM_BYTES`, filled with zeros, so that it can be written while the disk is full. An
-agent's lines count until a line says that they are in its archive; a line whose checksum is
-wrong was torn by a crash and is left out.
+One file serves all agents, with one line a memory: ``<checksum> <JSON>``. The file is created with
+:data:`ROOM_BYTES` of zeros, so that it can be written while the disk is full. An agent's lines
+count until a later line says that they are in its archive. A line with a wrong checksum was torn by
+a crash and is ignored.
 """
 
 from __future__ import annotations
@@ -18,22 +18,20 @@ from typing import Any
 from keepsake.archive.log import Archive
 from keepsake.json_lines import Record, line_of, parsed
 
-ROOM_BYTES = 4 << 20
-"""Some 15,000 lines."""
-_SEARCHED = 20_000
-"""Lines at an archive's end in which lines that were brought there are looked for."""
+ROOM_BYTES = 4 << 20  # size of the file: about 15,000 lines
+_SEARCHED = 20_000  # lines at an archive's end that are searched for waiting lines it has already
 
 type Line = Mapping[str, Any]
-"""One memory that waits: ``text``, ``kind``, ``time`` and whatever else an archive line has."""
+"""One waiting memory: ``text``, ``kind``, ``time`` and the other fields of an archive line."""
 
 
 class Spill:
-    """The file of waiting memories of one home; for one process, and one thread of it.
+    """The file of waiting memories of one home; used by one thread of one process.
 
-    Nothing here raises: whoever keeps a line is told whether it is kept.
+    No method raises: :meth:`keep` returns whether the line was written.
 
     Args:
-        path: The file; made when it is first needed, or by :meth:`reserve`.
+        path: The file; created when it is first needed, or by :meth:`reserve`.
     """
 
     def __init__(self, path: Path) -> None:
@@ -44,15 +42,15 @@ class Spill:
         self._read()
 
     def waiting(self) -> dict[str, tuple[Line, ...]]:
-        """What waits, by agent, in the order lived."""
+        """Return the waiting memories by agent, oldest first."""
         return {agent: tuple(lines) for agent, lines in self._waiting.items() if lines}
 
     def of(self, agent: str) -> tuple[Line, ...]:
-        """What waits for the archive of that agent."""
+        """Return the waiting memories of one agent."""
         return tuple(self._waiting.get(agent, ()))
 
     def reserve(self) -> bool:
-        """Make sure that there is room, also on a disk that is full later; whether there is."""
+        """Reserve space, in case the disk is full later; return whether that succeeded."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             fd = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
@@ -66,14 +64,14 @@ class Spill:
         return True
 
     def keep(self, agent: str, line: Line) -> bool:
-        """Write one line and hand it to the operating system; whether that could be done."""
+        """Write one line and hand it to the operating system; return whether that succeeded."""
         if not self._write({"agent": agent, "line": dict(line)}):
             return False
         self._waiting.setdefault(agent, []).append(line)
         return True
 
     def done(self, agent: str) -> None:
-        """All that waited for this agent is in its archive, and on the disk."""
+        """Record that all waiting memories of this agent are in its archive, and on the disk."""
         if not self._waiting.get(agent):
             return
         if set(self.waiting()) != {agent}:
@@ -84,7 +82,7 @@ class Spill:
         self._waiting.pop(agent)
 
     def sync(self) -> None:
-        """Bring what was written to the disk; cheap when there is nothing new; from any thread."""
+        """Write new lines to the disk; cheap if there are none; callable from any thread."""
         if not self._dirty:
             return
         self._dirty = False
@@ -111,7 +109,7 @@ class Spill:
             written = 0
             while written < len(data):
                 written += os.pwrite(fd, data[written:], self._end + written)
-        except OSError:  # half a line has a wrong checksum, and the next is written over it
+        except OSError:  # a partial line has a wrong checksum, and the next one overwrites it
             return False
         finally:
             os.close(fd)
@@ -120,11 +118,11 @@ class Spill:
         return True
 
     def _empty(self) -> None:
-        """Nothing waits any more: the file is made anew, in one step."""
+        """Replace the file by an empty one, because nothing waits any more."""
         try:
             self.path.unlink(missing_ok=True)
         except OSError:
-            return  # it is read again at the next start, and nothing is brought twice
+            return  # the next start reads it again, and :func:`not_yet_in` skips what is archived
         self._end = 0
         self.reserve()
 
@@ -139,12 +137,12 @@ class Spill:
                 self._waiting.pop(record["agent"], None)
             elif record:
                 self._waiting.setdefault(record["agent"], []).append(record["line"])
-        # What a crash left of a last line is ended, not gone on with.
+        # Overwrite an incomplete last line that a crash left.
         self._end = data.rfind(b"\n") + 1
 
 
 def not_yet_in(archive: Archive, lines: Sequence[Line]) -> list[Line]:
-    """Those of ``lines`` that a start, cut off, has not brought into the archive before."""
+    """Return the lines that an earlier, interrupted start did not copy into the archive."""
     if not lines:
         return []
     there = Counter(_newest(archive))
@@ -159,7 +157,7 @@ def not_yet_in(archive: Archive, lines: Sequence[Line]) -> list[Line]:
 
 
 def _newest(archive: Archive) -> Iterator[tuple[str, str]]:
-    """When the newest memories and repeats were lived, to the microsecond, and their texts."""
+    """Yield time, to the microsecond, and text of the newest memories and repeats."""
     repeats: list[str] = []
     for record, _ in zip(archive.backwards(), range(_SEARCHED), strict=False):
         if record.get("type") == "repeat":
@@ -171,6 +169,6 @@ def _newest(archive: Archive) -> Iterator[tuple[str, str]]:
 
 
 def _checked(line: bytes) -> Record:
-    """What a line says; nothing where its checksum is wrong."""
+    """Return the record of a line; an empty one if its checksum is wrong."""
     checksum, _, body = line.partition(b" ")
     return parsed(body) if checksum == b"%08x" % zlib.crc32(body) else {}

@@ -1,8 +1,8 @@
-"""Which memory is in which tier: the state of a memory, replayed from archive lines.
+"""The memory tiers: which memory is in which tier, replayed from archive lines.
 
-At any moment the long-term summary covers ``cleared+1`` … L, the short-term summary
-L+1 … S and the window S+1 … N. Every line of the archive is one step of this state,
-so that a restart arrives at what was there before.
+At any moment the long-term summary covers ``cleared+1`` … L, the short-term summary L+1 … S and the
+window S+1 … N. Every line of the archive is one step of this state, so a restart restores the state
+from before.
 """
 
 from __future__ import annotations
@@ -15,30 +15,29 @@ from keepsake.archive.log import Archive
 from keepsake.archive.records import EDITED, Memory, Summary, Tier
 from keepsake.json_lines import Record
 
-_MOVES = ("compaction", "undo", "clear")
-"""Lines with which memories leave the window, or come back."""
+_MOVES = ("compaction", "undo", "clear")  # line types that move memories out of the window or back
 
 
 @dataclass(frozen=True, slots=True)
 class SummaryState:
-    """Both summaries at one moment, and how far they go."""
+    """Both summaries at one moment, and the last memory that they cover."""
 
     longterm: Summary | None = None
     recent: Summary | None = None
     summarised: int = 0  # S: the newest memory that is not in the window
-    # the compaction that they are of, 0 for none; ``time`` is when that was made
+    # number of the compaction that made them, 0 for none; ``time`` is when it was made
     standing: int = 0
     time: datetime | None = None
 
     def summary(self, tier: Tier) -> Summary | None:
-        """The summary of that tier."""
+        """Return the summary of that tier."""
         return self.longterm if tier is Tier.LONGTERM else self.recent
 
     def after(self, record: Record) -> SummaryState:
-        """The state after one archive line; most lines say nothing of it.
+        """Return the state after one archive line; most lines do not change it.
 
         Raises:
-            KeyError, ValueError, TypeError: The line lacks a field or holds a wrong one.
+            KeyError, ValueError, TypeError: A field of the line is missing or wrong.
         """
         match record.get("type"):
             case "compaction" | "undo":
@@ -51,13 +50,13 @@ class SummaryState:
                 )
                 changes: dict[str, Any] = {tier.value: edited}
                 return replace(self, **changes)
-            case "clear":  # as earlier versions emptied a prompt
+            case "clear":  # earlier versions cleared a prompt with it
                 return SummaryState(summarised=int(record["n"]), time=self.time)
         return self
 
     def compaction_line(self, step: int, **details: Any) -> Record:
-        """The archive line of the compaction that made them; ``details`` are other figures."""
-        assert self.time is not None  # whoever makes one knows when
+        """Return the archive line of the compaction that made this state, with ``details``."""
+        assert self.time is not None  # set by the compaction
         return {
             "type": "compaction",
             "id": self.standing,
@@ -70,9 +69,9 @@ class SummaryState:
     def undo_line(
         self, number: int, step: int, *, compactions: int, total: int, time: datetime
     ) -> Record:
-        """The archive line that takes a compaction back, so that these stand again.
+        """Return the archive line that undoes a compaction, so that this state is current again.
 
-        ``compactions``: How many were ever made; ``total``: N at that time.
+        ``compactions``: The number ever made. ``total``: N at that time.
         """
         return {
             "type": "undo",
@@ -95,7 +94,7 @@ class SummaryState:
 
     @classmethod
     def from_record(cls, record: Record) -> SummaryState:
-        """What a line of type ``compaction`` or ``undo`` says; older lines have less.
+        """Read the state from a ``compaction`` or ``undo`` line; older lines have fewer fields.
 
         Raises:
             KeyError, ValueError, TypeError: A field is missing or wrong.
@@ -126,22 +125,23 @@ class Tiers:
     state: SummaryState = field(default_factory=SummaryState)
     window: list[Memory] = field(default_factory=list)
     last_number: int = 0  # N
-    compactions: int = 0  # number of compactions ever made, those taken back included
-    # rises with every compaction and every undoing, so that a summary file tells which of them it
-    # was written after
+    compactions: int = 0  # number of compactions ever made, undone ones included
+    # rises with every compaction and every undo, so that a summary file can name the step after
+    # which it was written
     step: int = 0
-    undone_at: int | None = None  # N when a compaction was last taken back and none was made since
+    # N at the last undo; None if there was none, or a compaction followed
+    undone_at: int | None = None
 
     def repeat_last(self, times: int) -> Memory:
-        """The newest memory happened again."""
+        """Set how many times the newest memory has happened, and return it."""
         self.window[-1] = self.window[-1].repeated(times)
         return self.window[-1]
 
     def apply(self, record: Record) -> None:
-        """Take one archive line; lines of unknown types say nothing about the tiers.
+        """Apply one archive line; lines of unknown types change nothing.
 
         Raises:
-            KeyError, ValueError: The line lacks a field or holds a wrong one.
+            KeyError, ValueError: A field of the line is missing or wrong.
         """
         match record.get("type"):
             case "memory":
@@ -160,14 +160,14 @@ class Tiers:
 
 
 def load_tiers(archive: Archive) -> Tiers:
-    """Read the state back from the end of the archive.
+    """Load the state from the end of the archive.
 
-    Reads backwards until the last compaction (or clearing, or undoing) and the first memory
-    of the window have been seen, then replays those lines: the cost does not grow with the
-    length of the life before. Lines from before that last one say what holds no longer.
+    Reads backwards to the last compaction, clearing or undo and on to the first memory of the
+    window, then replays those lines. So the cost does not grow with the age of the archive. Lines
+    from before that last one no longer matter.
 
     Raises:
-        KeyError, ValueError, TypeError: That last one cannot be read, so nobody knows what holds.
+        KeyError, ValueError, TypeError: That last line is unreadable, so the state is unknown.
     """
     tail: list[Record] = []
     boundary: int | None = None
