@@ -1,4 +1,4 @@
-"""Turns a command into an act in the world, and into a memory."""
+"""Executes an agent's command in the world, and records it as a memory."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from keepsake.archive.records import MemoryKind
 from keepsake.prompt.verbs import PRIVATE, Command
 
 SPEECH, LOOKUPS = frozenset({"say", "whisper"}), frozenset({"recall", "look", "examine"})
-"""Deeds that others hear, and those whose result comes back in the same turn."""
+"""Verbs that others hear; verbs whose result returns to the model in the same turn."""
 
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """What came of an answer."""
+    """The result of one part of an answer."""
 
     command: Command | None  # what was done; None if nothing was
     refusal: str = ""  # why nothing was done, told to the agent; empty if something was
-    # fires when the act is done and what it brought is in the memory; None where nothing is done
+    # fires when the act is done and its result is in the memory; None if nothing is done
     result: Deferred[Any] | None = None
-    memory: int = 0  # number of the memory of it; 0 if it is not remembered, or not yet
+    memory: int = 0  # number of its memory; 0 if it is not archived, or not yet
 
 
 class Actor:
-    """The hands and the voice of one agent.
+    """Executes the commands of one agent.
 
     Attributes:
-        leader: Whom it goes after, as they asked it to, by database number; None for nobody.
-        acting: What it is doing just now, and the world answers; None for nothing.
+        leader: The database number of the character that it follows; None if it follows nobody.
+        acting: The command that the game is executing now; None if there is none.
     """
 
     def __init__(self, memory: MemoryComponent, keeper: MemoryTools) -> None:
@@ -54,29 +54,29 @@ class Actor:
         seen: int = 0,
         confided: bool = False,
     ) -> Act:
-        """Do what was chosen, by the rules that bind a player.
+        """Execute a command, under the same rules as a player's.
 
         Args:
             agent: The agent.
-            command: What was chosen.
-            to: Whom words are for; empty for nobody.
-            event: What the archive calls a stock phrase; empty for words of its own.
-            seen: The newest memory that the answer knew of; 0 for all.
-            confided: Whether whispered words may be in it: what is searched for is not remembered.
+            command: The command.
+            to: The addressee, by name; empty if there is none.
+            event: The ``event`` of a stock phrase; empty for the agent's own words.
+            seen: The newest memory in the prompt; 0 for all.
+            confided: Whether it may hold whispered words. Then search words are not archived.
         """
         if command.verb == "wait":
             return Act(command)
         if command.verb in ("follow", "stay"):
             command = self._follow(agent, command)
         place, window = place_of(agent), self._memory.memory.context().window if seen else ()
-        # Whom words are for, whatever they are called; nobody if that is not certain.
+        # The addressee, found by name. Empty if the name is ambiguous.
         name = command.argument.partition(" = ")[0] if command.verb == WHISPER else to
         met = [each for each in people_near(agent) if each.key == name]
-        # What was perceived since the prompt was made is not answered by it.
+        # The answer does not cover perceptions that came after its prompt was built.
         late = any(m.number > seen and m.kind is MemoryKind.PERCEPTION for m in window)
         hidden = confided and command.verb != WHISPER
         unsaid = command.argument if hidden and command.verb == "recall" else ""
-        # Before it is done: what comes of it is remembered too.
+        # Archive the act before its execution, because its results are archived too.
         number = self._memory.remember(
             f"{command.verb} …" if unsaid else command.line,
             MemoryKind.ACT,
@@ -112,14 +112,14 @@ class Actor:
         reason: str = "",
         seen: int = 0,
     ) -> Act:
-        """Say words to somebody: speech, whatever is in it, and never a command."""
+        """Say words to somebody. The words are always speech, never parsed as a command."""
         if whispered and all(each.key != partner for each in people_near(agent)):
             return Act(None, f"{partner} has gone, and it was for nobody else")
         verb, line = (WHISPER, f"{partner} = {words}") if whispered else ("say", words)
         return self.do(agent, Command(verb, line, reason), partner, event=event, seen=seen)
 
     def _follow(self, agent: Body, command: Command) -> Command:
-        """Go with somebody from now on, or with nobody; others see it as a gesture."""
+        """Start to follow somebody, or stop (``stay``); others see an emote."""
         self.leader = None
         if command.verb == "stay":
             return Command("emote", "stays here.", command.reason)

@@ -31,15 +31,15 @@ log = _logger.info
 
 
 def warn(line: str) -> None:
-    """The same, for what somebody should look at."""
+    """Write a warning, for a problem that the operator should look at."""
     _logger.warning(f"[Warning] {line}")
 
 
 @contextmanager
 def logged(what: str) -> Iterator[None]:
-    """Let nothing that breaks inside get out, but write it down: ``Mira: Measuring broke off``.
+    """Log an exception from the block, and suppress it: ``Mira: Measuring broke off``.
 
-    For work in threads, whose futures nobody looks at, and for what must not hold others up.
+    For threads whose futures are not checked, and for steps whose failure must not stop others.
     """
     try:
         yield
@@ -48,7 +48,7 @@ def logged(what: str) -> Iterator[None]:
 
 
 def of_game(agent: Any, hook: str, form: Any, otherwise: Any, *args: Any) -> Any:
-    """What a game's own hook returns; ``otherwise`` where it fails or has another form: logged."""
+    """Call a game's hook. Log an error and return ``otherwise`` if it raises or is no ``form``."""
     try:
         if not isinstance(found := getattr(agent, hook)(*args), form):
             raise TypeError(f"it returned {found!r}")
@@ -59,13 +59,13 @@ def of_game(agent: Any, hook: str, form: Any, otherwise: Any, *args: Any) -> Any
 
 
 def report(problem: KeepsakeError) -> None:
-    """Tell the log what is wrong and how to mend it."""
+    """Log a problem, and how to solve it."""
     kind = "Config" if isinstance(problem, ConfigError) else "Error"
     log(f"[{kind}] {problem}")
 
 
 def open_log(path: Path, *beside: logging.Handler) -> None:
-    """Write to that file from now on, and to the handlers ``beside`` it."""
+    """Log to this file from now on, and also to the handlers ``beside``."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handler = logging.handlers.RotatingFileHandler(
         path, maxBytes=AGENTS_LOG_BYTES, backupCount=5, encoding="utf-8", errors="replace"
@@ -77,12 +77,12 @@ def open_log(path: Path, *beside: logging.Handler) -> None:
     for each in (handler, *beside):
         _everything.addHandler(each)
     _everything.setLevel(logging.INFO)
-    # The agents' lines have a file of their own; Evennia's log stays readable.
+    # The agents have a log file of their own, so that Evennia's log stays readable.
     _everything.propagate = False
 
 
 _LEVELS = {"[Config]": "config", "[Error]": "error"}
-"""How the lines begin that tell of a fault, though they are logged like any other."""
+"""Prefixes of lines that report a fault, with its level. They are logged at level INFO."""
 
 
 class FaultHandler(logging.Handler):
@@ -93,7 +93,7 @@ class FaultHandler(logging.Handler):
         self._events = events
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Emit a warning, an error, and what is wrong in a configuration file."""
+        """Emit an event for a warning, an error, or a problem in a configuration file."""
         text = record.getMessage()
         level = _LEVELS.get(text.partition(" ")[0])
         if level is None and record.levelno >= logging.WARNING:
@@ -104,7 +104,7 @@ class FaultHandler(logging.Handler):
 
 
 def known_secrets(places: Places) -> list[str]:
-    """What nobody may be shown: keys, tokens, the admin's password."""
+    """Return the secrets to hide from logs and exports: keys, tokens, the admin's password."""
     found = list(secrets_in(os.environ))
     for path in (places.admin_password, places.secret_key):
         with suppress(OSError, UnicodeDecodeError):
@@ -113,24 +113,24 @@ def known_secrets(places: Places) -> list[str]:
 
 
 DROPPED, OUTCOMES = "dropped", 20
-"""The outcome that is no failure and no success; how many of the newest outcomes are kept."""
+"""The outcome that is neither failure nor success; how many recent outcomes are kept."""
 TOO_LARGE = "too large"
 FAILED = ("refused", "no answer", TOO_LARGE, "broke off")
-"""Outcomes of which nothing came in the world; see :class:`keepsake.events.types.Thought`."""
+"""Outcomes without an act in the world; see :class:`keepsake.events.types.Thought`."""
 
 
 @dataclass(slots=True)
 class Sent:
-    """What was sent for a thought, and when."""
+    """The request that was sent for a thought, and when."""
 
     time: datetime
     impulse: Impulse  # what the thought was about
     prompt: Rendered  # the prompt, with the section of each line
     request: GenerationRequest
-    costs: Costs  # what its sections cost
-    wait: float  # seconds that it had waited in the queue
-    basis: Mapping[str, Any]  # what the prompt was made from, by the field of the event
-    answer: Generation | None = None  # what came; None until it has
+    costs: Costs  # tokens of each of its sections
+    wait: float  # seconds in the model queue
+    basis: Mapping[str, Any]  # what the prompt was made from: fields of the event
+    answer: Generation | None = None  # the model's answer; None until it has come
 
 
 class ThoughtLog:
@@ -138,14 +138,14 @@ class ThoughtLog:
 
     Args:
         name: The agent's name in the logs.
-        events: Takes what happens.
+        events: Receives the events.
 
     Attributes:
-        outcomes: How many thoughts ended in which way since the server started.
-        guarded: How many answers, or parts of one, a guard ``altered``, ``refused``, ``dropped``.
-        recent: How its last :data:`OUTCOMES` thoughts ended, the newest last; without ``dropped``.
-        sent: The last prompt that was sent; None before the first.
-        problem: What is wrong with its thinking now; empty if nothing is.
+        outcomes: How many thoughts had each outcome since the server started.
+        guarded: How many answers (or parts) a guard ``altered``, ``refused`` or ``dropped``.
+        recent: The last :data:`OUTCOMES` outcomes, newest last, without ``dropped``.
+        sent: The last request that was sent; None before the first.
+        problem: Why the last thought failed; empty if it did not.
     """
 
     def __init__(self, name: str, events: Events) -> None:
@@ -156,14 +156,14 @@ class ThoughtLog:
         self.name, self._events = name, events
 
     def ended(self, event: Thought, refusals: Iterable[str]) -> None:
-        """Keep and tell of a thought that has ended, or of one of its answers."""
+        """Record and log a thought that has ended, or one of its answers."""
         self._events.emit(event)
         self.outcomes[event.outcome] += 1
         if event.outcome == DROPPED:
             return
         again = event.outcome in [*self.recent][-1:]
         self.recent.append(event.outcome)
-        wrong = event.outcome in FAILED[1:]  # one wrong command is everyday life
+        wrong = event.outcome in FAILED[1:]  # a refused command is normal, and no problem to report
         self.problem = (event.problem or event.outcome) if wrong else ""
         if event.outcome == TOO_LARGE and not again:
             warn(f"[Thinker] {self.name} cannot think. {self.problem}")
@@ -172,7 +172,7 @@ class ThoughtLog:
         log(f"[Thinker] {self.name}: {event.trigger} -> {told} ({event.latency:.2f} s)")
 
     def guard(self, impulse: Impulse, op: str, before: str, reason: str) -> None:
-        """Tell the logs that an answer was not spoken as it was written."""
+        """Log that an answer was altered, refused or dropped instead of being spoken as written."""
         self.guarded[op] += 1
         task = "talk" if impulse.kind in ANSWERED else "act"
         name, cause = self.name, impulse.memory

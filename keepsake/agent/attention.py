@@ -1,12 +1,12 @@
 """When an agent thinks next, and about what: a schedule without clock or threads.
 
-Each person who turns to the agent has a place of their own among what waits, so that each is
-answered, players first, in the order in which they spoke; all else shares one place. Time comes
-in as seconds of any monotonic clock, chance as a ``random.Random``.
+Each person who addresses the agent has one slot in the queue, so that everybody is answered,
+players first, in the order in which they spoke. All other impulses share one slot. The caller
+passes the time as seconds of a monotonic clock, and a ``random.Random``.
 
-The owner says who is here (:meth:`Attention.look`) and what happens (:meth:`Attention.notice`),
-asks what comes next and when (:meth:`Attention.upcoming`), and asks once more before a thought is
-sent (:meth:`Attention.still_wanted`).
+The owner reports who is here (:meth:`Attention.look`) and what happens (:meth:`Attention.notice`).
+It asks what is due next and when (:meth:`Attention.upcoming`), and whether a thought is still
+wanted before it is sent (:meth:`Attention.still_wanted`).
 """
 
 from __future__ import annotations
@@ -22,51 +22,51 @@ from keepsake.agent.settings import ThinkingConfig
 type Priority = Literal["player", "event", "idle"]
 
 TALK_SECONDS = 180.0
-"""Silence after which a talk is over, though both are still here."""
+"""Seconds of silence after which a talk is over, even if both people are still here."""
 GREETED_SECONDS = 600.0
-"""Anyone who comes back within this time is not greeted again."""
+"""Seconds within which a person who comes back is not greeted again."""
 CHATTER_PAUSE = 120.0
-"""Seconds of silence after which agents may talk among themselves anew."""
+"""Seconds of silence after which agents may talk among themselves again."""
 _NEVER = float("-inf")
 
 
 class EventKind(StrEnum):
-    """What happened to an agent."""
+    """The kind of an event that an agent notices."""
 
     ADDRESSED = "addressed"  # spoken to
-    NAMED = "named"  # spoken of
+    NAMED = "named"  # mentioned by name
     GIVEN = "given"
-    ARRIVAL = "arrival"  # somebody came whom this agent greets
-    HEARD = "heard"  # somebody spoke or acted, to nobody in particular
+    ARRIVAL = "arrival"  # somebody came, whom the agent greets
+    HEARD = "heard"  # somebody spoke or acted without an addressee
     OTHER = "other"
-    IDLE = "idle"  # nothing happened for long
+    IDLE = "idle"  # nothing happened for a long time
 
 
 DIRECT = (EventKind.NAMED, EventKind.GIVEN, EventKind.ADDRESSED)
-"""What turns to the agent itself; what asks more for an answer comes later."""
+"""Kinds that address the agent itself; the later, the more urgently one needs an answer."""
 ANSWERED = frozenset({*DIRECT, EventKind.ARRIVAL})
-"""What is answered with words to somebody; everything else is a reason to act."""
+"""Kinds that are answered with words to a person. All others are reasons to act."""
 _WORDLESS = (EventKind.ARRIVAL, EventKind.GIVEN)
 ELSE = ""
-"""The key of the one place for all that nobody in particular is answered for."""
+"""The key of the slot that all impulses share which are not answered to one person."""
 
 
 @dataclass(frozen=True)
 class Impulse:
-    """Something that happened to an agent: a reason to think.
+    """An event that gives an agent a reason to think.
 
     Attributes:
-        who: What tells the one who did it from all others, as far as is known.
-        priority: How urgent it is: a player who waits for an answer comes first.
-        key: What it shares its place with: all else that the same person wants of the agent.
+        who: The identity of the person who caused it, or the name if that is not known.
+        priority: Its urgency; a player who waits for an answer comes first.
+        key: Its slot in the queue. All impulses of one person share a slot.
     """
 
-    kind: EventKind  # what it was
-    from_player: bool  # whether a person is behind it
-    source: str  # who did it; empty for the world itself
-    memory: int = 0  # number of the memory of it; 0 where that is not known
-    source_id: str = ""  # what tells them from others of that name; empty where that is not known
-    aside: bool = False  # whether it is meant for somebody else who is here: nothing to think about
+    kind: EventKind  # what happened
+    from_player: bool  # whether a player caused it
+    source: str  # who caused it, by name; empty for the world itself
+    memory: int = 0  # number of its memory; 0 if that is not known
+    source_id: str = ""  # identity of the source; empty if that is not known
+    aside: bool = False  # whether it is meant for somebody else here: no reason to think
     who: str = field(init=False)
     priority: Priority = field(init=False)
     key: str = field(init=False)
@@ -83,7 +83,7 @@ IDLE = Impulse(EventKind.IDLE, from_player=False, source="")
 
 @dataclass(slots=True)
 class _Waiting:
-    """An impulse that waits: ``at`` is when it is due, ``since`` when it was first noticed."""
+    """An impulse in the queue: due at ``at``, first noticed at ``since``, in seconds."""
 
     impulse: Impulse
     at: float
@@ -95,36 +95,36 @@ class Attention:
 
     Attributes:
         config: The settings.
-        talkativeness: How often it does something unasked, 0 to 1.
-        present: Who is here, by name and by what tells them from others.
+        talkativeness: How often it acts unprompted, 0 to 1.
+        present: Who is here, by name and by identity.
     """
 
     def __init__(self, config: ThinkingConfig, rng: random.Random, now: float) -> None:
         self.config, self.talkativeness, self._rng = config, 0.5, rng
         self.present: Collection[str] = ()
-        self._current: Impulse | None = None  # what the thought under way is about
-        self._waiting: dict[str, _Waiting] = {}  # in the order in which they came
-        self._met: dict[str, float] = {}  # with whom words were exchanged, and when last
+        self._current: Impulse | None = None  # the impulse of the current thought
+        self._waiting: dict[str, _Waiting] = {}  # in order of arrival
+        self._met: dict[str, float] = {}  # identity to time of the last words with that person
         self._player_near = False
         self._ready_at = self._last_event = _NEVER
-        self._chatter = 0  # lines that agents exchanged since something else happened
+        self._chatter = 0  # lines that agents exchanged since another event
         self._idle_from, self._idle_share = now, rng.uniform(2 / 3, 4 / 3)
 
     # -- what happens
 
     def look(self, present: Collection[str], *, player_near: bool, now: float) -> None:
-        """Tell who is here; nobody else is answered."""
+        """Set who is here; drop impulses of people who have left."""
         self.present = present
         for key in [key for key in self._waiting if key != ELSE and key not in present]:
             del self._waiting[key]
-        if player_near != self._player_near:  # idle thoughts are rarer without a player
+        if player_near != self._player_near:  # idle thoughts are rarer without a player here
             self._player_near, self._idle_from = player_near, now
 
     def notice(self, event: Impulse, now: float) -> bool:
-        """Something happened; it may lead to a thought, also to one after the current one.
+        """Take in an event, which may lead to a thought now or after the current one.
 
         Returns:
-            Whether a player waits for an answer while the agent thinks of something less.
+            Whether a player waits while the current thought is about something less urgent.
         """
         arrival = event.kind is EventKind.ARRIVAL
         if event.from_player or now - self._last_event > CHATTER_PAUSE:
@@ -134,10 +134,10 @@ class Attention:
         self._last_event = now
         if not event.from_player:
             unwanted = bool(event.source) and self._chatter >= self.config.chatter_turns
-        elif arrival:  # nobody is greeted over a talk, or again a moment later
+        elif arrival:  # no greeting during a talk, or again within a short time
             met = self._met.get(event.who, _NEVER)
             unwanted = self.in_talk(now) or now - met < GREETED_SECONDS
-        else:  # who speaks needs no greeting; nor does anybody else once a talk begins
+        else:  # a speaker needs no greeting; a direct word cancels all other greetings
             unwanted, direct = False, event.kind in DIRECT
             greeted = {event.who, *(self._waiting if direct else ())}
             self._waiting = {
@@ -149,7 +149,7 @@ class Attention:
                 self._met[event.who] = now
         if unwanted or event.aside:
             return False
-        # Two of one person become one, and that person is listened to longer.
+        # Impulses of one person are merged, and wait longer in case the person goes on.
         slower = (1.0 if event.kind in ANSWERED else 2.0) if event.from_player else 4.0
         at = now + self.config.gather * self._rng.uniform(0.5, 1.5) * slower
         if (before := self._waiting.get(event.key)) is None:
@@ -161,12 +161,12 @@ class Attention:
         return less and event.priority == "player"
 
     def answered(self, who: str, now: float, *, words: bool = False) -> bool:
-        """The agent has turned to a player unasked: what they did is answered.
+        """Record that a rule has answered what a player did.
 
-        ``words``: So is what they said; else not a word of it.
+        ``words``: Whether it has answered what the player said too.
 
         Returns:
-            Whether the thought under way was to greet them.
+            Whether the current thought is to greet that player.
         """
         for key in (who, ELSE):
             waiting = self._waiting.get(key)
@@ -178,16 +178,16 @@ class Attention:
         return current is not None and current.kind is EventKind.ARRIVAL and current.who == who
 
     def in_talk(self, now: float) -> bool:
-        """Whether a player who is here talks with the agent: either spoke a short while ago."""
+        """Return whether a player here and the agent spoke within :data:`TALK_SECONDS`."""
         met = self._met.items()
         return any(now - at < TALK_SECONDS and who in self.present for who, at in met)
 
     # -- what is due
 
     def upcoming(self) -> tuple[float, Impulse] | None:
-        """The next impulse and when it is due; None while a thought is running.
+        """Return the next impulse and when it is due; None during a thought.
 
-        Players who wait come first, then those who have come, agents who wait, all else.
+        The order: waiting players, players who have just come, waiting agents, everything else.
         """
         if self._current is not None:
             return None
@@ -211,21 +211,21 @@ class Attention:
 
     @property
     def owed(self) -> list[Impulse]:
-        """What players wait for, that of the thought under way first."""
+        """The impulses of players who wait for an answer, that of the current thought first."""
         every = [self._current, *(each.impulse for each in self._waiting.values())]
         return [each for each in every if each is not None and each.priority == "player"]
 
     def begin(self, impulse: Impulse) -> None:
-        """A thought begins; what is noticed from now on is for the next one."""
+        """Begin a thought. Events from now on are for the next one."""
         self._current = impulse
         self._waiting.pop(impulse.key, None)
-        self._waiting.pop(ELSE, None)  # of all else the agent sees the newest anyway
+        self._waiting.pop(ELSE, None)  # the window shows the newest events anyway
 
     def still_wanted(self) -> Impulse | None:
-        """The reason for the thought under way as it is now; None if there is none any more.
+        """Return the current reason for the current thought; None if the reason has gone.
 
-        To be asked before it is sent: what the same person has said meanwhile is merged into
-        it, and answered with it.
+        Call it before the request is sent: it merges what the same person has said meanwhile
+        into the impulse, so that one answer covers both.
         """
         current = self._current
         if current is None or (current.key != ELSE and current.key not in self.present):
@@ -235,7 +235,7 @@ class Attention:
         return current
 
     def ended(self, now: float, *, spoke: bool = False) -> None:
-        """The thought has ended; ``spoke``: others heard something."""
+        """End the current thought; ``spoke``: whether the agent said something to others."""
         current, self._current = self._current, None
         if spoke and current is not None and current.from_player and current.key != ELSE:
             self._met[current.who] = now
@@ -248,7 +248,7 @@ class Attention:
 
 
 def _merged(old: Impulse, new: Impulse) -> Impulse:
-    """One impulse for two of the same person: of the newer, unless the older asks for more."""
+    """Merge two impulses of one person: keep the newer one, unless the older is more urgent."""
     urgency = {kind: rank for rank, kind in enumerate(DIRECT)}
     asks = new if urgency.get(new.kind, -1) >= urgency.get(old.kind, -1) else old
     return replace(asks, memory=asks.memory or old.memory or new.memory)

@@ -1,4 +1,4 @@
-"""One agent's mind: its components, and their beginning."""
+"""One agent's mind: it creates the agent's components and starts them."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from keepsake.agent.surroundings import Body, Life
 from keepsake.agent.thinker import Thinker
 
 type Tended = tuple[bool, str]
-"""Whether anything was done, and what, in words."""
+"""Whether the command changed anything, and a message for the builder."""
 
 
 class Mind:
-    """The components of one agent, made for each other; nothing of them is at work yet.
+    """The components of one agent, connected to each other. :meth:`begin` starts them.
 
     Attributes:
-        memory_id: Which memories those are.
+        memory_id: The identifier of the agent's memories.
     """
 
     def __init__(self, life: Life, services: Runtime) -> None:
@@ -44,30 +44,30 @@ class Mind:
         self.sleeper: Sleeper = Sleeper(memory, self.thinker, nights, services)
 
     def begin(self) -> None:
-        """Open what it remembers, and go on from there."""
+        """Open the memory, and resume thoughts that players still wait for."""
         self.memory.open()
         self.thinker.take_up()
-        # In a thread, so that no thought waits for files; what people change from then on is seen.
+        # In a worker thread, so that no thought waits for files.
         self.workers.submit(self.look)
 
     def look(self) -> None:
-        """See what a person has changed in its files, and bring the pages of people up to date.
+        """Read files that a person has edited, and update the pages of people.
 
-        Asked each minute; blocks, never raises.
+        Called every minute in a worker thread; blocks, never raises.
         """
         with logged(f"{self.memory.name}: Its files could not be looked at"):
             self.books.look()
             self.books.settle(self.memory.memory.archive)
 
     def pause(self, agent: Body) -> Tended:
-        """Let it perceive and remember, but not think."""
+        """Pause the agent: it perceives and remembers, but does not think."""
         if agent.db.paused:
             return False, f"{agent.key} is paused already"
         agent.db.paused = True
         return True, f"{agent.key} is paused: it perceives and remembers, but does not think"
 
     def resume(self, agent: Body) -> Tended:
-        """Let it think again."""
+        """Resume thinking after :meth:`pause`."""
         if not agent.db.paused:
             return False, f"{agent.key} is not paused"
         agent.attributes.remove("paused")
@@ -75,7 +75,7 @@ class Mind:
         return True, f"{agent.key} thinks again{', once it wakes' if agent.db.asleep else ''}"
 
     def put_to_bed(self, agent: Body, who: str) -> Tended:
-        """Send it to bed."""
+        """Send the agent home to sleep; ``who`` is the person who asked."""
         sleeper = self.sleeper
         if sleeper.asleep:
             return False, f"{agent.key} is asleep already"
@@ -85,7 +85,7 @@ class Mind:
         return True, f"{agent.key} goes home to sleep, to {agent.home.key}"
 
     def wake(self, agent: Body, who: str) -> Tended:
-        """Wake it as fresh as after a whole night, or keep it from going to bed."""
+        """Wake the agent as rested as after a whole night, or stop it on its way to bed."""
         still = "; it is still paused, and does not think" if agent.db.paused else ""
         if self.sleeper.wake(who, rested=True):
             return True, f"{agent.key} wakes up{still}"
@@ -95,7 +95,7 @@ class Mind:
         return False, f"{agent.key} is awake{still}"
 
     def close(self) -> None:
-        """Stop thinking and bring the memory to the disk."""
+        """Stop thinking, and write the memory to disk."""
         self.closed = True
         self.thinker.close()
         self.sleeper.close()

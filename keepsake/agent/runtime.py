@@ -1,7 +1,7 @@
-"""What all agents run on: the models, the configuration, the disk, the log, threads and time.
+"""The runtime that all agents share: models, configuration, disk, log, threads and clock.
 
-Opened by :func:`start` when Evennia's Server starts, ended by :func:`stop`. Tests install their
-own.
+:func:`start` creates it when Evennia's Server starts, and :func:`stop` ends it. Tests install
+their own.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ from keepsake.tasks.task import Ask
 from keepsake.tasks.task_prompts import task_prompts
 
 WORKERS, COMPACTIONS, NIGHTS = 6, 4, 2
-"""Threads for what somebody waits for (searches, tool calls, files), for compactions, which wait
-for a model themselves, and for nights."""
+"""Threads: for work that somebody waits for (searches, tool calls, files), for compactions
+(which wait for a model), and for nights."""
 PROFILE = "agent"
-"""The profile that agents think with."""
+"""The model profile that agents think with."""
 COMPACTING_AT_ONCE = COMPACTIONS - 1
-"""Compactions that housekeeping begins; the last thread is for one that somebody waits for."""
+"""Compactions that housekeeping runs at once. One thread stays free for one on request."""
 REST = 0.25
-"""Seconds in which a file of settings is not looked at again, as each look costs the reactor."""
+"""Seconds for which a settings file is not checked again; each check costs the reactor time."""
 
 type Post = Callable[[Callable[[], None]], None]
 type Changed = Callable[[Health], None]
@@ -56,11 +56,11 @@ type Changed = Callable[[Health], None]
 
 @dataclass
 class Runtime:
-    """What all agents run on. The settings are read again when their file changes."""
+    """What all agents share. Settings are read again when their file changes."""
 
     places: Places
     gateway: Gateway
-    timer: Any  # the reactor, or a clock that stands in for it
+    timer: Any  # Twisted's reactor, or a simulated clock
     post: Post  # runs a function on the reactor thread, from any thread
     workers: Executor = field(default_factory=partial(ThreadPoolExecutor, WORKERS, "worker"))
     compactions: Executor = field(
@@ -69,21 +69,21 @@ class Runtime:
     nights: Executor = field(default_factory=partial(ThreadPoolExecutor, NIGHTS, "night"))
     clock: Clock = field(default_factory=SystemClock)
     random: Random = field(default_factory=Random)
-    events: Events = field(default_factory=Events)  # takes what happens, from any thread
-    # who listens to events and to lines of the log
+    events: Events = field(default_factory=Events)  # receives events, from any thread
+    # listeners to events and log lines
     subscribers: Subscribers = field(default_factory=Subscribers)
     indexes: IndexService | None = None  # the recall indexes; None for a world without recall
     embedder: Embedder | None = None  # None for recall by words alone
-    # the most tokens of a prompt of the agents' chat model; 0 while they have none
+    # token limit of a prompt of the agents' chat model; 0 if they have no chat model
     chat_tokens: int = 0
-    shown_lines: int = 0  # the newest memories that a dialogue shows; 0 for the whole window
-    rest: float = 0.0  # seconds in which a file of settings or a template is not looked at again
-    # what the first agent needs, called when its mind is made: a game without agents pays nothing
+    shown_lines: int = 0  # how many newest memories a dialogue shows; 0 for the whole window
+    rest: float = 0.0  # seconds for which a settings file or a template is not checked again
+    # called when the first mind is made, so that a game without agents starts no models or indexes
     at_first_agent: list[Callable[[], object]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         config = self.places.config
-        # The time by a clock that is never set back; from any thread.
+        # Seconds of a monotonic clock; callable from any thread.
         self.seconds: Callable[[], float] = self.timer.seconds
         self.compaction = self._followed("memory_compaction.md", CompactionConfig)
         self.thinking = self._followed("thinking.md", ThinkingConfig)
@@ -94,23 +94,23 @@ class Runtime:
         self.syncer = Syncer(failed=report)
 
     def _followed[S: FileSettings](self, name: str, settings: type[S]) -> ConfigFile[S]:
-        """A configuration file that is read again when it changes."""
+        """Return a configuration file that is read again when it changes."""
         path = self.places.config / name
         return ConfigFile(path, settings.load, settings(), report, rest=self.rest)
 
     def in_thread[T](
         self, work: Callable[[], T], seconds: float, pool: Executor | None = None
     ) -> Deferred[T]:
-        """Run ``work``, which blocks, in a worker thread, or in one of another pool.
+        """Run ``work``, which blocks, in a worker thread or a thread of another pool.
 
         Returns:
-            Its result, on the reactor thread. It fails with what ``work`` raises, and with
-            Twisted's ``TimeoutError`` after that many seconds. It never fires before this
-            function returns.
+            A Deferred of the result, on the reactor thread. It fails with what ``work`` raises, or
+            with Twisted's ``TimeoutError`` after ``seconds``. It never fires before this function
+            returns.
         """
 
         def tell() -> None:
-            if not result.called:  # else it is too late
+            if not result.called:  # it may have timed out
                 maybeDeferred(future.result).chainDeferred(result)
 
         def give_up(_: Deferred[T]) -> None:
@@ -126,7 +126,7 @@ class Runtime:
         priority: Priority = Priority.COMPACTION,
         given_up: threading.Event | None = None,
     ) -> Ask | None:
-        """How a task asks a model from a worker thread; None where the profile names none.
+        """Return how a task asks a model from a worker thread; None if the profile has no model.
 
         Raises:
             ConfigError: There is no such profile.
@@ -140,9 +140,9 @@ class Runtime:
         return ask
 
     def chat_profile(self) -> ModelProfile | None:
-        """How the agents' model is asked; None where there is none, and rules answer.
+        """Return the profile of the agents' model; None if there is no model and rules answer.
 
-        What its prompts may have counts for the memory too.
+        Its prompt limit is stored, because the memory depends on it too.
 
         Raises:
             KeepsakeError: The profile cannot be used.
@@ -157,21 +157,21 @@ class Runtime:
 
     @property
     def event_log(self) -> EventLog | None:
-        """The event log; None where there is none."""
+        """The event log; None if there is none."""
         return self.events if isinstance(self.events, EventLog) else None
 
     @cached_property
     def spill(self) -> Spill:
-        """What waits for archives that cannot be written; for the reactor thread."""
+        """Memories that wait for archives that cannot be written; for the reactor thread."""
         spill = Spill(self.places.spill)
         self.syncer.syncs.add(spill.sync)
         return spill
 
     @property
     def ladder(self) -> CompactionConfig:
-        """The settings of compaction, for the model that the agents think with; any thread.
+        """The compaction settings, fitted to the agents' model; any thread.
 
-        Where ``context_tokens`` is not written, it is what a prompt of a chat model may have.
+        If ``context_tokens`` is not set, it is the prompt limit of the chat model.
         """
         config, tokens = self.compaction.current, self.chat_tokens
         if config.context_tokens or not tokens:
@@ -184,16 +184,16 @@ class Runtime:
 
     @property
     def recalling(self) -> RecallConfig:
-        """The settings of recall, for the model that the agents think with; any thread."""
+        """The recall settings, fitted to the agents' model; any thread."""
         config, budget = self.recall.current, self.chat_tokens // SHARE
         if not config.budget or budget <= config.budget:
             return config
-        # Twice as many, as those beyond the best come without what is beside them.
+        # Twice as many, because only the best memories are shown with their neighbours.
         more = 2 * config.memories * budget // config.budget
         return replace(config, budget=budget, memories=more)
 
     def close(self, *, reload: bool) -> None:
-        """End all of it; after a reload the embedded model server lives on."""
+        """Close everything; on a reload the embedded model server keeps running."""
         self.gateway.shutdown(stop_embedded=not reload)
         for pool in (self.workers, self.compactions, self.nights):
             pool.shutdown(wait=False, cancel_futures=True)
@@ -205,19 +205,19 @@ class Runtime:
 
 
 class Alarm:
-    """One call that is due later, or none; ``clock`` is Twisted's reactor, or stands in for it."""
+    """At most one delayed call; ``clock`` is Twisted's reactor or a simulated clock."""
 
     def __init__(self, clock: Any) -> None:
         self._clock = clock
         self._call: Any = None
 
     def set(self, seconds: float, call: Callable[..., object], *args: object) -> None:
-        """Call the function after this many seconds. It replaces the call that was due before."""
+        """Call the function after ``seconds``, instead of the call that was set before."""
         self.cancel()
         self._call = self._clock.callLater(seconds, call, *args)
 
     def cancel(self) -> None:
-        """Call nothing any more."""
+        """Cancel the call, if there is one."""
         if self._call is not None and self._call.active():
             self._call.cancel()
         self._call = None
@@ -227,7 +227,7 @@ _current: Runtime | None = None
 
 
 def runtime() -> Runtime:
-    """What the agents of this process run on.
+    """Return the runtime of this process.
 
     Raises:
         KeepsakeError: The world has not been started.
@@ -238,18 +238,18 @@ def runtime() -> Runtime:
 
 
 def running() -> bool:
-    """Whether agents can run; they cannot in Evennia's own maintenance commands."""
+    """Return whether agents can run. In Evennia's own maintenance commands they cannot."""
     return _current is not None
 
 
 def now() -> datetime:
-    """The present time by the clock of the event log, in UTC; the machine's while none runs."""
+    """Return the time of the runtime's clock in UTC, or the machine's if no runtime runs."""
     return (_current.clock.now() if _current is not None else datetime.now(UTC)).astimezone(UTC)
 
 
 def install(new: Runtime | None) -> None:
-    """Let the agents of this process run on that; None for nothing."""
-    global _current  # noqa: PLW0603 - one a process, like the reactor
+    """Set the runtime of this process; None removes it."""
+    global _current  # noqa: PLW0603 - one per process, like the reactor
     _current = new
 
 
@@ -265,17 +265,17 @@ def start(
 ) -> Runtime:
     """Make a runtime from the files in the vault, and install it.
 
-    What is wrong in a configuration file is logged, and its defaults serve until it is
-    mended; a model server that does not answer is no error here.
+    An error in a configuration file is logged, and the defaults apply until it is fixed. A model
+    server that does not answer is no error here.
 
     Args:
         places: Where the files are.
         timer: Twisted's reactor, or a simulated clock.
-        post: Runs a function on the reactor thread; in :class:`Slices` when None.
-        subscribers: Who listens to what happens.
-        clock: The present time; the machine's when None.
-        gateway: Makes the way to the models; None for the real one.
-        given: Further fields of the runtime: ``random``, ``wait`` and the three pools.
+        post: Runs a function on the reactor thread; a :class:`Slices` if None.
+        subscribers: Listeners to events and log lines.
+        clock: The clock; the machine's if None.
+        gateway: Makes the gateway to the models; None for the real one.
+        given: Further fields of the runtime: ``random`` and the three pools.
     """
     subscribers, clock, config = subscribers or Subscribers(), clock or SystemClock(), places.config
     post = post or Slices(timer)
@@ -323,7 +323,7 @@ def stop(*, reload: bool) -> None:
 
 
 def _embedder(profiles: Profiles) -> CachedEmbedder:
-    """What ``llm.md`` names; the shipped one if that cannot be used."""
+    """Return the embedder that ``llm.md`` names; the shipped one if it cannot be used."""
     try:
         return CachedEmbedder(load_embedder(profiles.path, profiles.found))
     except ConfigError as problem:

@@ -1,4 +1,4 @@
-"""What the turns of one agent are made from: what it remembers, and what is around it now."""
+"""The inputs of an agent's turn: its audience, its memories, and its surroundings."""
 
 from __future__ import annotations
 
@@ -36,29 +36,29 @@ from keepsake.tasks.fallback import FallbackLine, answer
 from keepsake.tasks.talk import TalkScene
 
 WRITES = frozenset({"note", "pin", "remember"})
-"""Verbs whose result stands in prompts that others hear: not offered where the prompt holds what
-is for one person alone."""
+"""Verbs whose result appears in prompts whose answers others hear. They are not offered if the
+prompt holds words that were confided to the agent."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnContext:
-    """Whom a turn answers, and who hears it."""
+    """The partner that a turn answers, and its audience."""
 
     impulse: Impulse
-    partner: str = ""  # who is answered, by name; empty for nobody
-    whispered: bool = False  # whether they whispered, so that the answer is whispered too
-    audience: Audience = NOBODY  # who hears the answer: private words of others are left out
-    words: str = ""  # what is asked of recall: what they said since the last answer
-    answered: bool = False  # whether an answer of before knew of all this already
-    seen: int = 0  # the newest memory that the prompt showed; 0 while there is none
+    partner: str = ""  # who is answered, by name; empty if nobody is
+    whispered: bool = False  # whether the partner whispered; then the answer is whispered
+    audience: Audience = NOBODY  # who hears the answer; decides which memories are shown
+    words: str = ""  # the query for recall: the partner's words since the last answer
+    answered: bool = False  # whether an earlier answer covered the impulse
+    seen: int = 0  # the newest memory in the prompt; 0 before there is a prompt
 
 
 UNASKED = TurnContext(IDLE)
-"""Of a turn that nobody has asked for."""
+"""The context of an unprompted turn."""
 
 
 def context_of(agent: Body, impulse: Impulse, memory: MemoryComponent) -> TurnContext:
-    """Whom a turn answers now, and who hears it."""
+    """Return the partner and the audience of a turn."""
     if impulse.kind not in ANSWERED or not impulse.source:
         return TurnContext(impulse)
     said, words, known_of = unanswered(memory.memory.context().window, impulse)
@@ -70,17 +70,17 @@ def context_of(agent: Body, impulse: Impulse, memory: MemoryComponent) -> TurnCo
 
 
 def unanswered(window: Sequence[Memory], impulse: Impulse) -> tuple[list[Memory], str, int]:
-    """What somebody did or said of which no answer of the agent's knew yet, oldest first.
+    """Find what the source of an impulse did or said since the agent's last answer.
 
     Returns:
-        That, the words of it, and the newest memory that its last words to them knew of; 0 if it
-        said nothing.
+        Those memories, oldest first; the words in them; and the newest memory that the agent's
+        last words to the source took into account, 0 if the agent said nothing.
     """
     since = 0
     for memory in reversed(window):
         own = memory.kind is MemoryKind.ACT and memory.text.startswith(("say ", "whisper "))
         known = memory.to_id and memory.to_id == impulse.source_id
-        # What a deed has said to the very words that are still to be answered leaves some of them.
+        # A deed that replied to the words of this impulse has answered only a part of them.
         left = memory.event == DEED and memory.number > impulse.memory
         if own and not left and (known or memory.to == impulse.source):
             since = memory.answers or memory.number
@@ -100,7 +100,7 @@ def unanswered(window: Sequence[Memory], impulse: Impulse) -> tuple[list[Memory]
 def relate(
     agent: Body, turn: TurnContext, keeper: MemoryTools, by: str = ""
 ) -> Awaitable[SearchResult | None]:
-    """What recall brings for a turn; None if nothing came in time.
+    """Search the memory for a turn; the result is None if the search failed or timed out.
 
     ``by``: Who asks, for the event log; empty for the agent itself.
     """
@@ -118,10 +118,10 @@ def relate(
 
 
 def secrecy(agent: Body, turn: TurnContext, private: PrivateWords) -> tuple[bool, bool]:
-    """Whether an answer is whispered, and whether whispered words may be in its prompt.
+    """Return whether an answer is whispered, and whether its prompt may hold whispered words.
 
-    It is whispered to a whisper, and where others have come in since something was confided.
-    Whatever answers a prompt with whispered words may hold them.
+    The answer to a whisper is whispered. So is an answer that may hold whispered words, if others
+    have come in since. Any answer to a prompt with whispered words may hold them.
     """
     alone = len(turn.audience) == 1 and turn.audience.issubset(private.shared.values())
     confided = turn.whispered or alone
@@ -134,9 +134,9 @@ def secrecy(agent: Body, turn: TurnContext, private: PrivateWords) -> tuple[bool
 def choices(
     agent: Body, turn: TurnContext, private: PrivateWords
 ) -> tuple[tuple[Verb, ...], Options]:
-    """What the agent may do in this turn, and with what.
+    """Return the verbs that the agent may use in this turn, and their options.
 
-    One that is spoken to may leave a talk, but not its guests.
+    An agent that answers somebody may leave the talk, but not the place where it hosts guests.
     """
     without = frozenset[str]()
     _, confided = secrecy(agent, turn, private)
@@ -144,7 +144,7 @@ def choices(
         without = WRITES | ({"promise"} if turn.whispered else set())
     verbs = tuple(verb for verb in VERBS if verb.name not in without)
     own: tuple[Verb, ...] = of_game(agent, "verbs_now", tuple, ()) if agent.agent_verbs else ()
-    # Whom free words of a game's own verb reach is not known: confided ones may not be in them.
+    # It is unknown who hears the free words of a game's own verb, so confided words are excluded.
     verbs += tuple(verb for verb in own if not (confided and f"<{WORDS}>" in verb.usage))
     stays = hosts_guests(agent) if turn.partner else agent.mind.thinker.stays
     return verbs, options_of(agent, stays=stays)
@@ -162,15 +162,15 @@ def scene_of(
     *,
     extra: Memory | None = None,
 ) -> tuple[TalkScene, Mapping[str, Any]]:
-    """What the prompt of a turn is made from, and the same for the event of its thought.
+    """Collect the inputs of a turn's prompt, and their summary for the thought's event.
 
     Args:
         agent: The agent.
-        turn: Whom it answers.
-        keeper: What it remembers.
-        found: What recall brought.
+        turn: The partner and the audience.
+        keeper: The agent's memory.
+        found: The search result of recall.
         now: The present time.
-        extra: A memory that is shown as if it had just come, for builders.
+        extra: A memory to show as the newest one, for a builder's preview.
 
     Raises:
         KeepsakeError: The memory cannot be read.
@@ -187,7 +187,7 @@ def scene_of(
         kind: tuple(line_of(hit.document) for hit in hits if hit.document.kind is kind)
         for kind in (DocumentKind.SUMMARY, DocumentKind.NOTE)
     }
-    # What the partner said and got no answer to, where the agent has done something since.
+    # The partner's unanswered words. The scene repeats them if the agent has acted since.
     waiting, words, _ = unanswered(window, turn.impulse) if turn.partner else ([], "", 0)
     excerpts, told = excerpts_and_lines(hits, found, memory.name, words)
     ordered = in_order(window)
@@ -231,7 +231,7 @@ def scene_of(
 def _around(
     agent: Body, turn: TurnContext, now: datetime, verbs: Sequence[Verb], options: Options
 ) -> TalkScene:
-    """Who the agent is, and what is around it."""
+    """Return the agent's persona and surroundings as a scene."""
     now, place = now.astimezone(), agent.location
     deeds = [verb for verb in verbs if verb.takes is not Takes.TEXT]
     usages = options.usages(deeds)
@@ -245,7 +245,7 @@ def _around(
     return TalkScene(
         name=agent.key,
         persona=str(agent.db.profile or f"You are {agent.key}."),
-        # One example may have several lines.
+        # An example may have several lines.
         examples=tuple(x for each in agent.db.examples or () for x in str(each).splitlines()),
         deeds=tuple(f"> {v.usage} ({v.help})" for v in deeds if v.takes not in changing),
         now=f"{day_and_time(now)}, {now:%H:%M}",
@@ -268,9 +268,9 @@ def _around(
 def excerpts_and_lines(
     hits: Sequence[Hit], found: SearchResult | None, name: str, words: str
 ) -> tuple[list[tuple[int, str]], list[str]]:
-    """Excerpts of the talks in which memories were found, the best first, each with its number.
+    """Return excerpts around the memories that were found, best first, with their numbers.
 
-    Beside them the lines of other people among those memories, for a small model's prompt.
+    Also return what other people said in those memories, for the prompt of a small model.
     """
     around = {memory.number: memory for memory in (found.around if found else ())}
     excerpts, lines, told = list[tuple[int, str]](), list[str](), set[int]()
@@ -280,7 +280,7 @@ def excerpts_and_lines(
             continue
         memory = memory_of(hit.document, name)
         said = heard(memory) if hit.document.speaker != name else None
-        # A question gets every hit, anything else those that share a word; who asks tells nothing.
+        # A question uses all hits, other words only hits that share a word. Skip found questions.
         bears = words.endswith("?") or any(each.startswith(BY_WORDS) for each in hit.reasons)
         if said and not said.words.endswith("?") and bears:
             lines.append(f'{said.who} said, "{said.words}"')
@@ -294,7 +294,7 @@ def excerpts_and_lines(
 def words_by_rule(
     agent: Body, turn: TurnContext, found: SearchResult | None, memory: MemoryComponent
 ) -> str:
-    """Something fitting to say where there is no model."""
+    """Return a reply by rule, for when there is no model."""
     window = memory.private.heard_by(memory.memory.context().window, turn.audience)
     hits = found.of(DocumentKind.MEMORY) if found else []
     scores = {hit.document.first: hit.score for hit in hits}

@@ -12,12 +12,12 @@ from keepsake.markdown_config import ConfigSection, FileSettings, between, fixed
 from keepsake.recall.service import CHILD, NONE
 
 SHARE = 4
-"""Recall may fill one part in this many of a chat model's prompt."""
+"""Recall may use one part in this many of a chat model's prompt: a quarter."""
 LEAST_SLEEP = timedelta(hours=1)
-"""Whoever falls asleep just before its hour sleeps this long all the same."""
+"""The shortest sleep, also for an agent that falls asleep just before its hour to wake."""
 BY_DAY = 0.75
-"""The share of its hours that an agent sleeps by day. So bedtime moves until it lies in the night
-again; else whoever was once put to bed at noon would sleep through every day from then on."""
+"""A sleep by day lasts this share of ``sleep_hours``, so that bedtime moves back to the night.
+Otherwise an agent that was once put to bed at noon would sleep through every day."""
 _DAY = 86_400.0
 _CHROMA = "Write child, none, or an address such as http://127.0.0.1:8000"
 
@@ -40,28 +40,28 @@ class SleepConfig(FileSettings):
 
     sleep: bool = True
     awake_hours: float = between(16.0, low=0.1, high=1000.0)
-    quiet_minutes: float = fixed(3.0)  # how long nobody may have spoken to it before it goes to bed
+    quiet_minutes: float = fixed(3.0)  # without a word from a player before it goes to bed
     sleep_hours: float = between(8.0, low=1.0, high=24.0)
     wake_hour: int = between(7, high=23)
     profile: str = "summarizer"
     calls: int = between(24, high=1000)
-    reflect_after: int = fixed(60)  # importance that has to gather before it reflects
-    insights: int = fixed(3)  # the most that one reflection brings
+    reflect_after: int = fixed(60)  # the sum of importance that triggers a reflection
+    insights: int = fixed(3)  # the most that one reflection writes
 
     def tired(self, seconds: float) -> str:
-        """Why an agent is tired that was awake so long: ``16 hours awake``; empty if it is not."""
+        """Return why the agent is tired: ``16 hours awake``; empty if it is not tired."""
         if not self.sleep or (hours := seconds / 3600.0) < self.awake_hours:
             return ""
         return f"{hours:.0f} hours awake" if hours >= 2 else f"{hours * 60:.0f} minutes awake"
 
     def wakes_at(self, fell_asleep: datetime) -> datetime:
-        """When a sleep ends by itself, in the zone of ``fell_asleep``.
+        """Return when a sleep ends by itself, in the time zone of ``fell_asleep``.
 
-        After ``sleep_hours``, at the latest at ``wake_hour`` of the machine's own clock, but
-        never before :data:`LEAST_SLEEP`. A sleep that begins in the twelve hours after the
-        ``wake_hour`` is one by day, and shorter (:data:`BY_DAY`).
+        It ends after ``sleep_hours``, at the latest at ``wake_hour`` of the machine's clock, but
+        never before :data:`LEAST_SLEEP`. A sleep that begins in the twelve hours after
+        ``wake_hour`` is a sleep by day, which is shorter (:data:`BY_DAY`).
         """
-        # A time without a zone is of the machine's, by the rules of that very day.
+        # A time without a zone is the machine's local time, with that day's daylight saving.
         day, at = fell_asleep.astimezone().date(), time(self.wake_hour)
         days = (datetime.combine(day + timedelta(days=n), at).astimezone() for n in (0, 1))
         hour = next(each for each in days if each > fell_asleep).astimezone(fell_asleep.tzinfo)
@@ -72,7 +72,7 @@ class SleepConfig(FileSettings):
 
 @dataclass(frozen=True, slots=True)
 class RecallConfig(FileSettings):
-    """What is searched, and how much of it a prompt takes."""
+    """Which stores are searched, and how much of the results a prompt shows."""
 
     chroma: str = CHILD
     budget: int = between(600, high=100_000)
@@ -82,7 +82,7 @@ class RecallConfig(FileSettings):
     patience: float = between(0.5, low=0.05, high=60.0)
 
     def checked(self, read: ConfigSection) -> RecallConfig:
-        """These settings, ``chroma`` as one of its two words or an address."""
+        """Return these settings, with ``chroma`` as one of its two words or an address."""
         if "chroma" not in read.entries:
             return self
         return replace(self, chroma=read.address("chroma", _CHROMA, (CHILD, NONE)))

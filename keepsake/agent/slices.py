@@ -1,4 +1,4 @@
-"""What agents do on the reactor thread, some milliseconds at a time."""
+"""Runs the agents' work on the reactor thread in slices of a few milliseconds."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ SLICE_SECONDS = 0.004
 
 
 class Slices:
-    """Runs functions on the reactor thread, in the order in which they came, from any thread.
+    """Runs functions on the reactor thread, in order; may be called from any thread.
 
-    Twisted runs all that was handed to ``callFromThread`` before it reads what players typed. This
-    lets players have their turn after :data:`SLICE_SECONDS`: 60 prompts take a fifth of a second.
+    Twisted runs everything passed to ``callFromThread`` before it reads players' input. This class
+    yields to the reactor after :data:`SLICE_SECONDS`; 60 prompts would block it for 0.2 seconds.
     """
 
     def __init__(self, timer: Any) -> None:
@@ -25,7 +25,7 @@ class Slices:
         self._lock, self._awake = threading.Lock(), False
 
     def __call__(self, function: Callable[[], None]) -> None:
-        """Run it soon, never inside this call."""
+        """Queue the function. It runs soon, never during this call."""
         with self._lock:
             self._waiting.append(function)
             asleep, self._awake = not self._awake, True

@@ -1,4 +1,4 @@
-"""What is around somebody: people, things, exits, what can be done; and who is meant by a line."""
+"""The surroundings of a character: people, things, exits, routes; and who is addressed."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from keepsake.language.heard import names
 from keepsake.prompt.verbs import Options
 
 type Body = Any
-"""The agent itself, as the world has it: an ``AgentMixin`` of
-:mod:`keepsake.contrib.evennia.agents`, which says what it has."""
+"""The agent's object in the game: an ``AgentMixin``. Its attributes are listed in
+:mod:`keepsake.contrib.evennia.agents`."""
 type FindBody = Callable[[], Body | None]
-"""Gives the agent as it is now; None if it has been deleted."""
+"""Returns the agent's object; None if it has been deleted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """Whose mind it is."""
+    """An agent as its mind knows it: number, name, folder and body."""
 
     number: int  # the agent's database number
     name: str  # its name
     folder: Path  # ``vault/agents/<name>``
-    body: FindBody  # gives the agent as it is now
-    # those of all people and places; quick, on the reactor thread
+    body: FindBody  # returns the agent's object
+    # returns the names of all people and places; fast, for the reactor thread
     names: Callable[[], frozenset[str]]
 
 
@@ -38,12 +38,12 @@ _CALLED = ("say", "shout")
 
 
 def is_agent(somebody: Any) -> bool:
-    """Whether this is an agent; characters of other classes than Keepsake's are none."""
+    """Return whether this is a Keepsake agent; characters of other classes are not."""
     return bool(getattr(somebody, "is_agent", False))
 
 
 def people_near(character: Any) -> list[Any]:
-    """Everybody else in the same room, players and agents."""
+    """Return the other characters in the same room, players and agents."""
     if character.location is None:
         return []
     here = character.location.contents_get(content_type="character")
@@ -51,12 +51,12 @@ def people_near(character: Any) -> list[Any]:
 
 
 def players_near(character: Any) -> list[Any]:
-    """The people in the same room that a person plays."""
+    """Return the other characters in the same room that a player controls."""
     return [person for person in people_near(character) if person.has_account]
 
 
 def options_of(agent: Body, *, stays: bool) -> Options:
-    """What the agent can do something with or to: people, things and exits."""
+    """Return the people, things and exits that the agent's verbs can name."""
     place = agent.location
     ways = [way for way in place.exits if way.access(agent, "view")] if place is not None else []
     things = place.contents_get(content_type="object") if place is not None else ()
@@ -74,21 +74,21 @@ def options_of(agent: Body, *, stays: bool) -> Options:
 
 
 def keys_of(objects: Iterable[Any]) -> tuple[str, ...]:
-    """The names of people or things, each once."""
+    """Return the names of people or things, without duplicates."""
     return tuple(dict.fromkeys(str(each.key) for each in objects))
 
 
 def place_of(character: Any) -> str:
-    """The name of the room; empty for nowhere."""
+    """Return the name of the character's room; empty if it is in none."""
     return str(character.location.key) if character.location else ""
 
 
 def show(
     agent: Body, text: str, kind: str, *, hidden_from: tuple[Any, ...] = (), **facts: Any
 ) -> None:
-    """Have all in the agent's room see something of it, but for itself and these."""
+    """Show a line to everybody in the agent's room, except to itself and ``hidden_from``."""
     if agent.location is not None:
-        # Evennia reads what it shows to a room as a template, which no text of ours is.
+        # Evennia formats the message as a template, so the text is passed as a value.
         agent.location.msg_contents(
             ("{shown}", {"type": kind, **facts}),
             exclude=[agent, *hidden_from],
@@ -98,20 +98,20 @@ def show(
 
 
 def show_people(agent: Body, text: str) -> None:
-    """Tell the people in the room; agents would only remember it for nothing."""
+    """Show a line to the players in the room, not to agents, which would only remember it."""
     agents = tuple(person for person in people_near(agent) if is_agent(person))
     show(agent, text, "thinking", hidden_from=agents)
 
 
 def show_absent(agent: Body, impulse: Impulse) -> None:
-    """Tell the player who waits for an answer that none will come, if they are still here."""
+    """Tell a waiting player who is still here that no answer will come."""
     here = [person.key for person in people_near(agent)]
     if impulse.priority == "player" and impulse.source in here:
         show_people(agent, f"{agent.key} seems far away, and does not answer.")
 
 
 def hosts_guests(agent: Body) -> bool:
-    """Whether players are in the place that the agent keeps, be it there or not."""
+    """Return whether players are in the place that the agent keeps, even if it is away."""
     if not agent.db.keeps or agent.home is None:
         return False
     there = agent.home.contents_get(content_type="character")
@@ -119,37 +119,37 @@ def hosts_guests(agent: Body) -> bool:
 
 
 def talkativeness(agent: Body) -> float:
-    """How often the agent does something unasked, 0 to 1."""
-    share = agent.attributes.get("talkativeness")  # builders can set an attribute to anything
+    """Return how often the agent acts unprompted, 0 to 1."""
+    share = agent.attributes.get("talkativeness")  # a builder can set the attribute to any value
     return min(max(float(share), 0.0), 1.0) if isinstance(share, int | float) else 0.5
 
 
 def identity_of(somebody: Any) -> str:
-    """What tells this character from every other, now and later: ``41-20261121194500``.
+    """Return the permanent unique identity of a character: ``41-20261121194500``.
 
-    It is the character's, not the account's, so that two characters of one player are two
-    people, and one that is renamed stays the same. The time of its making is in it because
-    database numbers begin anew with a new database: over an old vault nobody is known.
+    It belongs to the character, not to the account: two characters of one player are two people,
+    and a renamed character stays the same. It holds the creation time because a new database
+    counts from 1 again, and its characters must not be taken for those of an old vault.
 
     Returns:
-        The database number and the time of the making (UTC); empty for what is no character,
-        or is deleted.
+        The database number and the creation time (UTC); empty if the object is no character or is
+        deleted.
     """
     if "character" not in getattr(somebody, "_content_types", ()) or somebody.id is None:
         return ""
     return _identity(somebody.id, somebody.db_date_created)
 
 
-@lru_cache(maxsize=4096)  # asked of everybody near, many times a thought
+@lru_cache(maxsize=4096)  # called for everybody near, many times per thought
 def _identity(number: int, made: datetime) -> str:
     return f"{number}-{made.astimezone(UTC) if made.tzinfo else made:%Y%m%d%H%M%S}"
 
 
-# -- who is meant
+# -- who is addressed
 
 
 def event_of(agent: Any, speaker: Any, line: str, facts: Mapping[str, Any]) -> Impulse | None:
-    """What ``line`` from ``speaker`` asks of the agent's attention; None for nothing.
+    """Return the impulse that a speaker's line gives the agent; None if there is none.
 
     ``facts``: The message's ``type`` and, for directed speech, ``to``: a database number.
     """
@@ -163,12 +163,12 @@ def event_of(agent: Any, speaker: Any, line: str, facts: Mapping[str, Any]) -> I
         meant = EventKind.ADDRESSED
     elif to is not None:
         if not player:
-            return None  # what an agent says to somebody else is no reason to join in
+            return None  # agents do not join in when an agent talks to somebody else
         meant, aside = EventKind.HEARD, True
     elif names(line, agent.key):
         meant = EventKind.ADDRESSED if kind in _CALLED else EventKind.NAMED
     elif (others := people_near(agent)) == [speaker] and kind in _CALLED:
-        meant = EventKind.ADDRESSED  # two alone in a room: all that one says is for the other
+        meant = EventKind.ADDRESSED  # alone in a room: each line is for the other one
     else:
         meant, said = EventKind.HEARD, line.partition('"')[2].removesuffix('"') or line
         aside = any(names(said, each.key) for each in others if each is not speaker)
@@ -176,11 +176,11 @@ def event_of(agent: Any, speaker: Any, line: str, facts: Mapping[str, Any]) -> I
 
 
 FARTHEST = 200
-"""Rooms that are looked at for a way; whoever lives farther away than that is simply there."""
+"""Rooms that a route search visits at most. An agent without a route home is moved there."""
 
 
 def way_to(agent: Body, goal: Any) -> list[Any] | None:
-    """The shortest way of exits to a room, of those that the agent may pass; None for none."""
+    """Return the shortest route to a room through exits that the agent may pass; else None."""
     start = agent.location
     if start is None:
         return None

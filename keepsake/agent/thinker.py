@@ -1,6 +1,6 @@
 """When an agent thinks, and the life cycle of its thoughts.
 
-Runs on the reactor thread throughout.
+Everything runs on the reactor thread.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from keepsake.prompt.sections import Rendered
 
 
 class AgentState(StrEnum):
-    """What an agent is about."""
+    """The state of an agent."""
 
     IDLE = "idle"
     WAITING = "waiting for the model"
@@ -44,19 +44,19 @@ class AgentState(StrEnum):
 
 
 class Thinker:
-    """Decides when one agent thinks, and sees its thoughts through, one at a time.
+    """Decides when one agent thinks, and runs its thoughts one at a time.
 
     Args:
-        life: Whose thoughts they are.
-        keeper: What it has experienced.
-        actor: Its hands and its voice.
-        services: What all agents run on.
-        drowsy: Whether it is on its way somewhere, and thinks only of players.
+        life: The agent's name, folder and body.
+        keeper: The agent's memory.
+        actor: Executes the agent's commands.
+        services: The runtime that all agents share.
+        drowsy: Returns whether the agent walks somewhere; then it thinks only about players.
 
     Attributes:
-        body: Gives the agent as it is now; None if it has been deleted.
-        log: What came of its thoughts since the server started.
-        turn: The thought under way; None if none is.
+        body: Returns the agent; None if it has been deleted.
+        log: The outcomes of its thoughts since the server started.
+        turn: The current thought; None if there is none.
     """
 
     def __init__(
@@ -86,21 +86,21 @@ class Thinker:
             still_wanted=lambda: self._attention.still_wanted() if self._look() else None,
         )
         self._closed = False
-        self._missed: dict[str, Impulse] = {}  # of players whom no model has answered
-        self._since = 0.0  # since when it thinks
+        self._missed: dict[str, Impulse] = {}  # of players who got no answer from a model
+        self._since = 0.0  # when the current thought began
 
     @property
     def waited(self) -> float | None:
-        """Seconds that its thought has waited; None if none is under way."""
+        """Seconds since the current thought began; None if there is none."""
         return self._seconds() - self._since if self.turn is not None else None
 
     @property
     def state(self) -> AgentState:
-        """What the agent is about."""
+        """The agent's state."""
         agent = self.body()
         if agent is None:
             return AgentState.GONE
-        if agent.db.asleep:  # paused or not: what it does first of all is sleep
+        if agent.db.asleep:  # sleep counts before a pause
             return AgentState.ASLEEP
         if agent.db.paused:
             return AgentState.PAUSED
@@ -111,15 +111,15 @@ class Thinker:
     def preview(
         self, agent: Body, partner: Any = None, words: str = ""
     ) -> Deferred[tuple[Rendered, int]]:
-        """The prompt of the agent's next thought, and the tokens that it may have.
+        """Build the prompt of the agent's next thought, with its token budget.
 
         Args:
             agent: The agent.
-            partner: Who says something to it; None for a thought of its own accord.
-            words: What they say.
+            partner: Who says something to it; None for an unprompted thought.
+            words: The words of the partner.
 
         Returns:
-            Both, once recall has answered. It fails with a KeepsakeError where the memory or a
+            Both, after recall has answered. It fails with a KeepsakeError if the memory or a
             template cannot be read, or no model can be asked.
         """
         impulse = IDLE
@@ -131,7 +131,7 @@ class Thinker:
     # -- from the world
 
     def notice(self, event: Impulse) -> None:
-        """Something happened that may be worth a thought; to a sleeper nothing is."""
+        """Take in an event that may be worth a thought. A sleeping agent ignores it."""
         agent = self._look()
         if agent is None or agent.db.asleep:
             return
@@ -142,17 +142,17 @@ class Thinker:
         self._set_clock(agent)
 
     def answered(self, who: str, *, words: bool = False) -> None:
-        """It has turned to somebody by rule: that they came, or gave something, is answered.
+        """Record that a rule has answered somebody's arrival or gift.
 
-        ``words``: What they said is, too.
+        ``words``: Whether their words are answered too.
         """
         if self._attention.answered(who, self._seconds(), words=words):
             self.break_off()
         if self.turn is None and (agent := self._look()) is not None:
-            self._begun(impulse=IDLE, agent=agent).warm()  # they will speak next
+            self._begun(impulse=IDLE, agent=agent).warm()  # the person will speak next
 
     def model_is_back(self) -> None:
-        """A model answers again: the last unanswered words of those who are still here count."""
+        """Handle the return of a model: answer the last words of players who are still here."""
         missed, self._missed = self._missed, {}
         for impulse in missed.values():
             if self._look() is not None and impulse.who in self._attention.present:
@@ -160,18 +160,18 @@ class Thinker:
 
     @property
     def in_talk(self) -> bool:
-        """Whether a player who is here talks with the agent: no moment to walk away."""
+        """Whether the agent is in a talk with a player who is here, and should not walk away."""
         return self._look() is not None and self._attention.in_talk(self._seconds())
 
     @property
     def stays(self) -> bool:
-        """Whether it must not leave now: it is in a talk, or keeps this place for its guests."""
+        """Whether it must not leave now: it is in a talk, or hosts guests at its place."""
         agent = self.body()
         at_home = agent is not None and agent.location is agent.home and hosts_guests(agent)
         return self.in_talk or at_home
 
     def _look(self) -> Body | None:
-        """See who is here now; the agent itself, None if it has been deleted."""
+        """Update who is here now. Return the agent; None if it has been deleted."""
         if (agent := self.body()) is not None:
             people, now = people_near(agent), self._seconds()
             present = {each.key for each in people} | {identity_of(each) for each in people}
@@ -180,7 +180,7 @@ class Thinker:
         return agent
 
     def close(self) -> None:
-        """Stop thinking; what players wait for is kept with the agent, for :meth:`take_up`."""
+        """Stop thinking. Store what players wait for on the agent, for :meth:`take_up`."""
         self._closed = True
         owed = [*self._attention.owed, *self._missed.values()]
         if owed and (agent := self.body()) is not None:
@@ -200,7 +200,7 @@ class Thinker:
     # -- one thought after the other
 
     def schedule(self) -> None:
-        """Set the clock for the next time that a thought may be due."""
+        """Set the alarm for the next time that a thought may be due."""
         self._set_clock(self._look())
 
     def _set_clock(self, agent: Body | None) -> None:
@@ -230,20 +230,20 @@ class Thinker:
                 self._pause.set(pause, show_people, agent, f"{agent.key} pauses, thinking.")
             Deferred.fromCoroutine(turn.run()).addCallback(lambda _: self._over(turn))
             return
-        # Paused, asleep, nowhere, or its memory cannot be written: the moment passes.
+        # Paused, asleep, walking, nowhere, or memory cannot be written: it skips this thought.
         if state is AgentState.TROUBLED:
             show_absent(agent, impulse)
         self._over(None)
 
     def break_off(self) -> None:
-        """Let go of the thought under way; an answer that still comes is dropped."""
+        """Cancel the current thought. If an answer still arrives, it is dropped."""
         if self.turn is not None:
             self.turn.drop()
             self._over(self.turn)
 
     def _over(self, turn: Turn | None) -> None:
-        """A thought has ended, or a moment for one has passed."""
-        if turn is not self.turn:  # it was broken off
+        """Clean up after a thought that has ended or was skipped, and schedule the next."""
+        if turn is not self.turn:  # it was cancelled
             return
         if turn is not None and not turn.dropped:
             self._missed.pop(turn.impulse.key, None)
@@ -253,6 +253,6 @@ class Thinker:
         self.turn = None
         spoke = turn is not None and turn.spoke and not turn.dropped
         if turn and spoke and turn.sent is not None and not turn.sent.request.messages:
-            turn.warm()  # they will speak again
+            turn.warm()  # the person will speak again
         self._attention.ended(self._seconds(), spoke=spoke)
         self.schedule()

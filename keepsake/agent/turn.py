@@ -1,7 +1,7 @@
-"""A turn of an agent: words and deeds together, each done as soon as it is written.
+"""A turn of an agent: speech and deeds together, each part done as soon as the model wrote it.
 
-A thought waits in the model queue. Its prompt is built when its turn comes, and its answer is
-applied to the agent as it is then, if it still is. Runs on the reactor thread throughout.
+A thought waits in the model queue. Its prompt is built when the queue reaches it. Its answer is
+applied to the agent as it is by then, if it still exists. Everything runs on the reactor thread.
 """
 
 from __future__ import annotations
@@ -46,56 +46,56 @@ from keepsake.tasks.talk import Talk, TalkPrompt
 from keepsake.tasks.task import TRIES
 
 MOST_LOOKUPS = 3
-"""How often what a look-up brought may come back in the same turn."""
+"""How many times a look-up may return its result to the model within one turn."""
 
 
 class TurnDropped(Exception):
-    """Nothing comes of the turn: whose it was is gone, asleep, paused, or thinks otherwise."""
+    """The turn ends without effect: the agent is gone, asleep or paused, or has no reason now."""
 
 
 @dataclass(kw_only=True)
 class Turn:
-    """One thought of an agent, and what comes of it: words and deeds together."""
+    """One thought of an agent, and its speech and deeds."""
 
     impulse: Impulse  # why it thinks
-    agent: Body  # who thinks, as it is now
+    agent: Body  # who thinks; looked up again after each wait
     life: Life
-    keeper: MemoryTools  # what it remembers
-    actor: Actor  # its hands and its voice
+    keeper: MemoryTools  # its memory
+    actor: Actor  # executes its commands
     thoughts: ThoughtLog
     services: Runtime
-    # the impulse as it is when its turn has come; None if its cause is gone
+    # called before sending: returns the current impulse; None if the reason has gone
     still_wanted: Callable[[], Impulse | None]
-    pause: Alarm  # tells people that it thinks, until a part of the answer has come
+    pause: Alarm  # shows people that it thinks, until the first part of the answer
 
-    context: TurnContext = UNASKED  # whom it answers, and who hears it
-    dropped: bool = False  # whether it was broken off
-    spoke: bool = False  # whether others heard words of it
-    unanswered: bool = False  # whether no model has answered a player
-    found: SearchResult | None = None  # what recall brought for it
+    context: TurnContext = UNASKED  # the partner, and the audience
+    dropped: bool = False  # whether it was cancelled
+    spoke: bool = False  # whether it said something to others
+    unanswered: bool = False  # whether a player gets no answer from a model
+    found: SearchResult | None = None  # the search result of recall
     ticket: Ticket | None = None  # its place in the queue
-    queued: float = 0.0  # since when it has it, in seconds of the timer
-    talk: Talk | None = None  # what was asked; None before that
-    # pieces of the answer as they come, then how it ended
+    queued: float = 0.0  # when it entered the queue, in seconds of the timer
+    talk: Talk | None = None  # the task for the model; None before the prompt is built
+    # pieces of the answer as they come, then the outcome
     inbox: DeferredQueue[str | tuple[Outcome]] = field(default_factory=DeferredQueue)
 
     # what has come of the newest answer
     attempt: int = 1
     too_large: Costs | None = None  # what its prompt needs, where that is more than it may have
-    sent: Sent | None = None  # what was sent, once its turn had come
-    acts: list[Act] = field(default_factory=list)  # what was done, or refused, of the answer
-    did: bool = False  # whether anything was
+    sent: Sent | None = None  # the request; None until it is sent
+    acts: list[Act] = field(default_factory=list)  # the parts that were done or refused
+    did: bool = False  # whether any part was done
     parts: int = 0  # parts of the answer that were read, refused ones included
-    refused: str = ""  # why the last answer was
-    fault: str = ""  # why words were refused, or all that was tried; empty if none was
+    refused: str = ""  # why the previous answer was refused
+    fault: str = ""  # why words, or all deeds, were refused; else empty
 
     async def run(self) -> None:
-        """Answer somebody, or act of one's own accord; what a look-up brings comes back.
+        """Answer somebody, or act unprompted. The model sees the result of a look-up and goes on.
 
-        Whatever breaks is logged: the agent must be able to think again.
+        Every exception is logged and suppressed, so that the agent can think again.
         """
         by_rules = False
-        with suppress(KeepsakeError):  # a profile that cannot be used: the call itself reports that
+        with suppress(KeepsakeError):  # the model call reports a profile that cannot be used
             by_rules = self.services.chat_profile() is None
         try:
             self.context = context_of(self.agent, self.impulse, self.keeper.memory)
@@ -103,7 +103,7 @@ class Turn:
                 await self._speak_by_rules()
                 return
             for _ in range(1 + MOST_LOOKUPS):
-                if self.context.answered:  # with what was said before it, in one answer
+                if self.context.answered:  # an earlier answer covered it already
                     raise TurnDropped
                 self.found = await self._wait(relate(self.agent, self.context, self.keeper))
                 await self._ask()
@@ -117,14 +117,14 @@ class Turn:
             self.end("broke off", repr(error))
 
     def drop(self) -> None:
-        """Break it off: an answer that still comes is dropped."""
+        """Cancel the turn. If an answer still arrives, it is dropped."""
         self.dropped = True
         if self.ticket is not None:
             self.ticket.cancelled = True
         self.end(DROPPED)
 
     async def _wait[T](self, result: Awaitable[T]) -> T:
-        """Wait for it and go on, unless the turn was broken off or the agent may no more act."""
+        """Return a result. Raise TurnDropped if the turn is cancelled or the agent cannot act."""
         found = await result
         agent = self.life.body()
         if self.dropped or agent is None or agent.db.paused or agent.db.asleep or agent.has_account:
@@ -135,7 +135,7 @@ class Turn:
     # -- without a model
 
     async def _speak_by_rules(self) -> None:
-        """Say something fitting without a model; of its own accord it does nothing."""
+        """Answer a person without a model. Without a model, an agent does nothing unprompted."""
         context, memory = self.context, self.keeper.memory
         if not context.partner:
             raise TurnDropped
@@ -150,7 +150,7 @@ class Turn:
     # -- with a model
 
     async def _ask(self) -> None:
-        """Ask the model; a first part that is refused is asked for once more, with the reason."""
+        """Ask the model. If the first part is refused, ask once more and give the reason."""
         self.fault = ""
         for self.attempt in range(1, TRIES + 1):
             self.refused, self.fault = self.fault, ""
@@ -159,7 +159,7 @@ class Turn:
             await self._wait(self.keeper.compactions.make_room())
             outcome = await self._hear()
             if self.too_large and self.attempt < TRIES and self.keeper.compactions.no_room is None:
-                continue  # now that its weight is known there may be room to make
+                continue  # its size is known now, so a compaction may make room
             if not (isinstance(outcome, Generation) or self.acts or self.fault):
                 self._tell_unanswered(outcome)
                 return
@@ -170,11 +170,11 @@ class Turn:
         show_absent(self.agent, self.impulse)
 
     async def _hear(self) -> Outcome:
-        """Have the model asked, and each part done as soon as it is whole."""
+        """Ask the model, and do each part of the answer as soon as it is complete."""
         self.queued, self.inbox = self.services.seconds(), DeferredQueue()
         priority, inbox = Priority[self.impulse.priority.upper()], self.inbox
         if priority is Priority.EVENT and not players_near(self.agent):
-            priority = Priority.IDLE  # what no player sees can wait
+            priority = Priority.IDLE  # no player sees it, so it can wait
         key = f"agent-{self.life.number}"
         try:
             self.ticket = self.services.gateway.submit(
@@ -188,30 +188,30 @@ class Turn:
                 for part in self.talk.answer.feed(item):
                     await self._do(part, self.talk)
                 if self.fault and not self.acts:
-                    return None  # the rest is not wanted: it is asked for anew
+                    return None  # skip the rest: the model is asked again
             (outcome,) = item
             if isinstance(outcome, Generation) and self.talk is not None:
                 await self._end_answer(outcome, self.talk)
             return outcome
         finally:
-            self.ticket.cancelled = True  # where it was broken off; too late does no harm
+            self.ticket.cancelled = True  # for a turn that ended early; harmless after the end
 
     def _request(self, profile: ModelProfile) -> GenerationRequest | None:
-        """The request of a turn whose moment has come; None if it is not to be sent."""
+        """Build the request when the queue reaches the turn; None cancels it."""
         agent, memory, now = self.life.body(), self.keeper.memory, self.services.clock.now()
-        if agent is None or agent.location is None or agent.has_account:  # which a builder plays
+        if agent is None or agent.location is None or agent.has_account:  # a builder plays it
             return None
         wanted = None if agent.db.paused or agent.db.asleep else self.still_wanted()
         if wanted is None:
             return None
         self.agent, self.impulse = agent, wanted
         if profile.form == DIALOGUE and not self.context.partner:
-            return None  # it answers others, and does nothing of its own accord
+            return None  # a dialogue model only answers people
         self.context = replace(self.context, seen=memory.newest)
         prompt, basis, budget = self._prompt(profile, self.found)
         costs = costs_of(prompt.rendered, self.services.tokens, budget)
         memory.memory.weigh(costs.used)
-        if costs.used > budget:  # a server would cut it where nobody chose
+        if costs.used > budget:  # the server would cut it at an arbitrary place
             self.too_large = costs
             return None
         post, inbox = self.services.post, self.inbox
@@ -229,11 +229,11 @@ class Turn:
     def _prompt(
         self, profile: ModelProfile, found: SearchResult | None, extra: Memory | None = None
     ) -> tuple[TalkPrompt, Mapping[str, Any], int]:
-        """Its prompt for a model, what that is made from, and the tokens that it may have."""
+        """Return the prompt for a model, the event fields it is made from, and its token budget."""
         services, budget = self.services, profile.prompt_tokens
         now, prompts, tokens = services.clock.now(), services.prompts, services.tokens
         scene, basis = scene_of(self.agent, self.context, self.keeper, found, now, extra=extra)
-        if profile.form != CHAT:  # it is not told to keep a secret
+        if profile.form != CHAT:  # only a chat model is told to keep secrets
             scene = replace(scene, persona=" ".join(open_lines(scene.persona)))
         if profile.form == SCRIPT:
             budget = min(services.compaction.current.budget, budget)
@@ -245,7 +245,7 @@ class Turn:
         return self.talk.prompt(profile, self.refused), basis, budget
 
     async def _end_answer(self, answer: Generation, talk: Talk) -> None:
-        """What was still missing its end, an answer that came in one piece, and tool calls."""
+        """Process the rest of the answer: an unfinished line, an unstreamed text, tool calls."""
         if self.sent is not None:
             self.sent.answer = answer
             self.services.tokens.heard(self.sent.costs.used, answer.prompt_tokens)
@@ -264,7 +264,7 @@ class Turn:
             self.thoughts.guard(self.impulse, "altered", "\n".join(reader.altered), why)
 
     def _allowed(self, part: AnswerPart) -> AnswerPart | None:
-        """The part as the game lets it be said or done; None where it vetoes it."""
+        """Return the part as the game's hook allows or changes it; None if the hook vetoes it."""
         hook = "at_agent_answer"
         found: AnswerPart | None = of_game(self.agent, hook, AnswerPart | None, part, part)
         by = f"{type(self.agent).__name__}.{hook}"
@@ -276,7 +276,7 @@ class Turn:
         return found
 
     async def _do(self, part: AnswerPart, talk: Talk | None) -> None:
-        """Say it, play it or do it, as a player may; without ``talk`` rules have chosen it."""
+        """Say, emote or execute a part, as a player could; ``talk`` is None for a reply by rule."""
         if self.fault and not self.acts:
             return
         self.parts += 1
@@ -313,10 +313,10 @@ class Turn:
         self.did = True
         self.spoke = self.spoke or act.command.verb in SPEECH
         if act.result is not None:
-            await self._wait(act.result)  # its own act may have broken it off
+            await self._wait(act.result)  # the act itself may have cancelled the turn
 
     def _deed(self, part: AnswerPart) -> Act:
-        """Do what a line with ``>`` says."""
+        """Execute a line of the answer that begins with ``>``."""
         agent, context, memory = self.agent, self.context, self.keeper.memory
         _, confided = secrecy(agent, context, memory.private)
         offered = choices(agent, context, memory.private)
@@ -333,7 +333,7 @@ class Turn:
     # -- without an answer
 
     def _tell_unanswered(self, error: Outcome) -> None:
-        """No model has answered, or nobody needed it any more."""
+        """End a turn without an answer: its prompt is too large, or no model answered."""
         if costs := self.too_large:
             needs = f"Its prompt needs {costs.used:,} tokens and may have {costs.budget:,}"
             largest = max(costs.sections, key=lambda name: costs.sections[name])
@@ -352,7 +352,7 @@ class Turn:
     # -- for builders and for the log
 
     def warm(self) -> None:
-        """Have a small model read ahead what its next prompt begins with: that takes it seconds."""
+        """Send a small model the start of the next prompt ahead, as reading it takes seconds."""
         key = f"agent-{self.life.number}"
 
         def request(profile: ModelProfile) -> GenerationRequest | None:
@@ -364,11 +364,11 @@ class Turn:
             prompt, *_ = self._prompt(profile, None, self._as_if("…"))
             return replace(profile.request(prompt.question), cache_key=key, max_tokens=1)
 
-        with suppress(KeepsakeError):  # no model; who is answered next is told so
+        with suppress(KeepsakeError):  # no model: the next answer reports it
             self.services.gateway.submit(PROFILE, Priority.EVENT, key, request, lambda _: None)
 
     async def preview(self, words: str) -> tuple[Rendered, int]:
-        """The prompt of the turn, had whom it answers just said ``words``, and its most tokens."""
+        """Return the prompt as if the partner had just said ``words``, and its token budget."""
         self.context = context_of(self.agent, self.impulse, self.keeper.memory)
         if said := self._as_if(words):
             self.context = replace(self.context, words=words)
@@ -378,7 +378,7 @@ class Turn:
         return prompt.rendered, budget
 
     def _as_if(self, words: str) -> Memory | None:
-        """The memory that there would be had whom it answers just said that."""
+        """Return the memory that the agent would have if its partner had just said ``words``."""
         if not (partner := self.context.partner):
             return None
         return Memory(
@@ -390,7 +390,7 @@ class Turn:
         )
 
     def end(self, outcome: str, problem: str = "") -> None:
-        """Tell the logs of the turn, which has ended, or of one of its answers."""
+        """Log the end of the turn, or of one of its answers."""
         impulse, sent, now = self.impulse, self.sent, self.services.clock.now()
         answer, costs = (sent.answer, sent.costs) if sent else (None, self.too_large)
         done = [(act.command, act.memory) for act in self.acts if act.command is not None]
@@ -412,7 +412,7 @@ class Turn:
             cached_tokens=answer.cached_tokens if answer else 0,
             completion_tokens=answer.completion_tokens if answer else 0,
             wait=round(sent.wait, 6) if sent else 0.0,
-            # On a simulated clock no time passes while a model answers: then what it says itself.
+            # A simulated clock stands still while a model answers: use the model's own time.
             latency=round(max(spent, answer.seconds if answer else 0.0), 6),
             model=answer.model if answer else "",
             seed=sent.request.seed if sent else None,
