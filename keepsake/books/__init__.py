@@ -1,1 +1,1 @@
-"""What an agent writes down: notes, pins, promises and rules, a journal, pages of people."""
+"""The books of an agent: notes, pins, promises and rules, a journal, pages about people."""

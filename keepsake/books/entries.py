@@ -1,4 +1,4 @@
-"""The entries of a journal, as a markdown file a day has them, and as prompts show them.
+"""Journal entries: their form in the markdown file of a day, and in prompts.
 
 ::
 
@@ -12,8 +12,8 @@
     - **who**: 5-20261101120000
     - **written**: 2026-11-21T14:05:09+01:00
 
-The game adds entries at the end and changes nothing above; people may write anything anywhere. An
-entry that cannot be read is named. What stands in a code fence is no entry and no part of one.
+The game appends entries and changes nothing above them. People may write anything anywhere. An
+entry that cannot be read is reported. Text in a code fence never belongs to an entry.
 """
 
 from __future__ import annotations
@@ -29,24 +29,23 @@ from keepsake.language.perception import MONTHS, for_prompt, one_line, short_day
 from keepsake.ports import Tokens
 
 LEAST, MOST = 1, 10
-"""The least and the most that anything can matter."""
-LONGEST = 600
-"""Characters of one entry."""
+"""Lowest and highest importance."""
+LONGEST = 600  # characters of one entry
 MOST_NUMBERS, MOST_PEOPLE = 200, 20
-"""Memories and people of one entry; of the memories the newest stay."""
-BY_HAND = 5
-"""How much an entry matters that a person wrote without saying so."""
-LEAST_SHOWN = 4
-"""What matters less never stands in a prompt by itself."""
+"""Most memories and people of one entry. The newest memories are kept."""
+BY_HAND = 5  # importance of an entry that a person wrote without one
+LEAST_SHOWN = 4  # entries of lower importance are never added to a prompt automatically
 _TOO_LONG_IN_A_ROW = 4
 _CITED = 3
 
 _STANDINS = str.maketrans({"[": "(", "]": ")", "<": "‹", ">": "›", "`": "'"})
-"""Signs with which a text could be a link, a picture, a comment, code, or the head of a line
-of the prompt (``[21 Nov, importance 8]``)."""
+"""Substitutes for characters that could start a link, a picture, a comment or code.
+
+They could also form the head of a line of the prompt (``[21 Nov, importance 8]``).
+"""
 _START = "-*#=|~_+‹› "
 _UNSAFE = str.maketrans(dict.fromkeys(",()[]<>*`", " "))
-"""What could end a field of an entry, or be markdown in it."""
+"""Characters that could end a field of an entry, or form markdown in it."""
 _FENCED = re.compile(r"^[ \t]*(```|~~~).*?^[ \t]*\1[^\n]*", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(
     r"##[ \t]+(?P<id>(?P<day>\d{8})-(?P<number>[1-9]\d{0,5}))(?=[,\s]|$)"
@@ -71,7 +70,7 @@ heading with a number that is still free, such as `## {day:%Y%m%d}-900`, and the
 
 
 class EntryOrigin(StrEnum):
-    """Where an entry comes from."""
+    """The origin of an entry."""
 
     TOLD = "told to me"
     SEEN = "seen"
@@ -80,7 +79,7 @@ class EntryOrigin(StrEnum):
 
 
 class Judge(StrEnum):
-    """Who said how much an entry matters."""
+    """The rater of an entry's importance."""
 
     RULES = "rules"
     MODEL = "model"
@@ -91,30 +90,30 @@ class Judge(StrEnum):
 class JournalEntry:
     """One entry of a journal."""
 
-    id: str  # ``20261121-3``: the day and the entry's number on it; never given twice
+    id: str  # ``20261121-3``: the day and the entry's number on it; never used twice
     time: datetime
-    text: str  # one line; what others said names who said it
-    importance: int  # 1, nothing at all, to 10, the turn of a life
+    text: str  # one line; words of others name their speaker
+    importance: int  # 1, trivial, to 10, a turning point of a life
     judge: Judge
     origin: EntryOrigin
-    memories: tuple[int, ...] = ()  # numbers of the memories that it rests on, ascending
+    memories: tuple[int, ...] = ()  # the memories it rests on, ascending
     # keys of the people it is about, as in :attr:`keepsake.archive.records.Memory.source_id`
     who: tuple[str, ...] = ()
 
     @property
     def order(self) -> tuple[int, int]:
-        """Day and number, to compare by."""
+        """Day and number as a sort key."""
         day, _, number = self.id.partition("-")
         return (int(day), int(number)) if day.isdecimal() and number.isdecimal() else (0, 0)
 
     @property
     def is_insight(self) -> bool:
-        """Whether the agent concluded it from other entries, at night."""
+        """Whether the agent concluded it from other entries in a nightly reflection."""
         return self.origin is EntryOrigin.INFERRED and self.judge is Judge.MODEL
 
 
 def normal(entry: JournalEntry) -> JournalEntry:
-    """An entry with nothing in it that a file, or a line of a prompt, could take for more."""
+    """Return the entry with values in range and without text that could pass for other markup."""
     people = (one_line(each.translate(_UNSAFE))[:80].strip() for each in entry.who)
     return replace(
         entry,
@@ -126,12 +125,12 @@ def normal(entry: JournalEntry) -> JournalEntry:
 
 
 def clean(text: str) -> str:
-    """``text`` as one line that is nothing else than text, in markdown and in a prompt.
+    """Return ``text`` as one line of plain text, free of markdown and prompt markup.
 
-    Twice is the same as once. What is longer than :data:`LONGEST` is cut at a word.
+    Applying it twice changes nothing more. Text longer than :data:`LONGEST` is cut at a word.
     """
     line = for_prompt(writable(text[: 20 * LONGEST]), limit=20 * LONGEST).translate(_STANDINS)
-    # Without the first sign there may be a heading's second one, a cursor, a broken pair.
+    # Removing one sign can expose another: a second heading sign, a cursor, a broken pair.
     for _ in range(8):
         before, line = line, for_prompt(line, limit=LONGEST).lstrip(_START).replace("**", "")
         if line == before:
@@ -140,7 +139,7 @@ def clean(text: str) -> str:
 
 
 def local_day(moment: datetime) -> date:
-    """The day of a moment by the machine's own clock."""
+    """Return the day of a moment in the machine's time zone."""
     return moment.astimezone().date()
 
 
@@ -149,17 +148,17 @@ def local_day(moment: datetime) -> date:
 
 @dataclass(frozen=True, slots=True)
 class DayFile:
-    """What the file of one day holds."""
+    """The content of one day's file."""
 
     entries: tuple[JournalEntry, ...] = ()  # in the order of the file
-    problems: tuple[str, ...] = ()  # what cannot be read, and why: ``line 17: …``
-    last: int = 0  # the highest number of an entry, also of one that cannot be read
+    problems: tuple[str, ...] = ()  # unreadable parts and the reasons: ``line 17: …``
+    last: int = 0  # the highest entry number, unreadable entries included
 
 
 def parse(day: date, source: str) -> DayFile:
-    """What ``source`` holds; never fails: what cannot be read is among the problems."""
+    """Parse a day's file; never raises. Unreadable entries are among the problems."""
     unfenced = _FENCED.sub(lambda found: "\n" * found[0].count("\n"), source)
-    # Not splitlines(), for which a text may hold line ends of its own.
+    # Not splitlines(): it also splits at line separators inside a text.
     lines = [line.removesuffix("\r") for line in unfenced.split("\n")]
     starts = [place for place, line in enumerate(lines) if line.startswith(_PARTS)]
     entries, problems, numbers = list[JournalEntry](), list[str](), {0}
@@ -180,7 +179,7 @@ def parse(day: date, source: str) -> DayFile:
 
 
 def appended(source: str | None, entry: JournalEntry) -> str:
-    """The file with one more entry at its end; ``source`` is None for a new file."""
+    """Return the file with one more entry appended; ``source`` is None for a new file."""
     day = date.fromisoformat(entry.id[:8])
     if source is None:
         source = _NEW_FILE.format(day=day, title=f"{day.day} {MONTHS[day.month - 1]} {day.year}")
@@ -199,10 +198,10 @@ def appended(source: str | None, entry: JournalEntry) -> str:
 
 
 def _entry(heading: re.Match[str], day: date, lines: Sequence[str]) -> JournalEntry:
-    """An entry from the lines under its heading; what a person left out has a default."""
+    """Parse an entry from the lines under its heading. Missing fields get defaults."""
     fields: dict[str, str] = {}
     for match in filter(None, map(_FIELD.match, lines)):
-        fields.setdefault(match["key"].casefold(), match["value"])  # of two the first counts
+        fields.setdefault(match["key"].casefold(), match["value"])  # the first of two counts
     text = clean(" ".join(line for line in lines if not line.lstrip().startswith(_NO_TEXT)))
     if not text:
         raise ValueError("it has no text")
@@ -222,11 +221,11 @@ def _entry(heading: re.Match[str], day: date, lines: Sequence[str]) -> JournalEn
 def _importance(value: str) -> tuple[int, Judge]:
     if not value:
         return BY_HAND, Judge.AGENT
-    head = value.partition("(")[0]  # earlier versions say why in brackets
+    head = value.partition("(")[0]  # earlier versions add the reason in brackets
     score = re.match(r"\s*(\d{1,6})(?:/10)?[\s,.;]*", head, re.ASCII)
     if score is None or not LEAST <= int(score[1]) <= MOST:
         raise ValueError(f"importance {value[:40]!r} is no number from {LEAST} to {MOST}")
-    # A person who writes a number there has thought about it.
+    # Without the name of a rater, a person wrote the number; it counts as the agent's own rating.
     return int(score[1]), next((each for each in Judge if each.value in head), Judge.AGENT)
 
 
@@ -240,22 +239,22 @@ def _origin(value: str) -> EntryOrigin:
 
 
 def _time(written: str, day: date, clock: str) -> datetime:
-    """When it was written; of a person's own entry what its heading says."""
+    """Return the time of writing; for an entry by a person, the time in its heading."""
     for given in (written, f"{day}T{clock:0>5}"):
         try:
             moment = datetime.fromisoformat(given)
             if moment.year in _YEARS:
                 return moment if moment.tzinfo else moment.astimezone()
         except (ValueError, OverflowError):
-            continue  # a person's own way of writing it, or nothing
+            continue  # missing, or not in ISO format
     return datetime.combine(day, time()).astimezone()
 
 
 def _numbers(value: str) -> Iterator[int]:
-    """``17, 120-125``: what earlier versions and people write."""
+    """Yield the numbers in ``17, 120-125``, a form that earlier versions and people write."""
     for match in _RANGE.finditer(value):
         first, last = int(match[1]), int(match[2] or match[1])
-        # From the end, so that of too many the newest stay.
+        # Count down, so that the newest are kept if there are too many.
         yield from range(last, max(first, last - MOST_NUMBERS + 1) - 1, -1)
 
 
@@ -263,17 +262,17 @@ def _numbers(value: str) -> Iterator[int]:
 
 
 def telling_of(entries: Iterable[JournalEntry]) -> dict[int, JournalEntry]:
-    """The entry that tells of each memory, by its number.
+    """Return the entry that describes each memory, by the memory's number.
 
-    Of several it is the one that a model or the agent has weighed, and then the weightiest. What
-    the agent only concluded from a memory does not tell of it.
+    Among several entries, one rated by a model or the agent wins, then the most important.
+    Conclusions that the agent only drew from a memory do not count.
     """
     told = [each for each in entries if each.origin is not EntryOrigin.INFERRED]
     told.sort(key=lambda each: (each.judge is not Judge.RULES, each.importance))
     return {number: each for each in told for number in each.memories}
 
 
-def standing(  # noqa: PLR0917 - each is another thing, and none can be left out
+def standing(  # noqa: PLR0917 - independent arguments, all needed
     entries: Iterable[JournalEntry],
     budget: int,
     now: datetime,
@@ -281,17 +280,17 @@ def standing(  # noqa: PLR0917 - each is another thing, and none can be left out
     may: Callable[[JournalEntry], bool] = lambda _: True,
     about: str = "",
 ) -> tuple[str, ...]:
-    """The lines of the journal for a prompt, oldest first; quick, for each thought.
+    """Return the journal lines for a prompt, oldest first; fast enough for each thought.
 
-    Those about one person count most, then the important ones, then the newest. An entry gives
-    way to another that may be shown and tells of all its memories (:func:`telling_of`).
+    Entries about one person come first, then the most important, then the newest. An entry is
+    omitted if other entries that may be shown describe all its memories (:func:`telling_of`).
 
     Args:
         entries: The journal, oldest first.
-        budget: How many tokens the lines may take.
-        now: The time.
-        tokens: Counts them.
-        may: Whether an entry may be shown now.
+        budget: The most tokens of all lines together.
+        now: The current time.
+        tokens: Counts the tokens.
+        may: Returns whether an entry may be shown now.
         about: The key of that person; empty for nobody.
 
     Returns:
@@ -318,7 +317,7 @@ def standing(  # noqa: PLR0917 - each is another thing, and none can be left out
 
 
 def line(entry: JournalEntry, now: datetime) -> str:
-    """An entry as a prompt shows it."""
+    """Return an entry as a prompt shows it."""
     day = date.fromisoformat(entry.id[:8])
     when = f"{short_day(day)}{'' if day.year == local_day(now).year else f' {day.year}'}"
     thought = ", my own thought" if entry.origin is EntryOrigin.INFERRED else ""

@@ -1,8 +1,9 @@
-"""Books: markdown files that a person and the game both edit.
+"""Books: markdown files that people and the game both edit.
 
-A kind of book is a function that reads a file's text. :class:`RecordStore` parses a file again only
-when it changed, never replaces what it has not read, and keeps the last good state of a file that
-cannot be read, with a problem that names the cure. An empty file counts as none.
+Each kind of book has a function that parses a file's text. :class:`RecordStore` parses a file again
+only when it has changed, and never overwrites text that it has not read. For a file that cannot be
+read, it keeps the last good state and reports a problem with its cure. An empty file counts as
+none.
 """
 
 from __future__ import annotations
@@ -25,19 +26,18 @@ from keepsake.errors import NoteRefused
 from keepsake.events.types import MemoryChange
 
 type Stamp = tuple[int, int, int]
-"""Modification time in nanoseconds, size in bytes, inode: what changes when a file does."""
+"""Modification time in nanoseconds, size in bytes, inode: together they show a changed file."""
 
 type Parse[T] = Callable[[Path, str, datetime], T]
-"""Reads a file's text, last changed at that time; raises what says why it cannot."""
+"""Parses a file's text, given the time of its last change; raises an error with the reason."""
 _BROKEN = (ValueError, KeyError, TypeError, RecursionError, yaml.YAMLError)
 
-MOST_BYTES = 4_000_000
-"""Of one file; a longer one is left alone."""
+MOST_BYTES = 4_000_000  # of one file; longer files are not read
 _TRIES = 5
 
 
 def stamp(path: Path) -> Stamp | None:
-    """What a later look compares with; None while there is no file."""
+    """Return the stamp that shows later whether a file has changed; None if there is no file."""
     try:
         status = path.stat()
     except OSError:
@@ -46,10 +46,10 @@ def stamp(path: Path) -> Stamp | None:
 
 
 def read(path: Path) -> str | None:
-    """The text, with its line ends as they are; None if there is no file.
+    """Return the text with its original line ends; None if there is no file.
 
     Raises:
-        OSError, UnicodeDecodeError: It is there and cannot be read, or is too long.
+        OSError, UnicodeDecodeError: The file exists but cannot be read, or is too long.
     """
     try:
         data = path.read_bytes()
@@ -61,7 +61,7 @@ def read(path: Path) -> str | None:
 
 
 def unusable(path: Path, error: Exception) -> NoteRefused:
-    """The error for a file that cannot be read or written."""
+    """Return the error for a file that cannot be read or written."""
     reason = " ".join(str(getattr(error, "strerror", None) or error).split())[:200]
     return NoteRefused(
         f"{path} cannot be read or written ({reason})",
@@ -71,17 +71,17 @@ def unusable(path: Path, error: Exception) -> NoteRefused:
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Write a file that the game alone writes: a reader sees the old text or the new one.
+    """Replace a file that only the game writes; a reader sees either the old or the new text.
 
     Raises:
-        OSError: It cannot be written; the old text stays.
+        OSError: The file cannot be written; the old text stays.
     """
     with _written_aside(path, text) as temporary:
         temporary.replace(path)
 
 
 def free_name(path: Path) -> Path:
-    """The first of ``garden.md``, ``garden-2.md`` … that no file has yet, or an empty one."""
+    """Return the first of ``garden.md``, ``garden-2.md`` … that does not exist or is empty."""
     beside = (path.with_name(f"{path.stem}-{number}{path.suffix}") for number in count(2))
     return next(filter(_is_free, chain([path], beside)))
 
@@ -94,7 +94,7 @@ def _is_free(path: Path) -> bool:
 
 
 def pages(folder: Path) -> list[Path]:
-    """The markdown files of a folder, by name; none if it cannot be listed."""
+    """Return a folder's markdown files, sorted by name; none if the folder cannot be listed."""
     try:
         found = [path for path in folder.iterdir() if path.suffix == ".md" and path.is_file()]
     except OSError:
@@ -103,7 +103,7 @@ def pages(folder: Path) -> list[Path]:
 
 
 def sync(path: Path) -> None:
-    """Bring a file, or a folder's names, to the disk: a power cut finds it there."""
+    """Write a file, or a folder's list of names, to the disk, so that it survives a power cut."""
     fd = os.open(path, os.O_RDONLY)
     try:
         os.fsync(fd)
@@ -113,7 +113,7 @@ def sync(path: Path) -> None:
 
 @contextmanager
 def _written_aside(path: Path, text: str) -> Iterator[Path]:
-    """A temporary file with that text on the disk, in the folder of ``path``."""
+    """Provide a temporary file with that text, written to the disk in the folder of ``path``."""
     path.parent.mkdir(parents=True, exist_ok=True)
     fd, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem[:40]}-", suffix=".tmp")
     temporary = Path(name)
@@ -129,10 +129,10 @@ def _written_aside(path: Path, text: str) -> Iterator[Path]:
 
 
 def time_of(given: Any, default: datetime | None) -> datetime:
-    """A time with time zone, UTC if it names none; ``default`` for None.
+    """Return a time with time zone, UTC if it names none; ``default`` for None.
 
     Raises:
-        ValueError: It is no time.
+        ValueError: The value is not a time.
     """
     given = default if given is None else given
     found = given if isinstance(given, datetime) else datetime.fromisoformat(str(given))
@@ -144,12 +144,12 @@ def time_of(given: Any, default: datetime | None) -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Whose a book is, and who is told of it, in any thread."""
+    """The agent that owns a book, and callbacks for its events; they run in any thread."""
 
     agent: str = ""
-    # takes what is wrong with a file, once for each state of it; must ask no book
+    # called with the problem of a file, once for each state of the file; must not use a book
     report: Callable[[str], None] = lambda _: None
-    emit: Callable[[MemoryChange], None] = lambda _: None  # takes what was done, for the event log
+    emit: Callable[[MemoryChange], None] = lambda _: None  # gets each change, for the event log
 
 
 NO_OWNER = Owner()
@@ -157,7 +157,7 @@ NO_OWNER = Owner()
 
 @dataclass(slots=True)
 class _File[T]:
-    """A file as it was last seen; one that cannot be read keeps the record of before."""
+    """The last known state of a file. An unreadable file keeps its earlier record."""
 
     stamp: Stamp | None = None
     record: T | None = None
@@ -168,12 +168,12 @@ class RecordStore[T]:
     """Files of one kind; safe to use from several threads.
 
     Args:
-        parse: Reads the text of a file.
-        owner: Whose it is.
+        parse: Parses the text of a file.
+        owner: The owner of the files.
 
     Attributes:
-        lock: Held while files are looked at or written.
-        version: Rises with every change of what was read.
+        lock: Held while files are read or written.
+        version: Rises whenever the records change.
     """
 
     def __init__(self, parse: Parse[T], owner: Owner = NO_OWNER) -> None:
@@ -184,27 +184,28 @@ class RecordStore[T]:
         self._looked = False
 
     def tell(self, op: str, by: str, **facts: Any) -> None:
-        """Log what was done with the book."""
+        """Log a change of the book."""
         change = MemoryChange(agent=self._owner.agent, op=op, by=by, **{"n": 0, **facts})
         self._owner.emit(change)
 
     # -- reading
 
     def records(self) -> dict[Path, T]:
-        """The last good state of every file."""
+        """Return the last good state of every file."""
         with self.lock:
             found = self._files.items()
             return {path: file.record for path, file in found if file.record is not None}
 
     def problems(self) -> dict[Path, str]:
-        """What is wrong with files that cannot be read, one sentence each."""
+        """Return the problem of each file that cannot be read, one sentence each."""
         with self.lock:
             return {path: file.problem for path, file in self._files.items() if file.problem}
 
     def look(self, paths: Collection[Path], *, wait: bool = True) -> dict[Path, T]:
-        """Read what changed of these files, which are all that are looked at; never raises.
+        """Read again those of these files that have changed, and forget all others; never raises.
 
-        ``wait``: Whether to wait for a thread that writes one now; else what was read before stays.
+        ``wait``: Whether to wait for another thread that writes now; otherwise return the earlier
+        state.
 
         Returns:
             The last good state of each.
@@ -234,11 +235,12 @@ class RecordStore[T]:
         except NoteRefused as problem:
             self._broken(path, now, str(problem))
         except (OSError, UnicodeDecodeError) as error:
-            # Without a stamp: mended permissions leave none, so it is tried each time.
+            # No stamp, so that the next look tries again: repaired permissions do not change the
+            # stamp.
             self._broken(path, None, str(unusable(path, error)))
 
     def _take(self, path: Path, known: Stamp | None, source: str) -> T:
-        """Take over what a person may have written; the record."""
+        """Parse and store what a person may have written; return the record."""
         seen = stamp(path)
         changed = datetime.fromtimestamp(seen[0] / 1e9, UTC) if seen else datetime.now(UTC)
         record = self._parsed(path, source, changed)
@@ -265,17 +267,17 @@ class RecordStore[T]:
     # -- writing
 
     def change(self, path: Path, make: Callable[[str | None, T | None], str]) -> tuple[T | None, T]:
-        """Write a file anew from what it holds; a reader sees the old text or the new one.
+        """Rewrite a file from its content; a reader sees either the old or the new text.
 
-        ``make``: Gets text and record, None for no file or an empty one, and gives the new text.
-        Called again when somebody else saved the file meanwhile.
+        ``make``: Returns the new text, given the text and the record; both are None for a missing
+        or empty file. It is called again if somebody else saved the file meanwhile.
 
         Returns:
-            The records before, None for no file, and after.
+            The record before, None for no file, and the record after.
 
         Raises:
-            NoteRefused: The file cannot be read or written, or is saved again and again; or
-                ``make`` refused. Nothing was changed.
+            NoteRefused: The file cannot be read or written, is saved again and again, or ``make``
+                refused. Nothing was changed.
         """
         try:
             with self.lock:
@@ -284,12 +286,12 @@ class RecordStore[T]:
                     text = source if source and source.strip() else None
                     if text is None:
                         self._gone(path)
-                    else:  # what a person has written since somebody looked
+                    else:  # include what a person has written since the last look
                         old = self._take(path, None, text)
                     made = make(text, old)
                     new = self._parsed(path, made, datetime.now(UTC))
                     with _written_aside(path, made) as temporary:
-                        if read(path) != source:  # an editor that saved meanwhile is not overrun
+                        if read(path) != source:  # an editor saved meanwhile: do not overwrite it
                             continue
                         written = stamp(temporary)
                         temporary.replace(path)
@@ -303,10 +305,10 @@ class RecordStore[T]:
         raise NoteRefused(f"{path.name} is being changed by somebody else", "Try again")
 
     def move_aside(self, path: Path, folder: Path) -> Path:
-        """Move a file into ``folder`` under a name that is still free there.
+        """Move a file into ``folder``, under a name that is free there, and return its new path.
 
         Raises:
-            NoteRefused: It cannot be moved.
+            NoteRefused: The file cannot be moved.
         """
         with self.lock:
             try:

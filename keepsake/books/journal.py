@@ -1,6 +1,6 @@
-"""An agent's journal: a markdown file a day, which people may read and edit.
+"""An agent's journal: one markdown file a day, which people may read and edit.
 
-The files are the truth. What was read of them is kept in RAM until they change.
+The files are the truth. Parsed entries are cached in RAM until the files change.
 """
 
 from __future__ import annotations
@@ -27,23 +27,21 @@ from keepsake.errors import NoteRefused
 from keepsake.language.heard import gave_something, given_to_me, heard, meant_for, own_words
 from keepsake.prompt.script import about_memory
 
-DAYS = 60
-"""The days that are looked at, the newest; older files stay, unread."""
-BUDGET = 150
-"""Tokens of a small prompt that the journal may fill."""
+DAYS = 60  # number of newest days that are read; older files are kept but not read
+BUDGET = 150  # most tokens of the journal in a small prompt
 SHARE = 12
-"""The part of a chat model's prompt that the journal may fill, and the people: a twelfth each."""
+"""The journal may fill one twelfth of a chat model's prompt, and the people another."""
 _ROUTINE, _TALK, _SEEN, _TO_ME, _GIVEN, _GIFT = 1, 2, 3, 4, 6, 7
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _LONG = (60, 160)
-"""Characters from which on what was said matters one more, and one more again."""
+"""Lengths in characters from which a spoken line gains one point of importance, and another."""
 
 
 class Journal:
     """The journal of one agent; safe to use from several threads.
 
     Attributes:
-        known: The entries as they were read last.
+        known: The entries as last read.
     """
 
     def __init__(self, folder: Path, owner: Owner = NO_OWNER) -> None:
@@ -55,18 +53,18 @@ class Journal:
         self._by_number: dict[int, JournalEntry] = {}
 
     def entries(self) -> tuple[JournalEntry, ...]:
-        """Every entry that can be read, oldest first; blocks while files are read."""
+        """Return every readable entry, oldest first; blocks while files are read."""
         days = (path for path in pages(self.folder) if _DAY.fullmatch(path.stem))
         self._store.look([*days][-DAYS:])
         return self._take_over()
 
     def resting_on(self, number: int) -> JournalEntry | None:
-        """The entry that tells of a memory, of those read last; quick. See :func:`telling_of`."""
+        """Return the entry that describes a memory, as last read; fast. See :func:`telling_of`."""
         return self._by_number.get(number)
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What cannot be read of the files, one sentence each; blocks."""
+        """The unreadable parts of the files, one sentence each; blocks."""
         self.entries()
         found = {
             path: [
@@ -78,7 +76,7 @@ class Journal:
         return tuple(each for path in sorted(found) for each in found[path])
 
     def _take_over(self) -> tuple[JournalEntry, ...]:
-        """Put what was read where the quick ones find it."""
+        """Update the cache for the methods that read no files."""
         with self._store.lock:
             days = self._store.records()
             self.known = tuple(entry for path in sorted(days) for entry in days[path].entries)
@@ -99,10 +97,10 @@ class Journal:
     ) -> JournalEntry:
         """Write an entry; blocks. The same text about the same people is written once a day.
 
-        Of a text that is too long the beginning is kept.
+        A text that is too long is cut at its end.
 
         Returns:
-            The entry that holds it.
+            The entry that contains the text.
 
         Raises:
             NoteRefused: The text is empty, or the file cannot be read or written.
@@ -132,10 +130,10 @@ class Journal:
 
 
 def importance(memory: Memory, own_name: str) -> int:
-    """How much one memory matters to the agent of that name without a model, 1 to 10; quick.
+    """Rate the importance of one memory for that agent without a model, 1 to 10; fast.
 
-    The world's own word counts first (a deed has an importance). Else the form of the memory tells:
-    a gift, whether it was said to the agent, and how long it is.
+    A rating by the world itself comes first (a deed has one). Otherwise the form of the memory
+    decides: a gift, whether it was said to the agent, and its length.
     """
     if about_memory(memory) or memory.event in BY_RULE:
         return _ROUTINE

@@ -1,15 +1,15 @@
-"""Pins, promises and rules: lines that stand in every prompt, out of reach of every compaction.
+"""Pins, promises and rules: lines in every prompt that no compaction touches.
 
-``vault/agents/<name>/pinned.md`` has a line with a dash for each pin. One that the agent pinned
-itself carries a mark at its end, which no prompt shows. All others are the builders': the agent
-can neither unpin them nor crowd them out. ``noticed.md`` is the list of promises and rules::
+``vault/agents/<name>/pinned.md`` has one line with a dash for each pin. A pin by the agent itself
+ends with a mark, which prompts do not show. All other pins are the builders': the agent can neither
+unpin them nor crowd them out. ``noticed.md`` lists promises and rules::
 
     - promise to Jonas: a bowl of soup (memory 241, by 12-20261101090000)
     - rule from Ada: never open the cellar door
 
-The agent adds a promise with its verb ``promise`` and takes it out with ``kept``; people edit the
-file. Other text in these files is for its reader and stays as it is. Reading is quick and never
-raises; writing blocks, and belongs in a worker thread.
+The agent adds a promise with the verb ``promise`` and removes it with ``kept``. People edit the
+file. Other text in these files is for people and stays as it is. Reading is fast and never raises.
+Writing blocks, so do it in a worker thread.
 """
 
 from __future__ import annotations
@@ -27,14 +27,12 @@ from keepsake.language.perception import for_prompt, one_line, shorten
 from keepsake.prompt.tokens import CHARACTERS_PER_TOKEN
 
 PINNED_LIMIT = 1200
-"""Characters of all pinned lines together, about 300 tokens of every prompt."""
+"""Most characters of all pinned lines together, about 300 tokens of every prompt."""
 LONGEST_PIN = 300
 OWN = "<!-- by the agent itself -->"
-"""Behind a line that the agent pinned; a person who deletes the mark makes the line a builder's."""
-PROMISED_LIMIT = 400
-"""Estimated tokens of all open promises and rules in a prompt."""
-LONGEST_PROMISE = 160
-"""Characters of one promise or rule."""
+"""Mark after a line that the agent pinned. A person who deletes it makes the line a builder's."""
+PROMISED_LIMIT = 400  # most estimated tokens of all open promises and rules in a prompt
+LONGEST_PROMISE = 160  # characters of one promise or rule
 _PIN = re.compile(rf"^[ \t]*-[ \t]+(?P<text>\S.*?)[ \t]*(?P<own>{re.escape(OWN)}[ \t]*)?$")
 _SOMEBODY = "somebody"
 
@@ -43,7 +41,7 @@ _PROMISE = re.compile(
     r"(?: \(memory (?P<number>\d{1,9})(?:, [\dT:.+-]{10,40})?"
     r"(?:, by (?P<key>[\w:.-]{1,60}))?\))?(?<! \[done\])[ \t]*$"
 )
-"""Earlier versions also say when it was, and end with ``[done]`` what is over."""
+"""Earlier versions also record the time, and end finished promises with ``[done]``."""
 
 
 class ListBook[T]:
@@ -51,9 +49,9 @@ class ListBook[T]:
 
     Args:
         path: The file.
-        owner: Whose it is.
-        read: The item in a line; None for a line that holds none.
-        write: The line of an item.
+        owner: The owner of the file.
+        read: Parses a line; returns None for a line without an item.
+        write: Formats an item as a line.
     """
 
     def __init__(
@@ -64,21 +62,21 @@ class ListBook[T]:
 
     @property
     def items(self) -> tuple[T, ...]:
-        """All items, in the order of the file; of one that cannot be read its last good state.
+        """All items, in the order of the file. An unreadable file gives its last good state.
 
-        Quick: it does not wait for a thread that writes the file now.
+        Fast: it does not wait for a thread that writes the file now.
         """
         return self._store.look([self.path], wait=False).get(self.path, ())
 
     @property
     def problems(self) -> list[str]:
-        """Why the file cannot be read; empty if it can, or is not there."""
+        """The reason why the file cannot be read; empty if it is readable or missing."""
         self._store.look([self.path])
         return list(self._store.problems().values())
 
     def _change(self, plan: Callable[[tuple[T, ...]], T | Collection[int]]) -> None:
-        """Change the file, whole or not at all."""
-        # ``plan`` may refuse, and is asked again if somebody saves the file meanwhile.
+        """Append the item that ``plan`` returns, or remove the items at the indices it returns."""
+        # ``plan`` may raise, which changes nothing. It is called again if somebody saves meanwhile.
 
         def make(source: str | None, items: tuple[T, ...] | None) -> str:
             planned, text = plan(items or ()), source or ""
@@ -100,10 +98,10 @@ class ListBook[T]:
 
 
 def meant(which: str, numbers: Sequence[int], texts: Sequence[str], of: str) -> int:
-    """The place of the one item that a number, or words that only it has, mean.
+    """Return the index of the one item that a number, or words that only it contains, refer to.
 
     Raises:
-        NoteRefused: None is meant, or several may be; ``of`` says what they are.
+        NoteRefused: No item matches, or several do; ``of`` names the kind of item.
     """
     wanted = " ".join(which.split()).strip(". ").casefold()
     number = wanted.removeprefix("number").removeprefix("no.").strip(" #()")
@@ -147,22 +145,22 @@ class Pinned(ListBook[Pin]):
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """What of it a prompt shows: the first lines that fit into :data:`PINNED_LIMIT`.
+        """The lines that a prompt shows: the first ones that fit into :data:`PINNED_LIMIT`.
 
-        The builders' lines have the first right to the room, wherever they stand.
+        The builders' lines have priority, whatever their position.
         """
         pins, room, kept = self.items, PINNED_LIMIT, set[int]()
         for place in sorted(range(len(pins)), key=lambda place: pins[place].own):
-            if (size := len(pins[place].text)) <= room:  # one that is too long hides no other
+            if (size := len(pins[place].text)) <= room:  # a longer line does not hide others
                 room -= size
                 kept.add(place)
         return tuple(pins[place].text for place in sorted(kept))
 
     def add(self, text: str, *, own: bool = False) -> str:
-        """Pin one line, and give it as it is kept.
+        """Pin one line, and return it as stored.
 
         Raises:
-            NoteRefused: It is empty, too long, pinned already, or the block is full.
+            NoteRefused: The line is empty, too long or pinned already, or the block is full.
         """
         line = re.sub(r"^-\s+", "", " ".join(one_line(text).replace(OWN, " ").split()))
         if not any(char.isalnum() for char in line):
@@ -187,10 +185,10 @@ class Pinned(ListBook[Pin]):
         return line
 
     def remove(self, which: str, *, only_own: bool = False) -> str:
-        """Take one line out, by its number, its words, or words that only it has; and give it.
+        """Remove one line, by its number, its words, or words that only it has, and return it.
 
         Raises:
-            NoteRefused: No line is meant, several may be, or it is not the agent's own.
+            NoteRefused: No line matches, several do, or the line is not the agent's own.
         """
         removed = ""
 
@@ -216,7 +214,7 @@ class Pinned(ListBook[Pin]):
 
 
 class CommitmentKind(StrEnum):
-    """What an agent is bound by."""
+    """The kinds of commitment."""
 
     RULE = "rule"
     PROMISE = "promise"
@@ -224,17 +222,17 @@ class CommitmentKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Commitment:
-    """A promise of the agent, or a rule that it keeps to."""
+    """A promise of the agent, or a rule that it follows."""
 
     kind: CommitmentKind
-    who: str  # whom it promised it, or who gave the rule; empty if that is not known
+    who: str  # the promisee, or the giver of the rule; empty if not known
     text: str
-    number: int = 0  # the memory that it rests on; 0 where a person wrote it into the file
-    key: str = ""  # who that is, as in :attr:`keepsake.archive.records.Memory.source_id`
+    number: int = 0  # the memory it rests on; 0 if a person wrote it into the file
+    key: str = ""  # id of ``who``, as in :attr:`keepsake.archive.records.Memory.source_id`
 
     @property
     def line(self) -> str:
-        """As a prompt shows it: ``You promised Jonas: a bowl of soup (memory 241)``."""
+        """Its line in a prompt: ``You promised Jonas: a bowl of soup (memory 241)``."""
         promised = f"You promised {self.who}".rstrip()
         is_promise = self.kind is CommitmentKind.PROMISE
         head = promised if is_promise else f"{self.who or 'Somebody'} told you"
@@ -243,7 +241,7 @@ class Commitment:
 
     @property
     def cost(self) -> int:
-        """Estimated tokens of its line, from its bytes. The line is never cut."""
+        """The estimated tokens of its line, from its bytes. The line is never cut."""
         return -(-len(f"- {self.line}\n".encode(errors="replace")) // CHARACTERS_PER_TOKEN)
 
 
@@ -276,31 +274,28 @@ class Commitments(ListBook[Commitment]):
     def lines(
         self, number: int | None = None, may: Callable[[int], bool] = lambda _: True
     ) -> tuple[str, ...]:
-        """Rules, then promises, as lines of a prompt, as many as :data:`PROMISED_LIMIT` allows.
+        """Return rules, then promises, as prompt lines, as many as :data:`PROMISED_LIMIT` allows.
 
         Args:
-            number: The first memory of the window, which says itself what comes after it; None
-                for all.
-            may: Whether what rests on the memory of that number may be shown.
+            number: The first memory of the window; later commitments are left out, as the window
+                shows them. None for all.
+            may: Returns whether text that rests on the memory of that number may be shown.
         """
         room, shown = PROMISED_LIMIT, list[str]()
         for item in sorted(self.items, key=lambda each: each.kind, reverse=True):
-            if item.cost <= room:  # people may write more into the file
+            if item.cost <= room:  # people may have written more than fits
                 room -= item.cost
                 if (number is None or item.number < number) and may(item.number):
                     shown.append(item.line)
         return tuple(shown)
 
     def add(self, new: Commitment, by: str = "agent") -> Commitment:
-        """Add a promise or a rule.
-
-        Returns:
-            It as it is kept.
+        """Add a promise or a rule, and return it as stored.
 
         Raises:
             NoteRefused: It has no words, is too long or there already, or the list is full.
         """
-        # Double quotes and dashes at the start mean something in a script and in a list.
+        # Double quotes, and dashes at the start, have a meaning in a script and in a list.
         text = for_prompt(new.text.replace('"', "'").lstrip("-*#> "))
         if not any(char.isalnum() for char in text):
             raise NoteRefused("The promise has no words", "Write: promise <to whom>: <what>")
@@ -325,20 +320,20 @@ class Commitments(ListBook[Commitment]):
         return item
 
     def meant(self, which: str) -> Commitment:
-        """The one that the number of its memory means, or words that only it has.
+        """Return the commitment that the number of its memory, or words that only it has, refer to.
 
         Raises:
-            NoteRefused: None is meant, or several may be.
+            NoteRefused: No commitment matches, or several do.
         """
         items = self.items
         numbers, lines = [each.number for each in items], [each.line for each in items]
         return items[meant(which, numbers, lines, "open promises")]
 
     def close(self, which: Callable[[Commitment], bool], by: str = "builder") -> int:
-        """Take out those of which ``which`` is true; how many there were.
+        """Remove the commitments for which ``which`` is true; return their number.
 
         Raises:
-            NoteRefused: The file cannot be written; nothing is gone.
+            NoteRefused: The file cannot be written; nothing was removed.
         """
         gone = [each for each in self.items if which(each)]
         if gone:

@@ -1,7 +1,7 @@
-"""An agent's notes: what it chose to keep, as markdown that people may edit.
+"""An agent's notes: what it decided to keep, as markdown that people may edit.
 
-One file a note below ``vault/agents/<name>/notes/``, with front matter (title, created,
-updated, place, reason). The game only adds to it.
+Each note is one file in ``vault/agents/<name>/notes/``, with front matter (title, created, updated,
+place, reason). The game only appends to it.
 """
 
 from __future__ import annotations
@@ -22,21 +22,18 @@ from keepsake.language.perception import one_line, shorten
 from keepsake.names import folder_name
 
 LONGEST_TITLE = 60
-LONGEST_ENTRY = 1000
-"""Characters of one entry; what an agent writes at once."""
-LONGEST_NOTE = 8000
-"""Characters of a whole note, front matter apart, beyond which nothing is added."""
+LONGEST_ENTRY = 1000  # characters of one entry: what an agent writes at once
+LONGEST_NOTE = 8000  # characters of a note, front matter excluded; a full note takes no entries
 MOST_NOTES = 1000
-FORGOTTEN = "forgotten"
-"""The folder beside the notes that holds those the agent forgot."""
+FORGOTTEN = "forgotten"  # subfolder for the notes that the agent has forgotten
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One note as its file has it."""
+    """One note, as in its file."""
 
     title: str
-    text: str  # its body; later entries begin with their date in square brackets
+    text: str  # the body; later entries begin with their date in square brackets
     created: datetime
     updated: datetime
     place: str
@@ -45,12 +42,12 @@ class Note:
 
     @property
     def key(self) -> str:
-        """What an index calls it: unique among the notes of one agent."""
+        """Its id in an index, unique among the notes of one agent."""
         return f"note:{self.path.stem}"
 
     @property
     def digest(self) -> str:
-        """Differs when title, text or place do: what an index would have to learn."""
+        """A digest of title, text and place, the parts that an index holds."""
         content = "\0".join((self.title, self.text, self.place))
         return hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()[:16]
 
@@ -59,7 +56,7 @@ class NoteBook:
     """The notes of one agent; safe to use from several threads.
 
     Attributes:
-        store: Their files, as they were read last.
+        store: The note files as last read.
     """
 
     def __init__(self, folder: Path, owner: Owner = NO_OWNER) -> None:
@@ -69,21 +66,21 @@ class NoteBook:
     # -- reading
 
     def all(self) -> list[Note]:
-        """Every note that can be read, by title; files are read again only when changed."""
+        """Return every readable note, sorted by title; reads only files that changed."""
         notes = self.store.look(pages(self.folder)).values()
         return sorted(notes, key=lambda note: (note.title.casefold(), note.path.name))
 
     def find(self, title: str) -> Note | None:
-        """The note of that title, whatever its case and punctuation; or of that file name."""
+        """Return the note of that title, ignoring case and punctuation, or of that file name."""
         wanted, notes = _same(title), self.all()
         names = [(_same(note.title), note) for note in notes]
         names += [(_same(note.path.stem), note) for note in notes]
         return next((note for name, note in names if wanted and name == wanted), None)
 
     def changed_since(self, known: Mapping[str, str]) -> tuple[list[Note], list[str]]:
-        """The notes that an index has to learn, and the keys that it has to forget.
+        """Return the notes that an index has to add or update, and the keys that it has to delete.
 
-        A file that cannot be read now is in neither.
+        A file that cannot be read now is in neither list.
 
         ``known``: The digest that the index holds for each :attr:`Note.key`.
         """
@@ -94,7 +91,7 @@ class NoteBook:
 
     @property
     def problems(self) -> list[str]:
-        """What is wrong with files that cannot be read, one sentence each."""
+        """The problems of files that cannot be read, one sentence each."""
         self.all()
         return list(self.store.problems().values())
 
@@ -110,11 +107,11 @@ class NoteBook:
         now: datetime,
         by: str = "agent",
     ) -> Note:
-        """Write a note, or add a dated entry to the one of that title.
+        """Write a note, or append a dated entry to the note of that title.
 
         Raises:
-            NoteRefused: Title or text is empty or too long, the note or the book is full,
-                or the file cannot be read or written.
+            NoteRefused: Title or text is empty or too long, the note or the book is full, or the
+                file cannot be read or written.
         """
         title, text = check_title(title), _checked_text(text)
         same = (note.path for note in self.all() if _same(note.title) == _same(title))
@@ -139,10 +136,10 @@ class NoteBook:
         return note
 
     def forget(self, title: str) -> Path:
-        """Move a note into ``forgotten/``, where it is no longer found but not lost.
+        """Move a note into ``forgotten/``, where recall does not find it but it is not lost.
 
         Returns:
-            Where it is now.
+            The new path.
 
         Raises:
             NoteRefused: There is no such note, or it cannot be moved.
@@ -155,7 +152,7 @@ class NoteBook:
         return aside
 
     def unknown(self, title: str) -> NoteRefused:
-        """The error that there is no such note, and which there are."""
+        """Return the error that there is no such note, with the titles that exist."""
         titles = [note.title for note in self.all()]
         more = f" and {len(titles) - 8} more" if len(titles) > 8 else ""
         cure = f"There are: {', '.join(titles[:8])}{more}" if titles else "There are none yet"
@@ -164,15 +161,15 @@ class NoteBook:
     def _new_path(self, title: str) -> Path:
         if len(self.all()) >= MOST_NOTES:
             raise NoteRefused(f"There are {MOST_NOTES} notes already", "Forget one first")
-        # A file of that name with another title, or one that cannot be read, is left alone.
+        # Do not touch a file of that name that has another title or cannot be read.
         return free_name(self.folder / f"{folder_name(_same(title))}.md")
 
 
 def check_title(title: str) -> str:
-    """The title as it will be kept: one line, single-spaced.
+    """Return the title as it will be stored: one line, single-spaced.
 
     Raises:
-        NoteRefused: It has no letter or digit, or is too long.
+        NoteRefused: The title has no letter or digit, or is too long.
     """
     clean = one_line(title[: 10 * LONGEST_TITLE]).strip(" .:#-")
     if not _same(clean):
@@ -183,11 +180,7 @@ def check_title(title: str) -> str:
 
 
 def parse_note(path: Path, source: str, changed: datetime) -> Note:
-    """The note that ``source`` holds; a file without front matter is one too.
-
-    Raises:
-        ValueError, yaml.YAMLError: The front matter is broken.
-    """
+    """Parse a note; a file without front matter is one too."""
     meta, body = frontmatter.parse(source)
     if source.startswith("---") and not meta:
         raise ValueError("its front matter is not closed or holds no names")
@@ -203,7 +196,7 @@ def parse_note(path: Path, source: str, changed: datetime) -> Note:
 
 
 def _written(note: Note, meta: Mapping[str, object]) -> str:
-    """The file of a note; ``meta`` is the front matter that it has, with a person's own fields."""
+    """Return the text of a note's file; ``meta`` is its front matter with any custom fields."""
     post = frontmatter.Post(note.text)
     post.metadata = {
         "title": note.title,
@@ -211,7 +204,7 @@ def _written(note: Note, meta: Mapping[str, object]) -> str:
         "updated": "",
         "place": note.place,
         "reason": note.reason,
-        "tags": [],  # a person's to fill in
+        "tags": [],  # for people to fill in
         **meta,
     }
     post.metadata["updated"] = note.updated.isoformat(timespec="seconds")
@@ -230,5 +223,5 @@ def _checked_text(text: str) -> str:
 
 
 def _same(title: str) -> str:
-    """What two titles share that mean the same note."""
+    """Normalise a title: two titles with the same result mean the same note."""
     return " ".join(re.findall(r"\w+", unicodedata.normalize("NFKC", one_line(title)).casefold()))

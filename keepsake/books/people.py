@@ -1,9 +1,9 @@
-"""The people whom one agent knows: a page each, in a folder, and what of them a prompt shows.
+"""The people whom one agent knows: a folder with a page for each, and their lines in a prompt.
 
-Memories are worked in by number: every page knows the last one that is in it, and the book the
-last one that it has looked at. Both are on the disk, the pages first, so that a crash at any moment
-costs doing the same again, which changes nothing. A page that cannot be read is named and left
-alone until somebody mends it.
+Memories are added by number. Every page records the last memory that was added to it, and the book
+records the last memory that it has processed. Pages are written to the disk first. So after a crash
+some memories are processed again, which changes nothing. A page that cannot be read is reported and
+left alone until somebody repairs it.
 """
 
 from __future__ import annotations
@@ -36,25 +36,24 @@ from keepsake.names import folder_name
 from keepsake.ports import Tokens
 
 FOLDER = "people"
-BUDGET = 300
-"""Tokens of a small prompt that lines about people may fill."""
+BUDGET = 300  # most tokens of lines about people in a small prompt
 MOST_SHOWN, MOST_QUOTES = 6, 4
-"""People of a room in a prompt, and what each confided, said or did last."""
+"""Most people of a room in a prompt, and most quotes of each kind for each of them."""
 _LONGEST, _LONGEST_QUOTE = 2_000, 300
 _WORKED_IN = ".worked_in.json"
 
 type May = Callable[[Iterable[int]], bool]
-"""Whether the audience may hear what rests on the memories of those numbers."""
+"""Returns whether the audience may hear a text that rests on the memories of those numbers."""
 
 
 class PeopleBook:
     """All the people whom one agent knows; safe to use from several threads.
 
-    All methods read or write files and belong in a worker thread.
+    All methods read or write files, so call them in a worker thread.
 
     Attributes:
-        known: The pages as they were read last, by key; empty until the book was opened. Made
-            anew when a file changed, never changed, so that a reader needs no lock.
+        known: The pages as last read, by key; empty until the book was opened. A change replaces
+            the mapping and never modifies it, so readers need no lock.
     """
 
     def __init__(self, folder: Path, owner: Owner = NO_OWNER) -> None:
@@ -69,18 +68,18 @@ class PeopleBook:
     # -- reading
 
     def look(self) -> None:
-        """See which files people have changed; every other blocking method does it too."""
+        """Read the files that people have changed; every other blocking method does this too."""
         with self._store.lock:
             self._store.look(pages(self.folder))
             self._index()
 
     @property
     def through(self) -> int:
-        """Number of the last memory that was looked at; give :meth:`take` all after it."""
+        """Number of the last processed memory; give :meth:`take` all later ones."""
         with self._store.lock:
             if self._through is None:
                 self.look()
-                # Where that cannot be read, all is looked at again, which does no harm.
+                # If the file is unreadable, all memories are processed again, which does no harm.
                 self._through = 0
                 with suppress(OSError, ValueError, TypeError):
                     text = read(self.folder / _WORKED_IN) or ""
@@ -89,30 +88,30 @@ class PeopleBook:
 
     @property
     def problems(self) -> list[str]:
-        """What is wrong with files that cannot be read, one sentence each."""
+        """The problems of files that cannot be read, one sentence each."""
         self.look()
         return list(self._store.problems().values())
 
     def page(self, key: str) -> PersonPage | None:
-        """The page as its file is now; None for nobody known."""
+        """Return the page as its file is now; None for an unknown person."""
         self.look()
         return self.known.get(key)
 
     def all(self) -> list[PersonPage]:
-        """Everybody, those met last first."""
+        """Return all pages, the most recently met person first."""
         self.look()
         return sorted(self.known.values(), key=lambda each: each.last_met, reverse=True)
 
     # -- writing
 
     def take(self, memories: Iterable[Memory]) -> None:
-        """Work memories in; those that are in already change nothing.
+        """Add memories to the pages; memories that were added before change nothing.
 
-        ``memories``: All that the agent lived through after :attr:`through`, in one go or in
-        several; what is left out is never worked in.
+        ``memories``: All of the agent's memories after :attr:`through`, in one call or in several.
+        A memory that is left out is never added.
 
         Raises:
-            NoteRefused: A file could not be written. Nothing is lost: give the same again.
+            NoteRefused: A file could not be written. Nothing is lost: pass the same memories again.
         """
         with self._store.lock:
             self.look()
@@ -125,7 +124,7 @@ class PeopleBook:
                     work.setdefault(key, []).append(memory)
             for key, found in work.items():
                 self._work_in(key, found)
-            if new:  # once the pages are on the disk, so that nothing is skipped
+            if new:  # after the pages are on the disk, so that nothing is skipped
                 path, text = self.folder / _WORKED_IN, in_json({"through": new[-1].number})
                 try:
                     replace_file(path, f"{text}\n")
@@ -134,10 +133,10 @@ class PeopleBook:
                 self._through = new[-1].number
 
     def conclude(self, key: str, edit: Callable[[PersonPage], PersonPage]) -> None:
-        """Change what the agent makes of somebody, asleep.
+        """Change the agent's opinion of somebody, in its nightly reflection.
 
         Raises:
-            NoteRefused: Its file cannot be read or written.
+            NoteRefused: The page cannot be read or written.
         """
         with self._store.lock:
             if (known := self.page(key)) is not None:
@@ -146,7 +145,7 @@ class PeopleBook:
                     self._tell("concluded", "night", new, size=len(new.portrait))
 
     def _work_in(self, key: str, memories: Sequence[Memory]) -> None:
-        """Write one page; one that cannot be read is left as it is."""
+        """Update one page; an unreadable page is left as it is."""
         known, end = self.known.get(key), f"-{_suffix(key)}.md"
         fresh = [each for each in memories if known is None or each.number > known.through]
         broken = self._store.problems()
@@ -167,7 +166,7 @@ class PeopleBook:
         return old, new
 
     def _index(self) -> None:
-        """Know everybody by key."""
+        """Update the mappings by key."""
         records = self._store.records()
         self._paths = {page.key: path for path, page in records.items()}
         self.known = {page.key: page for page in records.values()}
@@ -177,7 +176,7 @@ class PeopleBook:
 
 
 def _suffix(key: str) -> str:
-    """What ends a file's name after the person's, so that no two namesakes collide."""
+    """Return the end of a page's file name, which keeps people of the same name apart."""
     if re.fullmatch(r"[0-9][0-9-]{0,40}", key):
         return key
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:12]
@@ -188,19 +187,20 @@ def _suffix(key: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """How a prompt tells of people."""
+    """How and what a prompt says about people."""
 
     now: datetime
     tokens: Tokens
     may: May = lambda _: True
-    confided: May = lambda _: False  # whether nobody else may hear it
-    before: int | None = None  # the first memory of the window, which shows what comes after it
+    confided: May = lambda _: False  # returns whether nobody else may hear the text
+    # the first memory of the window; later lines are in the window already
+    before: int | None = None
 
 
 def lines(
     present: Sequence[tuple[str, str]], book: PeopleBook, budget: int, how: Telling
 ) -> tuple[str, ...]:
-    """A line for each of ``present``, within ``budget`` tokens, those met most often first.
+    """Return a line for each of ``present`` within ``budget`` tokens, most often met first.
 
     For instance ``Tom, met 9 November: a miller; last said: 'I have found her.'``.
 
@@ -224,7 +224,7 @@ def lines(
 
 
 def _shown(name: str, page: PersonPage | None, how: Telling) -> Iterator[str]:
-    """What may be said of somebody, the longest first."""
+    """Yield versions of the line about a person, from the longest to the shortest."""
     if page is None:
         yield f"{name}, whom you meet for the first time"
         return
@@ -249,7 +249,7 @@ def _shown(name: str, page: PersonPage | None, how: Telling) -> Iterator[str]:
 
 
 def _day(time: datetime, now: datetime) -> str:
-    """``9 November``, with the year if it is another."""
+    """Return ``9 November``, with the year if it is not the current one."""
     here = time.astimezone()
     year = f" {here.year}" if here.year != now.astimezone().year else ""
     return f"{here.day} {MONTHS[here.month - 1]}{year}"

@@ -1,4 +1,4 @@
-"""A person as an agent knows them: a markdown file that people may read and edit.
+"""The page of a person whom an agent knows: a markdown file that people may read and edit.
 
 ::
 
@@ -18,9 +18,9 @@
     - 2026-11-21T14:05:09+01:00, memory 120: "My sister Anneke went to sea."
     - 2026-11-21T14:07:30+01:00, memory 122: gives you a blue cup.
 
-A line of the list begins with marks that only the game sets, so that nothing anybody said can pass
-for a heading or another line. All else in the file is a person's, and stays as it is. Pages of
-earlier versions are read too: their facts, observations and conclusions are lines of the list.
+Each line of the list begins with marks that only the game writes, so nothing that anybody said can
+pass for a heading or another line. All other text was written by people and stays as it is. Pages
+of earlier versions can be read too: their facts, observations and conclusions become lines.
 """
 
 from __future__ import annotations
@@ -39,13 +39,11 @@ from keepsake.language.heard import GIVE, RULED, given_to_me, heard
 from keepsake.language.perception import fit_name, for_prompt
 
 MOST_LINES, LONGEST_LINE = 40, 500
-"""The newest sentences and deeds that a page keeps, and the characters of one."""
-MEETING = timedelta(hours=1)
-"""Two meetings lie at least so far apart."""
-PORTRAIT, LINES = "What I make of them", "Said and done"
-"""The headings of a page."""
+"""Most lines (sentences and deeds) of a page, the newest being kept, and characters of one line."""
+MEETING = timedelta(hours=1)  # shortest time between two separate meetings
+PORTRAIT, LINES = "What I make of them", "Said and done"  # the headings of a page
 _OLD = ("Facts", "Before", "What I think", "Last shared", "Observations")
-"""Headings of pages of earlier versions, under which there are lines as well."""
+"""Headings in pages of earlier versions that have lines below them too."""
 _CITED = r"memor(?:y|ies) (?P<numbers>\d[\d, ]*)"
 _TIME = r"(?P<time>\d{4}-[\dT:.+-]{5,36})"
 _LINE = re.compile(rf"[-*] {_TIME}, {_CITED}(?:, importance \d{{1,2}})?: (?P<text>\S.*)$")
@@ -56,48 +54,49 @@ _OLD_LINE = re.compile(rf"[-*] (?P<text>.*?) \((?=[^()]*?{_TIME})(?=[^()]*?{_CIT
 class PageLine:
     """A sentence that somebody said, or something that they did."""
 
-    text: str  # one line; of a deed without the name before it
-    numbers: tuple[int, ...]  # the memories that it rests on, mostly one
+    text: str  # one line; a deed lacks the leading name
+    numbers: tuple[int, ...]  # the memories it rests on, mostly one
     time: datetime
     said: bool = False  # whether it is their own words
 
     @property
     def shown(self) -> str:
-        """As the page has it: their words in double quotes."""
+        """The text as on the page: their words in double quotes."""
         return f'"{self.text}"' if self.said else self.text
 
 
 @dataclass(frozen=True, slots=True)
 class PersonPage:
-    """All that an agent keeps of one person."""
+    """Everything that an agent stores about one person."""
 
-    key: str  # who it is, whatever they are called: see ``keepsake.agent.surroundings``
-    names: tuple[str, ...]  # what they were called, the present name last; never empty
+    # the person's id, which a new name does not change: see ``keepsake.agent.surroundings``
+    key: str
+    names: tuple[str, ...]  # all their names, the current one last; never empty
     first_met: datetime
     last_met: datetime
-    meetings: int = 1  # how many times; two with an hour or more between them are two
-    portrait: str = ""  # what the agent makes of them
+    meetings: int = 1  # number of meetings; an hour without contact begins a new one
+    portrait: str = ""  # the agent's opinion of them
     lines: tuple[PageLine, ...] = ()  # the oldest first
-    through: int = 0  # number of the last memory that was worked into it
-    studied: int = 0  # number of the last line that the portrait was written from
-    by_hand: tuple[str, ...] = ()  # the lines that a person wrote, with their own headings
+    through: int = 0  # number of the last memory that was added
+    studied: int = 0  # memory number of the last line that the portrait is based on
+    by_hand: tuple[str, ...] = ()  # lines that a person wrote, with their headings
 
     @property
     def name(self) -> str:
-        """What they are called now."""
+        """The current name."""
         return self.names[-1]
 
     def with_lines(self, new: Iterable[PageLine]) -> PersonPage:
-        """The page with more lines; what is said again counts once, and the oldest go."""
+        """Return the page with more lines; repeated lines count once, the oldest are dropped."""
         by_text = {each.shown: each for each in self.lines}
         for each in new:
-            by_text.pop(each.shown, None)  # so that it is the newest
+            by_text.pop(each.shown, None)  # it becomes the newest
             by_text[each.shown] = each
         return replace(self, lines=tuple(by_text.values())[-MOST_LINES:])
 
 
 def worked_in(page: PersonPage | None, key: str, memories: Sequence[Memory]) -> PersonPage:
-    """The page with what somebody said and did; a new one for nobody known."""
+    """Return the page with these memories added; a new page if ``page`` is None."""
     if page is None:
         first, said = memories[0], heard(memories[0])
         name = fit_name(first.source or (said.who if said else ""))
@@ -109,7 +108,7 @@ def worked_in(page: PersonPage | None, key: str, memories: Sequence[Memory]) -> 
         page = replace(
             page,
             names=names,
-            last_met=time,  # in the order lived: a clock may have been put back since
+            last_met=time,  # not the maximum: a clock may have been put back
             meetings=page.meetings + (abs(time - page.last_met) >= MEETING),
             through=max(page.through, memory.number),
         )
@@ -117,7 +116,7 @@ def worked_in(page: PersonPage | None, key: str, memories: Sequence[Memory]) -> 
 
 
 def line_of(memory: Memory) -> PageLine | None:
-    """What somebody said to the agent or to all, gave, or did as a deed of the world."""
+    """Return a line for words to the agent or to all, a gift, or a deed of the world; else None."""
     if memory.event in BY_RULE:
         return None
     said = heard(memory)
@@ -135,15 +134,15 @@ def line_of(memory: Memory) -> PageLine | None:
 
 
 def parse_page(source: str, changed: datetime) -> PersonPage:
-    """The page that ``source`` holds.
+    """Parse a page.
 
     Raises:
-        ValueError, TypeError, yaml.YAMLError: Its front matter is broken, or says not whose it is.
+        ValueError, TypeError, yaml.YAMLError: Its front matter is broken, or lacks key or names.
     """
     post = frontmatter.loads(source)
     meta: Mapping[str, Any] = post.metadata
     key, given = str(meta.get("key") or "").strip(), meta.get("names")
-    # Earlier versions add a date to each; a person may write one name.
+    # Earlier versions add a date to each name. A person may write a single name.
     many = given if isinstance(given, list) else [given]
     plain = [each.get("name") if isinstance(each, dict) else each for each in many]
     names = tuple(fit_name(str(name)) for name in plain if name not in (None, ""))
@@ -175,7 +174,7 @@ def parse_page(source: str, changed: datetime) -> PersonPage:
 
 
 def written(page: PersonPage) -> str:
-    """The page as a file."""
+    """Return the text of the page's file."""
     parts = (
         f"# {page.name}",
         "\n".join(page.by_hand),
@@ -201,7 +200,7 @@ def _line(each: PageLine) -> str:
 
 
 def _read(section: str, line: str) -> PageLine | None:
-    """A line of the list, or what an earlier version kept; None for what a person wrote."""
+    """Parse a line of the list or of an earlier version; None for text that a person wrote."""
     found = _LINE.match(line) if section in (LINES, *_OLD) else None
     found = found or (_OLD_LINE.match(line) if section in _OLD else None)
     if found is None:

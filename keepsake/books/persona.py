@@ -1,4 +1,4 @@
-"""Who an agent is: what its page keeps secret."""
+"""An agent's persona without its secret lines."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _SECRET_PARTS = re.compile(
 )
 
 
-@lru_cache(maxsize=512)  # of each agent, asked with each of its thoughts
+@lru_cache(maxsize=512)  # each thought of each agent calls it
 def open_lines(profile: str) -> tuple[str, ...]:
-    """The sentences of a persona that anybody may hear, as they are written.
+    """Return the sentences of a persona that anybody may hear, with single spaces.
 
-    Left out is each sentence with ``(secret)`` in it, a paragraph from ``Secret:`` on, and what
-    stands below a heading ``Secret``. Where the line breaks are lost, that is all the rest.
+    It omits each sentence with ``(secret)`` in it, a paragraph from ``Secret:`` on, and the text
+    below a heading ``Secret``. If the line breaks are lost, that is all of the remaining text.
     """
     lines = _SECRET_PARTS.sub("", profile).splitlines()
     shown = "\n".join("" if line.startswith("#") else line for line in lines)
