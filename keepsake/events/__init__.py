@@ -1,1 +1,1 @@
-"""The event log: its events, files and readers, and why an agent did something."""
+"""The event log: its events, its files and their readers; explanations of what an agent did."""

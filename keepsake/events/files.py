@@ -3,7 +3,7 @@
 A file is named after the day of its first line and that line's number,
 ``events-2026-11-21-0000000042.jsonl``, and is never renamed.
 
-Whatever reads or writes here blocks, and raises OSError where the disk refuses.
+Functions that read or write block, and raise OSError if the disk refuses.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 from keepsake.json_lines import AppendedFile, Record, ended_lines, lines_from_end, parsed
 
 EVENTS = "events"
-"""How the names of the event log's files begin."""
+"""The stem of the event log's file names."""
 _NAME = re.compile(r"(?P<stem>[a-z]+)-(?P<day>\d{4}-\d\d-\d\d)-(?P<first>\d{10,})\.jsonl")
 _OWNER_ONLY = 0o600
 
@@ -29,21 +29,21 @@ class LogFile:
     """One file of a log."""
 
     first: int  # the number of its first line
-    day: str  # the day of it, ``2026-11-21``
+    day: str  # the day of that line, ``2026-11-21``
     path: Path
 
     def lines(self) -> list[bytes]:
-        """Its ended lines, without their ends."""
+        """Return the complete lines, without line ends."""
         return ended_lines(self.path.read_bytes())
 
     def lines_from_end(self) -> Iterator[bytes]:
-        """Its ended lines, the last first, read block by block."""
+        """Yield the complete lines, last first; reads block by block."""
         with self.path.open("rb") as file:
             yield from lines_from_end(file)
 
 
 def files_of(folder: Path, stem: str) -> list[LogFile]:
-    """The files of a log, oldest first; none where there is no such folder."""
+    """Return the files of a log, oldest first; none if the folder does not exist."""
     paths = folder.iterdir() if folder.is_dir() else ()
     found = ((_NAME.fullmatch(path.name), path) for path in paths)
     return sorted(
@@ -54,9 +54,9 @@ def files_of(folder: Path, stem: str) -> list[LogFile]:
 
 
 class LineWriter:
-    """Appends lines to the newest file of a log; for one thread, but for :meth:`sync`.
+    """Appends lines to the newest file of a log; for one thread, except :meth:`sync`.
 
-    A torn last line, as a killed process leaves it, is cut off at opening.
+    Opening cuts off an incomplete last line, which a killed process may leave.
     """
 
     def __init__(self, folder: Path, stem: str, limit: int) -> None:
@@ -68,7 +68,7 @@ class LineWriter:
             self.file.cut(self.file.size - len(self.file.torn()))
 
     def begins_new(self, day: date, size: int) -> bool:
-        """Whether ``size`` bytes of that day would begin a new file."""
+        """Whether writing ``size`` bytes on that day begins a new file."""
         file = self.file
         return file is None or self._day != day.isoformat() or file.size + size > self._limit
 
@@ -80,7 +80,7 @@ class LineWriter:
         file.append(data)
 
     def sync(self) -> None:
-        """Bring what was written to the disk; from any thread, and writing goes on meanwhile."""
+        """Sync written lines to the disk; from any thread, also while another one writes."""
         if self.file is not None:
             self.file.sync()
 
@@ -93,21 +93,21 @@ class LineWriter:
                 self.file.close()
 
     def last_number(self) -> int:
-        """The ``seq`` of the newest line that has one, 0 if there is none."""
+        """Return the ``seq`` of the newest line that has one; 0 if there is none."""
         for file in reversed(files_of(self._folder, self._stem)):
             for line in file.lines_from_end():
                 if isinstance(number := parsed(line).get("seq"), int):
                     return number
-            if file.first > 1:  # nothing in it: it was begun for this number
+            if file.first > 1:  # the file is empty: it was created for line ``first``
                 return file.first - 1
         return 0
 
     def _rotate(self, day: date, first: int) -> AppendedFile:
         before = self.file
         path = self._folder / f"{self._stem}-{day.isoformat()}-{first:010d}.jsonl"
-        if before is not None and before.path == path:  # nothing stands in it yet
+        if before is not None and before.path == path:  # it is still empty
             return before
-        # What players say stands in it, so nobody else on this machine may read it.
+        # The file holds what players say, so other users of this machine must not read it.
         self.file, self._day = AppendedFile(path, _OWNER_ONLY), day.isoformat()
         if before is not None:
             before.close()
@@ -116,22 +116,22 @@ class LineWriter:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which events are wanted."""
+    """Selects events by agent and kind."""
 
-    agents: Collection[str] = ()  # of whom, whatever the case; all for none
-    kinds: Collection[str] = ()  # all for none
+    agents: Collection[str] = ()  # names, in any case; empty for all agents
+    kinds: Collection[str] = ()  # empty for all kinds
 
     def __call__(self, record: Record) -> bool:
-        """Whether this one is."""
+        """Whether the record is selected."""
         named = str(record.get("agent", "")).casefold()
         of_them = not self.agents or named in (each.casefold() for each in self.agents)
         return of_them and (not self.kinds or record.get("kind") in self.kinds)
 
 
 def events(folder: Path, after: int = 0) -> Iterator[Record]:
-    """Every event with a number above ``after``, oldest first; blocks.
+    """Yield every event with a number above ``after``, oldest first; blocks.
 
-    Lines that cannot be read, and those of a later time that are no events, are passed over.
+    Skips lines that cannot be read, and lines of newer versions that are not events.
     """
     files = files_of(folder, EVENTS)
     for file, following in zip_longest(files, files[1:]):
@@ -140,21 +140,21 @@ def events(folder: Path, after: int = 0) -> Iterator[Record]:
 
 
 def last(folder: Path, count: int, wanted: Callable[[Record], bool]) -> list[Record]:
-    """The newest ``count`` events that are wanted, oldest first; reads no more than needed."""
+    """Return the newest ``count`` wanted events, oldest first; reads no more than needed."""
     return list(islice(filter(wanted, newest_first(folder)), count))[::-1]
 
 
 def newest_first(
     folder: Path, *, kind: str = "", agent_id: int = 0, most: int | None = None, since: str = ""
 ) -> Iterator[Record]:
-    """Every event, the newest first; reads no more than is asked for.
+    """Yield every event, newest first; reads no more than the caller consumes.
 
     ``kind``: Only events of that kind.
     ``agent_id``: Only events of the agent with that id.
-    ``most``: Bytes after which it ends; None for never.
-    ``since``: The day of the oldest file that is read, ``2026-11-21``.
+    ``most``: The most bytes to read; None for no limit.
+    ``since``: The day of the oldest file to read, ``2026-11-21``.
     """
-    # Lines that lack these are not even parsed.
+    # Lines without these bytes are not parsed.
     needles = [f'"kind":"{kind}"'.encode()] if kind else []
     needles += [f'"agent_id":{agent_id}'.encode()] if agent_id else []
     left = most
@@ -171,13 +171,13 @@ def newest_first(
 
 
 def id_of(record: Record) -> int:
-    """The id of the agent that an event is of; 0 where it has none."""
+    """Return the id of the event's agent; 0 if it has none."""
     found = record.get("agent_id")
     return found if isinstance(found, int) else 0
 
 
 def time_of(said: object) -> datetime | None:
-    """The time of an event, as its field ``t`` has it; None if that is no time."""
+    """Return the time in an event's field ``t``; None if it is not a valid time."""
     try:
         return datetime.fromisoformat(str(said)).astimezone()
     except (ValueError, OverflowError):
@@ -185,12 +185,12 @@ def time_of(said: object) -> datetime | None:
 
 
 def newest(folder: Path) -> int:
-    """The number of the last event; 0 if there is none."""
+    """Return the number of the last event; 0 if there is none."""
     return next((int(each["seq"]) for each in newest_first(folder)), 0)
 
 
 def follow(folder: Path, after: int, poll: float = 0.2) -> Iterator[Record]:
-    """Each event with a number above ``after``, once and in order; never ends."""
+    """Yield each event with a number above ``after``, once and in order; never ends."""
     while True:
         new = list[Record]()
         for record in newest_first(folder):

@@ -1,9 +1,9 @@
-"""The event log: takes events from any thread, writes them as JSON lines in one of its own.
+"""The event log: takes events from any thread and writes them as JSON lines in its own thread.
 
-An event costs its caller the making of a dataclass and one append to a queue. Ten times a second
-the log's thread hands what has come to the operating system, and once a second it brings that to
-the disk. Nobody is woken for an event: to wake a thread costs more than all the rest of it. What
-the log promises is in ``docs/events.md``.
+An event costs its caller one dataclass and one append to a queue. The log's thread passes queued
+events to the operating system within a tenth of a second, and syncs them to the disk once a second.
+An event wakes only a thread that sleeps: to wake a thread costs more than all the rest.
+``docs/events.md`` says what the log guarantees.
 """
 
 from __future__ import annotations
@@ -31,31 +31,31 @@ _log = logging.getLogger("keepsake.events")
 
 FILE_BYTES = 16_000_000
 BUFFER = 10_000
-"""Events that wait while the log cannot be written; of more the newest are counted, not kept."""
+"""The most events in the queue while the log cannot be written. Further events are only counted."""
 RETRY_SECONDS = 2.0
 LONGEST = 20_000
-"""Characters of a text that is no prompt: more is an error page of a server, or a fault."""
+"""The most characters of a text, except a prompt. Longer texts are error pages, or faults."""
 _PROMPTS_BYTES = 8_000_000
-"""The most of a file of prompts, which is read whole to find one of them."""
+"""The most bytes of a file of prompts: a lookup of one prompt reads the whole file."""
 _SYNC_SECONDS, _LOOK_SECONDS = 1.0, 0.1
 _OURS = ("v", "seq", "t", "kind")
-"""Fields that nobody has said."""
+"""Fields that the log sets itself, so they hold no secrets."""
 
 type Taken = tuple[Event, datetime, int]
-"""An event that waits to be written, when it happened, and its agent's id; no class, for speed."""
+"""An event in the queue, its time, and its agent's id. A tuple is faster than a class."""
 
 
 @dataclass(slots=True)
 class Subscribers:
-    """Whom to tell of events: the metrics and the traces.
+    """The listeners to events: the metrics and the traces.
 
-    Listeners are added before anything happens, must be quick, and must lock what they share. One
-    that breaks is reported, and is told nothing more.
+    Add listeners before the first event. They must be quick, and must lock the data they share. A
+    listener that raises an exception is logged and removed.
     """
 
     # called with an event, in the thread that emits it
     on_event: list[Callable[[Any], None]] = field(default_factory=list)
-    # who bears a name now, or was the last to bear it: entered when a mind is opened
+    # by name, the agent that has it now or had it last; set when an agent's mind is opened
     agent_ids: dict[str, int] = field(default_factory=dict)
 
 
@@ -63,24 +63,24 @@ def _tell(listeners: list[Callable[[Any], None]], what: object) -> None:
     for listener in [*listeners]:
         try:
             listener(what)
-        except Exception as error:  # whatever is wrong with it: game and log go on without it
-            listeners.remove(listener)  # first, as what is logged may be an event again
+        except Exception as error:  # of any kind: game and log continue without the listener
+            listeners.remove(listener)  # first, because logging may emit an event again
             _log.error("[Error] A listener to the events broke: %r", error)
 
 
 class EventLog(Events):
-    """Writes events as JSON lines, and hands them to those who listen.
+    """Writes events as JSON lines, and passes them to listeners.
 
     Args:
-        secrets: Values that must never stand in it.
-        told: Called in the log's thread when the log cannot be written (once, until it
-            can again) and when it can again.
-        retry: Seconds until a disk that refused is tried again.
-        subscribers: Who listens, and the ids of the agents by the names that they bear now.
+        secrets: Values that must never be in the log.
+        told: Called in the log's thread with a message, once when the log cannot be written
+            and once when it can be written again.
+        retry: Seconds until the next try to write after the disk refused.
+        subscribers: The listeners, and the agents' ids by their present names.
 
     Attributes:
         problem: Why the log cannot be written now; empty if it can.
-        lost: Events that found no room since the log was opened.
+        lost: The number of events since opening that had no room in the queue.
     """
 
     def __init__(
@@ -110,9 +110,9 @@ class EventLog(Events):
         self._thread.start()
 
     def emit(self, event: Event) -> None:
-        """Take an event; from any thread, never waits, never fails."""
+        """Take an event. May be called from any thread; never waits, never fails."""
         if len(self._queue) < self._buffer:
-            # Looked up now: by the time that it is written, the name may be another's.
+            # Look it up now: when the event is written, another agent may have the name.
             agent_id = self.subscribers.agent_ids.get(str(getattr(event, "agent", "")), 0)
             self._queue.append((event, self._clock.now(), agent_id))
             if self._sleeps:
@@ -122,9 +122,9 @@ class EventLog(Events):
         _tell(self.subscribers.on_event, event)
 
     def flush(self, seconds: float = 5.0) -> bool:
-        """Wait until all that was taken is with the operating system; False if it is not.
+        """Wait until all events so far are with the operating system; False after the timeout.
 
-        Never on the reactor thread.
+        Must not be called on the reactor thread.
         """
         mark = threading.Event()
         self._queue.append(mark)
@@ -132,7 +132,7 @@ class EventLog(Events):
         return mark.wait(seconds)
 
     def close(self, seconds: float = 5.0) -> None:
-        """Write what waits, bring it to the disk, and end; a second call does nothing."""
+        """Write the queued events, sync them to the disk, and end; a second call does nothing."""
         self._closing.set()
         self._asked.set()
         self._thread.join(seconds)
@@ -144,7 +144,7 @@ class EventLog(Events):
         while not ended:
             if self.problem:
                 self._closing.wait(self._retry)
-            else:  # what comes in a moment is written together; where nothing comes, it sleeps
+            else:  # collects events for a moment if some are queued, else sleeps
                 self._sleeps = not self._queue
                 self._asked.wait(_LOOK_SECONDS if self._queue else _SYNC_SECONDS)
             self._sleeps = False
@@ -153,18 +153,18 @@ class EventLog(Events):
             self._guarded(self._write)
             if time.monotonic() - self._synced >= _SYNC_SECONDS:
                 self._synced = time.monotonic()
-                with suppress(OSError):  # what the disk refuses, writing to it will tell
+                with suppress(OSError):  # the next write reports a disk that refuses
                     for writer in self._writers:
                         writer.sync()
         for writer in self._writers:
             self._guarded(writer.close)
 
     def _guarded(self, work: Callable[[], None]) -> None:
-        """Do what the disk may refuse; that it does is told once, until it does no more."""
+        """Do work that the disk may refuse; report its first failure, and when it works again."""
         try:
             work()
         except Exception as error:
-            # Mostly the disk; but whatever it is, the thread must live and try again.
+            # Mostly the disk. After any other error, too, the thread must live and try again.
             if not self.problem:
                 self._told(
                     f"The event log in {self.folder} cannot be written ({error}). Free some "
@@ -181,7 +181,7 @@ class EventLog(Events):
         return () if self._files is None else (self._files[1].lines, self._files[0])
 
     def _write(self) -> None:
-        """Write what has come, and pass the marks behind which all is written."""
+        """Write the queued events, and set the marks of :meth:`flush` on the way."""
         while self._queue:
             taken = self._queue[0]
             if isinstance(taken, threading.Event):
@@ -210,14 +210,14 @@ class EventLog(Events):
                 record["prompt"] = prompts.store(event.agent, text, moment.date(), number)
             line = _json(record)
         except (TypeError, ValueError, AttributeError) as error:
-            # An event that is none must not keep all the others out of the log.
+            # A malformed event must not keep all the others out of the log.
             fault = Fault(level="error", text=f"An event could not be logged: {error!r}")
             line = _json(to_record(fault, moment, number))
         lines.write(line.encode("utf-8", "replace") + b"\n", moment.date(), number)
         self._number = number
 
     def _complete(self, record: Record, event: Event, agent_id: int) -> None:
-        """Take secrets out of a record, and say whose it is."""
+        """Remove secrets from a record, and add its agent's id."""
         for name, value in record.items():
             if name not in _OURS and name != "prompt":
                 record[name] = self._clean(value)
@@ -228,9 +228,9 @@ class EventLog(Events):
             record["agent_id"] = record["agent_id"] or agent_id
 
     def _clean(self, value: Any) -> Any:
-        """A value without secrets, whatever it is made of, and no longer than it may be."""
+        """Remove secrets from a value of any JSON type, and cut long texts to ``LONGEST``."""
         if isinstance(value, str):
-            # First without secrets, then cut: half a secret would not be known for one.
+            # Remove secrets before the cut: half a secret would not be recognised.
             text = self._scrubber.clean(value) if len(value) >= SHORTEST else value
             if len(text) <= LONGEST:
                 return text
@@ -240,7 +240,7 @@ class EventLog(Events):
         return [*map(self._clean, value)] if isinstance(value, list | tuple) else value
 
     def _concerned(self, text: str) -> str:
-        """Whom a fault concerns: its text begins with the name, behind what kind it is."""
+        """Return the agent named at the beginning of a fault's text, after labels like [Error]."""
         while text.startswith("[") and "] " in text:
             text = text.partition("] ")[2]
         names = tuple(self.subscribers.agent_ids)

@@ -1,10 +1,10 @@
 """The prompts of the event log: each text stored once, under its hash.
 
-A thought's prompt mostly begins as the agent's earlier ones do, so a line of the file says how
-much it keeps of one that was stored whole, and what follows. That one always stands in the same
-file, above it: every file can be read, and thrown away, by itself.
+An agent's prompts mostly begin alike. So a line of the file may hold only the hash of an earlier
+prompt that was stored whole (the base), the number of characters kept of it, and the text that
+follows. The base is always further up in the same file: each file can be read or deleted by itself.
 
-Whatever reads or writes here blocks, and raises OSError where the disk refuses.
+Functions that read or write block, and raise OSError if the disk refuses.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from keepsake.json_lines import Record, line_of, parsed
 
 STEM = "prompts"
 HASH_SIGNS = 32
-"""Hexadecimal signs of a hash: 128 bits of SHA-256."""
+"""Hexadecimal digits of a hash: 128 bits of SHA-256."""
 _KEPT = 0.75
-"""The part of a prompt that an earlier one has to begin with, or it is stored whole."""
+"""The share of a prompt that it must have in common with its base; with less it is stored whole."""
 
 
 def hash_of(text: str) -> str:
-    """What a prompt is called in the log."""
+    """Return the hash that stands for a prompt in the log."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:HASH_SIGNS]
 
 
@@ -36,13 +36,12 @@ class PromptWriter:
 
     def __init__(self, folder: Path, limit: int) -> None:
         self.lines = LineWriter(folder, STEM, limit)
-        # What this process wrote into the present file, by hash; of each agent the last whole one,
-        # hash and text.
+        # Hashes of the prompts that this process wrote into the current file.
         self._stored: set[str] = set()
-        self._whole: dict[str, tuple[str, str]] = {}
+        self._whole: dict[str, tuple[str, str]] = {}  # by agent, its last base: hash and text
 
     def store(self, agent: str, text: str, day: date, number: int) -> str:
-        """Store a prompt of that agent, and give its hash.
+        """Store a prompt of that agent, and return its hash.
 
         Raises:
             OSError: The disk refused.
@@ -50,7 +49,7 @@ class PromptWriter:
         name = hash_of(text)
         record = _record(name, text, *self._whole.get(agent, ("", "")))
         if self.lines.begins_new(day, len(line := line_of(record))):
-            self._stored, self._whole = set(), {}  # nothing may rest on the file before
+            self._stored, self._whole = set(), {}  # no base may be in an earlier file
             line = line_of(record := _record(name, text))
         elif name in self._stored:
             return name
@@ -71,13 +70,13 @@ def _record(name: str, text: str, base: str = "", whole: str = "") -> Record:
 
 
 def prompt_text(folder: Path, name: str, number: int) -> str | None:
-    """The prompt of that hash, sent for the thought of that number; None if it is gone. Blocks."""
+    """Return the prompt with that hash, sent for thought ``number``; None if it is gone. Blocks."""
     files = [file for file in files_of(folder, STEM) if file.first <= number]
     return next((text for each, text in _texts(files[-1]) if each == name), None) if files else None
 
 
 def prompts_of(folder: Path, names: Collection[str]) -> Iterator[tuple[str, str]]:
-    """The prompts of those hashes, each once, in the order in which they were stored; blocks."""
+    """Yield the prompts with those hashes and their hashes, each once, oldest first; blocks."""
     given: set[str] = set()
     for file in files_of(folder, STEM):
         for name, text in _texts(file):
@@ -87,7 +86,7 @@ def prompts_of(folder: Path, names: Collection[str]) -> Iterator[tuple[str, str]
 
 
 def _texts(file: LogFile) -> Iterator[tuple[str, str]]:
-    """The prompts of a file; without those whose base is on a broken line."""
+    """Yield hash and text of a file's prompts, except those whose base is on a broken line."""
     whole: dict[str, str] = {}
     for record in map(parsed, file.lines()):
         name, text = str(record.get("hash")), record.get("text")

@@ -1,8 +1,8 @@
 """Keeps secrets out of the event log.
 
-What models and players say is logged as it was said, but for three things: secrets that this
-process knows (the keys of model servers), user names and passwords in addresses, and words
-that look like somebody logging in where everybody can hear it.
+The log holds the words of models and players unchanged, except for three things: secrets that this
+process knows (the keys of model servers), user names and passwords in URLs, and speech that looks
+like a log-in command or tells a password.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from collections.abc import Iterable, Mapping
 
 HIDDEN = "[secret]"
 SHORTEST = 6
-"""Characters of a secret that is looked for; a shorter one would be found in ordinary words."""
+"""The fewest characters of a secret. A shorter one would be found in ordinary words."""
 _NAMES = ("API_KEY", "APIKEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD")
 _ADDRESS = re.compile(r"(?<=://)[^\s/@\"']+@")
-# Every blank is bounded: what may repeat without end beside its like takes hours on a hostile line.
+# Every blank is bounded: unbounded repetitions side by side take hours on a hostile line.
 _BLANK = r"[^\S\n]{1,8}"
-# Two words and no more, up to the end of the line or of the speech: `connect Tom c67jHL8p`.
-# "connect the pipes" has no password's length, "create a new world for us" too many words.
-# What has letters and digits is taken for a password whatever follows.
+# Exactly two words up to the end of the line or of the speech: `connect Tom c67jHL8p`. In "connect
+# the pipes" the second word is too short for a password, and "create a new world for us" has too
+# many words. A word with letters and digits counts as a password, with any words after it.
 _NAME = r"(?:\"[^\"\n]{1,80}\"|“[^”\n]{1,80}”|[^\s\"“”]{1,80})"
 _WORD = r"(?:\"[^\"\n]{8,}\"|“[^”\n]{8,}”|[^\s\"“”]{8,})"
 _MIXED = r"(?=[^\s\"“”]*\d)(?=[^\s\"“”]*[^\W\d_])[^\s\"“”]{8,}"
@@ -38,37 +38,37 @@ _SAID = re.compile(
     r"(?i)(?<!\w)(?P<head>(?:password|passwd|passphrase|passcode|pwd|pw)(?:\s{1,8}(?:is|was|be)"
     r"|\s{0,8}[:=])?\s{0,8}[\"“'‘]?)(?P<word>(?=[^\s\"“”]*\d)[^\s\"“”|]{6,})"
 )
-"""``the password is hunter22``; without a digit it may be any word: "the password is known"."""
+"""``the password is hunter22``. The word needs a digit, so "the password is known" stays."""
 _BEGINS_LOGIN = re.compile(r"c(?:o|onn?|onnect|re?|reate)\s")
 _NAMES_PASSWORD = re.compile(r"p(?:ass(?:word|wd|phrase|code)|w)")
-"""In lower case, what a text has in which one of the patterns above finds anything."""
+"""Quick checks on lower-case text: the patterns above can only match if one of these does."""
 _MARKS = "\"“”'‘’.,;!?() "
 _MOST_KNOWN = 500
 
 
 class Scrubber:
-    """Takes secrets out of texts; for one thread."""
+    """Removes secrets from texts; for one thread."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        # Texts are cleaned line by line, so a secret of several lines is looked for by its lines.
+        # Texts are cleaned line by line, so each line of a longer secret counts as a secret.
         lines = (line.strip() for each in secrets for line in each.splitlines())
         known = {each for each in lines if len(each) >= SHORTEST}
         known |= {json.dumps(each)[1:-1] for each in known}
-        # The longest first, lest a part of one be all that is taken out; in lower case.
+        # Longest first, so that a secret inside another one is not replaced alone; in lower case.
         self._known = sorted(map(str.casefold, known), key=len, reverse=True)
 
     def clean(self, text: str) -> str:
-        """``text`` without secrets, and without passwords that were said in an earlier text."""
+        """Return ``text`` without secrets, and without passwords found in earlier texts."""
         if not self._suspects(text):
             return text
         known = len(self._known)
         lines = (self._cleaned(each) if self._suspects(each) else each for each in text.split("\n"))
         cleaned = "\n".join(lines)
-        # What a line further down tells is a password may stand in one above it.
+        # A password that a later line reveals may be in a line above it.
         return cleaned if known == len(self._known) else self._without_known(cleaned)
 
     def _suspects(self, text: str) -> bool:
-        """Whether there may be a secret in it; quick, as in most prompts there is none."""
+        """Whether the text may hold a secret; quick, because most prompts hold none."""
         folded = text.casefold()
         secret = "://" in folded or any(each in folded for each in self._known)
         return secret or bool(_BEGINS_LOGIN.search(folded) or _NAMES_PASSWORD.search(folded))
@@ -87,7 +87,7 @@ class Scrubber:
         return text
 
     def _hidden(self, found: re.Match[str]) -> str:
-        """What stands there instead; from now on what it hides is known, if it has a digit."""
+        """Return the replacement, and remember the hidden words that have a digit as secrets."""
         for said in found["word"].split("="):
             word = said.strip(_MARKS).casefold()
             new = len(word) >= SHORTEST and word not in self._known and HIDDEN not in word
@@ -97,5 +97,5 @@ class Scrubber:
 
 
 def secrets_in(environ: Mapping[str, str]) -> list[str]:
-    """The values in the environment whose names say that they are secret."""
+    """Return the values of environment variables whose names say that they are secret."""
     return [value for name, value in environ.items() if name.upper().endswith(_NAMES)]

@@ -1,12 +1,11 @@
 """The events of the log: a dataclass for each kind, a JSON line for each event.
 
-Who reads the log finds here what each field means; ``docs/events.md`` tells the rest.
+This module explains each field of the log; ``docs/events.md`` explains the rest.
 
-Nobody changes an event once it is made. It is not frozen, as a frozen dataclass of 32 fields takes
-five times as long to make (6 µs in place of 1.2), on the thread in which it happens.
-
-Making an event is all that a caller pays for: turning it into a line, hashing its prompt and
-writing it is the work of :class:`keepsake.events.log.EventLog`'s thread.
+Events must not be changed after they are made. The classes are not frozen, because a frozen
+dataclass of 32 fields takes five times as long to make (6 µs instead of 1.2), on the caller's
+thread. The caller only makes the event: the thread of :class:`keepsake.events.log.EventLog` turns
+it into a line, hashes its prompt and writes it.
 """
 
 from __future__ import annotations
@@ -17,122 +16,123 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 VERSION = 1
-"""Raised when a field changes its meaning or goes; a new field or kind does not raise it."""
+"""The version of the format. It rises if a field changes its meaning or is removed, not if a field
+or a kind is added."""
 
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
 class AgentEvent:
-    """What the events of one agent have in common."""
+    """The fields that all events of one agent have."""
 
-    agent: str  #: Whose event it is.
-    #: Its number in the database, which no renaming changes; 0 where it is not known.
+    agent: str  #: The agent's name.
+    #: The agent's number in the database, which stays after a renaming; 0 if it is not known.
     agent_id: int = 0
 
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
 class Recalled:
-    """Something that was looked up and stood in a prompt."""
+    """A memory, summary or note that was recalled and was in the prompt."""
 
     #: ``memory``, ``summary`` or ``note``; in older logs also ``called back``.
     kind: str
-    n: int = 0  #: The memory's number; of a summary that of its compaction; 0 for a note.
-    title: str = ""  #: Of a note; empty for all else.
-    #: How well it answered; only comparable within one thought.
+    n: int = 0  #: The memory's number, or the number of the summary's compaction; 0 for a note.
+    title: str = ""  #: The note's title; empty for other kinds.
+    #: How well it matches; only comparable within one thought.
     score: float = 0.0
-    why: str = ""  #: What led to it: ``words: brass, key; meaning 0.71`` …
+    why: str = ""  #: The parts of the score: ``words: brass, key; meaning 0.71`` …
 
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
 class Thought(AgentEvent):
-    """One thought of an agent: what it was asked, what it answered, what came of it."""
+    """One thought of an agent: the prompt, the model's answer and the outcome."""
 
     kind: ClassVar[str] = "thought"
-    #: What made it think: ``addressed``, ``named``, ``given``, ``arrival``, ``heard``, ``other``,
-    #: ``idle``; in older logs also ``departure``.
+    #: The cause of the thought: ``addressed``, ``named``, ``given``, ``arrival``, ``heard``,
+    #: ``other``, ``idle``; in older logs also ``departure``.
     trigger: str
-    priority: str  #: Its place in the model queue: ``player``, ``event``, ``idle``.
-    #: ``acted``, ``refused`` (no command), ``no answer``, ``too large``, ``dropped`` (nobody needed
-    #: it any more) or ``broke off`` (a fault of this program).
+    priority: str  #: Its priority in the model queue: ``player``, ``event``, ``idle``.
+    #: ``acted``, ``refused`` (no command), ``no answer``, ``too large``, ``dropped`` (no longer
+    #: needed) or ``broke off`` (an error in this program).
     outcome: str
-    source: str = ""  #: Who caused it, by name; empty for nobody.
-    cause: int = 0  #: Number of the memory that set it off; 0 where that is none, or not known.
-    attempt: int = 1  #: Which try at the same thought it is, from 1 on.
-    prompt: str = ""  #: The text that was sent; in the log its hash. Empty when none was sent.
+    source: str = ""  #: The name of the character that caused it; empty for none.
+    cause: int = 0  #: Number of the memory that set it off; 0 if there is none or it is not known.
+    attempt: int = 1  #: The number of the try at the same thought, from 1.
+    prompt: str = ""  #: The text that was sent; in the log its hash. Empty if none was sent.
     #: Tokens of each section of the prompt, by our own count.
     sections: Mapping[str, int] = field(default_factory=dict)
-    budget: int = 0  #: Tokens that the prompt might have, 0 when none was built.
-    #: Tokens of the whole prompt, by the server's count; 0 if it does not say.
+    budget: int = 0  #: The most tokens that the prompt may have; 0 if no prompt was built.
+    #: Tokens of the whole prompt, by the server's count; 0 if the server does not say.
     prompt_tokens: int = 0
-    cached_tokens: int = 0  #: Those of them that the server had in its cache.
+    cached_tokens: int = 0  #: The prompt's tokens that were in the server's cache.
     completion_tokens: int = 0  #: Tokens of the answer.
     wait: float = 0.0  #: Seconds in the queue, until the prompt was built.
-    latency: float = 0.0  #: Seconds from there until the answer came.
-    model: str = ""  #: Who answered; empty for nobody.
+    latency: float = 0.0  #: Seconds from the end of ``wait`` until the answer came.
+    model: str = ""  #: The model that answered; empty if none did.
     seed: int | None = None  #: The fixed seed of the sampling; None for a random one.
     temperature: float = 0.0  #: The temperature of the sampling.
     answer: str = ""  #: The raw answer.
-    command: str | None = None  #: The line that it was read as; None for none.
-    reason: str = ""  #: The private reason that it gave.
-    problem: str = ""  #: Why it was refused, or why there was no answer.
-    #: Number of the memory of the act. It is 0 if the act was refused, was to wait, or could not
+    command: str | None = None  #: The command read from the answer; None for none.
+    reason: str = ""  #: The private reason that the agent gave.
+    problem: str = ""  #: Why the answer was refused, or why there was none.
+    #: Number of the memory of the act. It is 0 if the act was refused, had to wait, or could not
     #: be written to the disk.
     memory: int = 0
     #: Numbers of the memories of all its acts: an answer may hold several.
     memories: Sequence[int] = ()
-    recalled: Sequence[Recalled] = ()  #: What was looked up and stood in the prompt.
+    recalled: Sequence[Recalled] = ()  #: What was recalled and was in the prompt.
     #: Last memory that the long-term summary covered when the prompt was built; 0 if there was
     #: none.
     longterm: int = 0
-    #: Last memory that the summaries covered; 0 if there was none. The window began behind it.
+    #: Last memory that the summaries covered; 0 if there was none. The window began after it.
     recent: int = 0
     total: int = 0  #: Last memory of the window; 0 if there was none.
-    #: Number of the compaction whose summaries stood in the prompt; 0 for none.
+    #: Number of the compaction whose summaries were in the prompt; 0 for none.
     compaction: int = 0
 
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
 class Guard(AgentEvent):
-    """An answer of a model was not spoken as it was written."""
+    """A part of a model's answer was changed, refused or dropped."""
 
     kind: ClassVar[str] = "guard"
-    task: str  #: What was asked: ``talk``, ``act``, ``summarise`` …
-    #: ``altered`` (labels or marks were taken off), ``refused`` (asked for once more) or
+    task: str  #: The task of the model call: ``talk``, ``act``, ``summarise`` …
+    #: ``altered`` (labels or marks were removed), ``refused`` (the model was asked again) or
     #: ``dropped`` (the rest was spoken); in older logs also ``replaced``.
     op: str
     before: str  #: The part of the answer as the model wrote it.
-    reason: str  #: Why.
+    reason: str  #: Why it was changed, refused or dropped.
     cause: int = 0  #: Number of the memory that set the answer off; 0 for none.
 
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
 class MemoryChange(AgentEvent):
-    """Something was done to an agent's memory; the words stay in its archive and its files."""
+    """An agent's memory changed. The texts themselves are only in its archive and files."""
 
     kind: ClassVar[str] = "memory"
-    #: What was done: a memory was archived (``append``) or happened again (``repeat``); ``undo`` of
+    #: The change: a memory was archived (``append``) or happened again (``repeat``); ``undo`` of
     #: a compaction; ``edit`` of a summary by a person, with a problem if it came too late;
     #: ``reindex``; ``note``, ``unnote``; ``pin``, ``unpin``; a promise was ``noticed`` or
-    #: ``closed``; ``journal``; somebody was ``met``; their ``profile`` got lines, their portrait
-    #: was ``concluded``; a person or the agent was ``renamed``; an agent ``begins`` or ``ends``.
+    #: ``closed``; ``journal``; somebody was ``met``; a person's ``profile`` got lines, or their
+    #: portrait was ``concluded``; a person or the agent was ``renamed``; an agent ``begins`` or
+    #: ``ends``.
     op: str
-    #: The memory's number: the one on which a promise rests, the first one that a journal entry
-    #: rests on. Of an undoing or an edit of a summary the compaction's; 0 where there is none.
+    #: The memory's number. For a promise its source; for a journal entry its first source; for
+    #: ``undo`` and ``edit`` the compaction's number; 0 if there is none.
     n: int
-    #: The kind of memory: ``perception``, ``act``, ``result``; of ``edit`` the summary:
-    #: ``longterm``, ``recent``; of ``noticed`` and ``closed``: ``promise``, ``rule``; of a page
-    #: ``person``; of an entry ``journal``.
+    #: The kind of memory: ``perception``, ``act``, ``result``. For ``edit`` the summary:
+    #: ``longterm``, ``recent``. For ``noticed`` and ``closed``: ``promise``, ``rule``. For a page
+    #: ``person``, for an entry ``journal``.
     of: str = ""
     size: int = 0  #: Characters of the memory or of the text.
-    #: How often in a row it has happened; how many memories were worked into a page,
-    #: how many entries were merged or folded.
+    #: How often in a row it has happened; how many memories were added to a page; how many
+    #: entries were merged or folded.
     times: int = 1
-    problem: str = ""  #: Why it could not be done, or why it had to be; empty if neither.
+    problem: str = ""  #: Why the change failed, or why it was necessary; empty if neither.
     #: Who did it: ``agent``, ``builder``, ``rules``, ``night`` or ``hand`` (in the file); empty
-    #: where nobody in particular did.
+    #: if nobody in particular did.
     by: str = ""
-    title: str = ""  #: Of a note.
-    #: Whom a page is about, by name; of an agent that was renamed what it was called
-    #: before.
+    title: str = ""  #: The note's title.
+    #: The name of the person whom a page is about; for a renamed agent its old name.
     about: str = ""
 
 
@@ -141,13 +141,13 @@ class Recall(AgentEvent):
     """An agent's memory was searched."""
 
     kind: ClassVar[str] = "recall"
-    #: For what: ``talk``, ``thought``, ``agent`` (its own verb) or ``builder``.
+    #: What the search was for: ``talk``, ``thought``, ``agent`` (its own verb) or ``builder``.
     by: str
-    question: str  #: What was searched for.
-    searched: bool = True  #: Whether it could be, in time.
+    question: str  #: The query.
+    searched: bool = True  #: Whether the index could be searched in time.
     found: int = 0  #: How many memories, summaries and notes were found.
     best: float = 0.0  #: The best score; only comparable within one search. 0 if nothing was found.
-    seconds: float = 0.0  #: How long it took.
+    seconds: float = 0.0  #: How long the search took.
 
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
@@ -159,29 +159,29 @@ class Compaction(AgentEvent):
     #: ``first summary``, ``waterfall``, ``all in one summary``, ``summaries shortened``, ``nothing
     #: to compact`` or ``failed``.
     outcome: str
-    number: int = 0  #: The compaction's number in the archive, 0 if none was made.
-    first: int = 0  #: First memory newly summarised, 0 if none was.
-    last: int = 0  #: Last memory newly summarised, 0 if none was.
+    number: int = 0  #: The compaction's number in the archive; 0 if none was made.
+    first: int = 0  #: First memory newly summarised; 0 if none was.
+    last: int = 0  #: Last memory newly summarised; 0 if none was.
     kept: int = 0  #: Memories that stay verbatim.
     tokens_before: int = 0  #: Tokens of summaries and window before it.
-    tokens_after: int = 0  #: The same afterwards.
+    tokens_after: int = 0  #: Tokens of summaries and window after it.
     seconds: float = 0.0  #: How long it took.
-    calls: int = 0  #: Model calls that it took.
+    calls: int = 0  #: The number of model calls.
     prompt_tokens: int = 0  #: Tokens that were sent to the model.
-    completion_tokens: int = 0  #: Tokens that it wrote.
-    model: str = ""  #: Who wrote the summaries.
+    completion_tokens: int = 0  #: Tokens that the model wrote.
+    model: str = ""  #: The model that wrote the summaries.
     problem: str = ""  #: Why it failed.
 
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
 class Health:
-    """A model server came, went, or fails in another way than before."""
+    """A model server became ready, failed, or fails for another reason than before."""
 
     kind: ClassVar[str] = "health"
     provider: str  #: ``embedded``, ``ollama``, ``openai``.
     host: str  #: Its address.
     ready: bool  #: Whether it answers.
-    problem: str = ""  #: What is wrong with it; empty when it is ready.
+    problem: str = ""  #: What is wrong with it; empty if it is ready.
 
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
@@ -191,31 +191,31 @@ class Fault:
     kind: ClassVar[str] = "error"
     level: str  #: ``warning``, ``error`` or ``config`` (a file in ``vault/config``).
     text: str  #: What is wrong, and the cure.
-    agent: str = ""  #: Whom it concerns; empty for nobody in particular.
-    #: Its number in the database, which no renaming changes; 0 where it is not known.
+    agent: str = ""  #: The name of the agent that it concerns; empty for none.
+    #: That agent's number in the database, which stays after a renaming; 0 if it is not known.
     agent_id: int = 0
 
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
 class Sleep(AgentEvent):
-    """A night began or ended, or a step of its work was done."""
+    """An agent's night began or ended, or a step of its work was done."""
 
     kind: ClassVar[str] = "sleep"
     op: str  #: ``falls asleep``, ``wakes`` or ``step``.
-    why: str = ""  #: Why it fell asleep, or who woke it.
+    why: str = ""  #: Why the agent fell asleep, or who woke it.
     step: str = ""  #: Which step: ``consolidate``, ``reflect`` or ``profiles``; empty for no step.
     seconds: float = 0.0  #: How long the step took.
-    calls: int = 0  #: Model calls that it took.
-    figures: Mapping[str, int | float] = field(default_factory=dict)  #: What came of it, by name.
-    problem: str = ""  #: Why it failed; empty if it did not.
+    calls: int = 0  #: The number of model calls.
+    figures: Mapping[str, int | float] = field(default_factory=dict)  #: The results, by name.
+    problem: str = ""  #: Why the step failed; empty if it did not.
 
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
 class World:
-    """The world started or stopped, or the log itself has something to say."""
+    """The world started or stopped, or the log lost events."""
 
     kind: ClassVar[str] = "world"
-    #: ``starts``, ``stops``, ``reloads`` or ``lost`` (events found no room while the log could not
+    #: ``starts``, ``stops``, ``reloads`` or ``lost`` (the queue was full while the log could not
     #: be written).
     op: str
     n: int = 0  #: How many events were lost.
@@ -235,17 +235,17 @@ _FIELDS = {each: tuple(each_field.name for each_field in fields(each)) for each 
 
 
 class Events:
-    """Takes events, from any thread, and never waits or fails. This one forgets them."""
+    """Takes events from any thread, and never waits or fails. This base class discards them."""
 
     def emit(self, event: Event) -> None:
-        """Take one."""
+        """Take an event."""
 
     def close(self) -> None:
-        """Take no more, and let go of what is held."""
+        """Take no more events, and release resources."""
 
 
 def to_record(event: Event, time: datetime, number: int) -> dict[str, Any]:
-    """The event as the log has it, but that a prompt stands there with its hash alone."""
+    """Return the event's line as a dict, still with the prompt's text; the log has its hash."""
     record: dict[str, Any] = {
         "v": VERSION,
         "seq": number,

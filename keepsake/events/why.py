@@ -1,8 +1,8 @@
-"""Why an agent did what it did: one act, with all that led to it, from the archive and the log.
+"""Why an agent did something: one act and all that led to it, from the archive and the event log.
 
-The archive has the acts and the words. The event log knows the thought: what set it off, what was
-recalled for it, which summaries it was shown, and what it cost. What neither knows any more is said
-so, never guessed.
+The archive has the acts and their words. The event log has the thought: its trigger, what was
+recalled for it, which summaries were in its prompt, and what it cost. What is missing in both is
+reported as missing, never guessed.
 """
 
 from __future__ import annotations
@@ -27,31 +27,31 @@ from keepsake.language.heard import DEED
 from keepsake.language.perception import sentences, telling
 
 MOST_BYTES = 64_000_000
-"""How far the log is read back, from its end: four whole files, a second or so."""
+"""The most bytes of the log to read, from its end: four whole files, about a second."""
 MOST_BACK = 1000
-"""The farthest act that can be asked for."""
+"""The largest ``n`` of :func:`why_did`."""
 MOST_GUARDED = 50
-"""How many events before its thought what a guard did is looked for."""
+"""The number of events before a thought among which its guards' events are searched."""
 _NOT_LOGGED = (
     "The event log does not hold this act, as far as it is read: what set it off, what was "
     "recalled for it and what it cost is not known. The summaries are those of its time"
 )
 _BY_RULE = {SCENE: "its ordinary day", HEARSAY: "word that it passed on", DEED: "a deed"}
 _ASKED_NOBODY = _BY_RULE.keys() | {COURTESY}
-"""The ``event`` of acts by rule; a courtesy alone has a thought, which says what set it off."""
+"""The ``event`` of acts by rule. Only a courtesy has a thought, which says what set it off."""
 _NO_THOUGHT = "It was done by rule, so there was no prompt and no model was asked"
 
 
 @dataclass(frozen=True, slots=True)
 class PromptSource:
-    """Something that was looked up and put into a prompt."""
+    """A memory, summary or note that was recalled and put into a prompt."""
 
     kind: str  # ``memory``, ``summary``, ``note``; in older logs ``called back``
-    n: int  # the memory's number; of a summary that of its compaction; 0 for a note
-    title: str  # of a note; of a summary which memories it covers, as ``memories 1-7``
-    score: float  # how well it answered
+    n: int  # the memory's number, or the number of the summary's compaction; 0 for a note
+    title: str  # the note's title; for a summary the memories that it covers: ``memories 1-7``
+    score: float  # how well it matches
     why: str  # the parts of the score, in words
-    text: str  # its words; empty if they are nowhere any more
+    text: str  # its words; empty if they are lost
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +59,12 @@ class SummaryBasis:
     """A summary that was in a prompt."""
 
     tier: str  # ``longterm`` or ``recent``
-    compaction: int  # which compaction wrote it, or kept it
+    compaction: int  # the compaction that wrote it, or kept it
     first: int
     last: int
-    model: str  # who wrote it
+    model: str  # the model that wrote it
     text: str
-    told: tuple[str, ...]  # its sentences that share words with the act, in their order
+    told: tuple[str, ...]  # its sentences that share words with the act, in order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,11 +72,11 @@ class Why:
     """One act of an agent, and what led to it."""
 
     agent: str
-    nth: int  # which of its last acts: 1 the very last
+    nth: int  # its position among the last acts: 1 is the last
     time: datetime
-    command: str  # what it did
-    reason: str  # the private reason that it gave
-    seq: int = 0  # number of its event in the log; 0 if the log has none
+    command: str  # what the agent did
+    reason: str  # the private reason that the agent gave
+    seq: int = 0  # number of the thought's event in the log; 0 if the log has none
     trigger: str = ""  # what set it off; empty if that is not known
     cause: Memory | None = None  # the memory that set it off; None if none did, or if not known
     act: Memory  # the memory of the act
@@ -85,19 +85,19 @@ class Why:
     # first and last memory of the window; None if that is not known
     window: tuple[int, int] | None = None
     thought: Thought | None = None  # the event of its thought; None if the log has none
-    guards: tuple[Guard, ...] = ()  # what was altered, refused or dropped of its answers
-    missing: tuple[str, ...] = ()  # what is not known any more, and why, a sentence each
+    guards: tuple[Guard, ...] = ()  # parts of its answers that were altered, refused or dropped
+    missing: tuple[str, ...] = ()  # what is no longer known, and why; a sentence each
 
 
 def why_did(log: Path, archive: Archive, agent: str, agent_id: int, n: int = 1) -> Why:
-    """What led to the ``n``-th last act of an agent; blocks, a second at the worst.
+    """Return what led to the ``n``-th last act of an agent; blocks, for a second at most.
 
-    ``agent``: Its name.
-    ``agent_id``: Its id in the log.
-    ``n``: Which act, 1 the last.
+    ``agent``: The agent's name.
+    ``agent_id``: The agent's id in the log.
+    ``n``: The position of the act; 1 is the last.
 
     Raises:
-        KeepsakeError: There is no such act, or the log cannot be read; says why.
+        KeepsakeError: There is no such act, or the log cannot be read.
     """
     if not 1 <= n <= MOST_BACK:
         what = f"{n} names no act: they are counted back from the last one, which is 1"
@@ -117,7 +117,7 @@ def why_did(log: Path, archive: Archive, agent: str, agent_id: int, n: int = 1) 
 
 
 def _thought_of(act: Memory, log: Path, agent_id: int) -> Record | None:
-    """The thought that led to an act; None where the log does not hold it."""
+    """Return the event of the thought that led to an act; None if the log does not have it."""
     for record in newest_first(log, kind=Thought.kind, agent_id=agent_id, most=MOST_BYTES):
         numbers = record.get("memories") or [record.get("memory") or 0]
         if act.number in numbers:
@@ -128,7 +128,7 @@ def _thought_of(act: Memory, log: Path, agent_id: int) -> Record | None:
 
 
 def _logged(log: Path, archive: Archive, record: Record, act: Memory) -> dict[str, Any]:
-    """What led to an act of whose thought the log tells; blocks."""
+    """Return what led to an act, from the thought in the log and the archive; blocks."""
     seq, found = int(record["seq"]), record.get("recalled") or ()
     recalled = tuple(_event(Recalled, each) for each in found if isinstance(each, dict))
     told = _event(Thought, record | {"recalled": recalled})
@@ -140,7 +140,7 @@ def _logged(log: Path, archive: Archive, record: Record, act: Memory) -> dict[st
         missing.append("Nothing was asked: it answered by rule, from its memory, without a model")
     past, time = compactions(archive), datetime.fromisoformat(str(record["t"]))
     texts = summaries_at(archive, time)
-    if texts.standing != told.compaction:  # one was made, or undone, while the model thought
+    if texts.standing != told.compaction:  # compacted, or undone, while the model thought
         made = (each.after for each in past if each.number == told.compaction)
         texts = next(made, SummaryState())
         if told.compaction and not texts.standing:
@@ -165,7 +165,7 @@ def _logged(log: Path, archive: Archive, record: Record, act: Memory) -> dict[st
 
 
 def _archived(archive: Archive, act: Memory) -> dict[str, Any]:
-    """What the archive alone tells of an act; blocks."""
+    """Return what led to an act, from the archive alone; blocks."""
     texts = summaries_at(archive, act.time)
     return {
         "time": act.time,
@@ -178,7 +178,7 @@ def _archived(archive: Archive, act: Memory) -> dict[str, Any]:
 
 
 def _event[T](kind: type[T], record: Record) -> T:
-    """The event of a record, which may have further fields."""
+    """Make the event of a record; unknown fields of the record are ignored."""
     names = {each.name for each in fields(kind)}  # type: ignore[arg-type]  # a dataclass
     return kind(**{name: value for name, value in record.items() if name in names})
 
@@ -188,7 +188,7 @@ def _shown(
 ) -> Iterator[PromptSource]:
     for each in found:
         text, title = "", each.title
-        if each.kind == "note":  # as the prompt had it: the note may have been changed since
+        if each.kind == "note":  # from the prompt, because the note may have changed since
             lines = (line.partition(f"{title}: ") for line in (prompt or "").splitlines())
             text = next((rest.strip() for _, head, rest in lines if head), "")
         elif each.kind == "summary":
@@ -200,8 +200,8 @@ def _shown(
 
 
 def _leant(texts: SummaryState, command: str, reason: str) -> tuple[SummaryBasis, ...]:
-    """The summaries, long-term first, with what of them shares words with an act."""
-    # The verb of an act says nothing of what it is about.
+    """Return the summaries, long-term first, with their sentences that share words with an act."""
+    # The verb of an act does not say what the act is about.
     about = telling(f"{command.partition(' ')[2]} {reason}")
     summaries = []
     for each in filter(None, (texts.longterm, texts.recent)):
