@@ -1,1 +1,1 @@
-"""Sleep: when an agent tires and wakes, and what it does at night."""
+"""Sleep: when an agent falls asleep and wakes, and what it does at night."""

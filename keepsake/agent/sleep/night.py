@@ -1,7 +1,7 @@
-"""The nights of one agent: its tasks one after the other, in one worker thread.
+"""The nights of one agent: its tasks one after another, in a worker thread.
 
-Each task may be broken off anywhere and done again: what it did until then is on the disk, and
-found there. So a night that was interrupted is begun again at the next sleep.
+Each task may be interrupted anywhere and run again, because it finds its earlier results on disk.
+An interrupted night therefore starts again at the next sleep.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ from keepsake.ports import Generation, GenerationRequest, TargetModel
 from keepsake.tasks.task import TRIES, Ask, RefusedAnswer, Task, run
 
 _LONGEST = 86_400.0
-"""Seconds after which a night is given up."""
+"""Seconds after which a night's work times out: one day."""
 
 type Figures = Mapping[str, int | float]
-"""What a task did: ``{"asked": 3, "written": 12}``; for people and for programs."""
+"""Counts of what a task did, for the event log: ``{"asked": 3, "written": 12}``."""
 type NightTask = Callable[[NightAsk], Figures]
-"""One task, which may be broken off by :class:`NightOver` at any call of ``ask``: doing it again
-does no harm."""
+"""One task of a night. :class:`NightOver` may interrupt it at any call of ``ask``; it is safe to
+run it again."""
 
 
 class NightOver(KeepsakeError):
-    """The agent has woken: what is left waits for the next night."""
+    """The agent has woken. The rest of the work waits for the next night."""
 
 
 class NightAsk:
-    """The model for one sleep: an :data:`Ask` with a limit, and an end when the agent wakes.
+    """The model of one sleep: an :data:`Ask` with a limit of calls that stops when the agent wakes.
 
     Args:
-        ask: Asks the model; None for none.
-        limit: The most calls.
-        woken: Set once the agent has woken, from any thread.
+        ask: Asks the model; None if there is no model.
+        limit: How many calls are allowed.
+        woken: Set when the agent wakes, from any thread.
 
     Attributes:
-        calls: How many were made.
-        refused: The answers that were not used.
+        calls: The number of calls made.
+        refused: The answers that checks refused.
     """
 
     def __init__(self, ask: Ask | None, limit: int, woken: threading.Event | None = None) -> None:
@@ -53,11 +53,11 @@ class NightAsk:
 
     @property
     def available(self) -> bool:
-        """Whether a model may be asked now, and once more if its answer is refused."""
+        """Whether the limit allows a call now, and the retries if its answer is refused."""
         return self._ask is not None and self.calls + TRIES <= self._limit
 
     def check(self) -> None:
-        """Go on; call it before each piece of work.
+        """Raise if the night is over; call it before each piece of work.
 
         Raises:
             NightOver: The agent has woken.
@@ -66,7 +66,7 @@ class NightAsk:
             raise NightOver("The agent has woken", "What is left waits for its next sleep")
 
     def do[T](self, task: Task[T]) -> T:
-        """The result of a task; blocks.
+        """Run a task and return its result; blocks.
 
         Raises:
             NightOver: See :meth:`__call__`.
@@ -77,7 +77,7 @@ class NightAsk:
         return result.value
 
     def __call__(self, build: Callable[[TargetModel], GenerationRequest]) -> Generation:
-        """The model's answer; blocks.
+        """Return the model's answer; blocks.
 
         Raises:
             NightOver: The agent has woken.
@@ -89,9 +89,9 @@ class NightAsk:
         try:
             answer = self._ask(build)
         except ModelError as error:
-            self.check()  # a call that was given up because the agent woke is no fault
+            self.check()  # a call that the waking cancelled is no error
             if isinstance(error, ModelUnavailable | ModelMissing):
-                self._ask = None  # the other tasks do what they can without
+                self._ask = None  # the other tasks go on without a model
             raise
         self.check()
         return answer
@@ -101,12 +101,12 @@ class Nights:
     """The nights of one agent.
 
     Args:
-        name: The agent's.
-        tasks: What it does in its sleep, by name, in this order.
-        services: What all agents share.
+        name: The agent's name.
+        tasks: The tasks by name, in the order in which they run.
+        services: The runtime that all agents share.
 
     Attributes:
-        step: The task that the present night is at; empty while there is none.
+        step: The name of the running task; empty if none runs.
     """
 
     def __init__(self, name: str, tasks: Mapping[str, NightTask], services: Runtime) -> None:
@@ -117,11 +117,11 @@ class Nights:
 
     @property
     def working(self) -> bool:
-        """Whether something of a night is still being done."""
+        """Whether a night's work is still running."""
         return bool(self._alone.locked)
 
     def begin(self, why: str) -> None:
-        """The agent falls asleep: its night's work begins."""
+        """Start the night's work when the agent falls asleep."""
         services, name, ask = self._services, self._name, None
         config = services.sleeping.current
         services.events.emit(Sleep(agent=name, op="falls asleep", why=why))
@@ -136,16 +136,16 @@ class Nights:
         night.addErrback(lambda failure: log(f"{told} {failure.value!r}"))
 
     def end(self, by: str) -> None:
-        """The agent was woken ``by`` somebody: its night ends at the next piece of work."""
+        """End the night, because ``by`` woke the agent. Work stops before its next piece."""
         self.close()
         self._services.events.emit(Sleep(agent=self._name, op="wakes", why=by))
 
     def close(self) -> None:
-        """The server stops, or the agent is gone."""
+        """Stop the work, because the server stops or the agent is gone."""
         self._woken.set()
 
     def _sleep(self, asking: NightAsk) -> None:
-        """One night; what goes wrong in a task is its problem, and the night goes on."""
+        """Run the tasks of one night. If a task fails, log the error and go on."""
         name, emit, seconds = self._name, self._services.events.emit, self._services.seconds
         try:
             for step, task in self._tasks.items():
@@ -157,8 +157,8 @@ class Nights:
                     figures = task(asking)
                 except NightOver:
                     raise
-                except Exception as error:  # whatever a task does wrong, the others go on
-                    asking.check()  # what was closed under it because the night is over is no fault
+                except Exception as error:  # one failed task must not stop the others
+                    asking.check()  # an error because the night is over is not reported
                     known = isinstance(error, KeepsakeError)
                     problem = str(error) if known else f"a fault ({error!r})"
                     log(f"[Sleep] In the sleep of {name}, {self.step}: {problem}")

@@ -1,7 +1,7 @@
-"""What an agent does at night: its journal, reflection, people's paragraphs.
+"""What an agent does at night: its journal, its reflections, its paragraphs about people.
 
-Everything here runs in the thread of a night. Each task may be broken off at any line and done
-again: what is on the disk by then is found there.
+Everything here runs in the thread of a night. Each task may be interrupted anywhere and run
+again, because it finds its earlier results on disk.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ from keepsake.prompt.script import about_memory
 from keepsake.tasks.night import journal_task, memory_line, people_task, reflect_task
 
 THROUGH = "sleep.json"
-"""Where an agent's folder says of which memories the journal was written."""
+"""The file in an agent's folder with the number of the last memory in the journal."""
 NEWEST = 2000
-"""The most memories that one night goes through again."""
+"""How many memories one night reads at most."""
 LEAST_MEMORIES, LEAST_LINES = 6, 3
-"""New memories, and new lines of a person, that there have to be for a model to be asked."""
+"""How many new memories, and new lines about a person, a model call needs."""
 _LEAST_INSIGHT, _MOST_INSIGHT, _USUAL = 4, 8, 5
-"""How much an insight matters, at least, at most, and where its entries do not say."""
+"""The importance of an insight: minimum, maximum, and default if its entries give none."""
 _ENTRIES, _KNOWN = 60, 20
-"""The newest entries of which a reflection is made, and insights that it is told not to repeat."""
+"""How many newest entries a reflection reads, and how many insights it must not repeat."""
 
 
 class NightWork:
-    """What one agent asks a model in its sleep, and what it writes of the answers.
+    """The tasks of one agent's night: what it asks a model, and what it writes.
 
-    Each method may be broken off by :class:`NightOver`: what was written stays. Each raises
-    ModelError where there is no answer, NoteRefused where a file cannot be read or written.
+    :class:`NightOver` may interrupt each method; results already written stay. Each raises
+    ModelError if a model does not answer, and NoteRefused if a file cannot be read or written.
     """
 
     def __init__(self, memory: MemoryComponent, books: Books, services: Runtime) -> None:
@@ -54,31 +54,31 @@ class NightWork:
         }
 
     def _read(self, first: int, last: int) -> list[Memory]:
-        # What a night makes is in all prompts.
+        # Results of a night appear in all prompts, so private words are removed.
         return [outward(each) for each in self._memory.memory.archive.read(first, last)]
 
     def _may(self, numbers: Sequence[int]) -> bool:
-        """Whether anybody may hear what rests on these memories."""
+        """Return whether everybody may hear text based on these memories."""
         return self._memory.private.may_hear(numbers, audience=NOBODY)
 
     def consolidate(self, ask: NightAsk) -> Figures:
         """Write journal entries about the memories since the last night."""
         newest, path = self._memory.memory.archive.last_number, self._memory.folder / THROUGH
         since = max(_through(path), newest - NEWEST)
-        asked = ask.available  # else what it is not asked about waits for a night in which it is
+        asked = ask.available  # without a model, the memories wait for a later night
         figures = self.write_day(ask, self._read(since + 1, newest) if newest > since else [])
         if asked:
             replace_file(path, json.dumps({"through": newest}) + "\n")
         return figures
 
     def profiles(self, ask: NightAsk) -> Figures:
-        """Bring the pages of people up to date, then :meth:`write_portraits`."""
+        """Update the pages of people, then call :meth:`write_portraits`."""
         self._books.settle(self._memory.memory.archive)
         return self.write_portraits(ask)
 
     def write_day(self, ask: NightAsk, memories: Sequence[Memory]) -> Figures:
-        """Have a model write the journal of these memories; no figures where none was asked."""
-        # What anybody may know of, and no use of the agent's own memory.
+        """Have a model write journal entries; no figures are returned if none was asked."""
+        # Leave out private memories, and uses of the agent's own memory.
         events = (each for each in memories if not (is_private(each) or about_memory(each)))
         shown = {memory.number: memory for memory in events}
         if len(shown) < LEAST_MEMORIES or not ask.available:
@@ -101,14 +101,14 @@ class NightWork:
         return {"written": len(drafts)}
 
     def reflect(self, ask: NightAsk) -> Figures:
-        """Have a model say what follows from the journal, once enough importance has gathered.
+        """Have a model draw insights from the journal, once enough importance has accumulated.
 
-        Each insight rests on memories of the entries that the model was shown. Without a model an
-        agent does not reflect.
+        Each insight cites memories of entries that the model was shown. Without a model, an agent
+        does not reflect.
         """
         services, journal, name = self._services, self._books.journal, self._memory.name
         everything, config = journal.entries(), services.sleeping.current
-        # What was only concluded is no ground for more.
+        # An insight is not evidence for further insights.
         inferred, may = EntryOrigin.INFERRED, self._may
         lived = [e for e in everything if e.origin is not inferred and may(e.memories)]
         insights = [each for each in everything if each.is_insight]
@@ -140,10 +140,10 @@ class NightWork:
         return {**figures, "insights": len(found)}
 
     def write_portraits(self, ask: NightAsk) -> Figures:
-        """Have a model write anew what the agent makes of everybody of whom enough is new.
+        """Have a model rewrite the paragraph about each person with enough new lines.
 
-        It is shown the paragraph as it is, and both sides of what was said and done since, as far
-        as anybody may hear it: so the paragraph may stand in every prompt.
+        The model sees the current paragraph, and what both sides said and did since. It sees no
+        private memories, because the paragraph may appear in every prompt.
         """
         asked, people, name = 0, self._books.people, self._memory.name
         for page in people.all():
@@ -161,7 +161,7 @@ class NightWork:
         return {"asked": asked}
 
     def _exchange(self, page: PersonPage, lines: Sequence[PageLine]) -> tuple[str, ...]:
-        """What the person said and did in these lines, with the agent's own words to them."""
+        """Return what the person said and did in these lines, and the agent's acts to them."""
         last = _last(lines)
         first = max(min(line.numbers[0] for line in lines) - 1, last - NEWEST)
         between = [each for each in self._read(first, last + 1) if _is_between(each, page)]
@@ -170,7 +170,7 @@ class NightWork:
 
 
 def _through(path: Path) -> int:
-    """Number of the newest memory of which the journal was written; 0 where nobody knows."""
+    """Return the number of the last memory in the journal; 0 if that is not known."""
     try:
         return int(json.loads(path.read_text("utf-8"))["through"])
     except (OSError, ValueError, KeyError, TypeError):
@@ -184,7 +184,7 @@ def _is_between(memory: Memory, page: PersonPage) -> bool:
 
 
 def _studied(known: PersonPage, before: PersonPage, portrait: str) -> PersonPage:
-    """The page with its new paragraph; what a person has written there meanwhile stays."""
+    """Return the page with its new paragraph, unless a person has edited the old one."""
     text = portrait if known.portrait == before.portrait else known.portrait
     return replace(known, portrait=text, studied=max(known.studied, _last(before.lines)))
 

@@ -1,7 +1,7 @@
 """When an agent sleeps and wakes, and what people see of it.
 
-What it does in its sleep is in :mod:`keepsake.agent.sleep.night`. Runs on the reactor thread
-throughout.
+Its work at night is in :mod:`keepsake.agent.sleep.night`. Everything here runs on the reactor
+thread.
 """
 
 from __future__ import annotations
@@ -33,34 +33,34 @@ from keepsake.events.files import time_of
 from keepsake.language.heard import RULED
 
 TICK_SECONDS = 60.0
-"""How often somebody looks whether an agent is tired, or has slept enough."""
+"""Seconds between two checks whether an agent is tired or has slept enough."""
 ITS_HOUR = "its hour"
 _FOR_IT = (EventKind.ADDRESSED, EventKind.NAMED)
 _TIRED, _CALLED, _STROLL = "yawns, and sets off for home.", "hurries home to a guest.", ""
-"""What people see of a walk at its beginning; nothing of an ordinary part of the day, of which no
-agent thinks."""
+"""What people see when a walk begins. A walk of the daily routine is not shown, and agents do not
+think about it."""
 _PACE = {_TIRED: 3.0, _CALLED: 1.0, _STROLL: 4.0}
-"""Seconds between two exits."""
+"""Seconds between two exits of a walk."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Walk:
-    """One walk, to a room."""
+    """A walk to a room."""
 
     manner: str  # a key of :data:`_PACE`
     goal: Any
-    arrived: Callable[[], None]  # called at its end, also where it ends on the way
+    arrived: Callable[[], None]  # called at its end, even if the agent cannot get there
 
 
 class Sleeper:
-    """Puts one agent to bed, and wakes it; and walks it home, or where its day has it.
+    """Puts one agent to bed and wakes it, and walks it home or where its routine sends it.
 
-    Since when it sleeps is an attribute of the agent (``asleep``), as is how long it was awake:
-    they outlive a reload and a crash.
+    The time when it fell asleep (``asleep``) and its ``awake_seconds`` are attributes of the agent:
+    they survive a reload and a crash.
 
     Attributes:
-        nights: What it does in its sleep.
-        awake_seconds: How long it is awake; seconds in which the server was down do not count.
+        nights: The agent's work at night.
+        awake_seconds: Seconds since it last slept enough, without those when the server was down.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Sleeper:
 
     @property
     def asleep(self) -> bool:
-        """Whether the agent sleeps."""
+        """Whether the agent is asleep."""
         agent = self._body()
         return agent is not None and bool(agent.db.asleep)
 
@@ -87,30 +87,30 @@ class Sleeper:
 
     @property
     def walking(self) -> bool:
-        """Whether it is on its way somewhere, and knows the way."""
+        """Whether it is walking somewhere."""
         return self._walk is not None
 
     @property
     def may_compact(self) -> bool:
         """Whether its memory may be compacted because it sleeps.
 
-        First the journal draws out what matters and the pages are brought up to date; what
-        has left the window by then would be told only by its summary.
+        The night's work comes first: it writes the journal and the pages of people from the
+        memories themselves, which a compaction would replace with a summary.
         """
         return self.asleep and not self.nights.working
 
     @property
     def fell_asleep(self) -> datetime | None:
-        """Since when it sleeps, with time zone; None if it is awake, or nobody knows."""
+        """When it fell asleep, with time zone; None if it is awake or the time is not known."""
         agent = self._body()
         since = time_of(agent.db.asleep) if agent is not None else None
-        # A clock that was wrong by a year, and is put right, must not mean a year of sleep.
+        # A time in the future comes from a clock that was wrong, and is ignored.
         return since if since and since <= self._services.clock.now() else None
 
     # -- time passes
 
     def tick(self) -> None:
-        """About a minute has passed."""
+        """Handle the passing of about a minute: tire, fall asleep or wake."""
         now, agent, clock = self._services.seconds(), self._body(), self._services.clock
         passed, self._last_tick = now - self._last_tick, now
         if agent is None:
@@ -126,61 +126,61 @@ class Sleeper:
         config = self._services.sleeping.current
         self._keep(self.awake_seconds + passed)
         if agent.location is not agent.home and hosts_guests(agent):
-            self.come_home()  # since before a reload, or it was held up in a talk
-        # Paused it stays as it is; and nobody falls asleep in a body that a person plays.
+            self.come_home()  # guests came before a reload or during a talk
+        # A paused agent does not change, and a character that a player controls does not sleep.
         busy = agent.db.paused or agent.has_account or self.going_home or self._thinker.turn
         quiet = self._services.seconds() - self._last_spoken >= config.quiet_minutes * 60.0
         if (why := config.tired(self.awake_seconds)) and quiet and not busy:
             self.go_to_bed(why)
 
     def noticed(self, event: Impulse) -> None:
-        """Something happened; while players turn to it, it does not go to bed."""
+        """Take in an event. An agent that players address does not go to bed."""
         if event.from_player and event.kind in (*_FOR_IT, EventKind.GIVEN):
             self._last_spoken = self._services.seconds()
             self.stay_up()
 
     def close(self) -> None:
-        """The server stops, or the agent is gone; it sleeps on if it sleeps."""
+        """Stop, because the server stops or the agent is gone. A sleeping agent stays asleep."""
         self.stay_up()
         self.nights.close()
         self._keep(self.awake_seconds)
 
-    # -- on its way
+    # -- walking
 
     def walk(self, goal: Any, arrived: Callable[[], None]) -> None:
-        """Walk to a room, as its day has it; whoever turns to the agent stops it."""
+        """Walk to a room of the daily routine; anyone who addresses the agent stops it."""
         self._set_off(arrived, _STROLL, goal)
 
     def come_home(self) -> None:
-        """Go back to the place that it keeps, where a guest has come; not out of a talk."""
+        """Go back to the place that it keeps, because a guest has come; not during a talk."""
         agent = self._body()
         if agent is None or self.asleep or agent.db.paused or agent.has_account:
             return
         called = self._walk is not None and self._walk.manner is _CALLED
         if called or self._thinker.in_talk:
             return
-        self._thinker.break_off()  # else it might walk another way meanwhile
+        self._thinker.break_off()  # the thought might make it walk elsewhere
         self._set_off(self._welcome, _CALLED)
 
     def _welcome(self) -> None:
-        """It is home: to it, whoever waits there has only just come."""
+        """Treat the players who wait at home as if they had just arrived."""
         self._last_spoken = self._services.seconds()
         for guest in players_near(self._body()):
             who = identity_of(guest)
             self._thinker.notice(Impulse(EventKind.ARRIVAL, True, guest.key, source_id=who))
 
     def go_to_bed(self, why: str) -> None:
-        """Go home and sleep; ``why`` is kept: ``16 hours awake``."""
+        """Go home and sleep; ``why`` is recorded: ``16 hours awake``."""
         if not self.asleep and self._body() is not None:
             self._set_off(lambda: self.fall_asleep(why))
 
     def stay_up(self) -> None:
-        """Stop where it is, if it was on its way."""
+        """Stop the current walk, if there is one."""
         self._walk = None
         self._next.cancel()
 
     def _set_off(self, arrived: Callable[[], None], manner: str = _TIRED, goal: Any = None) -> None:
-        """Start a walk to a room; an agent that is there already arrives at once."""
+        """Start a walk to a room. An agent that is already there arrives at once."""
         self.stay_up()
         if (agent := self._body()) is None:
             return
@@ -190,7 +190,7 @@ class Sleeper:
         self._go_on(agent, walk, way_to(agent, walk.goal))
 
     def _step(self, walk: _Walk) -> None:
-        """Go through one exit, of the way from where the agent is by now."""
+        """Go through one exit of the route from where the agent is now."""
         if (agent := self._body()) is None:
             return
         before, ways = agent.location, way_to(agent, walk.goal)
@@ -199,15 +199,15 @@ class Sleeper:
             if ways:
                 ways[0].at_traverse(agent, ways[0].destination)
         except Exception as error:
-            # Whatever a room or an exit sets off: else it would be on its way for ever.
+            # Hooks of a room or an exit may fail. The walk must end all the same.
             log(f"[Error] {agent.key}: The way broke off: {error!r}")
         finally:
             agent.unannounced = False
-        if self._walk is walk:  # else what met it behind the exit has stopped it
+        if self._walk is walk:  # else something behind the exit stopped the walk
             self._go_on(agent, walk, ways if agent.location is not before else None)
 
     def _go_on(self, agent: Body, walk: _Walk, ways: list[Any] | None) -> None:
-        """Arrive or walk on; an agent without a way home is moved there, and people are told."""
+        """Arrive or walk on. An agent without a route home is moved there, and people see it."""
         if agent.location is not walk.goal:
             if ways:
                 self._next.set(_PACE[walk.manner], self._step, walk)
@@ -221,7 +221,7 @@ class Sleeper:
     # -- falling asleep, and waking
 
     def fall_asleep(self, why: str) -> None:
-        """Lie down where the agent is, and sleep."""
+        """Fall asleep where the agent is."""
         self.stay_up()
         agent = self._body()
         if agent is None or agent.db.asleep:
@@ -235,9 +235,9 @@ class Sleeper:
         self.nights.begin(why)
 
     def wake(self, by: str, *, rested: bool = False) -> bool:
-        """Wake ``by`` somebody or :data:`ITS_HOUR`; False if it does not sleep.
+        """Wake because of ``by``, a name or :data:`ITS_HOUR`. Return False if it was not asleep.
 
-        ``rested``: It is as fresh as after a whole night, however short this one was.
+        ``rested``: Whether it counts as having slept enough, however short the sleep was.
         """
         agent, now = self._body(), self._services.clock.now()
         if agent is None or not self.asleep:
@@ -245,7 +245,7 @@ class Sleeper:
         slept = now - (self.fell_asleep or now)
         agent.attributes.remove("asleep")
         self.nights.end(by)
-        if rested or by == ITS_HOUR:  # else it sleeps on once it is left alone
+        if rested or by == ITS_HOUR:  # else it goes back to sleep when left alone
             self._keep(0.0)
         told = f"{slept / timedelta(hours=1):.1f} hours"
         cause = "you have slept enough" if by == ITS_HOUR else f"{by} woke you"
@@ -265,12 +265,12 @@ class Sleeper:
         if (agent := self._body()) is not None:
             agent.attributes.add("awake_seconds", round(seconds, 1))
 
-    # -- what reaches a sleeper
+    # -- events around a sleeping agent
 
     def reached_by(self, speaker: Any, line: str, facts: Mapping[str, Any]) -> bool:
-        """Whether what happens around the sleeping agent reaches it; a shout at it wakes it.
+        """Return whether the sleeping agent perceives an event; a shout at it wakes it.
 
-        ``facts``: The message's ``type`` and, for what is meant for one, ``to``.
+        ``facts``: The message's ``type`` and, for directed messages, ``to``: a database number.
         """
         agent = self._body()
         if agent is None or speaker is None or speaker is agent:
@@ -292,5 +292,5 @@ class Sleeper:
 
 
 def _answer(agent: Body, speaker: Any, text: str) -> None:
-    """Tell whoever turns to a sleeper why nothing comes of it."""
+    """Tell a speaker that the agent is asleep."""
     speaker.msg((text, {"type": "asleep"}), from_obj=agent)
