@@ -1,1 +1,1 @@
-"""What an agent remembers, keeps and finds again."""
+"""An agent's memory: archive, books, recall, compaction."""

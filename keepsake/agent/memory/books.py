@@ -1,8 +1,8 @@
-"""What one agent keeps in files beside its memory, which people read and change too.
+"""The files that one agent keeps beside its memory, and that people read and edit too.
 
-The pages of people are written in worker threads, each minute: a crowd that talks would otherwise
-write a file with every sentence. Nothing is lost by that: the book knows the last memory that it
-holds, and what is newer is read from the archive.
+Worker threads write the pages of people once a minute. Otherwise a talking crowd would write a
+file with every sentence. Nothing is lost: the book knows the last memory that it contains, and
+newer ones are read from the archive.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from keepsake.books.people import PeopleBook, Telling
 from keepsake.books.people import lines as people_lines
 
 CHUNK = 2000
-"""Memories that are read from the archive at once."""
+"""How many memories are read from the archive at a time."""
 
 
 class Books:
     """The notes, pins, promises, journal and pages of people of one agent.
 
     Attributes:
-        closed: Whether the agent is gone, or goes on under another name: no page is written.
+        closed: Whether the agent is gone or renamed; then no page is written.
     """
 
     def __init__(self, life: Life, services: Runtime) -> None:
@@ -52,9 +52,9 @@ class Books:
         self._name, self._services, self._taking = name, services, threading.Lock()
 
     def look(self) -> None:
-        """See what a person has changed in the files; blocks.
+        """Read files that a person has edited; blocks.
 
-        Whatever reads them sees it too: this is for those that nobody reads for a while.
+        Each reader checks for edits too. This is for files that are seldom read.
         """
         self.notes.all()
         _ = self.pinned.shown, self.commitments.items
@@ -62,16 +62,16 @@ class Books:
         self.people.look()
 
     def settle(self, archive: Archive) -> None:
-        """Work in all that is not on the pages of people yet; blocks."""
+        """Add memories that are not on the pages of people yet; blocks."""
         with self._taking:
             while not self.closed and self.people.through < (newest := archive.last_number):
                 first = self.people.through + 1
                 self.people.take(archive.read(first, min(newest, first + CHUNK - 1)))
 
     def importance_of(self, memory: Memory) -> int:
-        """How much a memory matters, 1 to 10; quick, and may be asked in any thread.
+        """Return how important a memory is, 1 to 10; fast, any thread.
 
-        What the journal says of it counts over the rules.
+        A journal entry about the memory takes precedence over the rules.
         """
         entry = self.journal.resting_on(memory.number)
         return entry.importance if entry is not None else importance(memory, self._name)
@@ -79,7 +79,7 @@ class Books:
     def journal_lines(
         self, private: PrivateWords, first: int | None, about: str = ""
     ) -> tuple[str, ...]:
-        """The entries that a prompt shows now, those about one person first.
+        """Return the journal entries for a prompt, preferring those about one person.
 
         ``about``: The identity of the person who is answered; empty if nobody is.
         """
@@ -87,7 +87,7 @@ class Books:
         budget = max(JOURNAL_BUDGET, services.chat_tokens // SHARE)
 
         def may(entry: JournalEntry) -> bool:
-            """What the window shows is to be read there; what is private is for nobody else."""
+            """Leave out entries that the window covers, and private entries."""
             numbers = entry.memories
             shown = first and numbers and numbers[-1] >= first
             return not shown and private.may_hear(numbers, audience=NOBODY)
@@ -98,7 +98,7 @@ class Books:
     def people_lines(
         self, agent: Body, private: PrivateWords, first: int | None, audience: Audience = NOBODY
     ) -> tuple[str, ...]:
-        """What a prompt says of those who are with the agent."""
+        """Return a prompt's lines about the people who are with the agent."""
         services, hears = self._services, private.may_hear
         budget = max(PEOPLE_BUDGET, services.chat_tokens // SHARE)
         telling = Telling(
@@ -109,7 +109,7 @@ class Books:
             first,
         )
         near = [(identity_of(each), each) for each in people_near(agent)]
-        # Of an agent that it has not met yet its persona may tell: they are neighbours.
+        # Skip agents that it has not met: its persona may describe them, as neighbours.
         told = [each for each in near if each[0] in self.people.known or not is_agent(each[1])]
         present = [(key, person.key) for key, person in told]
         return people_lines(present, self.people, budget, telling)

@@ -1,4 +1,4 @@
-"""The compactions of one agent's memory: when they are made, one at a time, in worker threads."""
+"""The compactions of one agent's memory: when they run; one at a time, in worker threads."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from keepsake.events.types import Compaction, Guard, MemoryChange
 from keepsake.memory.types import CompactionResult, CompactReason, Undone
 
 LONGEST = 86_400.0
-"""Seconds after which a compaction is given up."""
+"""Seconds after which a compaction times out: one day."""
 
 type Compacted = CompactionResult | CompactionError
-"""How a compaction ended."""
+"""The outcome of a compaction."""
 
 
 class Compactions:
     """Runs the compactions of one memory; on the reactor thread.
 
     Args:
-        life: Whose it is.
-        memory: What is compacted.
-        services: What all agents run on.
+        life: The agent.
+        memory: The memory to compact.
+        services: The runtime that all agents share.
 
     Attributes:
-        no_room: Why the last one at the emergency mark made no room; None if it did.
+        no_room: Why the last emergency compaction made no room; None if it did.
     """
 
     def __init__(self, life: Life, memory: MemoryComponent, services: Runtime) -> None:
@@ -42,30 +42,30 @@ class Compactions:
 
     @property
     def compacting(self) -> bool:
-        """Whether one is under way, or waits for a thread."""
+        """Whether a compaction runs or waits for a thread."""
         return bool(self._alone.locked)
 
     def compact_if_due(self, *, asleep: bool = False) -> None:
-        """Start one in the background when one is due, which is earlier for a sleeper."""
+        """Start a compaction in the background if one is due; when asleep, it is due earlier."""
         if not self.compacting:
             self._memory.asleep = asleep
             if self._memory.memory.may_be_due():
                 self.compact(None)
 
     async def make_room(self) -> None:
-        """Wait until a thought may begin: not at all, or for an emergency compaction.
+        """Wait for an emergency compaction, if a thought needs one before it can begin.
 
-        Whether the prompt fits then is seen when it is built.
+        Whether the prompt fits afterwards is checked when it is built.
         """
         try:
             while (reason := self._memory.memory.before_thought()) is not None and self.compacting:
-                await self._alone.run(lambda: None)  # until it has ended
-        except KeepsakeError:  # the archive cannot be opened; the thought will say so
+                await self._alone.run(lambda: None)  # wait until the running one has ended
+        except KeepsakeError:  # the archive cannot be opened; the thought reports it
             return
         if reason is None:
             self.no_room = None
             return
-        if self.no_room is None:  # else it was said already
+        if self.no_room is None:  # log it only once
             load = self._memory.memory.load()
             needs = f"{load.used:,} of {load.budget:,} tokens ({load.share:.0%})"
             told = f"The prompt needs {needs}; compacting before the thought"
@@ -74,16 +74,16 @@ class Compactions:
         self.no_room = outcome if isinstance(outcome, CompactionError) else None
 
     def compact(self, reason: CompactReason | None) -> Deferred[Compacted]:
-        """Compact; None as ``reason`` for whatever reason there is, and only if that pays.
+        """Compact the memory. If ``reason`` is None, only if a compaction is due and pays.
 
         Returns:
-            How it ended, on the reactor thread.
+            The outcome, on the reactor thread.
 
         Raises:
             KeepsakeError: The memory cannot be opened.
         """
         memory, emit, name = self._memory.memory, self._services.events.emit, self._memory.name
-        # A worker thread may not ask the world.
+        # Read the game's objects here, because worker threads must not.
         body = self._life.body()
         page = str(body.db.profile or "") if body is not None else ""
         persona = " ".join(open_lines(page.strip().partition("\n\n")[0]))
@@ -92,7 +92,7 @@ class Compactions:
 
         def change() -> Compacted:
             nonlocal why
-            why = reason or memory.next_turn()  # which makes a plan: that takes a while
+            why = reason or memory.next_turn()  # slow, because it makes a plan
             return memory.compact(why) if why else CompactionError("no compaction is due")
 
         def tell(outcome: Compacted) -> Compacted:
@@ -106,7 +106,7 @@ class Compactions:
         return self._in_thread(change).addCallback(tell)
 
     def undo(self) -> Deferred[Undone | CompactionError]:
-        """Take the last one back; see :meth:`compact`."""
+        """Undo the last compaction; see :meth:`compact`."""
 
         def tell(outcome: Undone | CompactionError) -> Undone | CompactionError:
             problem = str(outcome) if isinstance(outcome, CompactionError) else ""
@@ -118,10 +118,10 @@ class Compactions:
         return self._in_thread(self._memory.memory.undo).addCallback(tell)
 
     def _in_thread[T](self, change: Callable[[], T]) -> Deferred[T | CompactionError]:
-        """Make a change in a thread of compactions."""
+        """Run a change in a thread of the compaction pool."""
         name, services = self._memory.name, self._services
-        # Locked from here on, not from when a thread is free: a second one that waited behind
-        # this one would summarise the few memories that came meanwhile.
+        # Lock now, not when a thread is free. Otherwise a second compaction could wait behind
+        # this one, and would then summarise only the few memories that came meanwhile.
         if self.compacting:
             what = f"a compaction of {name}'s memory is under way"
             return succeed(CompactionRunning(what, "Wait for it to end"))
@@ -137,7 +137,7 @@ class Compactions:
 
 
 def _told(name: str, reason: CompactReason, outcome: Compacted) -> Compaction:
-    """The event of a compaction, however it ended."""
+    """Return the event of a compaction, successful or not."""
     if isinstance(outcome, CompactionError):
         return Compaction(agent=name, reason=reason.value, outcome="failed", problem=str(outcome))
     first, last = outcome.covered or (0, 0)

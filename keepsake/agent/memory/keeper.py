@@ -1,7 +1,7 @@
-"""What an agent does with its own memory: notes, promises, searches, pins.
+"""The tools with which an agent uses its own memory: notes, promises, searches, pins.
 
-These are tool calls. Nothing of them passes through the game's commands or its rooms:
-the act and its result go into the agent's own memory, and nowhere else.
+These tool calls do not pass through the game's commands or rooms. The act and its result go
+only into the agent's own memory.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from keepsake.prompt.verbs import PRIVATE, Command
 from keepsake.recall.documents import Hit
 
 _ANY = 20_000
-"""Characters. A note or a pin that is too long is not cut here: its book refuses it."""
+"""Characters of a note or a pin that are passed on. Its book refuses a text that is too long."""
 _MOST_WORDS_OF_A_NAME = 3
 TOOL_SECONDS = 10.0
-"""How long a tool call may take."""
+"""Seconds that a tool call may take."""
 
 
 class MemoryTools:
     """The tool calls of one agent.
 
     Attributes:
-        memory, books, recaller, compactions: What they work on.
+        memory, books, recaller, compactions: The parts of the memory that the tools use.
     """
 
     def __init__(
@@ -56,12 +56,12 @@ class MemoryTools:
         self.compactions, self._services = compactions, services
 
     def perform(self, command: Command, place: str, unsaid: str = "") -> Deferred[None]:
-        """Do what a private verb says, in a worker thread.
+        """Execute a command with a private verb in a worker thread.
 
-        ``unsaid``: Words that its result is remembered without, as they may have been whispered.
+        ``unsaid``: Words to remove from the archived result, because they may be private.
 
         Returns:
-            Comes on the reactor thread once the result is in the agent's memory.
+            A Deferred that fires on the reactor thread when the result is in the memory.
         """
 
         def over(result: str | Failure) -> None:
@@ -80,14 +80,14 @@ class MemoryTools:
         return self._services.in_thread(lambda: tool(command, place), TOOL_SECONDS).addBoth(over)
 
     def _sourced(self, text: str) -> str:
-        """With who spoke before it was kept: what somebody has an agent keep may be a lie."""
+        """Return the text with who spoke before it, because it may repeat somebody's lie."""
         text = for_prompt(text, limit=_ANY)
         for memory in reversed(self.memory.memory.context().window):
             if (said := heard(memory)) and not is_private(memory):
                 return f"After {said.who} spoke (memory {memory.number}): {text}"
         return text
 
-    # each is called by the name of its verb
+    # -- the tools: the method of a verb is its name with an underscore
 
     def _note(self, command: Command, place: str) -> str:
         title, _, text = command.argument.partition(": ")
@@ -112,7 +112,7 @@ class MemoryTools:
         return related.result(found, command.argument)
 
     def _remember(self, command: Command, place: str) -> str:
-        """Keep a fact: in the note of the day, which recall finds."""
+        """Add a fact to the note of the day, which recall finds."""
         now = self._services.clock.now().astimezone()
         title = f"Remembered on {now.day} {now:%B %Y}"
         return self._note(replace(command, argument=f"{title}: {command.argument}"), place)
@@ -120,7 +120,7 @@ class MemoryTools:
     def _promise(self, command: Command, _place: str) -> str:
         who, _, what = (each.strip() for each in command.argument.partition(":"))
         who = who.removeprefix("to ")
-        if not what or len(who.split()) > _MOST_WORDS_OF_A_NAME:  # ``a bowl of soup``, to nobody
+        if not what or len(who.split()) > _MOST_WORDS_OF_A_NAME:  # no name: ``a bowl of soup``
             who, what = "", command.argument.strip()
         made = self._made_to(who)
         key = "" if made is None else made.source_id or made.to_id
@@ -129,7 +129,7 @@ class MemoryTools:
         return f"{script.PROMISED}{self.books.commitments.add(promise).line}"
 
     def _made_to(self, who: str) -> Memory | None:
-        """The newest that they said to the agent, or it to them: what is promised rests on it."""
+        """Return the newest memory of that person and the agent, on which a promise is based."""
         for memory in reversed(self.memory.memory.context().window):
             verb = memory.text.partition(" ")[0].casefold()
             private = verb in PRIVATE and memory.kind is MemoryKind.ACT
@@ -143,12 +143,12 @@ class MemoryTools:
         return f"{script.PROMISE_KEPT}{promise.line}"
 
     def recalled(self, found: SearchResult | None) -> tuple[Hit, ...]:
-        """The hits of a search that a prompt shows now."""
+        """Return the hits of a search that the current prompt shows."""
         if found is None:
             return ()
         config, context = self._services.recalling, self.memory.memory.context()
         if self._services.chat_tokens:
-            # The prompt of a chat shows the memories that summaries were made of, no old summary.
+            # A chat prompt shows the memories behind a summary instead of old summaries.
             config = replace(config, summaries=0)
         shown = replace(context, window=context.window[-self._services.shown_lines :])
         return related.related(found, shown, config)

@@ -1,4 +1,4 @@
-"""An agent's memory in the game: what happens goes in, what is in a prompt comes out."""
+"""An agent's memory in the game: it archives events, and returns the context for a prompt."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ REOPEN_SECONDS = 10.0
 
 
 class MemoryComponent:
-    """The memory of one agent; on the reactor thread, but for what is said to be asked from others.
+    """The memory of one agent. Use it on the reactor thread, unless a method says otherwise.
 
-    What cannot be archived waits, in RAM and in the home's :class:`Spill`.
+    Memories that cannot be archived wait in RAM and in the home's :class:`Spill`.
 
     Args:
-        life: Whose it is.
-        books: Its pins, promises and journal, which count when it is summarised.
-        services: What all agents run on.
+        life: The agent.
+        books: Its pins, promises and journal, which summaries must respect.
+        services: The runtime that all agents share.
 
     Attributes:
         summaries: The folder of its summaries.
         problem: Why the archive cannot be written now; None if it can.
         newest: Number of the last memory that was archived since the server started; 0 for none.
-        private: Which of its memories are private, and with whom they are shared.
-        commitments: What it has promised, and the rules that it keeps to.
-        waiting: The memories that wait for the disk, in the order lived.
+        private: Which memories are private, and with whom they are shared.
+        commitments: Its promises, and the rules that it follows.
+        waiting: The memories that wait for the disk, in order.
         asleep: Whether it may be compacted earlier because the agent sleeps.
         known: Names of people and places, and the agent's persona, for summaries.
     """
@@ -65,11 +65,11 @@ class MemoryComponent:
     def remember(
         self, text: str, kind: MemoryKind = MemoryKind.PERCEPTION, **facts: Unpack[MemoryFacts]
     ) -> int:
-        """Remember one line.
+        """Add one memory to the archive.
 
-        ``source_id`` and ``to_id`` say who that is, whatever they are called (:func:`identity_of`),
-        ``event`` what kind of message it was (``say``, ``give`` …), ``importance`` how much it
-        matters, 1 to 10, if the world says so, ``chain`` of hearsay whose memories it rests on.
+        ``source_id`` and ``to_id`` are identities (:func:`identity_of`), ``event`` is the kind of
+        message (``say``, ``give`` …), ``importance`` is 1 to 10 if the world sets it, and ``chain``
+        lists, for hearsay, the memories that it is based on.
 
         Returns:
             Its number in the archive; 0 if it waits, and :attr:`problem` says why.
@@ -79,14 +79,14 @@ class MemoryComponent:
         self.waiting.append(line)
         if self.save_backlog():
             return self.newest
-        if self._services.spill.keep(self.folder.name, line):  # or a stop would lose it
+        if self._services.spill.keep(self.folder.name, line):  # so that a stop does not lose it
             self._spilled = True
         else:
             log(f"[Error] {self.name}: A memory can be written nowhere; a stop would lose it")
         return 0
 
     def save_backlog(self) -> bool:
-        """Archive what waits in RAM, in order; True if nothing waits any more."""
+        """Archive the memories that wait, in order. Return True if none waits any more."""
         if self._memory is None and not self.open():
             return False
         try:
@@ -98,7 +98,7 @@ class MemoryComponent:
                 self.newest = memory.number
                 self.private.saw(memory)
                 self._services.events.emit(
-                    MemoryChange(  # of the words only how many signs they have
+                    MemoryChange(  # only the length of the text, not its words
                         agent=self.name,
                         op="append" if memory.repeats == 1 else "repeat",
                         n=memory.number,
@@ -123,10 +123,10 @@ class MemoryComponent:
 
     @property
     def memory(self) -> AgentMemory:
-        """The memory itself.
+        """The opened memory.
 
         Raises:
-            KeepsakeError: It could not be opened; says why.
+            KeepsakeError: It could not be opened; the message says why.
         """
         if self._memory is None and not self.open():
             raise self.problem or KeepsakeError(f"{self.name}'s memory is closed")
@@ -134,16 +134,16 @@ class MemoryComponent:
         return self._memory
 
     def context(self) -> MemoryContext:
-        """What is in the prompt now; see :attr:`memory` for errors."""
+        """Return what is in the prompt now. It raises the errors of :attr:`memory`."""
         return self.memory.context()
 
     # -- opening and closing
 
     def close(self) -> None:
-        """Bring everything to the disk and let go of the files, for good.
+        """Write everything to disk, and close the files for good.
 
-        A thread that still works on it finds it closed: to open it again would take the
-        archive from whoever comes after, such as the same agent under another name.
+        A thread that still uses the memory cannot open it again. That would take the archive from
+        its next owner, such as the same agent under another name.
         """
         if self.waiting or self._memory is not None:
             self.save_backlog()
@@ -162,10 +162,10 @@ class MemoryComponent:
             self._memory = None
 
     def open(self) -> bool:
-        """Open the archive, unless that failed a moment ago; whether it is open.
+        """Open the archive, unless that failed a moment ago. Return whether it is open.
 
-        Any thread may ask. It reads what is in the prompt; whatever else is to be made of
-        that is left to workers.
+        May be called from any thread. It reads only what is in the prompt; worker threads do the
+        rest.
         """
         with self._opening:
             return self._memory is not None or self._open()
@@ -184,16 +184,16 @@ class MemoryComponent:
             self.private = PrivateWords.of(archive)
             memory = AgentMemory(self.name, archive, self.summaries, self._host())
         except Exception as error:
-            # Whoever speaks in the same room must not suffer for it.
+            # The error must not reach others in the same room, whose line is being delivered.
             archive.close()
             told = f"the archive in {self.folder} cannot be read ({error!r})"
             cure = "Mend its files; what happens meanwhile waits in the home"
             self._trouble(ArchiveError(told, cure))
             return False
         self._services.syncer.syncs.add(archive.sync)
-        # Of what waited since before this process, an earlier one may have brought a part.
+        # An earlier process may have archived some of the memories that waited.
         self.waiting = deque(not_yet_in(archive, list(self.waiting)))
-        self._memory = memory  # last of all: from now on any thread may use it
+        self._memory = memory  # last, because from now on any thread may use it
         return True
 
     def _host(self) -> MemoryHost:
@@ -216,7 +216,7 @@ class MemoryComponent:
         )
 
     def _summarizer(self) -> Summarizer:
-        """The summarizer that the configuration names; called in a worker thread."""
+        """Return the summarizer that the configuration names; called in a worker thread."""
         if (ask := self._services.asker(self._services.ladder.profile)) is None:
             return extractive
         return ModelSummarizer(ask, self._services.prompts, *self.known)

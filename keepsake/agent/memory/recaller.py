@@ -1,4 +1,4 @@
-"""An agent's recall in the game. Every search runs in a worker thread."""
+"""Recall for one agent in the game. Every search runs in a worker thread."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from keepsake.recall.documents import DocumentKind
 from keepsake.recall.search import MemorySearch
 
 FOR_MEANING = 0.7
-"""The part of the time that embedder and vectors may take; words are there sooner."""
+"""Share of a search's time that the embedder and vectors may use. Word search needs less."""
 LONGEST_WAIT = 10.0
-"""Seconds that a builder waits for them."""
+"""Seconds that a builder's search may take."""
 SPARE = 3
-"""Found beyond what a prompt takes, since some of it may stand there already."""
+"""Extra results of each kind, because some may already be in the prompt."""
 
 
 class Recaller:
-    """Searches what one agent has lived, summed up and noted."""
+    """Searches the memories, summaries and notes of one agent."""
 
     def __init__(
         self, life: Life, notes: NoteBook, memory: MemoryComponent, services: Runtime
@@ -58,7 +58,7 @@ class Recaller:
             )
 
     def prepare(self) -> None:
-        """Look up what a search needs of the world; on the reactor thread, before it."""
+        """Read the names that a search needs. Call it before, on the reactor thread."""
         self._names = self._find_names()
 
     async def search(
@@ -70,11 +70,11 @@ class Recaller:
         audience: Audience = NOBODY,
         asker: str = "",
     ) -> SearchResult | None:
-        """:meth:`find` in a worker thread, as long as a thought waits for that.
+        """Run :meth:`find` in a worker thread, with the time limit of a thought.
 
         Returns:
-            None if nothing could be searched, or not in time; whatever breaks in an index, the
-            agent can still think.
+            The results; None after a timeout or an error, because the agent must still be able to
+            think.
         """
         config = self._services.recalling
         if self._recall is None or not config.budget:
@@ -101,25 +101,25 @@ class Recaller:
         audience: Audience | None = NOBODY,
         asker: str = "",
     ) -> SearchResult | None:
-        """What bears on ``text`` beyond the window; blocks.
+        """Find what is related to ``text`` outside the window; blocks.
 
         Args:
-            text: The question.
-            by: For whom (:class:`keepsake.events.types.Recall`).
-            seconds: How long it may take.
-            limit: The most hits; 0 for as many of each kind as a prompt takes.
-            scene: Whether what is recent counts more.
-            audience: Who hears what comes of it; None for a builder, who may see all.
-            asker: Whose words they are.
+            text: The query.
+            by: Who asks (:class:`keepsake.events.types.Recall`).
+            seconds: The time limit.
+            limit: The maximum number of hits; 0 for what a prompt needs of each kind.
+            scene: Whether recent memories count more.
+            audience: Who may hear the results; None for a builder, who may see all.
+            asker: Who said ``text``; empty if nobody did.
 
         Returns:
-            None if nothing could be searched.
+            The results; None if no index could be searched.
         """
         config, recall, index = self._services.recalling, self._recall, self._index
         if recall is None or index is None:
             return None
         began, window = self._services.seconds(), self._memory.memory.context().window
-        shown = window[-self._services.shown_lines :]  # all where it is 0
+        shown = window[-self._services.shown_lines :]  # the whole window if it is 0
         before = shown[0].number if shown else None
         private = self._memory.private
 
@@ -133,7 +133,7 @@ class Recaller:
             scene=scene,
             seconds=seconds * FOR_MEANING,
             asker=asker,
-            # A summary is made of what anybody may hear; a note is of no memory.
+            # Summaries hold no private words, and notes are not memories.
             may=lambda document: (
                 audience is None
                 or not private.shared
@@ -167,7 +167,7 @@ class Recaller:
         return SearchResult(tuple(hits), around)
 
     def forget(self) -> None:
-        """The agent is gone: let go of its index, whose files stay."""
+        """Close the index of an agent that is gone. Its files stay."""
         if self._index is not None and self._services.indexes is not None:
             self._index = self._recall = None
             self._services.indexes.forget(self._folder.name)

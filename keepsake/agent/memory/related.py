@@ -1,6 +1,6 @@
-"""What recall found, as lines of a prompt or as one line for the agent's own eyes.
+"""Search results of recall as lines of a prompt, or as one line for the agent itself.
 
-How much that may be is in ``vault/config/recall.md``.
+The limits are in ``vault/config/recall.md``.
 """
 
 from __future__ import annotations
@@ -21,31 +21,31 @@ from keepsake.prompt.tokens import estimate_tokens
 from keepsake.recall.documents import Document, DocumentKind, Hit
 
 LONGEST, LONGEST_SUMMARY, BRIEF = 300, 450, 160
-"""Characters of one found thing."""
+"""Maximum characters of a memory or note, of a summary, and of a result in one line."""
 _JUST_SAID = 2
-"""Lines that a thought asks by."""
+"""How many recent lines the query of an unprompted thought contains."""
 LONGEST_RESULT = 650
-"""Characters of a tool result, which is one memory."""
+"""Maximum characters of a tool's result, which is one memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """What one search brought."""
+    """The results of one search."""
 
     hits: tuple[Hit, ...] = ()  # best first
-    # the memories that were found, with what came just before and after each, as the hearers may
-    # know them; empty where nobody asked for that
+    # the memories that were found and their two neighbours, limited to what the audience may hear;
+    # empty if not requested
     around: tuple[Memory, ...] = ()
 
     def of(self, kind: DocumentKind) -> list[Hit]:
-        """Those of one kind."""
+        """Return the hits of one kind."""
         return [hit for hit in self.hits if hit.document.kind is kind]
 
 
 def related(found: SearchResult, context: MemoryContext, config: RecallConfig) -> tuple[Hit, ...]:
-    """What stands in a prompt of it: nothing that it shows already, within the token budget.
+    """Select hits for a prompt: those that it does not show already, within the token budget.
 
-    The best of each kind come first; when the budget runs out, the later ones stay away.
+    The best hits of each kind come first; later ones that exceed the budget are left out.
     """
     summed = {(s.first, s.last) for s in (context.longterm, context.recent) if s is not None}
     window_from = context.window[0].number if context.window else math.inf
@@ -62,7 +62,7 @@ def related(found: SearchResult, context: MemoryContext, config: RecallConfig) -
             document.kind is DocumentKind.SUMMARY and (document.first, document.last) in summed
         )
         if not (in_window or is_shown) and len(of_kind) < most[document.kind]:
-            # The same words said twice need not be read twice.
+            # Skip a text that repeats another one.
             of_kind.setdefault(f"{document.title} {document.text.casefold()}", hit)
     left, hits = config.budget, list[Hit]()
     columns = (each.values() for each in unseen.values())
@@ -74,7 +74,7 @@ def related(found: SearchResult, context: MemoryContext, config: RecallConfig) -
 
 
 def memory_of(document: Document, name: str) -> Memory:
-    """What the index knows of a memory of the agent of that name."""
+    """Return a memory of the agent ``name``, with the fields that the index stores."""
     own = document.speaker == name
     kind, source = (MemoryKind.ACT, "") if own else (MemoryKind.PERCEPTION, document.speaker)
     number, time, text = document.first, document.time, document.text
@@ -82,13 +82,13 @@ def memory_of(document: Document, name: str) -> Memory:
 
 
 def line_of(document: Document, most: int = LONGEST_SUMMARY) -> str:
-    """``garden: …``, ``… (memories 65-128)`` or ``[1 May 2026, The Inn] Tom: … (memory 17)``.
+    """Return ``garden: …``, ``… (memories 65-128)``, ``[1 May 2026, The Inn] Tom: … (memory 17)``.
 
-    Its text has ``most`` characters at most, that of a note or a memory :data:`LONGEST`.
+    The text is cut to ``most`` characters, and that of a note or a memory to :data:`LONGEST` too.
     """
     text, longest = for_prompt(document.text), min(most, LONGEST)
     if document.kind is DocumentKind.NOTE:
-        if len(text) > longest:  # its end, as a note is added to at its end
+        if len(text) > longest:  # keep the end, because a note grows at its end
             text = f"… {text[-longest:].partition(' ')[2]}"
         return f"{document.title}: {text}"
     numbers = f"memories {document.first}-{document.last}"
@@ -102,7 +102,7 @@ def line_of(document: Document, most: int = LONGEST_SUMMARY) -> str:
 
 
 def result(found: SearchResult | None, words: str) -> str:
-    """What `recall` tells the agent: one line, the best of each kind."""
+    """Return the result of the verb `recall`: one line with the best of each kind."""
     if found is None:
         return "You cannot remember just now; try again later"
     if not found.hits:
@@ -121,15 +121,15 @@ def result(found: SearchResult | None, words: str) -> str:
 
 
 def question(context: MemoryContext, place: str, present: Sequence[str]) -> str:
-    """What a thought asks its memory: what was just said, and where and with whom it is."""
+    """Return the query of an unprompted thought: what was just said, the place, and who is here."""
     said: list[str] = []
-    for memory in reversed(context.window):  # since the agent itself last did something
+    for memory in reversed(context.window):  # back to the agent's last act
         if (memory.kind is MemoryKind.ACT and said) or len(said) == _JUST_SAID:
             break
         if memory.kind is MemoryKind.PERCEPTION and memory.source:
             words = heard(memory)
             said.append(f"{memory.source}: {words.words}" if words else memory.text)
-    # A line each: who reads the log for what may not stand in it has to see where speech ends.
+    # One line each: a check of the log for private words must see where speech ends.
     return "\n".join([*said[::-1], place] if said else [place, *present]).strip()
 
 
