@@ -1,7 +1,7 @@
-"""Child processes of the game: servers on loopback that it starts, watches and ends.
+"""Child processes of the game: servers on loopback that the game starts, monitors and stops.
 
-A child lives on its own, so that a reload of the game does not lose what it holds. It is one
-process a home, has a low priority, and ends when the Portal of its game has gone.
+A child survives a reload of the game, so its state is not lost. Each home has at most one child of
+each kind. It runs at low priority, and ends after the Portal of its game has ended.
 """
 
 from __future__ import annotations
@@ -29,15 +29,14 @@ from keepsake.errors import KeepsakeError
 from keepsake.paths import REPOSITORY, Places
 
 LOOPBACK = "127.0.0.1"
-NICE = 5
-"""How far a child steps back."""
+NICE = 5  # niceness of a child process
 _CHECK_SECONDS, _HEALTH_SECONDS = 1.0, 2.0
 _FIRST_RETRY, _LAST_RETRY = 1.0, 60.0
-"""Seconds before the first restart, which double each time, and the most of them."""
+"""Seconds before the first restart; they double each time, up to the second number."""
 
 
 def in_use(number: int, address: str = LOOPBACK) -> bool:
-    """Whether a program listens at that port."""
+    """Return whether a program listens on that port."""
     with socket.socket() as caller:
         caller.settimeout(1)
         return caller.connect_ex((LOOPBACK if address == "0.0.0.0" else address, number)) == 0
@@ -51,7 +50,7 @@ def _lives(pid: int) -> bool:
 
 
 def _read_pid(path: Path) -> int:
-    """The process id in a pid file; 0 when there is none."""
+    """Return the process id in a pid file; 0 if there is none."""
     try:
         return int(path.read_text().strip() or 0)
     except (OSError, ValueError):
@@ -62,7 +61,7 @@ def _read_pid(path: Path) -> int:
 
 
 def parser(program: str) -> argparse.ArgumentParser:
-    """A command line with what ties a child to the game, the same for every kind of child."""
+    """Return an argument parser with the options that all kinds of children share."""
     made = argparse.ArgumentParser(prog=program)
     made.add_argument("--port", type=int, required=True, help="on loopback")
     made.add_argument("--pid-file", type=Path, required=True, help="locked while it lives")
@@ -71,21 +70,20 @@ def parser(program: str) -> argparse.ArgumentParser:
 
 
 def serve(tied: argparse.Namespace, start: Callable[[], str]) -> NoReturn:
-    """Serve until told to end, or until nobody is left to serve.
+    """Serve until a signal ends the process, or until the process that it serves has ended.
 
     Args:
-        tied: What :func:`parser` read.
-        start: Brings the server up in threads of its own and says where it listens, or exits with
-            the reason.
+        tied: The parsed options of :func:`parser`.
+        start: Starts the server in threads, and returns its address or exits with the reason.
     """
-    # At once: what must be saved is saved, and a server's own shutdown waits for calls.
+    # Exit at once: all data is saved already, and a server's own shutdown waits for open calls.
     signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with suppress(OSError):
         os.nice(NICE)
     tied.pid_file.parent.mkdir(parents=True, exist_ok=True)
     lock = tied.pid_file.open("a+", encoding="utf-8")
-    fcntl.flock(lock, fcntl.LOCK_EX)  # the one before may just be ending
+    fcntl.flock(lock, fcntl.LOCK_EX)  # the previous child may still be ending
     lock.truncate(0)
     print(os.getpid(), file=lock, flush=True)
     if in_use(tied.port):
@@ -99,7 +97,7 @@ def serve(tied: argparse.Namespace, start: Callable[[], str]) -> NoReturn:
 
 
 def give_up(reason: str) -> None:
-    """End this process at once, from any thread, with the reason in its log."""
+    """Exit at once, from any thread, with the reason in the log."""
     print(reason, flush=True)
     os._exit(1)
 
@@ -108,26 +106,26 @@ def give_up(reason: str) -> None:
 
 
 class Supervisor(ABC):
-    """Looks after one child process of one home; a subclass says what it is.
+    """Monitor of one child process of one home; a subclass defines the kind of child.
 
-    Everything here blocks now and then, so it runs in a thread, never on the reactor.
+    Its methods can block, so call them in a thread, never on the reactor.
 
     Attributes:
-        address: Where the child answers.
-        pid_file: Holds the child's id; the child locks it while it lives.
-        log_file: What the child says.
-        problem: Why the child does not answer now; None when it does.
+        address: The URL at which the child answers.
+        pid_file: Holds the child's process id; the child locks it while it runs.
+        log_file: The child's output.
+        problem: Why the child does not answer now; None if it does.
         ready: Set while the child answers.
     """
 
-    stem: ClassVar[str]  # names its port in `keepsake.paths.Ports`, its pid file and its log
+    stem: ClassVar[str]  # name of its port in `keepsake.paths.Ports`, pid file and log
     name: ClassVar[str]  # in log lines and errors, after "the": ``embedded model``
-    tag: ClassVar[str]  # begins its log lines
+    tag: ClassVar[str]  # prefix of its log lines
     logger: ClassVar[logging.Logger]
-    module: ClassVar[str]  # what the child runs
-    health: ClassVar[str]  # the path that answers with status 200 when it works
-    off_cure: ClassVar[str]  # how to get it back when it was put away
-    environ: ClassVar[Mapping[str, str]] = {}  # what its environment has beside the game's
+    module: ClassVar[str]  # the Python module that the child runs
+    health: ClassVar[str]  # URL path that returns status 200 while the child works
+    off_cure: ClassVar[str]  # cure in the error after the child was stopped on purpose
+    environ: ClassVar[Mapping[str, str]] = {}  # added to the game's environment
     unavailable: ClassVar[type[KeepsakeError]]
 
     def __init__(self, places: Places) -> None:
@@ -144,25 +142,25 @@ class Supervisor(ABC):
 
     @abstractmethod
     def _arguments(self) -> Sequence[object]:
-        """The rest of its command line, or a KeepsakeError; one with others is replaced."""
+        """Return the remaining arguments, or raise KeepsakeError. A change replaces the child."""
 
     @property
     def pid(self) -> int | None:
-        """The child's id, ours or one adopted from before a reload; None if there is none."""
+        """The child's process id, also of one adopted after a reload; None if there is none."""
         if self._child is not None and self._child.poll() is None:
             return self._child.pid
         pid = _read_pid(self.pid_file)
-        with suppress(psutil.Error):  # no stranger's that has got its number
+        with suppress(psutil.Error):  # not another program that has reused the id
             words = psutil.Process(pid).cmdline() if _lives(pid) else []
             return pid if f"--pid-file={self.pid_file}" in words else None
         return None
 
     def watch(self, *, wanted: bool = True) -> bool:
-        """One look at the child: start, restart or adopt it as needed; whether it answers.
+        """Check the child once: start, restart or adopt it as needed; return whether it answers.
 
-        Call it every second or so, from a thread. Failures are logged once and kept
-        in :attr:`problem`; the next look tries again, later each time. A child that
-        is not ``wanted`` is ended.
+        Call it about every second, in a thread. A failure is logged once and kept in
+        :attr:`problem`. Later calls retry, with growing delays. A child that is not ``wanted`` is
+        stopped.
         """
         with self._lock:
             if self._stopped or not wanted:
@@ -176,7 +174,7 @@ class Supervisor(ABC):
             return self.ready.is_set()
 
     def stop(self) -> None:
-        """End the child for good, by force when it does not go."""
+        """Stop the child permanently, by force if necessary."""
         with self._lock:
             self._stopped = True
             self._put_away(f"The {self.name} was stopped")
@@ -186,15 +184,15 @@ class Supervisor(ABC):
         self._end()
 
     def _outdated(self, pid: int) -> bool:
-        """Whether the child, perhaps one from before a reload, was told something else."""
+        """Return whether the child, perhaps an adopted one, runs with outdated arguments."""
         try:
             own = [str(word) for word in self._arguments()]
             return psutil.Process(pid).cmdline()[-len(own) :] != own
-        except (KeepsakeError, psutil.Error):  # nothing better to put in its place
+        except (KeepsakeError, psutil.Error):  # no replacement could be started
             return False
 
     def _begin(self, outdated: int | None) -> None:
-        """Start a child, if it is time to, in place of one that is outdated or has ended."""
+        """Start a child if its retry delay is over; replaces one that is outdated or has ended."""
         if outdated is not None:
             self._log(logging.INFO, f"The {self.name} server is to serve something else")
             self._end()
@@ -235,23 +233,23 @@ class Supervisor(ABC):
         self._log(logging.INFO, f"Starting the {self.name} server on port {self._port}")
 
     def _mourn(self, status: int) -> None:
-        """The child has ended by itself."""
+        """Handle a child that has ended by itself."""
         what = f"The {self.name} server ended with status {status} ({self._last_words()})"
         self._failed(self.unavailable(what, f"It will be started again; see {self.log_file}"))
 
     def _failed(self, problem: KeepsakeError) -> None:
         if self._started and time.monotonic() - self._started > _LAST_RETRY:
-            self._deaths = 0  # it had come up well before
+            self._deaths = 0  # it ran long enough to count as a success
         self.ready.clear()
         wait = min(_FIRST_RETRY * 2**self._deaths, _LAST_RETRY)
         self._deaths += 1
         self._next_start = time.monotonic() + wait
-        if str(problem) != str(self.problem):  # what can not even be started is told of once
+        if str(problem) != str(self.problem):  # log a repeated failure to start only once
             self._log(logging.ERROR, f"{problem} (next try in {wait:g} s)")
         self.problem = problem
 
     def _end(self, seconds: float = 5.0) -> None:
-        """End the child, by force when it does not go in that time."""
+        """Stop the child, by force if it does not end in that time."""
         self.ready.clear()
         pid = self.pid
         if pid is None:
@@ -260,7 +258,7 @@ class Supervisor(ABC):
             until = time.monotonic() + seconds
             with suppress(psutil.NoSuchProcess):
                 call(psutil.Process(pid))
-            # One whose parent is another may stay a zombie for ever.
+            # A child of another parent process may stay a zombie for ever.
             while _lives(pid) and time.monotonic() < until:
                 time.sleep(0.02)
             if not _lives(pid):

@@ -17,12 +17,11 @@ from keepsake.paths import DATABASE_URL, Places, public_part
 if TYPE_CHECKING:
     from psycopg import Connection
 
-DUMP = "database.dump"
-"""What a backup of a world on PostgreSQL has in place of SQLite's file."""
+DUMP = "database.dump"  # file name in a backup of a world on PostgreSQL, in place of SQLite's file
 _LOCK = 0x4B656570
 _PATIENCE = {
     "connect_timeout": 5,
-    "tcp_user_timeout": 10_000,  # milliseconds; the reactor waits for the database
+    "tcp_user_timeout": 10_000,  # milliseconds; the reactor blocks on database calls
     "keepalives_idle": 30,
     "keepalives_interval": 5,
     "keepalives_count": 3,
@@ -30,18 +29,18 @@ _PATIENCE = {
 
 
 def database_settings(here: Places) -> dict[str, Any]:
-    """Django's settings for the database of that copy.
+    """Return Django's settings for the database of this copy of Keepsake.
 
     Raises:
-        KeepsakeError: It is PostgreSQL's, and psycopg is not installed or cannot read its address.
+        KeepsakeError: It is PostgreSQL, and psycopg is not installed or cannot parse its address.
     """
     if not here.database_url:
         return {
             "ENGINE": "django.db.backends.sqlite3",
             "NAME": str(here.database),
             "OPTIONS": {
-                # Evennia applies SQLITE3_PRAGMAS to its first connection alone and closes
-                # that one while it starts; this reaches every connection of every thread.
+                # Evennia applies SQLITE3_PRAGMAS only to its first connection, which it closes
+                # during its start. This setting applies to every connection of every thread.
                 "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
                 "PRAGMA cache_size=-40000; PRAGMA temp_store=MEMORY;",
                 "transaction_mode": "IMMEDIATE",
@@ -49,31 +48,31 @@ def database_settings(here: Places) -> dict[str, Any]:
             },
         }
     given = _parameters(here)
-    # A commit does not wait for the disk: as with SQLite, a power cut may take the last moment.
+    # A commit does not wait for the disk. As with SQLite, a power cut may lose the last moment.
     options = f"-c synchronous_commit=off {given.pop('options', '')}".strip()
     names = {"NAME": "dbname", "USER": "user", "PASSWORD": "password", "HOST": "host"}
     return {
         "ENGINE": "django.db.backends.postgresql",
         **{name: given.pop(key, "") for name, key in (names | {"PORT": "port"}).items()},
-        "CONN_MAX_AGE": None,  # a lasting one; at_server_startstop closes it when it broke
+        "CONN_MAX_AGE": None,  # persistent; at_server_startstop closes a broken connection
         "CONN_HEALTH_CHECKS": True,
         "OPTIONS": {**_PATIENCE, **given, "options": options},
     }
 
 
 def shown(here: Places) -> str:
-    """Where the database is, in words that hold no password."""
+    """Return where the database is, without its password."""
     return public_part(here.database_url) if here.database_url else str(here.database)
 
 
 def refuse_another(here: Places) -> None:
-    """Refuse a database that is not the one of this home's world.
+    """Refuse a database that does not belong to this home's world.
 
-    In a shell without the variable a world on PostgreSQL would begin anew on SQLite; a copy of a
-    world on SQLite, in a shell that names PostgreSQL's, would live on in that.
+    In a shell without the variable, a world on PostgreSQL would start again, empty, on SQLite. In a
+    shell that names a PostgreSQL database, a copy of a world on SQLite would continue in that one.
 
     Raises:
-        KeepsakeError: It is another one.
+        KeepsakeError: The database belongs to another world.
     """
     if here.database_url and here.database.exists():
         raise KeepsakeError(
@@ -89,7 +88,7 @@ def refuse_another(here: Places) -> None:
 
 
 def damage(path: Path) -> str:
-    """What SQLite finds wrong with a database; empty for nothing."""
+    """Return the damage that SQLite finds in a database; empty for none."""
     try:
         with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as database:
             found = str(database.execute("PRAGMA quick_check(1)").fetchone()[0])
@@ -102,20 +101,20 @@ def damage(path: Path) -> str:
 
 
 def ask(here: Places, question: str) -> Any:
-    """What PostgreSQL answers: one value; raises KeepsakeError if it cannot be reached."""
+    """Query one value from PostgreSQL; raise KeepsakeError if it cannot be reached."""
     with _connect(here) as connection:
         row = connection.execute(question.encode()).fetchone()
     return row and row[0]
 
 
 def hold(here: Places) -> Connection[tuple[Any, ...]] | None:
-    """Hold PostgreSQL's database for one world, until the connection is closed.
+    """Lock the PostgreSQL database for one world, until the returned connection is closed.
 
     Returns:
-        None if another copy holds it.
+        The connection; None if another copy holds the lock.
 
     Raises:
-        KeepsakeError: It cannot be reached.
+        KeepsakeError: The database cannot be reached.
     """
     connection = _connect(here)
     found = connection.execute("SELECT pg_try_advisory_lock(%s)", (_LOCK,)).fetchone()
@@ -126,7 +125,7 @@ def hold(here: Places) -> Connection[tuple[Any, ...]] | None:
 
 
 def _connect(here: Places) -> Connection[tuple[Any, ...]]:
-    """A connection, each statement a transaction of its own."""
+    """Connect to PostgreSQL in autocommit mode: each statement is its own transaction."""
     given = _parameters(here)
     import psycopg  # noqa: PLC0415 - an extra, which is there by now
 
@@ -140,7 +139,7 @@ def _connect(here: Places) -> Connection[tuple[Any, ...]]:
 
 
 def _parameters(here: Places) -> dict[str, Any]:
-    """What the address of PostgreSQL's database says, by libpq's keywords."""
+    """Parse the address of the PostgreSQL database into libpq's keywords."""
     try:
         from psycopg import ProgrammingError  # noqa: PLC0415 - an extra
         from psycopg.conninfo import conninfo_to_dict  # noqa: PLC0415
@@ -158,10 +157,10 @@ def _parameters(here: Places) -> dict[str, Any]:
 
 
 def copy_into(here: Places, folder: Path) -> None:
-    """Copy the database, of one moment, into a folder; the world may run. Blocks.
+    """Copy a snapshot of the database into a folder, also while the world runs; blocks.
 
     Raises:
-        KeepsakeError: It cannot be read, or the copy not be written.
+        KeepsakeError: The database cannot be read, or the copy cannot be written.
     """
     if here.database_url:
         _run(here, "pg_dump", "--format=custom", "--no-owner", f"--file={folder / DUMP}")
@@ -174,17 +173,17 @@ def copy_into(here: Places, folder: Path) -> None:
         closing(sqlite3.connect(copy)) as target,
     ):
         source.backup(target)
-        target.execute("PRAGMA journal_mode=DELETE")  # one file, without a log beside it
+        target.execute("PRAGMA journal_mode=DELETE")  # one file, without a separate log
 
 
 def load_dump(here: Places, dump: Path) -> None:
-    """Replace PostgreSQL's tables by those of a dump, all or none; blocks, or raises."""
+    """Replace PostgreSQL's tables by those of a dump in one transaction; blocks, or raises."""
     options = ("--clean", "--if-exists", "--no-owner", "--single-transaction")
     _run(here, "pg_restore", *options, str(dump))
 
 
 def _run(here: Places, name: str, *arguments: str) -> None:
-    """Run one of PostgreSQL's programs; the password goes by the environment."""
+    """Run a PostgreSQL client program; the password is passed in the environment."""
     given = _parameters(here)
     from psycopg.conninfo import make_conninfo  # noqa: PLC0415 - an extra, which is there by now
 

@@ -1,27 +1,27 @@
-"""One hierarchy of errors; each says what went wrong and what to do next.
+"""The hierarchy of errors. Each error says what went wrong and what to do next.
 
 ::
 
     KeepsakeError
     ├── ConfigError               a file in vault/config that cannot be used
     ├── NameRefused               a name that no agent may have
-    ├── NoteRefused               a note or pinned line that cannot be kept, found or moved
+    ├── NoteRefused               a note or pinned line that cannot be stored, found or moved
     ├── ArchiveError
     │   ├── ArchiveUnwritable     the disk is full, read-only or gone
-    │   └── ArchiveInUse          another process writes this archive
+    │   └── ArchiveInUse          another process writes to this archive
     ├── CompactionError
-    │   └── CompactionRunning     a second one was asked for meanwhile
-    ├── IndexUnavailable          recall cannot search now; words may still work
+    │   └── CompactionRunning     another compaction is running already
+    ├── IndexUnavailable          recall cannot search now; search by words may still work
     └── ModelError
-        ├── ModelUnavailable      no server answers (refused, silent when last looked at, stopped)
-        │   ├── CallGivenUp       nobody wants the answer any more
-        │   └── ModelBusy         it loads the model, or is asked too often (HTTP 429, 503)
-        ├── ModelMissing          the server is there, the model is not
+        ├── ModelUnavailable      no server answers (refused, no answer when last checked, stopped)
+        │   ├── CallGivenUp       the caller no longer needs the answer
+        │   └── ModelBusy         it is loading the model, or gets too many calls (HTTP 429, 503)
+        ├── ModelMissing          the server answers but does not have the model
         ├── ModelTimeout          no answer within the profile's time limit
         ├── ModelRejected         the server refused the request (HTTP 4xx)
-        │   └── PromptTooLong     the prompt has more tokens than the model looks at
-        ├── ModelFailed           the server broke on the request (HTTP 5xx)
-        └── BadAnswer             empty, or not what the protocol promises
+        │   └── PromptTooLong     the prompt has more tokens than the model's context window
+        ├── ModelFailed           the server failed on the request (HTTP 5xx)
+        └── BadAnswer             an answer that is empty or breaks the protocol
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from pathlib import Path
 
 
 class KeepsakeError(Exception):
-    """Something Keepsake can name, with the cure beside it.
+    """A known kind of failure, with its cure.
 
     Args:
-        what: What went wrong, one sentence without its full stop.
-        cure: What the reader can do about it, one sentence; may be empty.
+        what: What went wrong, as one sentence without its full stop.
+        cure: What the reader can do about it, as one sentence; may be empty.
     """
 
     def __init__(self, what: str, cure: str = "") -> None:
@@ -48,10 +48,10 @@ class KeepsakeError(Exception):
 
 @contextmanager
 def refusing(what: str, cure: str = "", *also: type[Exception]) -> Iterator[None]:
-    """Have a refusal of disk or system told as ``what``, with its reason and the cure.
+    """Turn errors of the disk or system into a KeepsakeError with ``what``, reason and ``cure``.
 
     Raises:
-        KeepsakeError: In place of any :class:`OSError`, and of what is named in ``also``.
+        KeepsakeError: Replaces any :class:`OSError` and any error named in ``also``.
     """
     refusals: tuple[type[Exception], ...] = (OSError, *also)
     try:
@@ -65,11 +65,11 @@ EXTRAS = {
     "evennia": ("evennia", "django", "twisted", "ninja", "prometheus_client", "chromadb"),
     "lab": ("matplotlib", "pyarrow", "scipy"),
 }
-"""The modules that come with an extra of the package alone."""
+"""The modules that only an extra of the package installs."""
 
 
 def not_installed(module: str) -> KeepsakeError | None:
-    """The error for a missing module of an extra, with its cure; None for other modules."""
+    """Return the error for a missing module of an extra, with its cure; None for other modules."""
     name = module.partition(".")[0]
     extra = next((extra for extra, modules in EXTRAS.items() if name in modules), "")
     cure = f'pip install "evennia-keepsake[{extra}]" (in a checkout: make install)'
@@ -77,10 +77,10 @@ def not_installed(module: str) -> KeepsakeError | None:
 
 
 def require(extra: str) -> None:
-    """Look whether the modules of an extra are there, without importing them.
+    """Check that the modules of an extra are installed, without importing them.
 
     Raises:
-        KeepsakeError: One is not; names the extra.
+        KeepsakeError: A module is missing; the message names the extra.
     """
     for name in EXTRAS[extra]:
         if find_spec(name) is None and (problem := not_installed(name)):
@@ -102,7 +102,7 @@ class NameRefused(KeepsakeError):
 
 
 class NoteRefused(KeepsakeError):
-    """A note or a pinned line that cannot be kept, found or moved."""
+    """A note or a pinned line that cannot be stored, found or moved."""
 
 
 class ArchiveError(KeepsakeError):
@@ -114,42 +114,42 @@ class ArchiveUnwritable(ArchiveError):
 
 
 class ArchiveInUse(ArchiveError):
-    """Another process writes this archive."""
+    """Another process writes to this archive."""
 
 
 class CompactionError(KeepsakeError):
-    """A compaction that changed nothing, and why."""
+    """A compaction that failed and changed nothing, with the reason."""
 
 
 class CompactionRunning(CompactionError):
-    """A compaction of this memory is already under way."""
+    """A compaction of this agent's memory is already running."""
 
 
 class IndexUnavailable(KeepsakeError):
-    """The recall index cannot be asked now."""
+    """The recall index cannot be searched now."""
 
 
 class ModelError(KeepsakeError):
-    """A model call that gave no usable answer; ``said`` is what the server sent in its place."""
+    """A model call without a usable answer; ``said`` is what the server sent instead."""
 
     said: str = ""
-    until: float = 0.0  # before which the server wants to be left alone, in monotonic seconds
+    until: float = 0.0  # do not call the server before this time, in monotonic seconds
 
 
 class ModelUnavailable(ModelError):
-    """No server answers: connection refused, silent when last looked at, or stopped."""
+    """No server answers: connection refused, no answer when last checked, or stopped."""
 
 
 class CallGivenUp(ModelUnavailable):
-    """Nobody wants the answer any more; says nothing of the server."""
+    """The caller no longer needs the answer; this says nothing about the server."""
 
 
 class ModelBusy(ModelUnavailable):
-    """The server is there and not ready: it loads the model, or is asked too often."""
+    """The server answers but is not ready: it is loading the model, or gets too many calls."""
 
 
 class ModelMissing(ModelError):
-    """The server is there, the model is not."""
+    """The server answers but does not have the model."""
 
 
 class ModelTimeout(ModelError):
@@ -161,12 +161,12 @@ class ModelRejected(ModelError):
 
 
 class PromptTooLong(ModelRejected):
-    """The prompt has more tokens than the model looks at: build a shorter one."""
+    """The prompt has more tokens than the model's context window: build a shorter one."""
 
 
 class ModelFailed(ModelError):
-    """The server broke on the request (HTTP 5xx)."""
+    """The server failed on the request (HTTP 5xx)."""
 
 
 class BadAnswer(ModelError):
-    """Empty, broken off after a part of it was handed on, or not what the protocol promises."""
+    """An answer that is empty, breaks off after a part was passed on, or breaks the protocol."""

@@ -1,6 +1,6 @@
-"""Files of JSON lines that are appended to: a crash tears the last line at most.
+"""Append-only files of JSON lines: a crash damages the last line at most.
 
-Whatever reads or writes here blocks, and raises OSError where the disk refuses.
+All functions that read or write block, and raise OSError if the disk refuses.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from typing import Any, BinaryIO
 type Record = dict[str, Any]
 
 _BLOCK = 65_536
-_datasync = getattr(os, "fdatasync", os.fsync)  # macOS has only the stronger one
+_datasync = getattr(os, "fdatasync", os.fsync)  # macOS has only fsync
 in_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-"""The text of a line, without its end."""
+"""The text of a line, without its line end."""
 
 
 def line_of(record: Mapping[str, Any]) -> bytes:
-    """A record as a line, with its end; half a surrogate pair becomes a question mark."""
+    """Return a record as a line with its end; half a surrogate pair becomes a question mark."""
     return in_json(record).encode("utf-8", "replace") + b"\n"
 
 
 def parsed(line: bytes | str) -> Record:
-    """The object of a line; an empty one for a line that holds none, as one torn by a crash."""
+    """Return the object in a line; an empty one if there is none, as in a line torn by a crash."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
@@ -36,20 +36,20 @@ def parsed(line: bytes | str) -> Record:
 
 
 def ended_lines(data: bytes) -> list[bytes]:
-    """The lines without their ends; one that has none is just being written."""
+    """Return the complete lines without their ends; a line without one is still being written."""
     return data.split(b"\n")[:-1]
 
 
 def lines_from_end(file: BinaryIO) -> Iterator[bytes]:
-    """The ended lines of a file, the last first, read block by block."""
+    """Yield the complete lines of a file, last first, reading block by block."""
     end, rest, ended = file.seek(0, os.SEEK_END), b"", False
     while end:
         start = max(end - _BLOCK, 0)
         file.seek(start)
-        # What stands before the first line end of a block belongs to the block before it.
+        # The text before the first line end of a block belongs to the block before.
         rest, *lines = (file.read(end - start) + rest).split(b"\n")
         end = start
-        if lines and not ended:  # what follows the last line end is still being written
+        if lines and not ended:  # text after the last line end is still being written
             lines.pop()
             ended = True
         yield from reversed(lines)
@@ -58,7 +58,7 @@ def lines_from_end(file: BinaryIO) -> Iterator[bytes]:
 
 
 def claim(path: Path, mode: int) -> int | None:
-    """A descriptor that holds the lock of this file; None if another process holds it."""
+    """Lock a file; return the descriptor that holds the lock, or None if another process has it."""
     fd = os.open(path, os.O_RDWR | os.O_CREAT, mode)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -72,11 +72,11 @@ def claim(path: Path, mode: int) -> int | None:
 
 
 class FileChanged(OSError):
-    """Somebody else has changed, replaced or moved a file that is appended to."""
+    """Another program has changed, replaced or moved an append-only file."""
 
 
 class AppendedFile:
-    """A file that grows at its end; for one thread, but for :meth:`sync` and :meth:`close`."""
+    """An append-only file; for one thread, except that any thread may sync and close it."""
 
     def __init__(self, path: Path, mode: int = 0o644) -> None:
         self.path = path
@@ -87,13 +87,13 @@ class AppendedFile:
         self._closing = threading.Lock()
 
     def append(self, data: bytes, *, watched: bool = False) -> None:
-        """Hand whole lines to the operating system; after an error none of them counts.
+        """Hand complete lines to the operating system; after an error none of them counts.
 
         Raises:
-            FileChanged: It is ``watched``, and its path leads to another file, or somebody else
-                has written to it.
+            FileChanged: The file is ``watched``, and its path leads to another file, or another
+                program has written to it.
         """
-        if self._failed:  # an earlier one was written half-way
+        if self._failed:  # an earlier append was written in part
             self.cut(self.size)
         if watched and not self._is_there():
             raise FileChanged(f"{self.path} was changed or replaced")
@@ -104,7 +104,7 @@ class AppendedFile:
         self.size += len(data)
 
     def _is_there(self) -> bool:
-        """Whether its path leads to it, and nobody else has written to it."""
+        """Return whether its path still leads to it, and no other program has written to it."""
         try:
             there = self.path.stat()
         except (FileNotFoundError, NotADirectoryError):
@@ -112,7 +112,7 @@ class AppendedFile:
         return os.path.samestat(there, self._own) and there.st_size == self.size
 
     def sync(self) -> None:
-        """Bring what is new to the disk; from any thread, and appending goes on meanwhile."""
+        """Write new lines to the disk; callable from any thread while another one appends."""
         with self._closing:
             if not self._dirty or self._fd < 0:
                 return
@@ -127,19 +127,19 @@ class AppendedFile:
             os.close(duplicate)
 
     def close(self) -> None:
-        """Let go of it, synced or not; a second call does nothing."""
+        """Close it without syncing; a second call does nothing."""
         with self._closing:
             if self._fd >= 0:
                 os.close(self._fd)
             self._fd = -1
 
     def whole_lines(self) -> bytes:
-        """What was appended and is still there, wherever the path leads."""
+        """Return its complete lines, even if the path no longer leads to it."""
         data = os.pread(self._fd, self.size, 0)
         return data[: data.rfind(b"\n") + 1]
 
     def torn(self) -> bytes:
-        """What stands behind its last line end."""
+        """Return the text after its last line end."""
         end, tail = self.size, b""
         while end and b"\n" not in tail:
             start = max(end - _BLOCK, 0)
@@ -147,11 +147,11 @@ class AppendedFile:
         return tail[tail.rfind(b"\n") + 1 :]
 
     def cut(self, end: int) -> None:
-        """Take off what stands behind that byte."""
+        """Truncate it to ``end`` bytes."""
         os.ftruncate(self._fd, end)
         self.size = end
 
     def count_lines(self) -> int:
-        """How many lines it has."""
+        """Return its number of lines."""
         starts = range(0, self.size, _BLOCK)
         return sum(os.pread(self._fd, _BLOCK, start).count(b"\n") for start in starts)

@@ -1,4 +1,4 @@
-"""Settings a person keeps in a markdown file.
+"""Settings in a markdown file that a person edits.
 
 A file is prose with settings in it::
 
@@ -7,11 +7,11 @@ A file is prose with settings in it::
     **temperature**: 0.7
     _How daring the agent's words are_
 
-A line that is ``**key**: value``, with a key of small letters, digits and ``_``,
-is a setting; ``#`` and ``##`` headings part the sections; everything else, code
-blocks too, is for the reader. :class:`ConfigFile` reads such a file again when it
-changes and keeps the last good reading when the new one cannot be used; a file
-whose settings are the fields of a dataclass is read by :meth:`FileSettings.load`.
+A line ``**key**: value`` is a setting; a key has small letters, digits and ``_``. Headings with
+``#`` and ``##`` begin sections. All other text, code blocks included, is for the reader.
+:class:`ConfigFile` reads a file again when it changes, and keeps the last good values if the new
+text cannot be used. :meth:`FileSettings.load` reads a file whose settings are the fields of a
+dataclass.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ _MARK = re.compile(r"##? (?P<heading>.*)|\*\*(?P<key>[a-z_][a-z0-9_]*)\*\*\s*:(?
 _YES, _NO = ("yes", "true", "on"), ("no", "false", "off")
 _MOST = 2**31 - 1
 _SLIP = 0.8
-"""How like a setting a key of about its length must be to be taken for a slip of the pen."""
+"""Similarity (0 to 1) at which an unknown key of similar length counts as a misspelling."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting as it was written, and the line (from 1) that it stands on."""
+    """The text of one setting, and its line number (from 1)."""
 
     value: str
     line: int
@@ -50,7 +50,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class ConfigSection:
-    """What stands under one heading. What it is asked for, it refuses with ConfigError."""
+    """The settings under one heading. Its methods raise ConfigError for what they cannot use."""
 
     path: Path
     name: str
@@ -58,7 +58,7 @@ class ConfigSection:
     entries: dict[str, Setting] = field(default_factory=dict)
 
     def text(self, key: str, default: str | None = None) -> str:
-        """The setting as it was written; refused if it is not there and has no default."""
+        """Return the text of a setting; raise ConfigError if it is missing and has no default."""
         entry = self.entries.get(key)
         if entry is not None and entry.value:
             return entry.value
@@ -70,9 +70,9 @@ class ConfigSection:
         raise ConfigError(self.path, line, reason, cure)
 
     def only(self, known: Iterable[str]) -> ConfigSection:
-        """The section without settings that nobody reads; a slip of the pen is refused.
+        """Return the section without unknown settings; raise ConfigError for a misspelled key.
 
-        Earlier versions had other settings, of which the log tells.
+        Other unknown settings, such as those of earlier versions, are logged.
         """
         names = sorted(known)
         for key, entry in self.entries.items():
@@ -87,15 +87,15 @@ class ConfigSection:
         return replace(self, entries={k: it for k, it in self.entries.items() if k in names})
 
     def into[C](self, config: type[C]) -> C:
-        """The settings as a dataclass that has a field with a default for each of them."""
+        """Return the settings as a dataclass that has a field with a default for each of them."""
         settable = settings_of(config)
         read = self.only(each.name for each in settable)
         return config(**{each.name: read.value(each) for each in settable})
 
     def value(self, of: Field[Any], default: Any = MISSING) -> Any:
-        """The setting that a field of a configuration stands for, as :meth:`into` reads it.
+        """Return the value of the setting for a dataclass field, as :meth:`into` reads it.
 
-        ``default``: What it is where it is not written; that of the field if not given.
+        ``default``: The value if the setting is missing; by default that of the field.
         """
         default = of.default if default is MISSING else default
         written = self.text(of.name, "" if default is None else str(default))
@@ -123,7 +123,7 @@ class ConfigSection:
         return number
 
     def address(self, key: str, cure: str, words: Iterable[str] = ("",)) -> str:
-        """The base address of a server, which may lack its ``http://``, or one of these words."""
+        """Return a server's base address, which may lack its ``http://``, or one of these words."""
         written = self.text(key, "").strip("<>").rstrip("/")
         if written in words:
             return written
@@ -131,14 +131,14 @@ class ConfigSection:
         try:
             usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
             usable = usable and not set(parts.netloc) & set(", ")
-        except ValueError:  # a port that is no number
+        except ValueError:  # the port is not a number
             usable = False
         if not usable:
             raise self.refuse(key, f"{written!r} is no address", cure)
         return parts.geturl()
 
     def refuse(self, key: str, reason: str, cure: str = "") -> ConfigError:
-        """The error that says why the value of ``key`` cannot be used."""
+        """Return the error that says why the value of ``key`` cannot be used."""
         entry = self.entries.get(key)
         line = entry.line if entry else self.line
         return ConfigError(self.path, line, f"{key}: {reason}", cure)
@@ -148,41 +148,41 @@ class ConfigSection:
 
 
 def between(default: Any, **bounds: float) -> Any:
-    """A field of a configuration for a number from ``low`` to ``high``."""
+    """Return a dataclass field for a number from ``low`` to ``high``."""
     return field(default=default, metadata={"bounds": bounds})
 
 
 def one_of(default: str, options: Iterable[str]) -> Any:
-    """A field of a configuration for one of these words."""
+    """Return a dataclass field for one of these words."""
     return field(default=default, metadata={"among": tuple(options)})
 
 
 def fixed(default: Any) -> Any:
-    """A field of a configuration that no file sets, but tests and the lab do."""
+    """Return a dataclass field that no file sets, only tests and the lab."""
     return field(default=default, metadata={"fixed": True})
 
 
 def settings_of(config: type) -> list[Field[Any]]:
-    """The fields of a configuration that a file sets."""
+    """Return the fields of a configuration that a file sets."""
     return [each for each in fields(cast("Any", config)) if not each.metadata.get("fixed")]
 
 
 @dataclass(frozen=True, slots=True)
 class FileSettings:
-    """A configuration: a dataclass that has a field with a default for each setting of a file.
+    """Base of a configuration: a dataclass with a field and a default for each setting of a file.
 
-    The defaults say of what type a setting is, :func:`between` and :func:`one_of` what it may be.
+    The default gives the type of a setting. :func:`between` and :func:`one_of` limit its values.
     """
 
     @classmethod
     def load(cls, path: Path, changes: Mapping[str, str] | None = None) -> Self:
-        """Read a file; what it does not name keeps its default.
+        """Read a file; settings that it does not name keep their defaults.
 
-        ``changes``: Values that hold instead of the file's, as they would be written there.
+        ``changes``: Values that replace the file's, in the form that the file would have.
 
         Raises:
-            ConfigError: A value or a name is wrong, or two values do not go together; says which
-                line, why, and what to do.
+            ConfigError: A value or a name is wrong, or two values contradict each other. It says
+                which line, why, and what to do.
         """
         read = merged(path)
         changed = {key: Setting(value, 1) for key, value in (changes or {}).items()}
@@ -190,10 +190,10 @@ class FileSettings:
         return read.into(cls).checked(read)
 
     def checked(self, read: ConfigSection) -> Self:
-        """These settings as they are used, if they go together; ``read`` is what they come from.
+        """Return the final settings if they are consistent; ``read`` is the section they come from.
 
         Raises:
-            ConfigError: They do not.
+            ConfigError: They contradict each other.
         """
         return self
 
@@ -202,13 +202,12 @@ class FileSettings:
 
 
 def parse(path: Path, *, whole: bool = False) -> list[ConfigSection]:
-    """The sections of a markdown file that hold settings, in order.
+    """Return the sections of a markdown file that contain settings, in order.
 
-    ``whole``: Whether headings mean nothing, and all settings are of one section.
+    ``whole``: Whether to ignore headings and put all settings into one section.
 
     Raises:
-        ConfigError: The file cannot be read, is not UTF-8, or has a key twice in
-            one section.
+        ConfigError: The file cannot be read, is not UTF-8, or has a key twice in one section.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -232,20 +231,15 @@ def parse(path: Path, *, whole: bool = False) -> list[ConfigSection]:
 
 
 def merged(path: Path) -> ConfigSection:
-    """All settings of a file as one section, for files whose headings mean nothing.
-
-    Raises:
-        ConfigError: As :func:`parse`.
-    """
+    """Return all settings of a file as one section, ignoring its headings."""
     return next(iter(parse(path, whole=True)), ConfigSection(path, "", 1))
 
 
 def with_settings(text: str, name: str, values: Mapping[str, str]) -> str:
-    """The text of a file with these settings in the section ``name``; the rest stays as it is.
+    """Return the text of a file with these settings in section ``name``; the rest stays as it is.
 
-    A setting that is there is replaced where it stands. Others, unless they are empty, come below
-    the section's heading. A section that is not there is added at the end. With an empty name,
-    headings mean nothing.
+    An existing setting is replaced in its place. New settings, unless empty, go below the section's
+    heading. A missing section is added at the end. With an empty name, headings are ignored.
     """
     lines, missing, place, inside = text.splitlines(keepends=True), dict(values), 0, not name
     end = "\r\n" if "\r\n" in text else "\n"
@@ -267,7 +261,7 @@ def with_settings(text: str, name: str, values: Mapping[str, str]) -> str:
 
 
 def _marks(text: str) -> Iterator[tuple[int, re.Match[str]]]:
-    """The headings and the settings of a text, outside of its code blocks, by their lines."""
+    """Yield headings and settings of a text, outside of code blocks, with their line numbers."""
     fence = ""
     for number, line in enumerate(text.splitlines(), start=1):
         sign = line.lstrip()[:3]
@@ -280,16 +274,15 @@ def _marks(text: str) -> Iterator[tuple[int, re.Match[str]]]:
 
 
 class ConfigFile[T]:
-    """A file that is read again when it changes; the last good reading stays.
+    """A file that is read again when it changes; the last good value stays.
 
     Args:
-        default: Stands in until the file has been read well once.
-        rest: Seconds in which the file is not looked at again. A thought asks for its settings
-            a dozen times, and each look lets go of the interpreter, which the reactor then
-            has to wait for.
+        default: Used until the file has been read successfully once.
+        rest: Seconds between two checks of the file. One thought reads settings a dozen times, and
+            each check releases the GIL, for which the reactor then has to wait.
 
     Attributes:
-        problem: Why the newest state of the file is not in use; None when it is.
+        problem: Why the newest state of the file is not in use; None if it is.
     """
 
     def __init__(
@@ -303,21 +296,21 @@ class ConfigFile[T]:
     ) -> None:
         self.path, self.problem = path, cast("ConfigError | None", None)
         self._load, self._value, self._on_problem = load, default, on_problem
-        self._seen: object = ConfigFile  # no state of a file
+        self._seen: object = ConfigFile  # a value that no stamp equals
         self._rest, self._look_again = rest, float("-inf")
         self._lock = threading.Lock()
 
     def reread(self) -> None:
-        """Read the file again when it is asked next: what it is read for has changed."""
+        """Force a new reading at the next use, because what the file is read for has changed."""
         with self._lock:
             self._seen, self._look_again = ConfigFile, float("-inf")
 
     @property
     def current(self) -> T:
-        """The value of the file as it is now, or of its last good state.
+        """The value of the file in its current state, or else in its last good one.
 
         Raises:
-            ConfigError: There has been no good state, and there is no default.
+            ConfigError: The file has never had a good state, and there is no default.
         """
         with self._lock:
             problem, now = None, time.monotonic()

@@ -1,7 +1,7 @@
-"""What an agent may be called, and the folder that its memories live in.
+"""The rules for agents' names, and for the names of their folders.
 
-A name is typed by players, written into prompts, markup and file paths, and
-compared by eye: it must be safe in all of them and look like no other name.
+Players type a name, and people compare names by eye. Names are written into prompts, markup and
+file paths. So a name must be safe in all of these and must not look like another name.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _RESERVED_WORDS = """
     north south east west up down in out
 """
 RESERVED = frozenset(_RESERVED_WORDS.split()) | COMMON_WORDS - {"may", "will"}
-"""Words that commands, prompts or sentences read as something else than a name."""
+"""Words that commands, prompts or sentences read as something other than a name."""
 
 _CURE = (
     f"Choose {SHORTEST} to {LONGEST} Latin letters; between them single spaces, hyphens or "
@@ -35,8 +35,8 @@ _CURE = (
 _JOINTS = str.maketrans("'-", "  ")
 _APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "‐": "-", "‑": "-"})
 
-# Letters that look alike, after case folding and without accents. Only other scripts' letters
-# that pass for Latin ones, digits, and pairs that run together; after Unicode TR 39.
+# Letters that look alike after case folding and without accents, following Unicode TR 39. Only
+# letters of other scripts that pass for Latin ones, digits, and ligatures.
 _PAIRS = """
     аa еe оo рp сc хx уy іl јj ѕs кk мm нh тt вb гr ԁd һh ԛq ԝw ӏl зe
     αa βb γy εe ηn ιl κk μm νv οo ρp τt υu χx ωw ζz
@@ -57,15 +57,15 @@ _LONGEST_FOLDER = 80
 
 
 def check_agent_name(name: str, taken: Iterable[str] = ()) -> str:
-    """The name as it will be kept: NFC, single spaces, plain apostrophes.
+    """Return the name as it will be stored: NFC, single spaces, plain apostrophes.
 
     ``taken``: The names of everybody else in the world.
 
     Raises:
-        NameRefused: It is empty, too long, holds a character that is no Latin
-            letter, is a reserved word, or looks like a name in ``taken``.
+        NameRefused: It is empty, too long, contains a character that is not a Latin letter, is a
+            reserved word, or looks like a name in ``taken``.
     """
-    if len(name) > 10 * LONGEST:  # before any work on it: it may be megabytes
+    if len(name) > 10 * LONGEST:  # first, because it may be megabytes
         raise NameRefused(f"The name {shown(name)} has {len(name)} characters", _CURE)
     cleaned = " ".join(unicodedata.normalize("NFC", name.translate(_APOSTROPHES)).split(" "))
     cleaned = re.sub(" +", " ", cleaned).strip(" ")
@@ -81,17 +81,17 @@ def check_agent_name(name: str, taken: Iterable[str] = ()) -> str:
 
 
 def skeleton(name: str) -> str:
-    """What a glance sees of a name: two names with one skeleton pass for each other."""
+    """Return the visual form of a name: names with the same skeleton look alike."""
     plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", name).casefold())
     letters = "".join(c for c in plain if not unicodedata.combining(c)).translate(_LOOKALIKES)
     return "".join(filter(str.isalnum, letters)).replace("rn", "m").replace("vv", "w")
 
 
 def folder_name(name: str) -> str:
-    """A folder name for ``name`` that every file system takes.
+    """Return a folder name for any text that is valid on every file system.
 
-    Plain ASCII, never empty, at most 80 characters. Two names
-    with different skeletons never share a folder. Works for any text.
+    It is plain ASCII, never empty, and has at most 80 characters. Two names with different
+    skeletons never share a folder.
     """
     plain = unicodedata.normalize("NFKD", name.translate(_ASCII))
     plain = "".join(c for c in plain if not unicodedata.combining(c))
@@ -103,15 +103,15 @@ def folder_name(name: str) -> str:
 
 
 def shown(text: str) -> str:
-    """``text`` quoted for a message: escaped, and shortened when it is long."""
+    """Return ``text`` quoted for a message: escaped, and shortened if it is long."""
     if len(text) > _SHOWN:
         text = f"{text[:_SHOWN]}…"
-    # A bar would start a colour code where the message is shown.
+    # A bar would start a colour code in the game's output.
     return repr(text.encode("utf-8", "backslashreplace").decode()).replace("|", "¦")
 
 
 def _problem(name: str) -> str:
-    """Why ``name`` cannot be one, to be read after "The name 'x'"; empty if it can."""
+    """Return why ``name`` is refused, to follow "The name 'x'"; empty if it is not."""
     if not name:
         return "is empty"
     if not SHORTEST <= len(name) <= LONGEST:
@@ -130,7 +130,7 @@ _CORE = frozenset(["admin", "administrator", "superuser", "evennia", "keepsake",
 
 
 def _is_latin(char: str) -> bool:
-    """Letters of living Latin alphabets; not the look-alikes kept for phonetics."""
+    """Return whether it is a letter of a living Latin alphabet, not a phonetic look-alike."""
     code = ord(char)
     in_block = code < 0x17F or 0x218 <= code <= 0x21B or 0x1E00 <= code <= 0x1EFF
     return in_block and unicodedata.category(char) in ("Lu", "Ll") and char not in "ŉµ"

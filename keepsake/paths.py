@@ -1,7 +1,7 @@
-"""Where this copy of Keepsake keeps its things, and on which ports it listens.
+"""The folders and ports of this copy of Keepsake.
 
-Everything follows from environment variables, so that two copies can run side by
-side: ``KEEPSAKE_HOME``, ``KEEPSAKE_VAULT``, ``KEEPSAKE_PORT_BASE``, ``KEEPSAKE_LISTEN``,
+They all derive from environment variables, so that two copies can run side by side:
+``KEEPSAKE_HOME``, ``KEEPSAKE_VAULT``, ``KEEPSAKE_PORT_BASE``, ``KEEPSAKE_LISTEN``,
 ``KEEPSAKE_DATABASE_URL``.
 """
 
@@ -22,13 +22,12 @@ from pathlib import Path
 from keepsake.errors import KeepsakeError, refusing
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-"""The checkout: holds ``game``, ``typeclasses``, ``commands``, ``world``."""
+"""The checkout: contains ``game``, ``typeclasses``, ``commands``, ``world``."""
 _PACKAGED = Path(__file__).resolve().parent / "config"
 SHIPPED_CONFIG = _PACKAGED if _PACKAGED.is_dir() else REPOSITORY / "vault" / "config"
-"""The configuration as it is shipped; a wheel has it in the package."""
+"""The shipped configuration; in a wheel it is part of the package."""
 
-DATABASE_URL = "KEEPSAKE_DATABASE_URL"
-"""In the environment of a world on PostgreSQL: where its database is."""
+DATABASE_URL = "KEEPSAKE_DATABASE_URL"  # environment variable: address of a PostgreSQL database
 DEFAULT_PORT_BASE = 4000
 DEFAULT_LISTEN = "127.0.0.1"
 _HIGHEST_BASE = 65535 - 8
@@ -37,7 +36,7 @@ _SOCKET_PATH_BYTES = 100
 
 
 class _Port:
-    """A port, by how far it lies from the base of its copy."""
+    """A port, given by its offset from the port base."""
 
     def __init__(self, offset: int) -> None:
         self._offset = offset
@@ -55,14 +54,14 @@ class Ports:
     telnet = _Port(0)  # players connect here
     web = _Port(1)  # web site and web client
     websocket = _Port(2)  # the web client's socket
-    web_internal = _Port(5)  # Portal to Server, loopback only, as all that follow
+    web_internal = _Port(5)  # Portal to Server; loopback only, like all below
     amp = _Port(6)  # the same
     model = _Port(7)  # the embedded model server
     vectors = _Port(8)  # Chroma's server
 
 
 class _Path:
-    """A path of a copy, by the folder that it lies in."""
+    """A path, given by its parent folder and its name."""
 
     def __init__(self, folder: str, name: str) -> None:
         self._folder, self._name = folder, name
@@ -77,38 +76,38 @@ class Places:
     """The folders, ports and address of one copy of Keepsake."""
 
     home: Path  # run-time files: database, logs, keys, pid files
-    vault: Path  # what a person can open: configuration, agents
-    ports: Ports  # all TCP ports
-    # the IPv4 address that players reach; internal ports stay on loopback
+    vault: Path  # files for people to open: configuration, agents
+    ports: Ports
+    # the IPv4 address for players; internal ports stay on loopback
     listen: str = DEFAULT_LISTEN
-    # PostgreSQL's, with what may be a password; empty for SQLite in the home
+    # PostgreSQL's address, which may contain a password; empty for SQLite in the home
     database_url: str = field(default="", repr=False)
 
     config = _Path("vault", "config")  # the configuration: markdown
     agents = _Path("vault", "agents")  # one folder an agent: archive, summaries
     logs = _Path("home", "logs")
-    database = _Path("home", "evennia.db3")  # SQLite's; not there in a world on PostgreSQL
-    # where the database of a world on PostgreSQL is, in words without a password
+    database = _Path("home", "evennia.db3")  # SQLite's; missing if the world uses PostgreSQL
+    # says where the PostgreSQL database of the world is, without the password
     elsewhere = _Path("home", "database-elsewhere")
-    models = _Path("home", "models")  # model weights put together from their packages
+    models = _Path("home", "models")  # model weights assembled from their packages
     admin_password = _Path("home", "admin-password")  # generated, mode 0600
     secret_key = _Path("home", "secret-key")  # signs web sessions, mode 0600
     portal_pid = _Path("home", "portal.pid")  # of Evennia's Portal, which holds the connections
     server_pid = _Path("home", "server.pid")  # of Evennia's Server, which runs the world
     model_pid = _Path("home", "model.pid")  # of the embedded model server
-    fetch_pid = _Path("home", "fetch.pid")  # of what fetches a model
+    fetch_pid = _Path("home", "fetch.pid")  # of the process that downloads a model
     vectors_pid = _Path("home", "vectors.pid")  # of Chroma's server
     index = _Path("home", "index")  # the recall index: one folder an agent, and Chroma's own
-    agents_log = _Path("logs", "agents.log")  # what the agents think, do and remember
+    agents_log = _Path("logs", "agents.log")  # the agents' thoughts, acts and memories
     events = _Path("logs", "events")  # the event log: JSON lines, and the prompts
     # memories that wait for an archive that could not be written
     spill = _Path("home", "waiting-memories.jsonl")
 
     @property
     def control_socket(self) -> Path:
-        """Where the running world answers the ``keepsake`` command.
+        """The Unix socket on which the running world answers the ``keepsake`` command.
 
-        In the temporary folder when the home's path is too long for a Unix socket.
+        It is in the temporary folder if the home's path is too long for a Unix socket.
         """
         path = self.home / "control.sock"
         if len(os.fsencode(path)) <= _SOCKET_PATH_BYTES:
@@ -118,7 +117,7 @@ class Places:
 
 
 def places(environ: Mapping[str, str] = os.environ) -> Places:
-    """The places of this process; raises KeepsakeError for a variable that cannot be used."""
+    """Return the places of this process; raise KeepsakeError for a variable that cannot be used."""
     base = REPOSITORY if (REPOSITORY / "game").is_dir() else Path.cwd()
     return Places(
         home=_folder(environ.get("KEEPSAKE_HOME") or f"{base}/.run"),
@@ -130,10 +129,10 @@ def places(environ: Mapping[str, str] = os.environ) -> Places:
 
 
 def prepare(here: Places) -> None:
-    """Make the folders, and put the shipped configuration where the vault has none.
+    """Create the folders, and copy the shipped configuration where the vault lacks a file.
 
     Raises:
-        KeepsakeError: A folder cannot be made or written to.
+        KeepsakeError: A folder cannot be created or written to.
     """
     for folder, variable in (
         (here.logs, "KEEPSAKE_HOME"),
@@ -152,14 +151,14 @@ def prepare(here: Places) -> None:
             copy = here.config / shipped.relative_to(SHIPPED_CONFIG)
             if shipped.is_dir():
                 copy.mkdir(exist_ok=True)
-            elif not copy.exists():  # a file that is there is somebody's work
-                draft = copy.with_name(f".{copy.name}.draft")  # half a file must not stay
+            elif not copy.exists():  # never overwrite somebody's work
+                draft = copy.with_name(f".{copy.name}.draft")  # so that no partial file stays
                 shutil.copyfile(shipped, draft)
                 draft.replace(copy)
 
 
 def read_or_create(path: Path, *, nbytes: int) -> str:
-    """The secret in ``path``, for its owner alone; a missing one is made, random, of ``nbytes``.
+    """Return the secret in ``path`` (mode 0600), or create a random one of ``nbytes``.
 
     Raises:
         KeepsakeError: The file can be neither read nor written.
@@ -168,7 +167,7 @@ def read_or_create(path: Path, *, nbytes: int) -> str:
     with refusing(f"The secret in {path} cannot be used", cure):
         path.parent.mkdir(parents=True, exist_ok=True)
         with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)  # Portal and Server start at once
+            fcntl.flock(file, fcntl.LOCK_EX)  # Portal and Server start at the same time
             path.chmod(0o600)
             if not (secret := file.read().strip()):
                 secret = secrets.token_urlsafe(nbytes)
@@ -196,7 +195,7 @@ def _listen(given: str) -> str:
 
 
 def _database_url(given: str) -> str:
-    # The address is not shown itself, nor any part of it: it may hold a password.
+    # The message shows no part of the address, as it may contain a password.
     place = public_part(given)
     known = place.startswith(("postgresql://", "postgres://"))
     named = place.partition("://")[2].partition("/")[2]
@@ -211,5 +210,5 @@ def _database_url(given: str) -> str:
 
 
 def public_part(address: str) -> str:
-    """The address of a database without user, password and options."""
+    """Return the address of a database without user, password and options."""
     return re.sub(r"^(\w+://)[^@/]*@", r"\1", address).partition("?")[0]

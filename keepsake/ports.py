@@ -1,7 +1,7 @@
-"""What a mind needs from outside, as small Protocols.
+"""The services that an agent uses, as small Protocols.
 
-Implementations live in :mod:`keepsake.models` (models, embedders) and in the game
-(clock); tests bring their own.
+Implementations are in :mod:`keepsake.models` (models, embedders) and in the game (clock). Tests use
+their own.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class ChatMessage:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A function that a model with tool calling may call: a verb, ``give``."""
+    """A function that a model with tool calling may call: a verb such as ``give``."""
 
     name: str
     description: str
@@ -34,14 +34,14 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call of a tool that a model has answered with."""
+    """A tool call in a model's answer."""
 
     name: str
     arguments: Mapping[str, Any]
 
 
 class TargetModel(Protocol):
-    """What a task knows of the model that will answer; a profile of ``llm.md`` is one."""
+    """The properties of the model that a task depends on; a profile of ``llm.md`` has them."""
 
     @property
     def form(self) -> str:
@@ -49,11 +49,11 @@ class TargetModel(Protocol):
 
     @property
     def prompt_tokens(self) -> int:
-        """The most tokens that a prompt may have."""
+        """The most tokens of a prompt."""
 
     @property
     def tail_tokens(self) -> int:
-        """The most tokens that may be new in a prompt since the last one; 0 for any number."""
+        """The most tokens of a prompt that may differ from the last prompt; 0 for no limit."""
 
     @property
     def takes_tools(self) -> bool:
@@ -64,37 +64,37 @@ class TargetModel(Protocol):
 class GenerationRequest:
     """One text to continue, or one chat to answer."""
 
-    # the raw text; no chat template is put around it. With ``messages`` it is the same in words,
-    # for logs and token counts, and is not sent
+    # the raw text; no chat template is applied. With ``messages`` it has the same words, for logs
+    # and token counts, and is not sent
     prompt: str = ""
-    max_tokens: int = 0  # tokens of the answer; 0 for the profile's
+    max_tokens: int = 0  # most tokens of the answer; 0 for the profile's
     stop: tuple[str, ...] = ()  # strings that end the answer; they are not part of it
     temperature: float | None = None  # None for the profile's
     seed: int | None = None
     repeat_penalty: float = 1.0  # 1.0 is none
-    # JSON schema the answer must match, where the server can
+    # JSON schema that the answer must match, if the server supports it
     json_schema: Mapping[str, Any] | None = None
-    # who asks; calls with one key share a prompt cache slot where the server has them
+    # the caller; calls with the same key share a prompt cache slot if the server has them
     cache_key: str | None = None
-    # what a chat endpoint is sent in place of ``prompt``; empty for completion
+    # sent to a chat endpoint in place of ``prompt``; empty for completion
     messages: tuple[ChatMessage, ...] = ()
-    tools: tuple[Tool, ...] = ()  # what the model may call; only with ``messages``
-    # called with each piece of the answer while it is written, thoughts left out, in the thread
-    # that asks; None to wait for the whole. A request is not retried once a piece has come
+    tools: tuple[Tool, ...] = ()  # functions that the model may call; only with ``messages``
+    # called with each piece of the answer while it is generated, thoughts left out, in the calling
+    # thread; None to wait for the whole answer. There is no retry after the first piece
     on_text: Callable[[str], None] | None = field(default=None, compare=False, repr=False)
-    # whether nobody wants the answer any more; quick, asked in the thread that waits for it
+    # returns whether the caller no longer needs the answer; fast, called in the waiting thread
     given_up: Callable[[], bool] | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """What came back."""
+    """The result of a request."""
 
-    text: str  # the answer, thoughts left out; empty only beside ``tool_calls``
+    text: str  # the answer, thoughts left out; empty only with ``tool_calls``
     finish_reason: str  # ``stop`` (an end or a stop string) or ``length``
     # tokens of the whole prompt, cached ones included; 0 if the server does not say
     prompt_tokens: int
-    cached_tokens: int  # those of them that were not evaluated again
+    cached_tokens: int  # prompt tokens that came from the cache
     completion_tokens: int
     seconds: float
     model: str
@@ -102,44 +102,44 @@ class Generation:
 
 
 class LanguageModel(Protocol):
-    """Continues text. Raises :class:`keepsake.errors.ModelError` and nothing else."""
+    """A model that continues text. It raises only :class:`keepsake.errors.ModelError`."""
 
     def generate(self, request: GenerationRequest) -> Generation:
         """Continue ``request.prompt``; blocks, so never call it on the reactor thread."""
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors. Raises :class:`keepsake.errors.ModelError`."""
+    """A model that turns texts into vectors. It raises :class:`keepsake.errors.ModelError`."""
 
     @property
     def model_name(self) -> str:
-        """The name that the index keeps beside its vectors."""
+        """The name that the index stores with its vectors."""
 
     def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """One vector a text, all of one dimension and of length 1; blocks."""
+        """Return one vector for each text, all of one dimension and of length 1; blocks."""
 
 
 class Tokens(Protocol):
-    """Knows what a text costs in a prompt; quick, and safe in any thread.
+    """A token counter; fast, and safe in any thread.
 
     Attributes:
-        factor: Changes whenever the costs of texts change.
+        factor: Changes whenever the token counts of texts change.
     """
 
     factor: float
 
     def of(self, text: str) -> int:
-        """Tokens of ``text`` as a line."""
+        """Return the tokens of ``text`` as one line."""
 
     def each(self, texts: Sequence[str]) -> list[int]:
-        """The same of each of several, in their order."""
+        """Return the tokens of each text, in order."""
 
 
 class Clock(Protocol):
-    """Where a mind gets its time from."""
+    """A source of the current time."""
 
     def now(self) -> datetime:
-        """The present time, with time zone."""
+        """Return the current time, with time zone."""
 
 
 class SystemClock:
@@ -149,11 +149,11 @@ class SystemClock:
 
 
 class FixedClock:
-    """Stands still at ``time`` until that is set anew."""
+    """A clock that shows ``time`` until it is set again."""
 
     def __init__(self, time: datetime) -> None:
         self.time = time
 
     def now(self) -> datetime:
-        """The time it was put to."""
+        """Return the time that was set."""
         return self.time

@@ -1,8 +1,8 @@
-"""One world a vault: the process that opens its archives holds this lock, and says who it is.
+"""The lock of a vault: only one process at a time may open its archives.
 
-The lock is the system's own (``flock``) on a file in the folder of the agents, so it is gone with
-the process that held it. The holder of the vault holds the database as well, where that is
-PostgreSQL's.
+The lock is an ``flock`` on a file in the folder of the agents, so it ends with the process that
+holds it. The file names the holder. The holder of the vault also locks the database if that is
+PostgreSQL.
 """
 
 from __future__ import annotations
@@ -22,14 +22,15 @@ from keepsake.paths import DATABASE_URL, Places
 _NAME = ".in-use"
 _POLL_SECONDS = 0.2
 PATIENCE = 5.0
-"""Seconds in which another holder, who may be about to end, is waited for."""
+"""Seconds to wait for another holder, which may be about to end."""
 
 
 def take(here: Places, *, patience: float = PATIENCE) -> contextlib.ExitStack:
-    """Hold the vault of this copy, and its database where that is PostgreSQL's, until closed.
+    """Lock the vault of this copy, and a PostgreSQL database, until the result is closed.
 
     Raises:
-        KeepsakeError: Another copy holds it; says which. Or it cannot be written to.
+        KeepsakeError: Another copy holds the lock (the message names it), or the vault is not
+            writable.
     """
     deadline, path = time.monotonic() + patience, here.agents / _NAME
     while True:
@@ -57,7 +58,7 @@ def take(here: Places, *, patience: float = PATIENCE) -> contextlib.ExitStack:
 
 
 def holder(here: Places) -> str:
-    """The holder of this copy's vault, in words; empty if nobody holds it."""
+    """Return a description of the holder of this copy's vault; empty if nobody holds it."""
     with contextlib.suppress(OSError):
         if (path := here.agents / _NAME).exists():
             if (fd := claim(path, 0o644)) is None:
