@@ -1,1 +1,1 @@
-"""Parts for frameworks that Keepsake runs in."""
+"""Integrations with other frameworks: Evennia, OpenTelemetry."""

@@ -1,7 +1,7 @@
-"""Thoughts and compactions as OpenTelemetry spans, for a collector: Jaeger, Tempo, Langfuse.
+"""Sends thoughts and compactions as OpenTelemetry spans to a collector: Jaeger, Tempo, Langfuse.
 
-On where ``OTEL_EXPORTER_OTLP_ENDPOINT`` is set; where it is not, nothing of OpenTelemetry is
-imported. A span has figures and names, and no text of a prompt or an answer.
+It is active if ``OTEL_EXPORTER_OTLP_ENDPOINT`` is set. If it is not, OpenTelemetry is not imported.
+A span has numbers and names, but no text of a prompt or an answer.
 """
 # ruff: noqa: PLC0415 - OpenTelemetry is optional
 
@@ -23,7 +23,7 @@ _COMPACTION = ("reason", "outcome", "first", "last", "kept", "tokens_before", "t
 
 
 def traced(subscribers: Subscribers | None) -> Subscribers | None:
-    """The same subscribers, and one that makes spans, if a collector is named."""
+    """Return the subscribers, with a listener that makes spans if a collector is set."""
     if os.environ.get(ENDPOINT):
         subscribers = subscribers or Subscribers()
         subscribers.on_event.append(Spans().took)
@@ -31,13 +31,13 @@ def traced(subscribers: Subscribers | None) -> Subscribers | None:
 
 
 class Spans:
-    """Makes spans, and is the exporter that the SDK calls in a thread of its own."""
+    """Makes spans, and exports them: the SDK calls :meth:`export` in its own thread."""
 
-    _provider: Any = None  # the SDK's, from the start of the world on
+    _provider: Any = None  # the SDK's; None until the world starts
     _problem = ""
 
     def took(self, event: Event) -> None:
-        """Take an event, from any thread; the start and the stop of the world are events, too."""
+        """Take an event from any thread. Events of the world's start and stop start and stop it."""
         if isinstance(event, World) and event.op == "starts":
             try:
                 self._start()
@@ -68,7 +68,7 @@ class Spans:
             what, seconds, own = "compaction", event.seconds, _COMPACTION
         made: dict[str, Any] = {f"keepsake.{name}": getattr(event, name) for name in own}
         made |= {"gen_ai.operation.name": what, "gen_ai.agent.name": event.agent}
-        made |= {"gen_ai.request.model": event.model} if event.model else {}  # a rule answered
+        made |= {"gen_ai.request.model": event.model} if event.model else {}  # empty: by rule
         made["gen_ai.usage.input_tokens"] = event.prompt_tokens
         made["gen_ai.usage.output_tokens"] = event.completion_tokens
         begun, tracer = time.time_ns() - int(seconds * 1e9), self._provider.get_tracer("keepsake")
@@ -78,7 +78,7 @@ class Spans:
         span.end()
 
     def export(self, spans: Any) -> None:
-        """Post a batch; what the collector does not take is lost, and logged once."""
+        """Send a batch of spans. A failed batch is lost; the first failure in a row is logged."""
         body, kind = self._encode(spans).SerializeToString(), "application/x-protobuf"
         try:
             reply = self._http.post("v1/traces", content=body, headers={"content-type": kind})

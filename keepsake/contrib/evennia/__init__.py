@@ -1,6 +1,6 @@
 """Agents for any Evennia game: an app for ``INSTALLED_APPS``.
 
-``keepsake.contrib.evennia.AgentNPC`` and its kin are loaded when they are first asked for, as
+``keepsake.contrib.evennia.AgentNPC`` and the other classes are imported at their first use, because
 Evennia's classes cannot be imported before Django is ready.
 """
 

@@ -24,7 +24,7 @@ from keepsake.prompt.verbs import Verb, own_verbs
 from keepsake.tasks.answer import AnswerPart
 
 MOVES = frozenset({"move", "traverse", "teleport"})
-"""What Evennia calls the messages that somebody comes or goes."""
+"""Evennia's types of messages about arrivals and departures."""
 _ECHOES = frozenset({"say", "talk", "whisper", "pose"})
 AGENT_LOCKS = "puppet:perm(Developer);get:false();call:false();delete:perm(Builder)"
 
@@ -32,27 +32,27 @@ AGENT_LOCKS = "puppet:perm(Developer);get:false();call:false();delete:perm(Build
 class AgentMixin(CharacterMixin):
     """A character with a memory, a thinker and an actor: ``class Baker(AgentMixin, Character)``.
 
-    Everything it would see on a screen reaches it through :meth:`msg`.
+    It perceives the text that a player would see on the screen, through :meth:`msg`.
 
     Attributes (in the database):
-        profile: Who it is.
+        profile: The persona: who the agent is.
         examples: Script lines that show its voice.
-        talkativeness: How often it does something unasked, 0 to 1.
+        talkativeness: How often it acts without being addressed, 0 to 1.
         keeps: It keeps its home open for guests; see :mod:`keepsake.contrib.evennia.characters`.
         paused: It perceives and remembers, but does not think.
-        asleep: Since when it sleeps, in ISO format: it neither thinks nor perceives more than a
-            shout at it.
+        asleep: When it fell asleep, in ISO format. Asleep it does not think, and perceives only
+            a shout at it.
         awake_seconds: How long it has been awake since its last sleep.
-        memory_id: Which memories it has, a UUID. A new object with the id of one that is gone finds
-            its memories again, under whatever name.
-        memory_folder: Its folder below ``vault/agents``; stays when it is renamed.
+        memory_id: The id of its memories, a UUID. A new object with the id of a deleted one gets
+            the memories of that one, also under another name.
+        memory_folder: Its folder below ``vault/agents``; it stays when the agent is renamed.
     """
 
     agent_cmdset = "keepsake.contrib.evennia.cmdset.NPCCmdSet"
-    """What it can do, in place of the players' commands: a command set, or its path."""
+    """The commands that it has instead of the players' commands: a command set, or its path."""
 
     def basetype_setup(self) -> None:
-        """Give it the agents' commands, and a memory that no other agent has."""
+        """Give it the agents' commands, and its own memory."""
         super().basetype_setup()
         self.cmdset.add_default(self.agent_cmdset, persistent=True)
         self.locks.add(AGENT_LOCKS)
@@ -60,7 +60,7 @@ class AgentMixin(CharacterMixin):
             creation.begin_memory(self)
 
     def at_object_post_creation(self) -> None:
-        """Let its past begin now: that of others of its name is not its own."""
+        """Log that the agent begins, so that earlier events of the same name are not its own."""
         super().at_object_post_creation()
         creation.report(self, "begins")
 
@@ -68,7 +68,7 @@ class AgentMixin(CharacterMixin):
 
     @property
     def mind(self) -> Mind | None:
-        """Its components; None while the agents' runtime is not running."""
+        """The agent's components; None while the runtime is not running."""
         return mind_of(self)
 
     @property
@@ -76,22 +76,22 @@ class AgentMixin(CharacterMixin):
         """The name of its folder below ``vault/agents``."""
         return str(self.attributes.get(creation.FOLDER) or folder_name(self.key))
 
-    # -- a game's own: each is called on the reactor thread; what fails in it is logged
+    # -- hooks for games: they are called on the reactor thread; their exceptions are logged
 
     agent_verbs: Mapping[str, str] = {}
-    """Commands of its command set that a model is offered beside the standard verbs.
+    """Commands of its command set that the model is offered in addition to the standard verbs.
 
-    Usages, each with a sentence on what it does: ``{"attack <person>": "attack somebody"}``. The
+    Maps each usage to a sentence on what it does: ``{"attack <person>": "attack somebody"}``. The
     first word is the command; ``<person>``, ``<thing>``, ``<item>`` (carried) and ``<exit>`` are
-    filled with what is there, ``<words>`` is free. May be a property.
+    replaced by what is there, ``<words>`` is free text. May be a property.
     """
 
     def at_agent_heard(self, line: str, speaker: Any, kind: str, addressed: bool) -> bool | None:
-        """Called after it remembered something that it may think of; False forbids that thought.
+        """Called after the agent remembers an event that may start a thought; False prevents it.
 
         Args:
-            line: What it remembered: ``Tom says, "Hello."``; empty if a player logs in here.
-            speaker: Whose words or act that is.
+            line: The remembered text: ``Tom says, "Hello."``; empty if a player logs in here.
+            speaker: The character that spoke or acted.
             kind: The type of the message, such as ``say``, ``whisper``, ``give``; or ``arrival``.
             addressed: Whether it was said or given to this agent.
         """
@@ -101,15 +101,15 @@ class AgentMixin(CharacterMixin):
         return ()
 
     def at_agent_answer(self, part: AnswerPart) -> AnswerPart | None:
-        """Called for each part of an answer before it is said or done; returns it, or None: a veto.
+        """Called for each part of an answer before it is said or done; None vetoes that part.
 
-        ``part``: Its ``kind`` is ``speech``, ``emote`` or ``deed``, its ``text`` what the model
-        wrote: ``give lamp to Tom``. ``dataclasses.replace(part, text=…)`` changes it.
+        ``part``: Its ``kind`` is ``speech``, ``emote`` or ``deed``; its ``text`` is what the model
+        wrote: ``give lamp to Tom``. Return it, or ``dataclasses.replace(part, text=…)``.
         """
         return part
 
     def verbs_now(self) -> tuple[Verb, ...]:
-        """Its own verbs whose command is in its command set, with a lock that lets it use it."""
+        """Return the verbs of ``agent_verbs`` whose commands the agent has and may use now."""
         mine = own_verbs(self.agent_verbs)
         known = [each for each in self.cmdset.current if each.access(self, "cmd")] if mine else ()
         return tuple(verb for verb in mine if any(each == verb.name for each in known))
@@ -124,7 +124,7 @@ class AgentMixin(CharacterMixin):
         options: Any = None,
         **kwargs: Any,
     ) -> None:
-        """Perceive what a screen would show, then pass it on to a session, if there is one."""
+        """Send a text to the agent's session, if it has one, and let the agent perceive it."""
         super().msg(text=text, from_obj=from_obj, session=session, options=options, **kwargs)
         if text and (mind := mind_of(self)):
             raw, *_, facts = text if isinstance(text, tuple | list) else (text, {})
@@ -134,7 +134,7 @@ class AgentMixin(CharacterMixin):
                 runtime().post(lambda: self.notice_move(from_obj, memory=number, line=line))
 
     def _perceive(self, mind: Mind, raw: str, facts: dict[str, Any], from_obj: Any) -> int:
-        """Take a line in; returns the number of the memory of it, 0 for none."""
+        """Remember a line and react to it; return the memory's number, 0 for none."""
         line = perception.perceive(raw, own_name=self.key)
         if not line or (self.db.asleep and not mind.sleeper.reached_by(from_obj, line, facts)):
             return 0
@@ -142,13 +142,13 @@ class AgentMixin(CharacterMixin):
         everyday = kind == SCENE and self.is_everyday(line, facts, from_obj)
         if everyday or getattr(from_obj, "unannounced", False):
             return 0
-        if kind == POSE:  # which the memory keeps as its kind
+        if kind == POSE:  # the memory's event says so
             line = line.removeprefix("* ")
         place = self.location.key if self.location else ""
         if (act := mind.actor.acting) is not None and from_obj in (None, self):
             if kind == "failure":
                 line = f"{f'You tried to {act.verb} {act.argument}'.rstrip()}: {line}"
-            if kind not in _ECHOES:  # the act itself is remembered already
+            if kind not in _ECHOES:  # these only repeat the act, which is already remembered
                 mind.memory.remember(line, MemoryKind.RESULT, place=place, event=kind)
             return 0
         source = from_obj.key if from_obj is not None and from_obj is not self else ""
@@ -171,12 +171,12 @@ class AgentMixin(CharacterMixin):
         return number
 
     def _heeds(self, line: str, speaker: Any, kind: str, event: EventKind) -> bool:
-        """Whether the game lets it think of what it has heard."""
+        """Whether the game's hook allows a thought about what the agent heard."""
         heard = (line, speaker, kind, event in (EventKind.ADDRESSED, EventKind.GIVEN))
         return of_game(self, "at_agent_heard", bool | None, True, *heard) is not False
 
     def _meant(self, event: Impulse, player: Any, facts: dict[str, Any]) -> Impulse:
-        """The event, as addressed to it where what a player said to the room is for it."""
+        """Return the event, as addressed if the player's words to the room are for this agent."""
         now, to = runtime().seconds(), facts.get("to")
         to_room = event.kind is EventKind.HEARD and facts.get("type") == "say" and not event.aside
         if to_room and answers_room(self, player, now):
@@ -188,18 +188,18 @@ class AgentMixin(CharacterMixin):
         return event
 
     def is_everyday(self, line: str, facts: dict[str, Any], from_obj: Any) -> bool:
-        """Whether a scene is nothing to remember; a game may say so of what it shows each day."""
+        """Whether a scene is not remembered. A game may override it for its daily scenes."""
         return False
 
     def at_minute(self) -> None:
-        """A minute has passed; a game may have its agents go on with a day of their own."""
+        """Called each minute. A game may override it to move its agents through their day."""
 
-    # -- who comes and goes
+    # -- arrivals and departures
 
     def notice_move(self, mover: Any, *, memory: int = 0, line: str = "") -> None:
-        """Somebody has come here, or has left; ``memory`` tells of it, in the words of ``line``.
+        """React to a character that has come or left; ``memory`` and ``line``: its memory, if any.
 
-        Evennia announces who leaves before they have left: call this once they have.
+        Evennia announces a departure before the move: call this after the move.
         """
         if (mind := self.mind) is None:
             return
@@ -212,23 +212,23 @@ class AgentMixin(CharacterMixin):
             mind.thinker.schedule()
 
     def at_look(self, target: Any, **kwargs: Any) -> str:
-        """What it sees; nothing of a place that it only passes through, and knows."""
+        """Return what the agent sees: nothing of its room while it walks home or sleeps."""
         mind = self.mind
         if mind and target is self.location and (mind.sleeper.walking or mind.sleeper.asleep):
             return ""
         return str(super().at_look(target, **kwargs))
 
-    # -- being played, made, copied, renamed, deleted
+    # -- puppeting, copying, renaming, deletion
 
     def at_post_puppet(self, **kwargs: Any) -> None:
-        """Show the room to the player who puppets the agent; the agent never left it."""
+        """Show the room to the player who puppets the agent. There is no arrival to announce."""
         super().msg((self.at_look(self.location), {"type": "look"}))
 
     def at_post_unpuppet(self, account: Any = None, session: Any = None, **kwargs: Any) -> None:
-        """Stay in the world, and go on by itself."""
+        """Do nothing: the agent stays in the world and acts by itself again."""
 
     def at_object_post_copy(self, new_obj: Any, **kwargs: Any) -> None:
-        """Give a copy a memory of its own; two agents cannot write one archive."""
+        """Give a copy its own memory, because two agents cannot write one archive."""
         close_mind(new_obj.id)
         for name in ("asleep", "awake_seconds", creation.MEMORY_ID):
             new_obj.attributes.remove(name)
@@ -236,7 +236,7 @@ class AgentMixin(CharacterMixin):
         creation.report(new_obj, "begins")
 
     def at_rename(self, oldname: str, newname: str) -> None:
-        """Let the mind go on under the new name, or go back to the old one if it may not."""
+        """Reopen the mind under the new name; restore the old name if the new one is refused."""
         super().at_rename(oldname, newname)
         try:
             clean = check_agent_name(newname, creation.names_in_use(but=self))
@@ -246,7 +246,7 @@ class AgentMixin(CharacterMixin):
         if clean != newname:
             self.db_key = clean
             self.save(update_fields=["db_key"])
-        close_mind(self.id)  # its mind begins anew
+        close_mind(self.id)  # reading ``self.mind`` opens it again
         if mind := self.mind:
             mind.thinker.schedule()
         if clean != oldname:
@@ -261,13 +261,13 @@ class AgentMixin(CharacterMixin):
 
 
 def _is_seen(mover: Any, agent: Any) -> bool:
-    """Whether the agent notices that they come and go."""
+    """Whether the agent notices the mover's arrivals and departures."""
     unseen = getattr(mover, "unannounced", False)
     return bool(identity_of(mover)) and mover is not agent and not unseen
 
 
 def notice_login(sender: Any, **_: Any) -> None:
-    """A player has entered or left the game: the agents there notice it."""
+    """Let the agents in the room notice that a player has entered or left the game."""
     room = sender.location or sender.db.prelogout_location
     for each in room.contents_get(content_type="character") if room else ():
         if is_agent(each) and _is_seen(sender, each):
@@ -275,4 +275,4 @@ def notice_login(sender: Any, **_: Any) -> None:
 
 
 class AgentNPC(AgentMixin, DefaultCharacter):
-    """An agent for a game that has no class of its own for it."""
+    """A ready-made agent for games without their own agent class."""

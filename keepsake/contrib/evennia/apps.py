@@ -1,4 +1,4 @@
-"""The Django app, and what a game may set: ``KEEPSAKE = {...}`` in its settings."""
+"""The Django app and its settings: ``KEEPSAKE = {...}`` in the game's settings file."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from keepsake import paths
 from keepsake.errors import KeepsakeError, require
 
 DEFAULTS = {
-    # the folder of the agents' memories and configuration; in a game of its own: `vault`
+    # the folder of the agents' memories and configuration; by default the game's `vault`
     "vault": "",
-    # the folder of indexes, logs and pid files; in a game of its own `server`, as Evennia has it
+    # the folder of indexes, logs and pid files; by default the game's `server`
     "home": "",
-    "port_base": "",  # the model listens 7 above it, Chroma 8; 4000 if not set
-    # the class of agents that are made by command
+    "port_base": "",  # the model server's port is 7 above it, Chroma's 8; 4000 if not set
+    # the class of agents that `@agent/create` makes
     "agent_typeclass": "keepsake.contrib.evennia.agents.AgentNPC",
 }
 
-require("evennia")  # a game has Evennia, and may have the library without the rest
+require("evennia")  # the library may be installed without the modules of this extra
 
 
 class KeepsakeConfig(AppConfig):
@@ -30,19 +30,19 @@ class KeepsakeConfig(AppConfig):
     name = "keepsake.contrib.evennia"
     label = "keepsake"
     verbose_name = "Keepsake: NPCs that remember"
-    path = str(Path(paths.__file__).parent / "web")  # where Django looks for both
+    path = str(Path(paths.__file__).parent / "web")  # Django looks for both here
 
 
 def setting(key: str) -> str:
-    """A key of ``KEEPSAKE`` in the game's settings; its default if the game does not set it."""
+    """Return a key of ``KEEPSAKE`` in the game's settings; its default if it is not set."""
     return str(getattr(settings, "KEEPSAKE", {}).get(key) or DEFAULTS[key])
 
 
 def places() -> paths.Places:
-    """The folders and ports: by the game's settings, else by the environment.
+    """Return the folders and ports, from the game's settings, else from the environment.
 
-    Where neither names a folder, it lies in the game's own directory.
-    Raises KeepsakeError for one that cannot be used, and for a key that is none.
+    A folder that neither names is in the game's directory.
+    Raises KeepsakeError for a value that cannot be used, and for an unknown key.
     """
     game = Path(settings.GAME_DIR)
     own = {"KEEPSAKE_VAULT": f"{game}/vault", "KEEPSAKE_HOME": f"{game}/server"}
@@ -56,6 +56,6 @@ def places() -> paths.Places:
         raise KeepsakeError(what, f"Its keys are {', '.join(DEFAULTS)}")
     said = {name: value for name, value in given.items() if value}
     for name in ("KEEPSAKE_VAULT", "KEEPSAKE_HOME"):
-        if name in said:  # a relative one is the game's, wherever it is started
+        if name in said:  # a relative path starts at the game's directory, not at the current one
             said[name] = str(game / said[name])
     return paths.places(own | {name: each for name, each in os.environ.items() if each} | said)

@@ -1,6 +1,6 @@
-"""What is written down of builders' doings and of players' reports.
+"""The audit log of builders' commands, and the log of players' reports.
 
-Each is a line of JSON, which nobody changes later.
+Both are append-only files of JSON lines.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from keepsake.json_lines import AppendedFile, line_of, lines_from_end, parsed
 from keepsake.language.perception import words
 
 AUDIT, REPORTS = "audit", "reports"
-"""The names of the files, which grow by some megabytes a year."""
+"""The names of the files. They grow by some megabytes a year."""
 LONGEST = 1000
-"""Characters of one typed line that are kept."""
+"""The most characters of a typed line that are logged."""
 
 
 def keep(name: str, **facts: Any) -> None:
-    """Append a line; it is with the operating system when this returns.
+    """Append a line and pass it to the operating system.
 
     Raises:
         OSError: The disk refused.
@@ -40,7 +40,7 @@ def keep(name: str, **facts: Any) -> None:
 
 
 def newest(name: str, most: int) -> list[dict[str, Any]]:
-    """The newest lines, oldest first; those that cannot be read are passed over."""
+    """Return the newest lines, oldest first; skips lines that cannot be read."""
     with suppress(FileNotFoundError), _path(name).open("rb") as file:
         return [*islice(filter(None, map(parsed, lines_from_end(file))), most)][::-1]
     return []
@@ -54,14 +54,14 @@ _FOR_STAFF = re.compile(r"(?<!not )(?<!p)\bp?perm\((?!player\b)", re.I)
 
 
 class AuditedCommand(MuxCommand):
-    """Evennia's base of commands; what is for builders alone is written down when it is typed."""
+    """A base class of commands. Those that only staff may use are logged when they are typed."""
 
     def get_help(self, caller: Any, cmdset: object) -> str:
-        """The class's docstring, without the indentation of the source."""
+        """Return the class's docstring without the indentation of the source."""
         return inspect.cleandoc(self.__doc__ or "")
 
     def at_pre_cmd(self) -> Any:
-        """Write it down; a disk that refuses stops nobody who may have to free it."""
+        """Log the command. It runs even if the disk refuses: it may be needed to free space."""
         access = next((p for p in str(self.locks).split(";") if p.strip().startswith("cmd:")), "")
         if _FOR_STAFF.search(access):
             line = str(self.raw_string).strip()

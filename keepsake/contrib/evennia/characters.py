@@ -1,4 +1,4 @@
-"""Players' characters: what a game adds to its own, so that agents meet them."""
+"""Players' characters: a mixin for a game's Character class, and who answers and greets them."""
 
 from __future__ import annotations
 
@@ -22,48 +22,48 @@ else:
     Base = object
 
 LEFT = "left"
-"""Attribute: when they went, in ISO format."""
+"""The attribute with the time when a player left, in ISO format."""
 PATIENCE = 30.0
-"""Seconds after which nothing of it is shown any more."""
+"""Seconds to wait for the news of an absence. Later news is not shown."""
 
 
 _INNER = frozenset({"importance", "chain", "about", "work"})
-"""Facts of a line for the minds that perceive it, and for no client."""
+"""Options of a message that only agents get. They are not sent to a client."""
 
 
 class CharacterMixin(Base):
-    """Adds to a game's Character what agents know of somebody, and news of a time away.
+    """Adds news of an absence to a game's Character, and flags that agents read.
 
-    No agent needs it: other characters are people to it, too.
+    It is optional: agents treat other characters as people, too.
     """
 
     is_agent = False
     """True for agents, False for people."""
     unannounced = False
-    """Whether nobody is to notice that this character comes and goes."""
+    """Whether agents do not notice this character's arrivals and departures."""
 
     def msg(self, text: Any = None, from_obj: Any = None, **kwargs: Any) -> None:
-        """Show it, without what only minds are told of it."""
+        """Send a message, without the options that only agents get."""
         match text:
             case (line, {**facts}) if not _INNER.isdisjoint(facts):
                 text = (line, {name: facts[name] for name in facts if name not in _INNER})
         super().msg(text=text, from_obj=from_obj, **kwargs)
 
     def at_post_puppet(self, **kwargs: Any) -> None:
-        """Show what they missed."""
+        """Show the news of the player's absence."""
         super().at_post_puppet(**kwargs)
         tell_of_absence(self)
 
     def at_post_unpuppet(self, account: Any = None, session: Any = None, **kwargs: Any) -> None:
-        """Keep when they left."""
+        """Store the time when the player left."""
         super().at_post_unpuppet(account=account, session=session, **kwargs)
         self.attributes.add(LEFT, now().isoformat())
 
 
 def tell_of_absence(character: Any) -> None:
-    """Look for it in a worker, and show it if there is anything."""
+    """Search for news of the player's absence in a worker thread, and show what is found."""
     left = time_of(character.attributes.get(LEFT))
-    character.attributes.add(LEFT, now().isoformat())  # a crash tells nobody that they go
+    character.attributes.add(LEFT, now().isoformat())  # a crash does not store when they left
     if left is None or not running():
         return
     ignored = dict(character.attributes.get("ignored") or {})
@@ -74,7 +74,7 @@ def tell_of_absence(character: Any) -> None:
     def work() -> list[News]:
         found: list[News] = []
         for mind, name, key in known:
-            with suppress(KeepsakeError, OSError):  # told elsewhere
+            with suppress(KeepsakeError, OSError):  # logged elsewhere
                 found += news_of(mind.memory.memory.archive, name, key, who)
         return chosen(found)
 
@@ -90,26 +90,26 @@ def tell_of_absence(character: Any) -> None:
 
 
 def hosts_of(room: Any) -> list[Any]:
-    """The agents that keep this room, wherever they are."""
+    """Return the agents that keep this room, also those that are elsewhere now."""
     agents = (mind.thinker.body() for mind in open_minds())
     return [each for each in agents if each and each.db_home_id == room.id and each.db.keeps]
 
 
 def call_hosts(room: Any) -> None:
-    """Have the agents that keep this room come back to it."""
+    """Call the agents that keep this room back to it."""
     for host in hosts_of(room):
         if host.location is not room and (mind := mind_of(host)):
             mind.sleeper.come_home()
 
 
 def awake_in(room: Any) -> list[Any]:
-    """The agents in the room that are awake and not paused."""
+    """Return the agents in the room that are awake and not paused."""
     here = room.contents_get(content_type="character") if room is not None else []
     return [each for each in here if is_agent(each) and not (each.db.asleep or each.db.paused)]
 
 
 def greeter(room: Any, guest: Any) -> Any | None:
-    """Who greets a guest: whoever is at home here, else who talks most; None if nobody can."""
+    """Return the agent that greets a guest: one at home here, else the most talkative; or None."""
 
     def welcome(agent: Any) -> tuple[bool, float, int]:
         return agent.home is agent.location, talkativeness(agent), -int(agent.id)
@@ -119,11 +119,11 @@ def greeter(room: Any, guest: Any) -> Any | None:
 
 
 def answers_room(agent: Any, player: Any, now: float) -> bool:
-    """Whether what a player says to nobody in particular is for this agent.
+    """Whether a player's words without an addressee are for this agent.
 
-    It is for the agent that they spoke to last, for some minutes. Where that is none, and no other
-    player is here, it is for who would greet them. ``now``: Seconds of the
-    runtime's clock. Whom they spoke to, and when, is their ``ndb.spoken_to``.
+    For some minutes they are for the agent that the player spoke to last. If there is none here,
+    and no other player is here, they are for the greeter. ``now``: Seconds of the runtime's clock.
+    ``player.ndb.spoken_to`` holds the agent that the player spoke to last, and when.
     """
     last, at = player.ndb.spoken_to or (None, now)
     if now - at < TALK_SECONDS and last in awake_in(agent.location):

@@ -1,4 +1,4 @@
-"""The builders' commands, and what an agent can do in a game without a set of its own for it."""
+"""Command sets: the builders' commands, and the default commands of agents."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from keepsake.prompt.verbs import find_exit
 
 
 class CmdSetAgents(CmdSet):
-    """What builders tend agents with: add it to the game's own set of characters."""
+    """The builders' commands for agents: add it to the game's own character command set."""
 
     key = "CmdSetAgents"
 
     def at_cmdset_creation(self) -> None:
-        """All of them."""
+        """Add the commands."""
         for command in (CmdAgent, CmdCompactMemories, CmdMemoryStatus, CmdLlmStatus):
             self.add(command())
 
@@ -30,7 +30,7 @@ class CmdAnswer(Command):
     arg_regex = r"\s"
 
     def func(self) -> None:
-        """Say it to them; everybody else in the room hears to whom."""
+        """Say it to the target; the others in the room hear it with the target's name."""
         name, _, words = self.args.partition("=")
         agent, target = self.caller, self.caller.search(name.strip())
         if target is None or not (said := agent.at_pre_say(harmless(words.strip()))):
@@ -51,7 +51,7 @@ class CmdGoThrough(Command):
     arg_regex = r"\s"
 
     def func(self) -> None:
-        """Type the exit, which is a command in any game."""
+        """Run the exit's name as a command: Evennia makes each exit a command."""
         exits = [each.key for each in self.caller.location.exits]
         self.execute_cmd(find_exit(self.args.strip(), exits) or self.args.strip())
 
@@ -63,12 +63,12 @@ class CmdLookClosely(general.CmdLook):
 
 
 class NPCCmdSet(CmdSet):
-    """Evennia's own commands for what an agent does in the world, and two that it lacks."""
+    """Evennia's own commands that an agent needs, and two that Evennia lacks."""
 
     key = "NPCCmdSet"
 
     def at_cmdset_creation(self) -> None:
-        """Look, speak, and handle things."""
+        """Add commands to look, speak, walk and handle things."""
         for command in (
             *(CmdAnswer, CmdGoThrough, CmdLookClosely),
             *(general.CmdSay, general.CmdWhisper, general.CmdPose),

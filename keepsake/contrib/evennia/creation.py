@@ -1,4 +1,4 @@
-"""Which agents there are, and how one is made and gets its memory."""
+"""Lists, finds and creates agents, and gives each its memory."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from keepsake.names import check_agent_name, folder_name
 FOLDER = "memory_folder"
 """The attribute that every agent has: its folder below ``vault/agents``."""
 MEMORY_ID = "memory_id"
-"""The attribute that says which memories an agent has, and the file in their folder."""
+"""The attribute with the id of an agent's memories, and the file with that id in their folder."""
 _BUILDER = "_:perm(Builder)"
 
 
 def all_agents() -> list[Any]:
-    """Every agent in the world, by name."""
+    """Return every agent in the world, sorted by name."""
     found = ObjectDB.objects.filter(db_attributes__db_key=FOLDER).distinct()
     return sorted(filter(is_agent, found), key=lambda agent: str(agent.key).casefold())
 
 
 def find_agents(name: str) -> list[Any]:
-    """The agents that ``name`` may mean: a whole name, else every name it begins."""
+    """Return the agents that ``name`` may mean: those of that name, else all it is a prefix of."""
     wanted = one_line(name).replace("’", "'").casefold()
     agents = all_agents()
     whole = [agent for agent in agents if agent.key.casefold() == wanted]
@@ -53,9 +53,9 @@ def create_agent(
     home: Any = None,
     talkativeness: float = 0.5,
 ) -> Any:
-    """Make an agent and put it into the world.
+    """Create an agent and put it into the world.
 
-    An archive of that name that is still in the vault becomes its memory again.
+    If the vault still has an archive of that name, it becomes the agent's memory.
 
     Raises:
         NameRefused: No agent may have that name.
@@ -74,9 +74,9 @@ def create_agent(
 
 
 def begin_memory(agent: Any) -> None:
-    """Give an agent that is being made a memory: that of the ``memory_id`` it is made with.
+    """Give an agent that is being created a memory, by the ``memory_id`` among its new attributes.
 
-    Evennia sets the attributes of a new object only after that has looked around.
+    It reads them itself: Evennia sets a new object's attributes only after its first look around.
     """
     made, ours = vars(agent).get("_createdict", {}), (FOLDER, MEMORY_ID)
     given = made.get("attributes") or ()
@@ -91,19 +91,19 @@ def begin_memory(agent: Any) -> None:
 
 
 def settle_memory(agent: Any, *, new: bool = False) -> None:
-    """Bring an agent's ``memory_id`` and its folder together, so that each has the other.
+    """Make an agent's ``memory_id`` and its folder match: the attribute and the file become equal.
 
-    The id of a folder in the vault brings the memories there; another one is given to the
-    memories that the agent has. Two agents never share one.
+    If a folder in the vault has the agent's id, the agent gets that folder. Otherwise its own
+    folder gets the id. Two agents never share an id.
 
-    ``new``: Whether it is being made: memories with another id are not its own.
+    ``new``: Whether the agent is being created. Then a folder with another id is not its own.
     """
     agents, folder = runtime().places.agents, agent.memory_folder
     wanted, kept = str(agent.attributes.get(MEMORY_ID) or "").strip(), _id_in(agents / folder)
     if wanted and wanted == kept:
         first, has = ObjectDB.objects.filter(id__lt=agent.id), {"db_attributes__db_key": FOLDER}
         for older in first.filter(**has, db_attributes__db_value=folder)[:1]:
-            older.at_object_post_copy(agent)  # which Evennia's command `copy` leaves out
+            older.at_object_post_copy(agent)  # Evennia's command `copy` does not call it
         return
     if wanted:
         others = {each.memory_folder: each for each in all_agents() if each.id != agent.id}
@@ -116,7 +116,7 @@ def settle_memory(agent: Any, *, new: bool = False) -> None:
             folder = next(lived, f"{folder}-{uuid5(NAMESPACE_OID, wanted).hex[:8]}")
         else:
             folder = next(lived, folder)
-    # Not by chance: a simulation with the same seed gives the same files.
+    # Not a random id, so that a simulation with the same seed gives the same files.
     wanted = wanted or kept or str(uuid5(NAMESPACE_OID, f"{identity_of(agent)} {folder}"))
     agent.attributes.batch_add((FOLDER, folder), (MEMORY_ID, wanted))
     with logged(f"{agent.key}: The id of its memory could not be written"):
@@ -132,26 +132,26 @@ def _id_in(folder: Path) -> str:
 
 
 def report(agent: Any, op: str, *, about: str = "") -> None:
-    """Have the event log told of what became of a whole memory, once there is one."""
+    """Log an event about the agent's whole memory, such as ``begins``; needs a running runtime."""
     if not running() or (mind := agent.mind) is None:
         return
     try:
         last = mind.memory.memory.archive.last_number
-    except KeepsakeError:  # its archive cannot be opened, which the component tells itself
+    except KeepsakeError:  # its archive cannot be opened, which the component reports itself
         last = 0
     of, by = "agent", "builder"
     runtime().events.emit(MemoryChange(agent=agent.key, op=op, n=last, of=of, by=by, about=about))
 
 
 def names_in_use(but: Any = None) -> Iterator[str]:
-    """Whatever everybody ``but`` that agent is called, also those who are away just now."""
+    """Yield the names of all characters and accounts, also offline ones, except agent ``but``."""
     others = DefaultCharacter.objects.all_family().exclude(id=but.id if but else None)
     yield from others.values_list("db_key", flat=True)
     yield from AccountDB.objects.values_list("username", flat=True)
 
 
 def tell_builders(text: str) -> None:
-    """Show ``text`` to every builder who is connected; on the reactor thread."""
+    """Show ``text`` to every connected builder; on the reactor thread."""
     sessions = evennia.SESSION_HANDLER.get_sessions()
     for who in dict.fromkeys(each.puppet or each.account for each in sessions):
         if who is not None and who.locks.check_lockstring(who, _BUILDER):

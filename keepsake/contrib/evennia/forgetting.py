@@ -1,4 +1,4 @@
-"""`forget me`: somebody's words go from every agent, every log and the database."""
+"""`forget me`: erases a player's words from every agent, every log and the database."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from keepsake.contrib.evennia.minds import close_mind, mind_of
 def forget_everywhere(
     character: Any, done: Callable[[list[str]], None], also: Callable[[Any], None] = lambda _: None
 ) -> None:
-    """Take a character's words out of every store, one agent a turn of the reactor.
+    """Erase a character's words from every store, one agent per turn of the reactor.
 
-    An agent's mind is closed while that is done, for some milliseconds a thousand memories.
+    Each agent's mind is closed meanwhile, for some milliseconds per thousand memories.
 
     Args:
-        character: Whose words.
-        done: Is told what could not be done, in words; nothing if all was.
-        also: Takes what the game itself keeps of them.
+        character: The player's character.
+        done: Called at the end with the problems, in words; with an empty list if there are none.
+        also: Called to erase the game's own data about the character.
     """
     agents = frozenset(map(identity_of, all_agents()))
     person = ForgottenPerson(identity_of(character), character.key, agents)
@@ -68,7 +68,7 @@ def _of_agent(agent: Any, person: ForgottenPerson) -> Traces | None:
 
 
 def _of_database(character: Any) -> None:
-    """What they wrote that Evennia keeps: pages and messages, and how they describe themselves."""
+    """Erase what the player wrote in Evennia's database: messages, nicks and the description."""
     account = character.account or character.db._last_account
     theirs = Q(db_sender_objects=character) | Q(db_receivers_objects=character)
     if account is not None:

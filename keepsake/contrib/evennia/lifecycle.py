@@ -1,4 +1,4 @@
-"""Starts the agents with Evennia's Server, and stops them with it.
+"""Starts and stops the agents together with Evennia's Server.
 
 Name this module in ``AT_SERVER_STARTSTOP_MODULE``, or call :func:`start` and :func:`stop`.
 """
@@ -27,11 +27,11 @@ from keepsake.web.watching import watching
 HOUSEKEEPING_SECONDS = 2.0
 _housekeeping: LoopingCall | None = None
 _held = ExitStack()
-"""What is let go of at a stop: the vault."""
+"""Releases the lock of the vault at a stop."""
 
 
 def at_server_start() -> None:
-    """The Server is up; a game goes on without its agents where these cannot start."""
+    """Start the agents. If they cannot start, the game runs without them."""
     try:
         start()
     except KeepsakeError as problem:
@@ -39,17 +39,17 @@ def at_server_start() -> None:
 
 
 def at_server_reload_stop() -> None:
-    """The Server goes down and comes back with fresh code."""
+    """Stop the agents before the Server restarts with new code."""
     stop(reload=True)
 
 
 def at_server_cold_stop() -> None:
-    """The Server goes down for good, or for a reset."""
+    """Stop the agents before the Server shuts down or resets."""
     stop(reload=False)
 
 
 def start() -> None:
-    """Start what all agents run on, and have every agent's memory opened.
+    """Start the runtime, and open every agent's memory.
 
     Raises:
         KeepsakeError: A folder cannot be written to, or another game has the vault.
@@ -64,8 +64,8 @@ def start() -> None:
 
 
 def live(shared: Runtime) -> None:
-    """Have every agent's memory opened, and let all think."""
-    global _housekeeping  # noqa: PLW0603 - one a process, like what it looks after
+    """Open every agent's memory, and start the housekeeping."""
+    global _housekeeping  # noqa: PLW0603 - one per process, like the runtime
     shared.post(open_all)
     shared.gateway.on_ready = _model_is_back
     _housekeeping = LoopingCall(_keep_house)
@@ -74,13 +74,13 @@ def live(shared: Runtime) -> None:
 
 
 def _model_is_back() -> None:
-    """Have those answered whom no model answered, now that a server is well again."""
+    """Let agents answer what they could not answer before, now that a model server works again."""
     for mind in open_minds():
         mind.thinker.model_is_back()
 
 
 def stop(*, reload: bool) -> None:
-    """Close every memory and end what they run on; a reload leaves the model server running."""
+    """Close every memory and stop the runtime; a reload leaves the model server running."""
     if _housekeeping is not None and _housekeeping.running:
         _housekeeping.stop()
     close_all()
@@ -89,13 +89,13 @@ def stop(*, reload: bool) -> None:
 
 
 def _keep_house() -> None:
-    """What no event of the world would set off: a full disk that is empty again, retries."""
+    """Do what no event starts: write again after a full disk, retry and start compactions."""
     minds = open_minds()
-    with suppress(KeepsakeError):  # a profile that cannot be used is reported by the next call
-        runtime.runtime().chat_profile()  # else a start compacts what a larger prompt has room for
+    with suppress(KeepsakeError):  # the next model call reports a profile that cannot be used
+        runtime.runtime().chat_profile()  # sets the prompt limit; else compactions start too early
     busy = sum(mind.compactions.compacting for mind in minds)
     for mind in minds:
-        # One that compacts would have to be waited for, and does all this itself.
+        # A mind that compacts does all this itself, and would block this thread until it ends.
         if mind.closed or mind.compactions.compacting:
             continue
         with logged(f"{mind.memory.name}: Housekeeping failed"):

@@ -1,9 +1,9 @@
-"""Which mind belongs to which agent.
+"""The minds of the agents, by the agents' database numbers.
 
-The components live here, by the agent's database number, and not on the Evennia object:
-Evennia may drop an object from its cache at any time, and an archive must have one owner.
+They are here and not on the Evennia objects, because Evennia may drop an object from its cache at
+any time, and an archive must have one owner.
 
-They are opened at a start, some milliseconds each, or when somebody first asks for one.
+They are opened at the start, some milliseconds each, or at their first use.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ _ticking: LoopingCall | None = None
 
 
 def mind_of(agent: Any) -> Mind | None:
-    """The mind of that agent, opened when it is first asked for.
+    """Return the mind of an agent; the first call opens it.
 
-    None while no runtime runs, and for an agent that is being deleted: what it still sees
-    of its own end must not open its archive again.
+    None while the runtime is not running, and for an agent that is being deleted: messages that
+    it still gets must not open its archive again.
     """
     number = agent.id
     if (mind := _minds.get(number)) is not None:
         if mind.memory_id == agent.attributes.get(MEMORY_ID):
             return mind
-        close_mind(number)  # somebody gave it another memory
+        close_mind(number)  # its memory_id was changed
     if not running() or number is None or agent.ndb.being_deleted:
         return None
     shared = runtime()
@@ -50,8 +50,8 @@ def mind_of(agent: Any) -> Mind | None:
         shared.at_first_agent.pop(0)()
     shared.subscribers.agent_ids[agent.key] = number
     settle_memory(agent)
-    if number not in _minds:  # else it is a copy, which has begun meanwhile
-        # Evennia keeps what it has loaded: the database is asked only the first time.
+    if number not in _minds:  # it may be: settle_memory opens the mind of a copy
+        # Evennia caches loaded objects: this asks the database only the first time.
         find = partial(ObjectDB.objects.get_id, number)
         folder = shared.places.agents / agent.memory_folder
         _minds[number] = mind = Mind(Life(number, agent.key, folder, find, known_names), shared)
@@ -62,24 +62,24 @@ def mind_of(agent: Any) -> Mind | None:
 
 
 def mind_by_number(agent_id: int) -> Mind | None:
-    """The mind of the agent with that database number, if it is open now."""
+    """Return the mind of the agent with that database number; None if it is not open."""
     return _minds.get(agent_id)
 
 
 def state_of(mind: Mind) -> str:
-    """One of :data:`STATES`."""
+    """Return the mind's state, one of :data:`STATES`."""
     return _GOING if mind.sleeper.going_home else mind.thinker.state.value
 
 
 def open_minds() -> list[Mind]:
-    """Every mind that is open now."""
+    """Return every open mind."""
     return list(_minds.values())
 
 
 def open_all() -> None:
     """Open the minds of all agents, and let them think."""
     agents = all_agents() if running() else []
-    for agent in agents:  # or the first would take others for players
+    for agent in agents:  # before the first mind opens, which would take the others for players
         runtime().subscribers.agent_ids[agent.key] = agent.id
     for agent in agents:
         with logged(f"{agent.key}: The mind could not be opened"):
@@ -88,15 +88,15 @@ def open_all() -> None:
 
 
 def close_mind(agent_id: int) -> None:
-    """The agent is gone; its archive stays."""
+    """Close an agent's mind, if it is open; its archive stays."""
     if mind := _minds.pop(agent_id, None):
         mind.close()
         mind.keeper.recaller.forget()
 
 
 def close_all() -> None:
-    """Stop all thinking and bring every memory to the disk."""
-    global _ticking  # noqa: PLW0603 - one for all minds, like the table they stand in
+    """Stop all thinking and write every memory to the disk."""
+    global _ticking  # noqa: PLW0603 - one for all minds, like the table of minds
     if _ticking is not None:
         _ticking.stop()
     _ticking = None
@@ -106,7 +106,7 @@ def close_all() -> None:
 
 
 def _tick_from_now_on() -> None:
-    """Have all minds told of each minute; one call, however many there are."""
+    """Start the call that ticks all minds each minute, if it is not running."""
     global _ticking  # noqa: PLW0603 - as above
     if _ticking is None:
         _ticking = LoopingCall(_tick)
@@ -127,7 +127,7 @@ def _tick() -> None:
 
 @cache
 def known_names() -> frozenset[str]:
-    """The names of all people and places. Recall treats a mention of one as more than a word."""
+    """Return the names of all people and places. Recall weighs them higher than other words."""
     families = (kind.objects.all_family() for kind in (DefaultCharacter, DefaultRoom))
     return frozenset(n for each in families for n in each.values_list("db_key", flat=True))
 
@@ -135,7 +135,7 @@ def known_names() -> frozenset[str]:
 def _names_changed(
     sender: type, *, created: bool = True, update_fields: Collection[str] | None = None, **_: object
 ) -> None:
-    """Something was saved or deleted: have the names looked up anew if it may be one of them."""
+    """Clear the cached names if a saved or deleted object may have changed them."""
     if issubclass(sender, ObjectDB) and (created or "db_key" in (update_fields or ("db_key",))):
         known_names.cache_clear()
 

@@ -1,7 +1,7 @@
-"""What agents lived through while somebody was away that concerns them, by rules alone.
+"""News for a returning player: what agents remember about them from their absence; by rules alone.
 
-Each line rests on one memory, and quotes it. Nothing that was whispered to others is in it, nothing
-of whom they ignore, and nothing that the absent one has said.
+Each line quotes one memory. Whispers to others are left out, and words of people whom the player
+ignores, and the player's own words.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from keepsake.language.perception import SENTENCE_GAP, shorten
 
 SHOWN = 3
 MOST_LINES = 20_000
-"""Lines of one archive that are looked at, the newest: some tens of milliseconds."""
+"""The most lines of one archive to read, from its end: some tens of milliseconds."""
 LONGEST = 140
 _DEED = "deed"
-"""The ``event`` of what comes of a deed of the world's files."""
+"""The ``event`` of memories of the deeds in the world's files."""
 
 
 @dataclass(frozen=True, slots=True)
 class Absentee:
-    """Who was away, since when, and whom they ignore, by database number and name.
+    """A player who was away, since when, and whom they ignore, by database number and name.
 
-    ``key`` tells them from all others, as in :attr:`~keepsake.archive.records.Memory.source_id`.
+    ``key`` is unique, as in :attr:`~keepsake.archive.records.Memory.source_id`.
     """
 
     name: str
@@ -39,14 +39,14 @@ class Absentee:
     ignored: Mapping[int, str] = field(default_factory=dict)
 
     def ignores(self, key: str) -> bool:
-        """Whether they ignore whom that key means."""
+        """Whether the player ignores the character with that key."""
         number = key.partition("-")[0]
         return number.isdecimal() and int(number) in self.ignored
 
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """One line; ``same`` is what several who heard the same have in common."""
+    """One line of news; ``same`` is equal for agents that heard the same words."""
 
     time: datetime
     text: str
@@ -54,24 +54,24 @@ class News:
 
 
 def news_of(archive: Archive, name: str, key: str, who: Absentee) -> Iterator[News]:
-    """What the agent of that name and key has to tell, newest first; reads files."""
+    """Yield the news of the agent with that name and key, newest first; reads files."""
     lines = islice(archive.lines_back(), MOST_LINES)
     since = takewhile(lambda each: each.time >= who.since, memories_in(map(parsed, lines)))
     for memory in since:
         hidden = is_private(memory) or who.ignores(memory.source_id) or memory.source_id == who.key
-        # Nor what those whom they ignore are said to say.
+        # Memories that mention ignored people may quote them, so they are left out too.
         if not hidden and not any(names(memory.text, each) for each in who.ignored.values()):
             yield from _told(memory, name, "" if who.ignores(key) else name, who.name)
 
 
 def chosen(found: Iterable[News]) -> list[News]:
-    """The newest three in the order in which they happened; each utterance once."""
+    """Return the newest three, oldest first; each utterance once."""
     single = {each.same: each for each in sorted(found, key=lambda each: each.time)}
     return list(single.values())[-SHOWN:]
 
 
 def _told(memory: Memory, name: str, own: str, who: str) -> Iterator[News]:
-    """What a memory of the agent tells of ``who``; ``own``: empty if its words do not count."""
+    """Yield the news about ``who`` in a memory; ``own``: the agent's name, empty if ignored."""
     if memory.event == _DEED and names(memory.text, who):
         yield News(memory.time, memory.text, memory.text)
         return

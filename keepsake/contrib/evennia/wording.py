@@ -1,8 +1,8 @@
-"""Players' words, made safe to show to others.
+"""Makes players' words safe to show to others.
 
-What somebody types reaches other people's screens and agents' prompts. It is
-folded to one line, its colour codes are shown instead of obeyed, and it is only
-ever *inserted* into messages, never used as their template.
+Typed text reaches other people's screens and agents' prompts. It is folded to one line, its
+colour codes are shown instead of obeyed, and it is only ever *inserted* into messages, never
+used as their template.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from keepsake.errors import KeepsakeError
 from keepsake.language.perception import one_line
 
 LONGEST_SPEECH = 1000
-"""Characters that one act of speech or gesture may have; on an average of two bytes at most."""
+"""The most characters of one speech or gesture; it may have twice as many UTF-8 bytes."""
 
 LONGEST_NAME = 80
-"""Characters that the name of something sought may have."""
+"""The most characters of the name of something to look for."""
 
 _NOUNS = inflect.engine()
 _ARTICLES = ("the ", "a ", "an ", "my ")
 
 
 class CannotDo(KeepsakeError):
-    """What somebody wants to do cannot be done; says why."""
+    """A player's command cannot be done; says why."""
 
 
 def spoken(text: str) -> str:
-    """What somebody says or does, as it may be put into a message for others.
+    """Return a player's speech or gesture so that it can be put into a message for others.
 
     Raises:
         CannotDo: It is longer than :data:`LONGEST_SPEECH`.
@@ -44,10 +44,10 @@ def spoken(text: str) -> str:
 
 
 def harmless(line: str) -> str:
-    """``line`` with its markup shown instead of obeyed.
+    """Return ``line`` with its markup shown instead of obeyed.
 
-    A doubled bar is a plain one to every client, but the web client looks for links
-    (``|lc…|lt…|le``) once more afterwards: a blank keeps those apart.
+    Every client shows a doubled bar as a plain one, but the web client searches the result for
+    links (``|lc…|lt…|le``) again. A blank after the bar prevents that.
     """
     for code in ("lc", "lu", "lt", "le"):
         line = line.replace(f"|{code}", f"| {code}")
@@ -55,29 +55,29 @@ def harmless(line: str) -> str:
 
 
 def sought(text: str) -> str:
-    """The name of something looked for: without an article, and not endless."""
+    """Return the name of something to look for, without an article, cut to ``LONGEST_NAME``."""
     name = one_line(text)[:LONGEST_NAME]
     article = next((a for a in _ARTICLES if name.lower().startswith(a)), "")
     return name[len(article) :].strip()
 
 
 def quoted(text: str) -> str:
-    """``text`` in double quotes, for a message to the one who typed it."""
+    """Return ``text`` in double quotes, for a message to the player who typed it."""
     return f'"{harmless(text)}"'
 
 
 def counted(number: int, noun: str) -> str:
-    """``1 note``, ``1,200 memories``."""
+    """Return a number with its noun: ``1 note``, ``1,200 memories``."""
     return f"{number:,} {plural(noun, number)}"
 
 
 def plural(noun: str, number: int) -> str:
-    """``noun`` as it is said of so many."""
+    """Return ``noun`` in the singular or plural, as ``number`` needs it."""
     return str(_NOUNS.plural(noun, number))
 
 
 def listed(names: list[str], last: str = "and") -> str:
-    """``a, b and c``."""
+    """Join names: ``a, b and c``."""
     if len(names) < 2:
         return "".join(names)
     return f"{', '.join(names[:-1])} {last} {names[-1]}"

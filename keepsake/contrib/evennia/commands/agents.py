@@ -1,4 +1,4 @@
-"""``@agent``: builders make agents, look into their minds, and mend them."""
+"""``@agent``: builders create, inspect and manage agents."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ VIEWS: dict[str, View] = {
     "recall": why.search,
     "why": why.view,
 }
-"""What can be read of an agent's mind; each is a switch."""
+"""The switches that show a part of an agent's mind."""
 TENDING: dict[str, Callable[[AgentMixin, Mind, str], Tended]] = {
     "pause": lambda agent, mind, _: mind.pause(agent),
     "resume": lambda agent, mind, _: mind.resume(agent),
     "sleep": lambda agent, mind, who: mind.put_to_bed(agent, who),
     "wake": lambda agent, mind, who: mind.wake(agent, who),
 }
-"""What is done to an agent for the person of that name, and what came of it; switches, too."""
+"""The switches that act on an agent, in the name of that builder. Each returns the outcome."""
 _ACTIONS = (*TENDING, "create", "delete", "prompt", "rules")
 _OPTIONS = {"drop": "rules", "remove": "pin", "undo": "compaction"}
-"""Switches that stand beside another one, which they imply."""
+"""Switches that modify another one, by the switch that they imply."""
 _NAMES = (*VIEWS, "rules", "sleep", "wake")
 """Switches that are commands of their own too: ``@why mira`` is ``@agent/why mira``."""
 _SEEN = ("sleeps", "wakes up")
@@ -102,7 +102,7 @@ class CmdAgent(BuilderCommand):
     switch_options = (*VIEWS, *_ACTIONS, *_OPTIONS)
 
     def run(self) -> None:
-        """Do what the switch, or the command's name, says."""
+        """Run the action that the switch or the command's name selects."""
         action, options = self._asked()
         if view := VIEWS.get(action):
             self._look(view, options)
@@ -121,7 +121,7 @@ class CmdAgent(BuilderCommand):
             self.page(_all())
 
     def _asked(self) -> tuple[str, frozenset[str]]:
-        """The switch that says what to do, and those beside it."""
+        """Return the switch that selects the action, and the switches that modify it."""
         name = self.cmdstring.lstrip("@")
         options = frozenset(self.switches) & _OPTIONS.keys()
         actions = {each for each in self.switches if each not in options}
@@ -207,7 +207,7 @@ class CmdAgent(BuilderCommand):
         )
 
     def _tend(self, action: str) -> None:
-        """Do it, and show what was done, unless it was done before the caller's eyes."""
+        """Act on the agent, and show the outcome unless the caller has just seen it in the room."""
         agent = self.agent_named(self.args)
         done, said = TENDING[action](agent, self.mind(agent), plain(self.caller.key))
         if not done:
@@ -217,7 +217,7 @@ class CmdAgent(BuilderCommand):
 
 
 def _all() -> str:
-    """The table of all agents: where they are, what they are about, how full and tired they are."""
+    """Return the table of all agents: place, memories, prompt load, state and tiredness."""
     rows = [_row(agent, mind_by_number(agent.id)) for agent in all_agents()]
     shown = table(("Agent", "Place", "Memories", "Next at", "Load", "State", "Tired"), rows)
     return shown if rows else "There are no agents. Make one with @agent/create <name> = <profile>."
@@ -248,7 +248,7 @@ def _state(mind: Mind) -> str:
 
 
 def _tired(mind: Mind) -> str:
-    """How tired it is; at 100% it goes to bed."""
+    """Return how tired the agent is; at 100% it goes to bed."""
     return f"{mind.sleeper.awake_seconds / 3600 / runtime().sleeping.current.awake_hours:.0%}"
 
 

@@ -1,4 +1,4 @@
-"""What the builders' commands share: finding an agent, answering, tables, times."""
+"""Shared parts of the builders' commands: finding agents, answers, tables, times."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from keepsake.errors import KeepsakeError
 from keepsake.memory.ladder import UNCHANGED
 
 COMMAND: Any = class_from_module(settings.COMMAND_DEFAULT_CLASS)
-"""The game's own base of commands."""
+"""The game's own base class of commands."""
 LINE = 78
-"""Signs of a line on a plain terminal."""
+"""The characters of a line on a plain terminal."""
 PATIENCE = 30.0
-"""Seconds to wait for an answer before the builder is shown that it took too long."""
+"""Seconds to wait for an answer. After that the builder is told that it took too long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +45,9 @@ class Query:
     """A builder's question about one agent's memory.
 
     Attributes:
-        words: What follows the agent's name, or the ``=`` behind it.
-        title: What follows ``/`` behind the name: the title of a note.
-        options: The switches besides the one that names the view.
+        words: The text after the agent's name, or after ``=``.
+        title: The text between ``/`` and ``=``: the title of a note.
+        options: The switches except the one that selects the view.
     """
 
     agent: AgentMixin
@@ -63,7 +63,7 @@ class Query:
         return str(self.agent.key)
 
     def number(self, default: int) -> int:
-        """The words as a number; raises KeepsakeError if they are something else."""
+        """Return the words as a number, ``default`` if empty; raises KeepsakeError for a text."""
         if not re.fullmatch(r"(-?\d{1,9})?", self.words):
             raise KeepsakeError(
                 f"{quoted(shortened(self.words))} is no number", "Give one, or none"
@@ -72,37 +72,37 @@ class Query:
 
 
 type View = Callable[[Query], Callable[[], str] | None]
-"""Reads what it needs from the world, and returns the work that a worker thread does."""
+"""Reads data from the world, and returns the work for a worker thread; None if there is none."""
 
 
 class BuilderCommand(COMMAND):
-    """A command for builders. It tells what Keepsake refuses, with the cure."""
+    """A command for builders. It shows Keepsake's errors, with the cure."""
 
     locks = "cmd:perm(Builder)"
     switch_options: tuple[str, ...] = ()
     help_category = "Agents"
 
     def func(self) -> None:
-        """Run the command and tell what went wrong."""
+        """Run the command, and show an error if it fails."""
         try:
             self.run()
         except KeepsakeError as error:
             self.caller.msg(refused(error))
 
     def run(self) -> None:
-        """What the command does."""
+        """Do the command's work; raises KeepsakeError for the caller."""
         raise NotImplementedError
 
     def page(self, text: str) -> None:
-        """Show it to the caller, in pages if it is long."""
+        """Show a text to the caller, in pages if it is long."""
         EvMore(self.caller, text, always_page=False, justify_kwargs=False)
 
     def answer(self, work: Callable[[], str]) -> None:
-        """Make the answer in a worker thread, then show it."""
+        """Run ``work`` in a worker thread, then show the text that it returns."""
         runtime().in_thread(work, PATIENCE).addCallbacks(self.page, self.failed)
 
     def failed(self, failure: Failure) -> None:
-        """Tell why no answer came from a worker thread."""
+        """Show why no answer came from a worker thread."""
         error = failure.value
         if isinstance(error, TimeoutError):
             error = KeepsakeError("it took too long", "Try again in a while")
@@ -112,10 +112,10 @@ class BuilderCommand(COMMAND):
         self.caller.msg(refused(error))
 
     def agent_named(self, name: str) -> AgentMixin:
-        """The one agent that ``name`` means; the one in the room if it is empty.
+        """Return the agent that ``name`` means; the one in the room if ``name`` is empty.
 
         Raises:
-            KeepsakeError: There is none, or there are several.
+            KeepsakeError: There is no such agent, or there are several.
         """
         if not name.strip():
             here = self.agents_here()
@@ -134,12 +134,12 @@ class BuilderCommand(COMMAND):
         raise KeepsakeError(f"There is no agent {quoted(shortened(name))}", f"There are: {names}")
 
     def agent_then(self, words: str) -> tuple[AgentMixin, str]:
-        """The agent that ``words`` begin with, and what follows: ``Mira Tom``, ``Mira = Tom``.
+        """Return the agent at the start of ``words``, and the rest: ``Mira Tom``, ``Mira = Tom``.
 
-        Without a name, and before a number alone, it is the agent in the room.
+        If ``words`` are empty or begin with a number, it is the agent in the room.
 
         Raises:
-            KeepsakeError: They begin with no agent, or it is not clear with which.
+            KeepsakeError: They do not begin with an agent's name, or the name is ambiguous.
         """
         name, sign, rest = words.partition("=")
         if sign:
@@ -153,13 +153,13 @@ class BuilderCommand(COMMAND):
         return self.agent_named(" ".join(parts[:named])), " ".join(parts[named:])
 
     def agents_here(self) -> list[AgentMixin]:
-        """The agents in the caller's room."""
+        """Return the agents in the caller's room."""
         place = self.caller.location
         return [a for a in all_agents() if place is not None and a.location == place]
 
     @staticmethod
     def mind(agent: AgentMixin) -> Mind:
-        """The agent's components.
+        """Return the agent's mind.
 
         Raises:
             KeepsakeError: The agents are not running.
@@ -170,7 +170,7 @@ class BuilderCommand(COMMAND):
 
 
 def find_player(name: str, example: str) -> ObjectDB:
-    """The player of that name, wherever they are; raises KeepsakeError."""
+    """Return the player of that name, in any room; raises KeepsakeError if there is none."""
     found = DefaultCharacter.objects.all_family().filter(db_key__iexact=name.strip()).first()
     if found is None or is_agent(found):
         raise KeepsakeError(f"There is no player {quoted(shortened(name.strip()))}", example)
@@ -178,27 +178,27 @@ def find_player(name: str, example: str) -> ObjectDB:
 
 
 def plain(text: str) -> str:
-    """``text`` with colour codes shown instead of obeyed."""
+    """Return ``text`` with colour codes shown instead of obeyed."""
     return text.replace("|", "||")
 
 
 def shortened(text: str, limit: int = 60) -> str:
-    """``text`` cut to ``limit`` characters."""
+    """Return ``text`` cut to ``limit`` characters."""
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 def refused(error: KeepsakeError) -> str:
-    """The refusal as a builder is shown it."""
+    """Return an error as a builder sees it."""
     return f"|rThat did not work:|n {plain(str(error))}"
 
 
 def one_line(text: str, limit: int = 1_000_000) -> str:
-    """``text`` in one line of at most ``limit`` characters, with its colour codes shown."""
+    """Return ``text`` in one line of at most ``limit`` characters, with its colour codes shown."""
     return plain(shortened(" ".join(text.split()), limit))
 
 
 def table(headings: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
-    """A table with these headings, as wide as what it holds and a plain terminal shows."""
+    """Return a table with these headings, at most as wide as the client's default width."""
     made = EvTable(
         *(f"|w{heading}|n" for heading in headings),
         border="header",
@@ -210,10 +210,10 @@ def table(headings: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
 
 
 def labelled(lines: Iterable[tuple[str, str]], width: int = 18, line: int = LINE) -> str:
-    """Each fact with its label before it, wrapped to ``line``, a plain terminal's width."""
+    """Return lines of label and text, wrapped to ``line`` characters."""
     shown, wrap = [], partial(textwrap.fill, break_long_words=False, break_on_hyphens=False)
     for label, text in lines:
-        # A colour code in the label takes room here and none on the screen.
+        # Colour codes in the label have no width on the screen.
         head = f"  {label + ':':<{width + 1 + len(label) - len(strip_ansi(label))}}"
         indent = " " * (width + 3)
         shown.append(wrap(text, line, initial_indent=head, subsequent_indent=indent) or head)
@@ -221,12 +221,12 @@ def labelled(lines: Iterable[tuple[str, str]], width: int = 18, line: int = LINE
 
 
 def author_of(model: str) -> str:
-    """Who wrote a summary, to be said after its memories."""
+    """Return who wrote a summary: ``by <model>``, or what was done instead."""
     return plain(model) if model in (EDITED, UNCHANGED) else f"by {plain(model)}"
 
 
 def when(time: datetime | None, now: datetime) -> str:
-    """``2026-05-01 12:00 (3 minutes ago)``; ``never`` for None."""
+    """Return a time as ``2026-05-01 12:00 UTC (3 minutes ago)``; ``never`` for None."""
     if time is None:
         return "never"
     return f"{time:%Y-%m-%d %H:%M} UTC ({time_format((now - time).total_seconds(), 4)} ago)"

@@ -1,4 +1,4 @@
-"""Builders read and write what an agent keeps: notes, pins, rules, journal, pages of people."""
+"""Builders read and write an agent's notes, pins, rules, journal and pages about people."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from keepsake.contrib.evennia.wording import counted
 from keepsake.errors import KeepsakeError
 
 SHOWN = 5
-"""Files that are shown whole; the others are named."""
+"""The most files that are shown whole; of the others only the names are shown."""
 
 
 def book(kind: str, query: Query) -> Callable[[], str]:
-    """``@journal``, ``@notes``, ``@people``: its newest files, or those with the words."""
+    """``@journal``, ``@notes``, ``@people``: show the newest files, or those with the words."""
     name, mind, words = query.name, query.mind, query.words.casefold().split()
 
     def work() -> str:
-        mind.look()  # what happened a moment ago is wanted too
+        mind.look()  # also shows what happened a moment ago
         pages = (mind.memory.folder / kind).glob("[!.]*.md")
         files = sorted(pages, key=lambda path: path.stat().st_mtime, reverse=True)
         texts = {path: path.read_text(encoding="utf-8", errors="replace") for path in files}
@@ -58,7 +58,7 @@ def note(query: Query) -> Callable[[], str]:
 
 
 def pin(query: Query) -> Callable[[], str]:
-    """``@pin``: see the pinned block, pin a line, or take one out."""
+    """``@pin``: show the pinned block, pin a line, or remove one."""
     name, pinned, text = query.name, query.mind.books.pinned, query.words
 
     def work() -> str:
@@ -87,7 +87,7 @@ def _block(name: str, pinned: Pinned) -> str:
 
 
 def rules(books: Sequence[tuple[str, Commitments]]) -> str:
-    """``@rules``: the open promises and rules of some agents."""
+    """``@rules``: list the open promises and rules of the agents."""
     rows = [
         (name, each.kind.value, plain(each.who), each.number, one_line(each.text, 60))
         for name, book in books
@@ -98,7 +98,7 @@ def rules(books: Sequence[tuple[str, Commitments]]) -> str:
 
 
 def rules_dropped(books: Sequence[tuple[str, Commitments]], person: str) -> str:
-    """``@rules/drop``: one person's are taken out; raises KeepsakeError if there are none."""
+    """``@rules/drop``: drop one person's promises and rules; KeepsakeError if there are none."""
     wanted = person.casefold()
 
     def theirs(each: Commitment) -> bool:

@@ -1,4 +1,4 @@
-"""Builders compact an agent's memory, list its compactions, and take the last one back."""
+"""Builders compact an agent's memory, list its compactions, and undo the last one."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class CmdCompactMemories(BuilderCommand):
     aliases = ("@compact-memory",)
 
     def run(self) -> None:
-        """Start the compaction; its outcome is told when it is there."""
+        """Start the compaction; show its outcome when it is done."""
         agent = self.agent_named(self.args)
         caller = self.caller
         caller.msg(f"Compacting {agent.key}'s memory …")
@@ -43,7 +43,7 @@ class CmdCompactMemories(BuilderCommand):
 
 
 def compacted(outcome: Compacted) -> Tended:
-    """What came of a compaction, in words."""
+    """Return the outcome of a compaction, in words."""
     if isinstance(outcome, CompactionError):
         return False, f"Nothing was compacted, it failed: {outcome}"
     if outcome.outcome is Outcome.NOTHING:
@@ -54,7 +54,7 @@ def compacted(outcome: Compacted) -> Tended:
 
 
 def taken_back(outcome: Undone | CompactionError) -> Tended:
-    """What came of taking one back, in words."""
+    """Return the outcome of an undo, in words."""
     if isinstance(outcome, CompactionError):
         return False, f"Nothing was taken back: {outcome}"
     left = f"{outcome.left} more can be taken back" if outcome.left else "No other is left"
@@ -67,7 +67,7 @@ def _shown(tended: Tended) -> str:
 
 
 def view(query: Query) -> Callable[[], str] | None:
-    """``@compaction``: list them, or take the last one back and tell what came of it."""
+    """``@compaction``: list the compactions, or undo the last one and show the outcome."""
     mind, caller, name = query.mind, query.caller, query.name
     if "undo" in query.options:
         mind.compactions.undo().addCallback(lambda outcome: caller.msg(_shown(taken_back(outcome))))

@@ -1,4 +1,4 @@
-"""Builders look at what an agent remembers, and at the language models."""
+"""Builders see the status of an agent's memory, and of the language models."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class CmdMemoryStatus(BuilderCommand):
       @memory-status [<agent>]   tiers, next compaction, summaries, sizes
 
     The integrity report says whether the archive is whole, the tiers cover every
-    memory once, and the summaries in the vault are those of the archive.
+    memory once, and the summaries in the vault match the archive.
 
     Example:
       @memory-status mira
@@ -42,14 +42,14 @@ class CmdMemoryStatus(BuilderCommand):
     key = "@memory-status"
 
     def run(self) -> None:
-        """Show the agent that is meant."""
+        """Show the status of the agent's memory."""
         agent = self.agent_named(self.args)
         mind, caller = self.mind(agent), self.caller
         memory, wide = mind.memory, min(self.client_width(), LINE)
         head = f"|w{agent.key}'s memory|n\n{labelled(_facts(mind), line=wide)}"
 
         def done(report: IntegrityReport) -> None:
-            # Edits by hand are taken over by the check, so the texts are shown after it.
+            # The check reads edits by hand, so the texts are shown after it.
             texts = "".join(_summary(summary) for summary in memory.context().summaries)
             caller.msg(f"{head}\n{_integrity(report, wide)}\n{texts}".rstrip())
 
@@ -92,7 +92,7 @@ def _facts(mind: Mind) -> Iterator[tuple[str, str]]:
 
 
 def _integrity(report: IntegrityReport, wide: int) -> str:
-    """The integrity report, problems first."""
+    """Return the integrity report: the problems, or that the archive is whole."""
     if not report.whole:
         found = f"|r{counted(len(report.problems), 'problem')}|n"
         listed = "".join(f"\n    - {plain(problem)}" for problem in report.problems)
@@ -116,8 +116,8 @@ class CmdLlmStatus(BuilderCommand):
     Usage:
       @llm-status
 
-    It shows which model `provider: auto` of llm.md stands for, and of each
-    model server
+    It shows the model that `provider: auto` in llm.md means. For each model
+    server it shows
       - the profiles of vault/config/llm.md that use it, and their models
       - what kind of server it is
       - the form of its prompts (chat, dialogue or script), and their size
@@ -132,7 +132,7 @@ class CmdLlmStatus(BuilderCommand):
     key = "@llm-status"
 
     def run(self) -> None:
-        """Show every server, and how many answers were not spoken as they were written."""
+        """Show every server, and how many answers were altered, refused or dropped."""
         gateway = runtime().gateway
         if problem := gateway.profiles.problem:
             self.caller.msg(f"|rllm.md is not in use:|n {plain(str(problem))}")
@@ -148,7 +148,7 @@ class CmdLlmStatus(BuilderCommand):
 
 
 def _server(server: ModelServer) -> str:
-    """One server, a line a fact."""
+    """Return the facts about a server, one per line."""
     colour = "|g" if server.health == READY else "|r"
     waiting = ", ".join(
         f"{count} {priority.name.lower()}" for priority, count in server.waiting.items() if count

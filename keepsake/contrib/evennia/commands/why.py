@@ -1,4 +1,4 @@
-"""Builders ask why an agent did what it did, what it remembers, and what it finds."""
+"""Builders see why an agent acted, what it remembers, and what recall finds."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ from keepsake.prompt.sections import Costs, chart
 from keepsake.recall.documents import DocumentKind, Hit
 
 FEW = 5
-"""Sentences of a summary that are shown."""
+"""The most sentences of a summary that are shown."""
 _LONGEST = 200
-"""Characters of an answer that was not spoken as it was written."""
+"""The most characters of an altered, refused or dropped answer that are shown."""
 _LOG_SECONDS = 1.0
-"""How long the event log may take to write down what has just happened."""
+"""Seconds to wait until the event log has written the newest events."""
 HITS = 12
 NEWEST = 100
-"""Memories that are shown when no range is given."""
+"""The number of memories that are shown if no range is given."""
 MOST = 5000
 _MARKS = {MemoryKind.ACT: "|c~|n", MemoryKind.RESULT: "|x=|n", MemoryKind.PERCEPTION: " "}
 _SUMMARIES = {"longterm": "long-term summary", "recent": "short-term summary"}
 
 
 def view(query: Query) -> Callable[[], str]:
-    """``@why``: what set an act off, and on what it rested, from event log and archive."""
+    """``@why``: show what set an act off and what was in its prompt, from event log and archive."""
     n, agent, archive = query.number(1), query.agent, query.mind.memory.memory.archive
     name, number = agent.key, agent.id
     folder, now, log = runtime().places.events, runtime().clock.now(), runtime().event_log
 
     def work() -> str:
-        if log is not None:  # the act that has just been done is written down
+        if log is not None:  # so that the newest act is in the files
             log.flush(_LOG_SECONDS)
         found = why_did(folder, archive, name, number, n)
         return told(found, now)
@@ -54,7 +54,7 @@ def view(query: Query) -> Callable[[], str]:
 
 
 def told(why: Why, now: datetime) -> str:
-    """All of it in words, as a builder sees it."""
+    """Return the explanation of an act in words, as a builder sees it."""
     prompt = f", prompt {why.thought.prompt}" if why.thought and why.thought.prompt else ""
     event = f"|x              event {why.seq} of the log{prompt}|n"
     return "\n".join(
@@ -137,7 +137,7 @@ def _summary(leant: SummaryBasis) -> Iterator[str]:
 
 
 def _guards(why: Why) -> Iterator[str]:
-    """What was not spoken as the model wrote it."""
+    """Yield the parts of the answer that were altered, refused or dropped, and why."""
     for each in why.guards:
         yield f"|w{each.op.capitalize():<13}|n {one_line(each.reason)}"
         yield f"    |xwritten:|n {one_line(each.before, _LONGEST)}"
@@ -162,7 +162,7 @@ def _cost(cost: Thought) -> Iterator[str]:
     )
 
 
-# -- what it finds
+# -- recall
 
 
 def search(query: Query) -> Callable[[], str]:
@@ -187,7 +187,7 @@ def search(query: Query) -> Callable[[], str]:
 
 
 def source_of(hit: Hit) -> PromptSource:
-    """A hit of a search, as ``@why`` and the dashboard show it."""
+    """Return a search hit in the form that ``@why`` and the dashboard show."""
     found = hit.document
     kind, n, title = found.kind.value, found.first, found.title
     if found.kind is DocumentKind.SUMMARY:
@@ -197,11 +197,11 @@ def source_of(hit: Hit) -> PromptSource:
     return PromptSource(kind, n, title, round(hit.score, 4), why, found.text)
 
 
-# -- what it remembers
+# -- memories
 
 
 def memories(query: Query) -> Callable[[], str]:
-    """``@memories``: some memories, word for word."""
+    """``@memories``: show some memories, word for word."""
     name, archive = query.name, query.mind.memory.memory.archive
     words = query.words.replace(" ", "")
     if not re.fullmatch(r"(\d{1,9}(-\d{1,9})?)?", words):
@@ -223,7 +223,7 @@ def _memories(name: str, archive: Archive, numbers: Sequence[int]) -> str:
 
 
 def memory_lines(memories: Iterable[Memory]) -> list[str]:
-    """One line a memory: number, time, place, what; the day and place only when they change."""
+    """Return a line per memory: number, time, text. Another line shows each new day or place."""
     lines, scene = [], ""
     for memory in memories:
         when = memory.time.astimezone()
