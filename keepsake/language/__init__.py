@@ -1,1 +1,1 @@
-"""What rules can read in words: markup, who said what to whom, sentences."""
+"""Reading of text by rules: markup, who said what to whom, sentences."""

@@ -1,9 +1,9 @@
-"""Who said or gave what to whom, read back from a memory.
+"""Parses a memory: who said or gave what to whom.
 
-The words of a line come from its speaker, whatever marks and names they hold: only what
-stands before the first quotation mark is the game's own, and it must begin with whoever
-caused the line. Whether a line tells of a deed, or of a pose that only reads like one, is in
-:attr:`keepsake.archive.records.Memory.event`.
+A speaker controls the words of a line, including any quotation marks and names in them. Only the
+text before the first quotation mark is written by the game, and it must begin with the source of
+the line. :attr:`keepsake.archive.records.Memory.event` says whether a line reports a real deed or
+a pose that only reads like one.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from keepsake.archive.records import POSE, STOCK, Memory, MemoryKind
 from keepsake.language.perception import pattern
 
 GIVE = "give"
-"""The ``event`` of a thing that changes hands."""
+"""The ``event`` of a gift."""
 DEED, KINDNESS, WRONG = "deed", "kindness", "wrong"
 RULED = frozenset({DEED, KINDNESS, WRONG})
-"""The ``event`` of a deed of the world's own rules: seen, or done to the one who perceives it."""
+"""The ``event`` of a deed by the world's rules: seen by the agent, or done to it."""
 LONGEST = 1200
-"""Characters of one line that are looked at; speech in the game has at most 1,000."""
+"""Characters of a line that are parsed; speech in the game has at most 1,000."""
 
 _SAID = re.compile(
     r' (?:says|whispers|shouts)(?: to (?P<to>[^,"]{1,48})| from [^"]{1,80}?)?, "(?P<words>.*)'
@@ -33,7 +33,7 @@ _SPEECH = ("say", "ask", "shout", "whisper")
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """What somebody said to ``you`` (the agent), to somebody by name, or to all (empty)."""
+    """What somebody said. ``to`` is ``you`` (the agent), a name, or empty for everybody."""
 
     who: str  # empty for the agent itself
     words: str
@@ -41,11 +41,11 @@ class Utterance:
 
 
 def heard(memory: Memory) -> Utterance | None:
-    """What somebody else said in this memory; None if nobody spoke."""
+    """Return what somebody else said in this memory; None if nobody spoke."""
     if memory.kind is not MemoryKind.PERCEPTION or memory.event == POSE:
         return None
     text = memory.text[:LONGEST]
-    # Old archives do not say who caused a line, but it may name them itself.
+    # Old archives do not store the source, but the line may begin with the name.
     who = memory.source or (named["who"] if (named := _NAMED.match(text)) else "")
     if not who or not text.startswith(who):
         return None
@@ -56,7 +56,7 @@ def heard(memory: Memory) -> Utterance | None:
 
 
 def key_of(memory: Memory) -> str:
-    """Who caused a memory: by their identity, by name where that is not known, or empty."""
+    """Return the source of a memory: its identity, ``name:NAME`` if that is not known, or empty."""
     if memory.source_id:
         return memory.source_id
     said = heard(memory)
@@ -65,17 +65,17 @@ def key_of(memory: Memory) -> str:
 
 
 def meant_for(said: Utterance, own_name: str, *, alone: bool = False) -> bool:
-    """Whether it was said to the agent: directly, or to all with the agent's name in it."""
+    """Return whether it was said to the agent: directly, or to everybody with its name in it."""
     return said.to == "you" or (not said.to and (alone or names(said.words, own_name)))
 
 
 def own_words(memory: Memory) -> Utterance | None:
-    """As :func:`spoken`, but for stock phrases, which tell and promise nothing."""
+    """Return :func:`spoken`, but None for stock phrases, which state and promise nothing."""
     return None if memory.event in STOCK else spoken(memory)
 
 
 def spoken(memory: Memory) -> Utterance | None:
-    """What the agent said itself, stock phrases and all; None if this is no speech of its own."""
+    """Return what the agent itself said, including stock phrases; None if it did not speak."""
     if memory.kind is not MemoryKind.ACT:
         return None
     verb, _, words = memory.text[:LONGEST].partition(" ")
@@ -88,7 +88,7 @@ def spoken(memory: Memory) -> Utterance | None:
 
 
 def shown_words(line: str) -> str:
-    """What others hear or see of a command: the words of speech or a gesture; empty for none."""
+    """Return the words that others hear or see of a command, speech or an emote; else empty."""
     verb, _, words = line[:LONGEST].partition(" ")
     if verb == "whisper":
         return words.partition(" = ")[2].strip()
@@ -96,22 +96,22 @@ def shown_words(line: str) -> str:
 
 
 def given_to_me(memory: Memory) -> str:
-    """The thing that somebody gave to the agent, ``a blue cup``; empty for no gift."""
+    """Return the thing that somebody gave to the agent, ``a blue cup``; empty if none."""
     giver, _, what = memory.text.rstrip(".").partition(" gives you ")
     if memory.kind is not MemoryKind.PERCEPTION or not giver or giver != memory.source:
         return ""
-    # What an old archive tells of may be a pose: a thing of few words and nothing else.
+    # Old archives store no event, so this may be a pose. Accept only a short name of a thing.
     is_thing = memory.event == "" and len(what.split()) < 7 and '"' not in what
     return what if is_thing or memory.event == GIVE else ""
 
 
 def gave_something(memory: Memory) -> bool:
-    """Whether the agent gave something away."""
+    """Return whether the agent gave something away."""
     is_gift = memory.kind is MemoryKind.RESULT and memory.event in ("", GIVE)
     return is_gift and memory.text.startswith("You give ") and " to " in memory.text
 
 
 def names(text: str, name: str) -> bool:
-    """Whether ``text`` holds ``name`` as a word of its own, in any case, with any apostrophe."""
+    """Return whether ``text`` has ``name`` as a whole word, in any case, with any apostrophe."""
     whole = pattern(rf"(?<!\w){re.escape(name)}(?!\w)", re.I)
     return bool(name) and whole.search(text.replace("’", "'")) is not None

@@ -1,9 +1,9 @@
-"""What a screen shows, as the text of a memory, and that text as a line of a prompt.
+"""Converts game output into the text of a memory, and that text into a line of a prompt.
 
-Two steps, apart on purpose. :func:`perceive` makes one clean line and keeps the
-words: it goes into the archive. :func:`for_prompt` takes the teeth out of text
-that could pass for the script's own machinery: it is applied on rendering, so
-that a better rule tomorrow also covers what was archived yesterday.
+These are two separate steps. :func:`perceive` makes one clean line for the archive
+and keeps its words. :func:`for_prompt` neutralises text that could pass for prompt
+markup. It runs when a prompt is rendered, so that an improved rule also covers
+memories that are already archived.
 """
 
 from __future__ import annotations
@@ -27,61 +27,61 @@ _COMMON = """
     will with would yes yet you your yours
 """
 COMMON_WORDS = frozenset(_COMMON.split())
-"""Words that say nothing about what happened."""
+"""Stop words: words that say nothing about what happened."""
 
 MONTHS = tuple(calendar.month_name)[1:]
 
 _MARKS = "".join(c for c in map(chr, range(0x300, 0x10000)) if unicodedata.category(c)[0] == "M")
 _LETTERS = rf"[^\W_]+(?:[{_MARKS}]+[^\W_]*)*"
-"""Letters and figures, with the vowels and accents that many scripts write as marks."""
+"""Letters and digits, with vowels and accents that many scripts write as combining marks."""
 WORD = re.compile(rf"{_LETTERS}(?:['’]{_LETTERS})?")
 UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
-"""A sign of a script that is written without blanks between words."""
+"""A character of a script that is written without spaces between words."""
 _ENDINGS = ("ing", "ied", "ies", "'s", "’s", "ed", "es", "s", "y")
 _END = re.compile(r"[.!?…]+[\"”’')\]]*(?=\s|$)")
 _ABBREVIATIONS = frozenset({"mr", "mrs", "ms", "dr", "st", "no", "vs", "etc"})
 LAST_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])', re.DOTALL)
-"""A text of JSON, or a comma behind which nothing comes: only the first is JSON."""
+"""A JSON string (group 1), or a trailing comma, which is not valid JSON."""
 SENTENCE_GAP = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])")
-"""Where one sentence ends and the next begins, in any language."""
+"""The boundary between two sentences, in any language."""
 
 
 def short_day(day: date) -> str:
-    """``4 May``."""
+    """Return a date such as ``4 May``."""
     return f"{day.day} {MONTHS[day.month - 1][:3]}"
 
 
 words: Callable[[str], list[str]] = WORD.findall
-"""The words of a text in order, as written."""
+"""Returns the words of a text in order, as written."""
 
 
 def writable(text: str) -> str:
-    """``text`` without halves of characters (lone surrogates), which no file or model takes."""
+    """Return ``text`` without lone surrogates, which cannot be encoded for a file or a model."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
 @lru_cache(maxsize=32_768)
 def stem(word: str) -> str:
-    """``word`` in lower case without its commonest endings: walks, walked, walking."""
+    """Return ``word`` in lower case without common endings: walks, walked, walking."""
     word = word.casefold()
     short = word[: -next((len(each) for each in _ENDINGS if word.endswith(each)), -len(word))]
     return short if len(short) > 2 else word
 
 
 def telling(text: str) -> set[str]:
-    """The stems of the words of ``text`` that say something about what happened."""
+    """Return the stems of the words of ``text``, without stop words."""
     return {stem(word) for word in words(text) if word.casefold() not in COMMON_WORDS}
 
 
 def stems(text: str) -> set[str]:
-    """The stems of all words of ``text``."""
+    """Return the stems of all words of ``text``."""
     return set(map(stem, words(text)))
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of ``text``; what stands in one pair of quotes stays together."""
+    """Return the sentences of ``text``; text in one pair of quotation marks is not split."""
     balanced = text.count('"') % 2 == 0 and text.count("“") == text.count("”")
     found, start = [], 0
     for match in _END.finditer(text):
@@ -99,21 +99,21 @@ def sentences(text: str) -> list[str]:
 
 
 def closed(text: str) -> str:
-    """``text`` with a full stop, if it ends with nothing of the kind."""
+    """Return ``text`` with a full stop, unless it already ends with such a mark."""
     return text if text.rstrip("\"”’')]")[-1:] in {*".!?…"} else f"{text.rstrip(',;: ')}."
 
 
-@lru_cache(maxsize=8192)  # Python keeps a few hundred; these hold names, and a world has many
+@lru_cache(maxsize=8192)  # re caches only a few hundred; these hold names, and a world has many
 def pattern(source: str, flags: re.RegexFlag = re.NOFLAG) -> re.Pattern[str]:
-    """``re.compile`` with a longer memory."""
+    """Compile a regular expression, with a larger cache than the one of ``re``."""
     return re.compile(source, flags)
 
 
 PROMPT_LIMIT = 700
-"""Characters of one memory that a prompt shows; the archive keeps all of them."""
+"""Characters of a memory that a prompt shows; the archive keeps the whole text."""
 BYTES_PER_CHARACTER = 2
-"""On an average over a line. A tokenizer may need a token for each byte of what it does not know:
-of 700 such emoji, three quarters of a prompt."""
+"""The limit in bytes, as an average over a line. A tokenizer may need a token for each byte of an
+unknown character: 700 such emoji would take three quarters of a prompt."""
 
 _ESCAPES = re.compile(
     r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?"  # operating system command: window title, links
@@ -141,15 +141,15 @@ _QUOTES = str.maketrans(dict.fromkeys('`"“”„', "'"))
 _APOSTROPHES = "'’‘"
 _LONGEST_NAME = 48
 _APART = str.maketrans(dict.fromkeys(':;,()[]`"“”„|*+#>', " "))
-"""What parts a name from its neighbours in a file or a prompt."""
+"""Replaces characters that separate a name from other text in a file or a prompt."""
 _HEADINGS, _RULES = "#~> ", ("--", "==", "``")
 
 
 def perceive(raw: str, *, own_name: str = "") -> str:
-    """One line of plain text from what a screen shows; empty if it shows nothing.
+    """Return game output as one line of plain text; empty if nothing is visible.
 
     Colour codes, links, escape sequences, control and invisible characters and
-    database numbers go; lines are joined to sentences; words stay as they are.
+    database numbers are removed; lines are joined as sentences; words do not change.
     """
     text, *links = _ESCAPES.sub("", raw).replace("|lu", "|lc").split("|lc")
     for link in links:  # |lccommand|lttext|le
@@ -158,7 +158,7 @@ def perceive(raw: str, *, own_name: str = "") -> str:
     text = _MARKUP.sub(lambda code: _PLAIN.get(code[0], ""), text)
     lines = map(one_line, text.splitlines())
     line = ""
-    for each in lines:  # as sentences
+    for each in lines:  # join them as sentences
         if not each.strip(_RULE):
             continue
         if line and not line.endswith(_SENTENCE_END) and not each[0].islower():
@@ -171,22 +171,21 @@ def perceive(raw: str, *, own_name: str = "") -> str:
 
 @lru_cache(maxsize=16_384)  # the windows of a hundred agents
 def for_prompt(text: str, *, limit: int = PROMPT_LIMIT) -> str:
-    """``text`` as one harmless line of a prompt.
+    """Return ``text`` as one harmless line of a prompt.
 
     A cursor (``~Mira>``), a heading, a rule or a model's control token (``<eos>``,
-    ``<|im_end|>``, ``[INST]``) inside it becomes plain text; what is longer than
-    ``limit`` characters, or than twice as many bytes, is cut at a word. Applying it twice
-    changes nothing.
+    ``<|im_end|>``, ``[INST]``) becomes plain text. Text over ``limit`` characters, or over twice
+    as many bytes, is cut at a word. A second call changes nothing.
 
-    What stood in the last prompt mostly stands in the next one too, hence the cache.
+    It is cached, because most lines of a prompt appear in the next prompt too.
     """
     line = one_line(text)
     line = _CURSOR.sub(r"\1:", line)
-    line = _TOKEN.sub(r"(\1)", line).replace("<|", "(|")  # half a token is one with what follows
-    # Nested ones are only seen once the inner one is gone; what is left over cannot match.
+    line = _TOKEN.sub(r"(\1)", line).replace("<|", "(|")  # half a token may join with later text
+    # Removing an inner token may reveal an outer one. Then replace all angle brackets.
     line = line.translate(_STANDINS) if _TOKEN.search(line) or _CURSOR.search(line) else line
     line = _INSTRUCT.sub(r"(\1)", line)
-    # Neither a heading nor a rule nor a fence begins it.
+    # The line must not begin with a heading, a rule or a fence.
     while line != (bare := line.lstrip(_HEADINGS)) or line.startswith(_RULES):
         line = bare.lstrip(bare[0]) if bare.startswith(_RULES) else bare
     line = shorten(line, limit)
@@ -197,13 +196,13 @@ def for_prompt(text: str, *, limit: int = PROMPT_LIMIT) -> str:
 
 
 def disarm(text: str) -> str:
-    """``text`` with nothing left that the game or a model would take for machinery."""
+    """Return ``text`` without anything that the game or a model would treat as markup."""
     line = for_prompt(text, limit=_LONGEST_WORDS).translate(_MARKUP_STANDINS)
     return line.replace("$", "") if "(" in line else line  # $function(…)
 
 
 def quoted(text: str, limit: int) -> str:
-    """``text`` as it may stand between single quotes, which it cannot close."""
+    """Return ``text`` in single quotation marks, without any that could close them."""
     line = f" {shorten(for_prompt(text).translate(_QUOTES), limit)} "
     inside = zip(line, line[1:], line[2:], strict=False)
     kept = (c for a, c, b in inside if c not in _APOSTROPHES or (a.isalnum() and b.isalnum()))
@@ -211,21 +210,21 @@ def quoted(text: str, limit: int) -> str:
 
 
 def fit_name(text: str) -> str:
-    """A name as a page keeps it; ``somebody`` for a text that is no name."""
+    """Return a name as pages store it; ``somebody`` if the text contains no name."""
     clean = for_prompt(" ".join(text.translate(_APART).split()), limit=_LONGEST_NAME).strip(" -")
     return clean if any(map(str.isalnum, clean)) else "somebody"
 
 
 def one_line(text: str) -> str:
-    """``text``, single-spaced, :func:`plain`, and with accents as one character (NFC)."""
-    # What Python calls printable is; nearly every text is, and every prompt asks this of a hundred.
+    """Return ``text`` with single spaces, as :func:`plain`, and with composed accents (NFC)."""
+    # A printable text is plain already. Most are, and every prompt has a hundred lines.
     line = " ".join((text if text.isprintable() else plain(text)).split())
     return unicodedata.normalize("NFC", line)
 
 
 def plain(text: str) -> str:
-    """``text`` without control, invisible, direction and broken characters; line ends stay."""
-    # Blanks between words are control characters too (tab, separators): they stay blanks.
+    """Remove control, invisible, direction and broken characters; newlines stay."""
+    # Tabs and separators are control characters too, but they become spaces.
     return "".join(
         c if c == "\n" else " " if c.isspace() else c
         for c in text
@@ -234,12 +233,12 @@ def plain(text: str) -> str:
 
 
 def shorten(text: str, limit: int) -> str:
-    """``text`` cut at a word so that it has at most ``limit`` characters, ``…`` included."""
+    """Return ``text`` cut at a word to at most ``limit`` characters, including the ``…``."""
     if len(text) <= limit:
         return text
     return _broken_off(text[: limit - 1])
 
 
 def _broken_off(head: str) -> str:
-    """A text of which only ``head`` is left, which ends with a word if one ends near."""
+    """Return ``head`` with ``…``, cut back to a whole word if one ends in its second half."""
     return f"{head.rsplit(' ', 1)[0] if ' ' in head[(len(head) + 1) // 2 :] else head}…"
