@@ -1,1 +1,1 @@
-"""The prompt of a thought, and the command that is read from its answer."""
+"""The prompt of a thought: script, sections, tokens, and the verbs that an answer may use."""

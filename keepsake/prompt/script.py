@@ -1,8 +1,8 @@
-"""The window as lines of a play script, with day, hour and place where they change.
+"""The window as lines of a play script, with a heading when the day, hour or place changes.
 
-Every line depends on its own memory and the one before it alone, so a longer
-window begins with the very lines of the shorter one: a model server finds them
-in its cache.
+Each line depends only on its own memory and the one before it. So a longer window
+begins with the same lines as the shorter one, and a model server finds them in its
+prefix cache.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from keepsake.prompt.verbs import PRIVATE
 
 _HOURS = (("night", 6), ("morning", 6), ("afternoon", 6), ("evening", 4), ("night", 2))
 DAYTIMES = tuple(word for word, hours in _HOURS for _ in range(hours))
-"""``morning``, ``afternoon``, ``evening`` or ``night``, by the hour."""
+"""``morning``, ``afternoon``, ``evening`` or ``night`` for each hour, 0 to 23."""
 
 
 def script(window: Sequence[Memory], name: str) -> list[str]:
-    """The lines of the script: headings in square brackets, own acts behind the cursor.
+    """Return the lines of the script: headings in square brackets, own acts after the cursor.
 
     Args:
         window: Memories, oldest first.
@@ -37,7 +37,7 @@ def script(window: Sequence[Memory], name: str) -> list[str]:
 
 
 def script_line(memory: Memory, name: str) -> str:
-    """A memory as a line of the script; an own act stands behind the cursor, with its reason."""
+    """Return a memory as a line of the script; an own act follows the cursor, with its reason."""
     if memory.kind is not MemoryKind.ACT:
         return for_prompt(memory.line)
     text, cursor = f"{memory.text} | {memory.reason}" if memory.reason else memory.line, f"~{name}>"
@@ -45,17 +45,17 @@ def script_line(memory: Memory, name: str) -> str:
 
 
 def heading(memory: Memory) -> str:
-    """``[Thursday 26 November 2026, evening, the Kettle]``."""
+    """Return a heading: ``[Thursday 26 November 2026, evening, the Kettle]``."""
     return _heading(memory.time, memory.place)
 
 
-@lru_cache(maxsize=16_384)  # the windows of a hundred agents, again in each prompt
+@lru_cache(maxsize=16_384)  # the windows of a hundred agents, reused in each prompt
 def _heading(moment: datetime, place: str) -> str:
     return f"[{day_and_time(moment)}{f', {for_prompt(place)}' if place else ''}]"
 
 
 def day_and_time(moment: datetime) -> str:
-    """``Thursday 26 November 2026, evening``, in the machine's time zone."""
+    """Return ``Thursday 26 November 2026, evening``, in the machine's time zone."""
     here = moment.astimezone()
     return f"{here:%A} {here.day} {here:%B %Y}, {DAYTIMES[here.hour]}"
 
@@ -77,15 +77,15 @@ RESULTS = (
     *(RECALLED, RECALLED_NOTHING, REMEMBERED, LISTED, PINNED, UNPINNED),
     *(KEPT, ADDED, PUT_AWAY, WRITTEN_DOWN, COMPACTED, PROMISED, PROMISE_KEPT),
 )
-"""How every result begins that comes of the agent's use of its own memory."""
+"""The beginnings of all results of the agent's memory tools."""
 _TRIED = "You tried to "
 
 
 def about_memory(memory: Memory) -> bool:
-    """Whether a memory is only a use of the memory itself: a note, a search, what it brought.
+    """Return whether a memory is only a use of the memory tools (a note, a search, a result).
 
-    Such a line repeats what stands elsewhere, and would be found in its place: an index
-    leaves it out. So it does with a stock phrase, which tells nothing at all.
+    An index leaves out such a line, because it repeats other text and would be found instead
+    of it. It also leaves out stock phrases, which contain no information.
     """
     text = memory.text
     if memory.kind is MemoryKind.ACT:

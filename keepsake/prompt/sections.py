@@ -1,8 +1,8 @@
-"""The sections of a prompt: which line comes from which variable, and what each section costs.
+"""The sections of a prompt: which line comes from which variable, and the tokens of each section.
 
 Each variable of a template has a private-use character. A value is printed between that
-character and an end mark, so that the text tells which of its lines comes from where; both
-are taken out again when the text is read.
+character and an end mark, so that each line of the text shows its variable. Reading the text
+removes both.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 from keepsake.ports import Tokens
 
 FRAME = "frame"
-"""The section of lines that the template itself brings: headings, rules, blank lines."""
+"""The section of the template's own lines: headings, rules, blank lines."""
 BAR = 24
-"""Signs of a bar that means the whole budget."""
+"""Width of the bar of the whole budget, in characters."""
 _END, _FIRST = "\uf8ff", 0xE000
 TITLES = {
     "persona": "who it is",
@@ -35,23 +35,23 @@ TITLES = {
     "now": "situation",
     FRAME: "headings",
 }
-"""What the sections are called where the template's own name for them says too little."""
+"""Titles of sections whose variable name says too little."""
 
 
 type PromptLine = tuple[str, str]
-"""One line of a prompt, without its end and without marks, and the first variable in it, or
-:data:`FRAME`; no class, for speed."""
+"""One line of a prompt without line end and marks, and its first variable or :data:`FRAME`. It is
+a tuple for speed."""
 
 
 class Rendered(NamedTuple):
-    """A prompt, and which variable each of its lines comes from."""
+    """A prompt, and the variable of each of its lines."""
 
     text: str
     lines: tuple[PromptLine, ...]
 
 
 class MarkedText(str):
-    """A value that says where it comes from when it is printed, and else is a plain string."""
+    """A string that shows its variable only when it is printed."""
 
     __slots__ = ("printed",)
     printed: str
@@ -65,7 +65,7 @@ class Marks:
 
     Args:
         names: The variables, in any order that stays the same.
-        anywhere: Those of them that say nothing of what a line is about.
+        anywhere: Variables that do not decide the section of a line.
     """
 
     def __init__(self, names: Sequence[str], anywhere: Iterable[str] = ()) -> None:
@@ -75,7 +75,7 @@ class Marks:
         self._any = re.compile(f"([{''.join(self._of.values())}{_END}])")
 
     def on(self, name: str, value: Any) -> Any:
-        """``value``, or each string of a list, marked as coming from the variable ``name``."""
+        """Return ``value``, or each string of a list, marked with the variable ``name``."""
         if isinstance(value, str) and name in self._of:
             marked = MarkedText(value)
             marked.printed = f"{self._of[name]}{value}{_END}"
@@ -83,13 +83,13 @@ class Marks:
         return [self.on(name, each) for each in value] if isinstance(value, list) else value
 
     def read(self, printed: str) -> list[PromptLine]:
-        """The lines of a text in which marked values were printed, without blanks at its end."""
-        inside, lines = "", []  # the mark of the value that goes on
+        """Return the lines of a text with marked values, without whitespace at its end."""
+        inside, lines = "", []  # the mark of a value that continues on the next line
         for line in printed.rstrip().split("\n"):
             at = 2 if line.startswith("- ") else 0
             section, text = inside or line[at : at + 1], line
             if not inside and section in self._telling and line.find(_END) == len(line) - 1:
-                text = line[:at] + line[at + 1 : -1]  # mostly a value is all of a line or an item
+                text = line[:at] + line[at + 1 : -1]  # usually a value is a whole line or item
             elif not line.isascii():
                 parts = self._any.split(line)
                 text, marks = "".join(parts[::2]), parts[1::2]
@@ -103,18 +103,18 @@ class Marks:
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What one prompt costs."""
+    """The token costs of one prompt."""
 
-    sections: Mapping[str, int]  # tokens of each, in the order in which they begin
+    sections: Mapping[str, int]  # tokens of each section, in order of first appearance
     budget: int
     used: int  # tokens of the whole prompt
 
 
 def costs_of(prompt: Rendered, tokens: Tokens, budget: int) -> Costs:
-    """What each section of a prompt costs, in the order in which they begin; quick."""
+    """Count the tokens of each section of a prompt, in order of first appearance; fast."""
     spent: dict[str, int] = {}
-    # A line is counted with its end. A blank one behind it only makes that a longer run of
-    # line ends, and a run is one token: it costs nothing.
+    # A line is counted with its end. A blank line after it costs nothing, because a run of
+    # line ends is one token.
     costs = tokens.each([text for text, _ in prompt.lines])
     for (_, name), cost in zip(prompt.lines, costs, strict=True):
         section = TITLES.get(name, name)
@@ -123,12 +123,12 @@ def costs_of(prompt: Rendered, tokens: Tokens, budget: int) -> Costs:
 
 
 def chart(found: Costs) -> list[str]:
-    """The costs as lines of text: a bar for each section, and the sum."""
+    """Return the costs as lines of text: a bar for each section, and the total."""
     rows = {**found.sections, "together": found.used}
     names, lines = max(map(len, rows)), []
     for name, tokens in rows.items():
         share = tokens / found.budget
-        # what costs anything shows one sign at least
+        # a section with any tokens gets at least one character
         bar = "█" * min(max(round(BAR * share), min(tokens, 1)), BAR)
         lines.append(f"{name:<{names}}  {bar:<{BAR}} {tokens:>6,}  {share:>4.0%}")
     left = found.budget - found.used

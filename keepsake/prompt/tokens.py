@@ -1,7 +1,7 @@
-"""What texts cost in tokens: an estimate that the figures of the model server correct.
+"""Estimates the tokens of texts; token counts from the model server correct the estimate.
 
-A text is counted as it stands in a prompt: as a line, with its line end. So what lines
-cost adds up to what the prompt costs.
+A text is counted as a line of a prompt, with its line end. So the counts of the lines
+add up to the count of the prompt.
 """
 
 from __future__ import annotations
@@ -12,46 +12,46 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 CHARACTERS_PER_TOKEN = 4
-"""English prose runs at about four characters a token with the tokenizers in use."""
+"""English prose has about four characters per token with current tokenizers."""
 
 _PIECE = re.compile(
     r"[A-Za-z]{1,10}|[0-9]|[\u0080-\u06ff]{1,2}|[^\x00-\u06ff]|[^A-Za-z0-9\s\x80-\U0010ffff]+"
 )
-"""What tokenizers seldom cut further: a word that is not very long, a digit, a run of marks,
-two letters of another alphabet, one sign of a script that has thousands."""
+"""A piece that tokenizers seldom split: a word of up to ten letters, a digit, a run of punctuation,
+two letters of another alphabet, or one character of a script that has thousands."""
 _TOKENS_PER_PIECE = 1.05
-"""To begin with; too much is the safer side. Gemma's tokenizer has 1.04 on this game's prompts."""
+"""The initial factor. Gemma's tokenizer has 1.04 on the game's prompts; more is safer."""
 _LEAST, _MOST = 0.9 * _TOKENS_PER_PIECE, 4.0
-"""A server's own figure lowers the estimate by a tenth at most: it may have looked at a part of a
-prompt, or leave out what it had cached."""
+"""Limits of the factor. A server's count lowers it by a tenth at most, because the server may have
+counted only a part of the prompt, or left out cached tokens."""
 _PIECES_THAT_CONVINCE = 2000
 _TRUST = 0.5
 _STEP = 0.01
 
 
 def estimate_tokens(text: str) -> int:
-    """Estimated tokens of ``text``, rounded up; for who has nothing better."""
+    """Return a rough estimate of the tokens of ``text``, rounded up, without a server's counts."""
     return -(-len(text) // CHARACTERS_PER_TOKEN)
 
 
-@lru_cache(maxsize=16_384)  # the lines of the prompts of a hundred agents, some 3 MB
+@lru_cache(maxsize=16_384)  # the prompt lines of a hundred agents, about 3 MB
 def pieces(text: str) -> int:
-    """Into how many pieces ``text``, as a line with its end, falls; 0 for no text.
+    """Return the number of pieces of ``text`` as a line with its end; 0 for an empty text.
 
-    Counted over the game's own prompts, pieces are twice as near to the tokens of a line
-    as its length is.
+    On the game's prompts, the number of pieces predicts the tokens of a line twice as well
+    as its length does.
     """
     return len(_PIECE.findall(text)) + 1 + text.count("\n") if text else 0
 
 
 class Heuristic:
-    """Estimates tokens from pieces of text, by a factor that a server's figures correct.
+    """Estimates tokens as pieces of text times a factor, which a server's counts correct.
 
     Safe in any thread.
 
     Attributes:
-        factor: Tokens a piece, as the server's figures so far have it, in steps: while it is the
-            same, what was counted need not be counted again.
+        factor: Tokens per piece, learned from the server's counts. It changes in steps; while it
+            stays the same, earlier estimates stay valid.
     """
 
     def __init__(self) -> None:
@@ -59,21 +59,21 @@ class Heuristic:
         self._lock = threading.Lock()
 
     def of(self, text: str) -> int:
-        """Estimated tokens of ``text`` as a line; 0 for no text."""
+        """Return the estimated tokens of ``text`` as a line; 0 for an empty text."""
         return self.each([text])[0]
 
     def each(self, texts: Sequence[str]) -> list[int]:
-        """The same of each of several."""
+        """Return the estimated tokens of each text."""
         factor = self.factor
-        # Rounded to the nearest, since what is rounded up 128 times is wrong by 64.
+        # Round to nearest: rounding up 128 lines would add an error of 64 tokens.
         return [round(pieces(text) * factor) for text in texts]
 
     def heard(self, estimated: int, tokens: int) -> None:
-        """Learn from what the server says that a whole prompt had: the more, the longer it was.
+        """Learn from the server's token count of a prompt; a longer prompt has more weight.
 
         Args:
             estimated: The sum of :meth:`of` over the prompt's lines.
-            tokens: The server's own figure.
+            tokens: The server's own count.
         """
         if estimated <= 0 or tokens <= 0:
             return

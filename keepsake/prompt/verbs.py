@@ -1,6 +1,6 @@
-"""The verbs that an agent has.
+"""The verbs that an agent can use.
 
-A synonym only ever leads to a verb that is among those handed in.
+A synonym matches only if its verb is among those passed to the function.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from keepsake.errors import KeepsakeError
 
 
 class Takes(Enum):
-    """What follows a verb."""
+    """The kind of argument that a verb takes."""
 
     NOTHING = "nothing"
     TEXT = "text"  # free words: say, emote
-    THING = "thing"  # something or somebody here, or carried: examine
+    THING = "thing"  # a thing or person here, or a carried thing: examine
     MAYBE_THING = "maybe a thing"  # look
     LYING = "thing that can be taken"  # get
     CARRIED = "carried thing"  # drop
@@ -29,22 +29,21 @@ class Takes(Enum):
     GIFT = "thing to person"
     ENTRY = "title: text"
     PROMISE = "person: text"
-    WORDS = "words of its own"  # never spoken: recall, pin, forget
+    WORDS = "words of its own"  # free words that are not spoken: recall, pin, forget
     NUMBER = "number"
     OWN = "what its usage names"  # a game's own verb: ``throw <item> at <person>``
 
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """One thing that an agent can do."""
+    """A kind of act that an agent can choose."""
 
-    usage: str  # how it is written, as shown in the prompt: ``get <thing>``
+    usage: str  # the syntax, as shown in the prompt: ``get <thing>``
     help: str
     takes: Takes = Takes.NOTHING
-    # whether it stays in the agent's own mind: nobody else sees or hears of it, and no command of
-    # the game does it
+    # whether it is a memory tool: nobody else perceives it, and no command of the game executes it
     private: bool = False
-    name: str = field(init=False)  # the word it starts with, lower case
+    name: str = field(init=False)  # the first word of the usage
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", self.usage.partition(" ")[0])
@@ -52,16 +51,16 @@ class Verb:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One thing that an agent does now."""
+    """A verb with its argument, to be executed."""
 
     verb: str
-    # what follows it, as the game's command takes it: one line; may be empty
+    # what follows the verb, as the game's command expects it: one line; may be empty
     argument: str = ""
-    reason: str = ""  # the agent's private reason: remembered, not shown to anybody
+    reason: str = ""  # the agent's private reason: archived, not shown to others
 
     @property
     def line(self) -> str:
-        """The command as it is typed: ``say Good day!``."""
+        """The command as a player would type it: ``say Good day!``."""
         return f"{self.verb} {self.argument}".rstrip()
 
 
@@ -87,24 +86,24 @@ VERBS: tuple[Verb, ...] = (
     Verb("unpin <number>", "let go of a pinned fact", Takes.WORDS, True),
     Verb("forget <title>", "put one of your notes away", Takes.WORDS, True),
 )
-"""What an inhabitant can do."""
+"""The built-in verbs of every agent."""
 
 _FORMER = ("notes", "page", "compact", "journal")
 PRIVATE = frozenset({*_FORMER, *(verb.name for verb in VERBS if verb.private)})
-"""The verbs with which an agent tends its own memory, those that older archives know too."""
+"""The verbs of the memory tools, including former ones that older archives contain."""
 
 SLOT = re.compile(r"<(\w+)>")
-"""What is filled in a usage of a game's own."""
+"""A slot in the usage of a game's own verb."""
 WORDS = "words"
 _SLOTS = dict.fromkeys(("person", "thing", "item", "exit", WORDS))
-_TOOL = re.compile(r"[\w-]+", re.ASCII)  # what a model's server takes for the name of a tool
+_TOOL = re.compile(r"[\w-]+", re.ASCII)  # what model servers accept as the name of a tool
 
 
 def own_verbs(usages: Mapping[str, str]) -> tuple[Verb, ...]:
-    """The verbs that a game has beside :data:`VERBS`: usages, each with what it does.
+    """Return a game's own verbs, from a mapping of usages to help texts.
 
     Raises:
-        KeepsakeError: One names what cannot be filled, or begins with a verb that is taken.
+        KeepsakeError: A usage has an unknown slot, or begins with a verb that already exists.
     """
     verbs, taken = list[Verb](), {*PRIVATE, *(verb.name for verb in VERBS)}
     for usage, does in usages.items():
@@ -128,7 +127,7 @@ _SYNONYM_WORDS: Mapping[str, str] = {
 SYNONYMS: Mapping[str, str] = {
     word: verb for verb, words in _SYNONYM_WORDS.items() for word in words.split()
 }
-"""Other words for a verb, each with the verb it stands for."""
+"""Synonyms, each with its verb."""
 
 _COMPASS = """
     n:north s:south e:east w:west u:up d:down ne:northeast nw:northwest se:southeast sw:southwest
@@ -138,7 +137,7 @@ _LETTERS = {long: short for short, long in COMPASS.items()}
 
 
 def find_verb(word: str, verbs: Sequence[Verb]) -> Verb | None:
-    """The verb that ``word`` means, itself or a synonym of it; None for none.
+    """Return the verb that ``word`` names, directly or as a synonym; None if there is none.
 
     ``word``: One word, any case: ``give``, ``TAKE``.
     """
@@ -147,7 +146,7 @@ def find_verb(word: str, verbs: Sequence[Verb]) -> Verb | None:
 
 
 def find_exit(word: str, exits: Sequence[str]) -> str | None:
-    """The exit that ``word`` names: whole, by words of it, or as a compass letter."""
+    """Return the exit that ``word`` names: in full, by some of its words, or by compass letter."""
     wanted = _plain(word)
     other = COMPASS.get(wanted) or _LETTERS.get(wanted, "")
     return find_named(wanted, exits) or find_named(other, exits)
@@ -158,26 +157,26 @@ _NAMES = {
     **{Takes.EXIT: "exits", Takes.LYING: "lying", Takes.WHISPER: "people", Takes.PERSON: "people"},
     **{Takes.CARRIED: "carried", Takes.GIFT: "carried"},
 }
-"""Which names may follow a verb that takes this."""
+"""The field of :class:`Options` with the names for each kind of argument."""
 _WHERE = frozenset({"from", "on", "in", "with", "near", "off", "under", "behind", "by"})
 _ARTICLES = frozenset({"the", "a", "an", "my", "some"})
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What is around an agent, by name."""
+    """The things, people and exits that an agent's verbs can name."""
 
     exits: tuple[str, ...] = ()
     people: tuple[str, ...] = ()
-    things: tuple[str, ...] = ()  # what is here, and what the place's description mentions
-    lying: tuple[str, ...] = ()  # those of the things that can be picked up
+    things: tuple[str, ...] = ()  # things here, and details of the place
+    lying: tuple[str, ...] = ()  # the things that can be picked up
     carried: tuple[str, ...] = ()
-    # the exits that can be seen, each with where it leads: ``north to The Quay``
+    # the visible exits, each with its destination: ``north to The Quay``
     ways: Mapping[str, str] = field(default_factory=dict)
     stays: bool = False  # whether it must not leave now: it is in a talk, or has guests
 
     def of(self, takes: Takes) -> tuple[str, ...]:
-        """The names that may follow such a verb, of a gift the thing; empty where none is due."""
+        """Return the names for a kind of argument (for a gift, the things); empty if none apply."""
         if takes in (Takes.THING, Takes.MAYBE_THING):
             return (*dict.fromkeys((*self.people, *self.things, *self.lying, *self.carried)),)
         if (takes is Takes.EXIT and self.stays) or (takes is Takes.GIFT and not self.people):
@@ -186,12 +185,12 @@ class Options:
         return names
 
     def filling(self, slot: str) -> tuple[str, ...]:
-        """The names for such a slot of a game's own usage; empty for free words."""
+        """Return the names for a slot in a game's own usage; empty for free words."""
         named = {"person": self.people, "thing": self.things, "item": self.carried}
         return {**named, "exit": self.exits}.get(slot, ())
 
     def usages(self, verbs: Sequence[Verb]) -> dict[Verb, str]:
-        """The verbs for which there is something or somebody here, each with how it is written."""
+        """Return the verbs that have something to act on here, each with its usage and names."""
         found = {}
         for verb in verbs:
             if verb.takes is Takes.OWN:
@@ -212,17 +211,17 @@ class Options:
 NAMING = frozenset(
     {Takes.EXIT, Takes.PERSON, Takes.THING, Takes.LYING, Takes.CARRIED, Takes.GIFT, Takes.WHISPER}
 )
-"""What has to name something or somebody that is there."""
+"""Kinds of argument that must name a thing, person or exit that is present."""
 
 
 def either(names: Sequence[str]) -> str:
-    """``north, up or out``; the first dozen."""
+    """Return ``north, up or out``, with the first dozen names."""
     *others, last = names[:_LISTED] or ("",)
     return f"{', '.join(others)} or {last}" if others else last
 
 
 def find_named(said: str, names: Sequence[str]) -> str | None:
-    """The one of ``names`` that is meant: whole, or by words of it; None for none.
+    """Return the one of ``names`` that is meant, in full or by some of its words; else None.
 
     ``said``: ``the lamp``, ``Lamp on the shelf``.
     """
