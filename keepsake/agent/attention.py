@@ -36,19 +36,19 @@ class EventKind(StrEnum):
     ADDRESSED = "addressed"  # spoken to
     NAMED = "named"  # mentioned by name
     GIVEN = "given"
-    ARRIVAL = "arrival"  # somebody came, whom the agent greets
+    ARRIVAL = "arrival"  # a person whom the agent greets has come
     HEARD = "heard"  # somebody spoke or acted without an addressee
     OTHER = "other"
     IDLE = "idle"  # nothing happened for a long time
 
 
 DIRECT = (EventKind.NAMED, EventKind.GIVEN, EventKind.ADDRESSED)
-"""Kinds that address the agent itself; the later, the more urgently one needs an answer."""
+"""Kinds that address the agent itself, ordered by urgency, the most urgent last."""
 ANSWERED = frozenset({*DIRECT, EventKind.ARRIVAL})
 """Kinds that are answered with words to a person. All others are reasons to act."""
 _WORDLESS = (EventKind.ARRIVAL, EventKind.GIVEN)
 ELSE = ""
-"""The key of the slot that all impulses share which are not answered to one person."""
+"""The key of the slot shared by all impulses that are not answered to one person."""
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ class Mind:
         """Open the memory, and resume thoughts that players still wait for."""
         self.memory.open()
         self.thinker.take_up()
-        # In a worker thread, so that no thought waits for files.
+        # In a worker thread, so that no thought waits for files. Later edits are noticed.
         self.workers.submit(self.look)
 
     def look(self) -> None:

@@ -79,9 +79,9 @@ class Turn:
     # pieces of the answer as they come, then the outcome
     inbox: DeferredQueue[str | tuple[Outcome]] = field(default_factory=DeferredQueue)
 
-    # what has come of the newest answer
+    # the state of the current answer
     attempt: int = 1
-    too_large: Costs | None = None  # what its prompt needs, where that is more than it may have
+    too_large: Costs | None = None  # the costs of a prompt over its budget
     sent: Sent | None = None  # the request; None until it is sent
     acts: list[Act] = field(default_factory=list)  # the parts that were done or refused
     did: bool = False  # whether any part was done
@@ -135,7 +135,7 @@ class Turn:
     # -- without a model
 
     async def _speak_by_rules(self) -> None:
-        """Answer a person without a model. Without a model, an agent does nothing unprompted."""
+        """Answer a person by rule. Without a model, an agent does nothing unprompted."""
         context, memory = self.context, self.keeper.memory
         if not context.partner:
             raise TurnDropped
