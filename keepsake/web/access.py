@@ -1,7 +1,7 @@
-"""Who may look at the agents' minds in the browser, and what everybody else is told.
+"""Access to the dashboard: which accounts may use it, and the answers to all others.
 
-An account that may not look gets the same answer for every address, before anything is looked up:
-not even that an agent exists can be learned from it.
+An account without access gets the same answer for every address, before anything is looked up. So
+it cannot even learn whether an agent exists.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ SITE_HEADERS: dict[str, str] = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
 }
-"""What every answer of the site carries, Evennia's own pages included, which load from elsewhere:
-nobody can put a page with a password in a frame of theirs."""
+"""Headers of every answer of the site. They also fit Evennia's own pages, which load files from
+other sites. No other site can put a page with a password field in a frame."""
 HEADERS: dict[str, str] = SITE_HEADERS | {
     "Content-Security-Policy": f"default-src 'self'; img-src 'self' data:; {_NO_FRAME}",
     "Cache-Control": "no-store",
 }
-"""What every answer about agents carries: nothing from elsewhere, in no frame, kept by nobody."""
+"""Headers of every answer about agents: no files from other sites, no frames, no caches."""
 BUILDER = "builder"
-"""The permission that the in-game commands for agents ask for."""
+"""The permission that the in-game commands for agents require."""
 FORBIDDEN = "This is for the staff of this world. Log in as one of them"
 UNTRUSTED = (
     "The request does not show that it comes from this page. Load the page again; a program sends "
@@ -50,13 +50,13 @@ type View = Callable[..., HttpResponseBase]
 
 
 class BadRequest(KeepsakeError):
-    """Something that was asked cannot be used."""
+    """The request has a value that cannot be used."""
 
     status = HTTPStatus.BAD_REQUEST
 
 
 class NotAllowed(KeepsakeError):
-    """An account may look, but not do that."""
+    """The account may see the dashboard, but not do this."""
 
     status = HTTPStatus.FORBIDDEN
 
@@ -68,25 +68,25 @@ class NotFound(KeepsakeError):
 
 
 def with_headers(answer: HttpResponseBase, headers: Mapping[str, str]) -> HttpResponseBase:
-    """The same answer with these headers, where it has none of that name."""
+    """Add these headers to the answer, except those that it has already; return it."""
     for name, value in headers.items():
         answer.headers.setdefault(name, value)
     return answer
 
 
 def address_of(request: HttpRequest) -> str:
-    """From where it really comes: the Portal says so, whatever a browser claims."""
-    # Evennia's middleware reads the Portal's word; the connection itself is always the Portal's.
+    """Return the client's address as Evennia's Portal saw it, not as the client claims it."""
+    # Evennia's middleware sets origin_ip from the Portal; the connection itself is the Portal's.
     return str(getattr(request, "origin_ip", "") or request.META.get("REMOTE_ADDR") or "")
 
 
 def may_watch(account: Any) -> bool:
-    """Whether that account may look into the agents: staff, and builders."""
+    """Whether the account may see the dashboard: staff and builders may."""
     return bool(_known(account) and (account.is_staff or may_act(account)))
 
 
 def may_act(account: Any) -> bool:
-    """Whether it may pause agents, compact and so on, as by the commands in the game."""
+    """Whether the account may pause agents, compact and so on, as with the in-game commands."""
     return bool(_known(account) and (account.is_superuser or _builds(account)))
 
 
@@ -95,32 +95,32 @@ def _known(account: Any) -> bool:
 
 
 def _builds(account: Any) -> bool:
-    # Asked of the database: Evennia's own cache of it belongs to the reactor thread.
+    # Read from the database: Evennia's cache of permissions belongs to the reactor thread.
     levels = [level.casefold() for level in settings.PERMISSION_HIERARCHY]
     enough = levels[levels.index(BUILDER) :]
-    # As Evennia keeps them, and in the plural, in which they may be given as well.
+    # Evennia also accepts the plural of a permission.
     spelt = [*enough, *(f"{level}s" for level in enough)]
     return bool(account.db_tags.filter(db_tagtype="permission", db_key__in=spelt).exists())
 
 
 def page(view: View) -> View:
-    """A view that shows a page to accounts that may watch; a stranger is shown where to log in."""
+    """Wrap a view so that only accounts that may watch get its page; others get a log-in link."""
 
     def refusal() -> HttpResponse:
-        # Rendered without the request: the same for everybody and for every address.
+        # Rendered without the request, so it is the same for all clients and addresses.
         return HttpResponse(render_to_string("keepsake/403.html"), status=HTTPStatus.FORBIDDEN)
 
     return _guarded(view, refusal)
 
 
 def api(view: View) -> View:
-    """A view that answers with JSON to accounts that may watch; each POST needs the CSRF token.
+    """Wrap a JSON view so that only accounts that may watch get it; a POST needs the CSRF token.
 
-    The account is looked at first: to a stranger a request without a token is like any other.
+    The account is checked first, so others get the same answer with or without a token.
     """
 
     def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        # Not of the view itself, which is exempt: django-ninja makes all of its views so.
+        # ``answer`` and not ``view``: django-ninja marks all its views as exempt from the check.
         if _TOKENS.process_view(request, answer, (), {}) is not None:
             return refused(HTTPStatus.FORBIDDEN, UNTRUSTED)
         return view(request, *args, **kwargs)
@@ -139,18 +139,18 @@ def _guarded(view: View, refusal: Callable[[], HttpResponse]) -> View:
 
 
 def refused(status: int, error: str) -> JsonResponse:
-    """The answer to a request that is not fulfilled; ``error`` names the cure."""
+    """Return the answer to a refused request; ``error`` includes the cure."""
     return JsonResponse({"error": error}, status=status)
 
 
 @api
 def nowhere(_: HttpRequest, *_rest: str) -> HttpResponse:
-    """An address that does not exist, which only accounts that may look are told."""
+    """Answer 404 for an unknown address; accounts without access get 403 as everywhere."""
     return refused(HTTPStatus.NOT_FOUND, NOWHERE)
 
 
 class _Tokens(CsrfViewMiddleware):
-    """Django's check of the token, which says here only that it failed."""
+    """Django's check of the CSRF token; its refusal only says that the check failed."""
 
     def _reject(self, request: HttpRequest, reason: str) -> HttpResponse:
         return HttpResponse(reason, status=HTTPStatus.FORBIDDEN)
@@ -160,7 +160,7 @@ _TOKENS = _Tokens(lambda request: HttpResponse())
 
 
 def may_read_metrics(request: HttpRequest) -> bool:
-    """Whether the client may: with the token if there is one, else clients on this machine."""
+    """Whether the client may read the metrics: with the token if one is set, else locally only."""
     if token := os.environ.get(METRICS_TOKEN, "").strip():
         shown = request.headers.get("Authorization", "").encode()
         return hmac.compare_digest(shown, f"Bearer {token}".encode())

@@ -1,4 +1,4 @@
-"""What the buttons do: the same as the builders' commands in the game."""
+"""The dashboard's buttons. They do the same as the builders' commands in the game."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from keepsake.web.shapes import Done, Refused
 from keepsake.web.world import agent_with, mind_of_agent, mind_with, on_reactor
 
 HASTE = 1.0
-"""Seconds in which a compaction may end; after them the answer says only that it has begun."""
+"""Seconds to wait for the end of a compaction. After that the answer says that it has begun."""
 
 type Deed = Callable[[AgentMixin, Mind, str], Tended]
-"""What is done on the reactor thread for the account of that name."""
+"""An action on the reactor thread, in the name of an account; returns its outcome."""
 
 router = Router()
 ONE = "/agents/{int:number}"
@@ -41,20 +41,20 @@ class _Body(BaseModel):
 
 
 class PinLine(_Body):
-    """A line to pin, or to unpin by its words or its number."""
+    """A line to pin; to unpin, its words or its number."""
 
     text: StrictStr
 
 
 class NoteText(_Body):
-    """A new note, or what to add to one."""
+    """A new note, or text to add to a note."""
 
     title: StrictStr
     text: StrictStr
 
 
 def _button(name: str, told: str) -> None:
-    """Add the address of a button that sends nothing but its name."""
+    """Add the operation of a button without a request body; ``told``: its description."""
 
     def press(request: HttpRequest, number: int) -> Done:
         return _done(request, number, name, TENDING[name])
@@ -71,7 +71,7 @@ _button("wake", "Wake it, or keep it up.")
 
 @router.post(f"{ONE}/compact", response=_RESPONSES)
 def compact(request: HttpRequest, number: int) -> Done:
-    """Compact its memory now; the outcome is told if it comes soon."""
+    """Compact an agent's memory now. Returns the outcome if it takes less than a second."""
     outcomes: SimpleQueue[Any] = SimpleQueue()
 
     def deed(agent: AgentMixin, mind: Mind, _who: str) -> Tended:
@@ -83,7 +83,7 @@ def compact(request: HttpRequest, number: int) -> Done:
 
 @router.post(f"{ONE}/undo", response=_RESPONSES)
 def undo(request: HttpRequest, number: int) -> Done:
-    """Take its last compaction back; the outcome is told if it comes soon."""
+    """Undo an agent's last compaction. Returns the outcome if it takes less than a second."""
     outcomes: SimpleQueue[Any] = SimpleQueue()
 
     def deed(agent: AgentMixin, mind: Mind, _who: str) -> Tended:
@@ -103,21 +103,21 @@ def _soon(outcomes: SimpleQueue[Any], told: Callable[[Any], Tended], begun: Done
 
 @router.post(f"{ONE}/pin", response=_RESPONSES)
 def pin(request: HttpRequest, number: int, body: PinLine) -> Done:
-    """Pin a line: it is in all of its prompts."""
+    """Pin a line: it will be in all of the agent's prompts."""
     what = f"pin {body.text!r} for"
     return _kept(request, number, what, lambda mind: f"Pinned: {mind.books.pinned.add(body.text)}")
 
 
 @router.post(f"{ONE}/unpin", response=_RESPONSES)
 def unpin(request: HttpRequest, number: int, body: PinLine) -> Done:
-    """Take a pinned line out."""
+    """Unpin a line."""
     what, done = f"unpin {body.text!r} of", "No longer pinned: {}".format
     return _kept(request, number, what, lambda mind: done(mind.books.pinned.remove(body.text)))
 
 
 @router.post(f"{ONE}/note", response=_RESPONSES)
 def note(request: HttpRequest, number: int, body: NoteText) -> Done:
-    """Write a note, or add to it."""
+    """Write a note, or add text to a note."""
 
     def work(mind: Mind) -> str:
         made = mind.books.notes.write(body.title, body.text, now=now(), by=BUILDER)
@@ -127,7 +127,7 @@ def note(request: HttpRequest, number: int, body: NoteText) -> Done:
 
 
 def _done(request: HttpRequest, number: int, what: str, deed: Deed) -> Done:
-    """Do it on the reactor thread, and have it written down who did it."""
+    """Do an action on the reactor thread, and log it in the audit log."""
     who = _builder(request)
 
     @on_reactor
@@ -141,7 +141,7 @@ def _done(request: HttpRequest, number: int, what: str, deed: Deed) -> Done:
 
 
 def _kept(request: HttpRequest, number: int, what: str, work: Callable[[Mind], str]) -> Done:
-    """Do it here, in the view's thread, by what the commands in the game use as well."""
+    """Do file work in the view's thread, with the same code as the in-game commands; log it."""
     who, mind = _builder(request), mind_of_agent(number)
     try:
         done, said = True, work(mind)
@@ -152,14 +152,14 @@ def _kept(request: HttpRequest, number: int, what: str, work: Callable[[Mind], s
 
 
 def _builder(request: HttpRequest) -> str:
-    """The account's name."""
+    """Return the account's name; raises NotAllowed if it may not act."""
     if not may_act(request.user):
         raise NotAllowed("That is for builders", "Ask one, or to be made one: @perm")
     return str(request.user.get_username())
 
 
 def _write_down(request: HttpRequest, who: str, what: str, problem: str) -> None:
-    """Into the audit log, as the commands are."""
+    """Append an action to the audit log, which also has the in-game commands."""
     line = f"dashboard: {what}{problem and f' ({problem})'}"[:LONGEST]
     try:
         keep(AUDIT, who=who, account=who, address=address_of(request), line=line)

@@ -1,10 +1,10 @@
 """The dashboard's JSON API at ``/agents/api/``; its schema is ``docs/openapi.json``.
 
 ``DJANGO_SETTINGS_MODULE=game.server.conf.settings .venv/bin/django-admin export_openapi_schema
---pythonpath . --api keepsake.web.api.api --indent 1 --output docs/openapi.json`` writes that.
+--pythonpath . --api keepsake.web.api.api --indent 1 --output docs/openapi.json`` writes the schema.
 
-Each operation runs in a view's thread. The world is asked in :mod:`keepsake.web.world`; what is
-read from disk is read here. What builders do is in :mod:`keepsake.web.actions`.
+Each operation runs in a view's thread, and reads files there. :mod:`keepsake.web.world` reads the
+world's objects on the reactor thread; :mod:`keepsake.web.actions` has the builders' actions.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _ABOUT = (
 
 MOST_MEMORIES = 200
 _LARGEST = 2**53
-"""The largest number that JSON can hold in every language."""
+"""The largest integer of JSON that every language reads exactly."""
 _ERRORS = frozenset({400, 403, 404, 503})
 
 type Words = Query[
@@ -65,7 +65,7 @@ type BookName = Literal["journal", "people", "notes", "nights", "kept"]
 
 
 class _Api(NinjaAPI):
-    """Names operations without their modules, and types of content without a charset."""
+    """Sets operation ids without module names, and content types without a charset."""
 
     def get_openapi_operation_id(self, operation: Any) -> str:
         return str(operation.view_func.__name__)
@@ -79,7 +79,7 @@ api.add_router("", actions.router)
 
 
 def addresses() -> list[URLPattern]:
-    """The addresses of all operations, each for accounts that may watch alone."""
+    """Return the URL patterns of all operations, only for accounts that may watch."""
     patterns: list[URLPattern] = api.urls[0]
     for each in patterns:
         each.callback = access.api(each.callback)
@@ -103,7 +103,7 @@ def overview(request: HttpRequest) -> Overview:
 def search_all(
     request: HttpRequest, q: Words, limit: QueryEx[int, P(ge=1, le=500)] = 100
 ) -> SearchView:
-    """Words in all agents' memories."""
+    """Search all agents' memories for words."""
     return history.search(world.folders(), q, limit)
 
 
@@ -113,18 +113,18 @@ def events(
     after: QueryEx[int | None, P(ge=0, le=_LARGEST)] = None,
     agent: Number = None,
 ) -> NewEvents:
-    """What has happened ``after`` that event, to all agents or one; without it the newest."""
+    """The events ``after`` an event number, of all agents or one; without ``after`` the newest."""
     log = runtime().places.events
     return history.new_events(log, agent or 0, after, watching().complete)
 
 
 @api.get("/world", response=_answers(list[RoomView]))
 def rooms(request: HttpRequest) -> list[RoomView]:
-    """The places in which agents are, and who is there."""
+    """The rooms with agents and the rooms next to them, with their exits and characters."""
     return world.rooms()
 
 
-# -- one of them
+# -- one agent
 
 
 @api.get(ONE, response=_answers(AgentRow))
@@ -135,7 +135,7 @@ def agent(request: HttpRequest, number: int) -> AgentRow:
 
 @api.get(f"{ONE}/prompt", response=_answers(PromptView))
 def prompt(request: HttpRequest, number: int, seq: Number = None) -> PromptView:
-    """The last prompt, or that of the thought with the number ``seq`` in the event log."""
+    """The last prompt, or the prompt of the thought with the number ``seq`` in the event log."""
     now, log = world.prompt(number), runtime().places.events
     if now.at is not None and seq is None:
         return now
@@ -146,7 +146,7 @@ def prompt(request: HttpRequest, number: int, seq: Number = None) -> PromptView:
 def book(
     request: HttpRequest, number: int, of: BookName, limit: QueryEx[int, P(ge=1, le=_LARGEST)] = 30
 ) -> list[PageView]:
-    """What it keeps beside its memories, newest first; ``kept`` is always in its prompts."""
+    """The pages of an agent's book, newest first. Pages of ``kept`` are in all its prompts."""
     folder = world.mind_of_agent(number).memory.folder
     if of == "nights":
         return list(islice(history.nights(runtime().places.events, number), limit))
@@ -155,7 +155,7 @@ def book(
 
 @api.get(f"{ONE}/tiers", response=_answers(TiersView))
 def tiers(request: HttpRequest, number: int) -> TiersView:
-    """Which memory is where."""
+    """The tiers of an agent's memory: the summaries, the window and their ranges."""
     return world.tiers(number)
 
 
@@ -176,7 +176,7 @@ def memories(
 def recall(
     request: HttpRequest, number: int, q: Words, limit: QueryEx[int, P(ge=1, le=50)] = 12
 ) -> list[PromptSource]:
-    """What an agent's memory finds for words, as for its own thoughts, and why; the best first."""
+    """Search an agent's memory as for its own thoughts. Best hits first, with the reasons."""
     recaller = world.mind_of_agent(number).keeper.recaller
     world.on_reactor(recaller.prepare)()
     found = recaller.find(q, limit=limit, audience=None)
@@ -193,7 +193,7 @@ def compactions(
     limit: QueryEx[int, P(ge=1, le=100)] = 20,
     before: Number = None,
 ) -> list[PastCompaction]:
-    """The newest compactions, undone ones as well, or those with a number below ``before``."""
+    """The newest compactions, including undone ones, or those with a number below ``before``."""
     archive = world.mind_of_agent(number).memory.memory.archive
     past = reversed(archived.compactions(archive))
     return list(islice((each for each in past if before is None or each.number < before), limit))
@@ -203,7 +203,7 @@ def compactions(
 def series(
     request: HttpRequest, number: int, hours: QueryEx[int, P(ge=1, le=history.MOST_HOURS)] = 1
 ) -> Series:
-    """Its last hours, for charts."""
+    """The figures of an agent's last hours, for charts."""
     shared = runtime()
     total = world.mind_of_agent(number).memory.memory.archive.last_number
     return history.series(shared.places.events, number, total, hours, shared.clock.now())
@@ -211,7 +211,7 @@ def series(
 
 @api.get(f"{ONE}/why", response=_answers(Why))
 def why(request: HttpRequest, number: int, n: QueryEx[int, P(ge=1, le=1000)] = 1) -> Why:
-    """Its last act but ``n`` - 1, and all that led to it."""
+    """The ``n``-th last act of an agent, and all that led to it."""
     memory, log = world.mind_of_agent(number).memory, runtime().places.events
     try:
         return why_did(log, memory.memory.archive, memory.name, number, n)
@@ -227,7 +227,7 @@ def why(request: HttpRequest, number: int, n: QueryEx[int, P(ge=1, le=1000)] = 1
 def _refusal(_: HttpRequest, error: Any) -> HttpResponse:
     match error:
         case KeepsakeError():
-            # Of the library's own: no services, an archive that cannot be opened, a full disk.
+            # The library's own errors: no services, an archive that cannot be opened, a full disk.
             status = getattr(error, "status", HTTPStatus.SERVICE_UNAVAILABLE)
             return refused(status, str(error))
         case OSError():

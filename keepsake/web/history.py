@@ -1,7 +1,7 @@
-"""What event log and archives tell: prompts that were sent, words in all memories, books, charts.
+"""Data from event log, archives and books: sent prompts, search in all memories, pages, charts.
 
-In a view's thread, as files are read; what cannot be read raises OSError. Archives are searched
-from their ends, so that a search finds what no index has yet.
+Runs in a view's thread, because it reads files; raises OSError if one cannot be read. A search
+reads the archives from their ends, so it also finds memories that are not indexed yet.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ from keepsake.web.shapes import (
 )
 
 LATELY, FAR = 16_000_000, 64_000_000
-"""Bytes of the log that are read back for the last prompt, and for an earlier one."""
+"""The most bytes of the log to read, from its end, for the last prompt and for an earlier one."""
 NEW, FIRST, MOST_NEW = 2_000_000, 100, 500
-"""Bytes of the log that are read back for what is new; events that are told at first, and later."""
+"""Bytes of the log to read for new events; the most events of a first answer, of a later one."""
 MOST_BYTES = 200_000_000
-"""Of all archives together that are searched, each its share: about two seconds of one core."""
+"""The most bytes of all archives to search, shared equally: about two seconds of one core."""
 _WORD = re.compile(r"\w+")
 POINTS, MOST_HOURS = 60, 7 * 24
 _ENDED = ("acted", "refused", "no answer", "too large", "broke off")
-"""Outcomes of thoughts that count in charts; nobody needed one that was dropped."""
+"""Outcomes of thoughts that count in charts. Dropped thoughts do not: they were not needed."""
 _CHARTED = (Thought.kind, Recall.kind, Compaction.kind)
 _TOKENS = ("prompt", "cached", "completion")
 
 
 def prompt_of(log: Path, number: int, seq: int | None = None) -> PromptView | None:
-    """What was sent for the thought of that number; without a number what was sent last, if known.
+    """Return the prompt of the thought numbered ``seq``; without ``seq`` the last one, or None.
 
     Raises:
-        NotFound: The newest part of the log has none of that number.
+        NotFound: The newest part of the log has no prompt of that number.
     """
     if seq is None:
         last = next(_sent(log, number, LATELY), None)
@@ -65,7 +65,7 @@ def prompt_of(log: Path, number: int, seq: int | None = None) -> PromptView | No
 
 
 def _sent(log: Path, number: int, most: int = FAR) -> Iterator[Record]:
-    """Thoughts for which something was sent, the newest first."""
+    """Yield the thoughts that have a prompt, newest first."""
     thoughts = newest_first(log, kind="thought", agent_id=number, most=most)
     return (each for each in thoughts if each.get("prompt"))
 
@@ -76,7 +76,7 @@ def _trigger(thought: Record) -> str:
 
 
 def _prompt(log: Path, thought: Record) -> PromptView:
-    """The log has the text as a whole, and what each section cost: not which line was whose."""
+    """Return a prompt from the log, which has the whole text but not the sections' borders."""
     text = prompt_text(log, str(thought["prompt"]), int(thought["seq"]))
     ended = time_of(thought.get("t"))
     return PromptView(
@@ -91,15 +91,15 @@ def _prompt(log: Path, thought: Record) -> PromptView:
     )
 
 
-# -- what is new
+# -- new events
 
 
 def new_events(
     log: Path, number: int, after: int | None, complete: Callable[[Record], Record]
 ) -> NewEvents:
-    """The events since the one with the number ``after``; without it the newest ones.
+    """Return the events with numbers above ``after``; without ``after`` the newest ones.
 
-    ``number``: That of the agent; 0 for all. ``complete``: Adds what the log leaves out.
+    ``number``: The agent's number; 0 for all agents. ``complete``: Adds the words of memories.
     """
     last, oldest, found, most = 0, 0, list[Record](), FIRST if after is None else MOST_NEW
     for record in newest_first(log, most=NEW):
@@ -114,14 +114,14 @@ def new_events(
     return NewEvents(last=last, gap=gap, events=tuple(reversed(found)))
 
 
-# -- words in the memories of all agents
+# -- search in the memories of all agents
 
 
 def search(agents: Sequence[tuple[int, str, Path]], question: str, limit: int) -> SearchView:
-    """The newest memories that hold all the words, as whole words or beginnings of such.
+    """Return the newest memories that hold all words of a question, whole or as prefixes.
 
     Raises:
-        BadRequest: There is no word in it.
+        BadRequest: There is no word in the question.
     """
     words = tuple(dict.fromkeys(_WORD.findall(question.casefold())))
     if not words:
@@ -137,12 +137,12 @@ def search(agents: Sequence[tuple[int, str, Path]], question: str, limit: int) -
 
 
 def _newest(folder: Path, words: Sequence[str], limit: int, most: int) -> tuple[list[Memory], bool]:
-    """An agent's newest memories with all the words; whether ``most`` bytes were enough."""
+    """Return an agent's newest memories with all the words; whether ``most`` bytes were enough."""
     found: list[bytes] = []
     if not folder.is_dir():
         return [], True
     wanted = [re.compile(rf"\b{re.escape(word)}") for word in words]
-    # What is no ASCII may stand in a line in other letters: only its parsed text tells.
+    # Other letters may be escaped in a JSON line: they are only compared in the parsed text.
     needles = [word.encode() for word in words if word.isascii()]
     for line in Archive(folder, read_only=True).lines_back():
         if len(found) == limit or (most := most - len(line)) < 0:
@@ -156,13 +156,13 @@ def _newest(folder: Path, words: Sequence[str], limit: int, most: int) -> tuple[
 
 
 _TIMES = ("updated", "last_met", "time", "day")
-"""What of a page's front matter says when it was written, or they met, last."""
+"""Fields of a page's front matter with the time of the last change, or of the last meeting."""
 _TOLD = ("place", "reason", "tags", "memories", "meetings")
-"""What of a page's front matter is shown beside it."""
+"""Fields of a page's front matter that are shown beside it."""
 _FAR = 64 << 20
-"""Bytes of the event log that are read back for nights."""
+"""The most bytes of the event log to read, from its end, for nights."""
 _LONGEST = 60_000
-"""Characters of one page that are shown; the file has all."""
+"""The most characters of a page that are shown; the file has all of it."""
 
 
 def _file(path: Path) -> PageView:
@@ -172,7 +172,7 @@ def _file(path: Path) -> PageView:
         problem = f"This file cannot be read: {' '.join(str(error).split())[:200]}"
         return PageView(title=path.name, at=None, text=problem, facts={}, file=path.name)
     meta = {str(key): value for key, value in page.metadata.items()}
-    names = meta.get("names")  # of a person, the present one last
+    names = meta.get("names")  # a person's names, the present one last
     return PageView(
         title=str(names[-1] if isinstance(names, list) and names else meta.get("title", path.stem)),
         at=time_of(next((meta[name] for name in _TIMES if name in meta), None)),
@@ -188,21 +188,21 @@ def _file(path: Path) -> PageView:
 
 BOOKS: Mapping[str, Sequence[str]] = {
     **{name: (f"{name}/[!.]*.md",) for name in ("journal", "notes", "people")},
-    "kept": ("pinned.md", "noticed.md"),  # what always stands in its prompts
+    "kept": ("pinned.md", "noticed.md"),  # these are in all its prompts
 }
-"""The files of each book in an agent's folder."""
+"""The file patterns of each book in an agent's folder."""
 _EVER = datetime.min.replace(tzinfo=UTC)
 
 
 def book(folder: Path, name: str, limit: int) -> list[PageView]:
-    """The newest pages of one of :data:`BOOKS`."""
+    """Return the newest pages of one of :data:`BOOKS`."""
     pages = (_file(path) for pattern in BOOKS[name] for path in folder.glob(pattern))
     return sorted(pages, key=lambda page: page.at or _EVER, reverse=True)[:limit]
 
 
 def nights(events: Path, agent_id: int) -> Iterator[PageView]:
-    """An agent's nights, the newest first, as the event log tells of them."""
-    lines, calls = list[str](), 0  # of one night, the last first
+    """Yield an agent's nights from the event log, newest first."""
+    lines, calls = list[str](), 0  # of one night, last line first
     for record in newest_first(events, kind=Sleep.kind, agent_id=agent_id, most=_FAR):
         if record.get("op") == "falls asleep":
             at = datetime.fromisoformat(record["t"])
@@ -219,11 +219,11 @@ def nights(events: Path, agent_id: int) -> Iterator[PageView]:
             calls += int(record.get("calls", 0))
 
 
-# -- charts of one agent, added up from the event log whenever a page asks
+# -- charts of one agent, computed from the event log at each request
 
 
 def _point(at: float, found: Sequence[Record], memories: int) -> Point:
-    """The events of a slice, newest first; ``memories``: the newest one's number at its end."""
+    """Return the point of a time slice from its events; ``memories``: last number at its end."""
     of = {kind: [each for each in found if each.get("kind") == kind] for kind in _CHARTED}
     ended = [each for each in of[Thought.kind] if each.get("outcome") in _ENDED]
     outcomes = [each["outcome"] for each in ended]
@@ -254,12 +254,12 @@ def _numbers(events: Sequence[Record], name: str) -> list[float]:
 
 
 def series(folder: Path, agent_id: int, total: int, hours: int, now: datetime) -> Series:
-    """The last hours of one agent, whose newest memory is number ``total``; blocks."""
+    """Return an agent's last hours; ``total``: the number of its newest memory; blocks."""
     seconds = hours * 3600 / POINTS
     # Slices begin at whole multiples of their length; the last one is not over yet.
     begin = (now.timestamp() // seconds + 1 - POINTS) * seconds
     day = str(datetime.fromtimestamp(begin, UTC).date())
-    # A file holds one day, but for lines about midnight.
+    # A file holds one day, except for lines around midnight.
     before = str(datetime.fromtimestamp(begin, UTC).date() - timedelta(days=1))
     slices: list[list[Record]] = [[] for _ in range(POINTS)]
     for record in newest_first(folder, agent_id=agent_id, since=before):
@@ -271,7 +271,7 @@ def series(folder: Path, agent_id: int, total: int, hours: int, now: datetime) -
     points: list[Point] = []
     for place, found in reversed([*enumerate(slices)]):
         points.append(_point(begin + place * seconds, found, total))
-        for each in found:  # the newest first
+        for each in found:  # newest first
             if (each.get("kind"), each.get("op")) == (MemoryChange.kind, "append"):
                 total = each.get("n", 1) - 1
     oldest = next(iter(files_of(folder, EVENTS)), None)
@@ -284,5 +284,5 @@ def _share(total: float, count: float) -> float | None:
 
 
 def _percentile(values: Sequence[float], share: float) -> float | None:
-    """The value below which that share of the values lies; None for no values."""
+    """Return the value below which that share of the values lies; None for no values."""
     return sorted(values)[min(int(len(values) * share), len(values) - 1)] if values else None

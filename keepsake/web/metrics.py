@@ -1,7 +1,7 @@
-"""Prometheus' metrics: counters from the events, gauges from the world when they are scraped.
+"""Prometheus metrics: counters from the events, gauges from the world at each scrape.
 
-The page itself explains each name (``# HELP``). Nobody's name is in any of them: what one agent
-does is in its charts.
+The page explains each metric (``# HELP``). Metrics have no names of agents or players; the charts
+show single agents.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from keepsake.events.types import Event, Fault, Guard, Thought
 _SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
 _OUTCOMES = ("acted", "refused", "no answer", "too large", "dropped", "broke off")
 
-disable_created_metrics()  # twice as many series, for times that nobody asks for
+disable_created_metrics()  # they double the number of series, and nobody uses them
 
 
 class Metrics(Collector):
-    """All metrics of this process, in a registry of their own.
+    """All metrics of this process, in their own registry.
 
     Args:
-        world: Gives the gauges of this moment.
+        world: Returns the current gauges.
     """
 
     def __init__(self, world: Callable[[], Iterable[Metric]]) -> None:
@@ -43,7 +43,7 @@ class Metrics(Collector):
             buckets=_SECONDS,
             registry=self._registry,
         )
-        for outcome in _OUTCOMES:  # so that the first of a kind is an increase, too
+        for outcome in _OUTCOMES:  # start at 0, so that the first of a kind is an increase
             self._thoughts.labels(outcome)
         ProcessCollector(registry=self._registry)
         self._registry.register(self)
@@ -52,11 +52,11 @@ class Metrics(Collector):
         return Counter(f"keepsake_{name}", words, [label], registry=self._registry)
 
     def collect(self) -> Iterable[Metric]:
-        """The gauges."""
+        """Return the current gauges."""
         return self._world()
 
     def text(self) -> bytes:
-        """All of it in Prometheus' text format."""
+        """Return all metrics in Prometheus' text format."""
         return generate_latest(self._registry)
 
     def took(self, event: Event) -> None:
@@ -64,7 +64,7 @@ class Metrics(Collector):
         match event:
             case Thought():
                 self._thoughts.labels(event.outcome).inc()
-                if event.model:  # somebody answered
+                if event.model:  # a model answered
                     self._latency.labels(event.priority).observe(event.latency)
                     self._tokens.labels("prompts").inc(event.prompt_tokens)
                     self._tokens.labels("cached").inc(event.cached_tokens)
@@ -76,7 +76,7 @@ class Metrics(Collector):
 
 
 def gauge(name: str, words: str, values: Mapping[Any, float], *labels: str) -> Metric:
-    """A value for each combination of labels; without labels one value, of none."""
+    """Return a gauge with a value for each tuple of labels; without labels the only key is ()."""
     found = GaugeMetricFamily(f"keepsake_{name}", words, labels=labels)
     for which, value in values.items():
         found.add_metric(which, value)

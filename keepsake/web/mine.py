@@ -1,6 +1,6 @@
-"""The players' page: who is here, and what they make of you.
+"""The players' page: the agents, where they are, and what they know about you.
 
-Everybody who has logged in sees it, and only what the agents know of their own characters.
+Every logged-in account may see it. It shows only what agents know about the account's characters.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from keepsake.web.world import on_reactor
 
 @on_reactor
 def _agents(account: Any) -> list[dict[str, Any]]:
-    """Every agent, those who have met this account's characters most often first."""
-    runtime()  # whose error says what to do where the agents do not run
+    """Return every agent; first those that have met this account's characters most often."""
+    runtime()  # raises an error with the cure if the agents are not running
     keys = [identity_of(each) for each in account.characters.all()]
     found = []
     for agent in all_agents():
@@ -40,7 +40,7 @@ def _agents(account: Any) -> list[dict[str, Any]]:
 @require_safe  # type: ignore[untyped-decorator]
 @login_required  # type: ignore[untyped-decorator]
 def mine(request: HttpRequest) -> HttpResponse:
-    """The page; somebody unknown is sent to log in first."""
+    """Show the page; a visitor who is not logged in is sent to the log-in page first."""
     try:
         shown: dict[str, Any] = {"agents": _agents(request.user)}
     except KeepsakeError as error:

@@ -1,7 +1,7 @@
-"""What the dashboard's API answers, beside the library's own memories, summaries and compactions.
+"""Answers of the dashboard's API, except the library's own memories, summaries and compactions.
 
-Times are ISO 8601, durations seconds, sizes tokens by the agents' own count, unless a field
-says otherwise. An agent is addressed by its database number, which stays when it is renamed.
+Unless a field says otherwise, times are ISO 8601, durations are in seconds, and sizes are in tokens
+by Keepsake's count. An agent's id is its database number, which stays when it is renamed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from keepsake.archive.records import Memory, Summary
 
 
 class Shape(BaseModel):
-    """What all of them have in common; the text below a field is its description."""
+    """The base class of all answers; the text below a field is its description in the schema."""
 
     model_config = ConfigDict(
         frozen=True,
@@ -28,18 +28,18 @@ class Shape(BaseModel):
 
 
 class Refused(Shape):
-    """Any answer but 200: what is wrong, and the cure; to a stranger it says nothing else."""
+    """Any answer except 200: what is wrong, and the cure. Without access it says nothing else."""
 
     error: str
 
 
 class Done(Shape):
-    """What came of something that a builder asked for."""
+    """The outcome of a builder's action."""
 
     done: bool
-    """Whether it was done, or begun."""
+    """Whether the action was done, or has begun."""
     said: str
-    """The same in words."""
+    """The outcome in words."""
 
 
 # -- all agents
@@ -51,11 +51,11 @@ class AgentRow(Shape):
     id: int
     name: str
     state: str
-    """One word for all of it: ``asleep``, ``going home to sleep``, ``paused``, ``memory cannot be
-    written``, ``waiting for the model``, ``idle``, ``gone``, or ``opening`` soon
-    after a start; the first of these that holds."""
+    """The first of these that is true: ``asleep``, ``going home to sleep``, ``paused``, ``memory
+    cannot be written``, ``waiting for the model``, ``idle``, ``gone``; or ``opening`` soon after
+    a start."""
     paused: bool = False
-    """Whether it does not think, be it awake or asleep."""
+    """Whether it is paused: it does not think, awake or asleep."""
     asleep: bool = False
     going_home: bool = False
     """Whether it is on its way to bed."""
@@ -64,49 +64,49 @@ class AgentRow(Shape):
     """The newest act in its window, as a command; empty for none."""
     last_act_at: datetime | None = None
     waiting: float | None = None
-    """Seconds that its thought has waited for queue and model; None if none is under way."""
+    """Seconds that its thought has waited for queue and model; None if no thought is under way."""
     memories: int = 0
     next_due: int | None = None
-    """At which memory the next compaction falls due; None for never."""
+    """The number of the memory at which the next compaction is due; None for never."""
     used: int = 0
     """Tokens of its last prompt; 0 before the first."""
     budget: int = 0
-    """Tokens that a prompt may have."""
+    """The most tokens that a prompt may have."""
     due: str = ""
     """Why a compaction is due (``high``, ``count`` …); empty if none is."""
     compacting: bool = False
     ended: int = 0
-    """Thoughts since the server started that ended, in whatever way but ``dropped``."""
+    """Thoughts that ended since the server started, except those ``dropped``."""
     failed: int = 0
-    """Those of them of which nothing came: refused, unanswered, too large, broken off."""
+    """Ended thoughts without a result: refused, no answer, too large, broken off."""
     recent_ended: int = 0
-    """``ended`` over its last 20 thoughts at most."""
+    """``ended`` among its last 20 thoughts."""
     recent_failed: int = 0
-    """``failed`` over the same."""
+    """``failed`` among its last 20 thoughts."""
     problem: str = ""
-    """What is wrong with it now, on one line; empty if nothing is. The agents' log has it all."""
+    """What is wrong with it now, on one line; empty if nothing is. The agents' log has more."""
     may_act: bool = False
-    """Whether who asks may pause it, have it compacted, put it to sleep …"""
+    """Whether the account that asks may pause it, compact its memory, put it to sleep …"""
 
 
 class ServerRow(Shape):
     """One model server."""
 
     provider: str
-    """``embedded``, ``ollama``, ``openai``; ``llm.md`` where that names none that can be used."""
+    """``embedded``, ``ollama``, ``openai``; ``llm.md`` if that file has no usable profile."""
     host: str = ""
     models: tuple[str, ...] = ()
-    """Profile and model of all that is asked there."""
+    """The profiles that use the server, with their models."""
     health: str
     """``ready``, or what is wrong and what to do."""
     waiting: Mapping[str, int] = {}
-    """Jobs that wait, by priority."""
+    """The number of waiting jobs, by priority."""
     running: int = 0
     """Calls in flight."""
     in_flight: int = 0
-    """Calls that may be in flight at once."""
+    """The most calls that may be in flight at once."""
     cached: float = 0.0
-    """Share of the prompts' tokens that it had in its cache, since the start; 0 to 1."""
+    """Share of the prompts' tokens that were in the server's cache, since the start; 0 to 1."""
 
 
 class Overview(Shape):
@@ -116,32 +116,32 @@ class Overview(Shape):
     agents: tuple[AgentRow, ...]
     servers: tuple[ServerRow, ...]
     model: str = ""
-    """The model that plays the agents, and how it was found; or that there is none."""
+    """The agents' model and how it was chosen, in words; or that there is none."""
     log_problem: str
     """Why the event log cannot be written; empty if it can."""
 
 
 class RoomView(Shape):
-    """A place, and who is there."""
+    """A room and the characters in it."""
 
     name: str
     exits: tuple[str, ...]
-    """The names of the places that one can go to from here."""
+    """The names of the rooms that its exits lead to."""
     agents: tuple[tuple[int, str], ...]
-    """Number and name of each agent that is here."""
+    """Number and name of each agent in the room."""
     players: tuple[str, ...]
-    """The other characters that are here."""
+    """The names of the players' characters in the room."""
 
 
 class NewEvents(Shape):
-    """What has happened since a page last asked."""
+    """The events since the last request."""
 
     last: int
-    """The number of the newest event of the log, of any agent: what to ask for ``after`` next."""
+    """The number of the newest event in the log, of any agent: the next request's ``after``."""
     gap: bool
-    """Whether there were more events than are given, or the log is another one by now."""
+    """Whether events are missing: there were more than an answer holds, or the log was replaced."""
     events: tuple[Mapping[str, Any], ...]
-    """Lines of the event log, oldest first; those of memories with their words."""
+    """Lines of the event log, oldest first. Events of memories also have the memories' words."""
 
 
 class FoundView(Shape):
@@ -154,22 +154,22 @@ class FoundView(Shape):
 
 
 class SearchView(Shape):
-    """Memories of any agent that hold all the words."""
+    """Memories of any agent that contain all the words."""
 
     hits: tuple[FoundView, ...]
-    """The newest first."""
+    """The memories, newest first."""
     complete: bool
-    """False if the archives are so long that only their newest part was read."""
+    """False if only the newest part of the archives was read, because they are very long."""
 
 
-# -- one of them
+# -- one agent
 
 
 class Stretch(Shape):
-    """Lines of a prompt that follow one another and come from one section."""
+    """Consecutive lines of a prompt from one section."""
 
     name: str
-    """The section; empty where it is not known which line is whose."""
+    """The section's title; empty if the sections of the lines are not known."""
     text: str
 
 
@@ -177,38 +177,38 @@ class PromptView(Shape):
     """A prompt that was sent for an agent."""
 
     at: datetime | None = None
-    """When its thought ended; None if nothing was sent, as far as the newest part of the event log
+    """When its prompt was sent; None if none was sent, as far as the newest part of the event log
     says."""
     sections: Mapping[str, int] = {}
     """Tokens of each section, in the order of the prompt; as in ``@agent/prompt``."""
     sent: tuple[Stretch, ...] = ()
-    """The text; a section may come in several stretches. Of all but the newest prompt since the
-    last start it is one stretch without a name."""
+    """The text; a section may have several stretches. Only the newest prompt since the last start
+    has named stretches; an older one is a single stretch without a name."""
     budget: int = 0
-    """Tokens that it may have."""
+    """The most tokens that the prompt may have."""
     cached: int = 0
-    """Tokens that the server had in its cache, by the server's count."""
+    """Tokens that were in the server's cache, by the server's count."""
     server_tokens: int = 0
-    """Tokens by the server's count; 0 if it does not say."""
+    """Tokens of the prompt by the server's count; 0 if the server does not say."""
     trigger: str = ""
-    """What the thought was about."""
+    """What set the thought off."""
     answer: str = ""
     """The raw answer; empty if none came."""
 
 
 class TiersView(Shape):
-    """Which memory is where, from memory 1 to now."""
+    """The tiers of an agent's memory, from memory 1 to the newest."""
 
     first: int
-    """First memory that any tier holds (after a clearing not 1)."""
+    """The first memory that any tier holds; not 1 after the memory was cleared."""
     total: int
-    """The newest memory; 0 if there is none."""
+    """The number of the newest memory; 0 if there is none."""
     compaction: int
-    """The one that the summaries are of."""
+    """The number of the compaction that made the summaries."""
     longterm: Summary | None
     recent: Summary | None
     window_first: int
-    """First memory of the window; ``total`` + 1 if it is empty."""
+    """The first memory of the window; ``total`` + 1 if the window is empty."""
     window_tokens: int
 
 
@@ -217,39 +217,39 @@ class PageView(Shape):
 
     title: str
     at: datetime | None
-    """When it was written, or they met, last; None where the file does not say."""
+    """When the page was written last, or the person was met last; None if the file does not say."""
     text: str
     """Markdown."""
     facts: Mapping[str, str]
-    """What else the file says, by name."""
+    """Other fields of the file, by name."""
     file: str
 
 
 class Point(Shape):
-    """One slice of time in a chart; None where there is nothing to measure."""
+    """One slice of time in a chart. A value is None if there is nothing to measure."""
 
     at: datetime
-    """Its beginning."""
+    """The beginning of the slice."""
     thoughts: int
     """Thoughts that ended in it."""
     failed: int
-    """Those of them of which nothing came."""
+    """Thoughts without a result."""
     no_answer: int
-    """Those of these that got no answer: the model was away, or took too long."""
+    """Failed thoughts without an answer: the model was not available, or took too long."""
     prompt_tokens: float | None
-    """Tokens of their prompts, on average."""
+    """Average tokens of the prompts."""
     completion_tokens: float | None
-    """Tokens of the answers, on average."""
+    """Average tokens of the answers."""
     budget: int | None
-    """Tokens that the last of the prompts might have."""
+    """The most tokens that the last prompt could have."""
     cached: float | None
-    """Share of the prompts that the server had in its cache, 0 to 1."""
+    """Share of the prompts' tokens that were in the server's cache, 0 to 1."""
     latency: float | None
     """Median seconds until the answer."""
     latency_p95: float | None
-    """Seconds within which 19 of 20 were answered."""
+    """Seconds within which 95 % of the thoughts were answered."""
     memories: int | None
-    """The newest memory's number at its end."""
+    """The number of the newest memory at the end of the slice."""
     recalled: float | None
     """Share of the searches that found something, 0 to 1."""
     compactions: int
@@ -260,4 +260,4 @@ class Series(Shape):
 
     points: tuple[Point, ...]
     complete: bool
-    """False if the event log of that time was read only in part."""
+    """False if the event log does not go back to the first slice."""

@@ -1,4 +1,4 @@
-"""The dashboard's addresses: a game includes them by ``path("agents/", include(…))``."""
+"""The dashboard's URL patterns: a game includes them with ``path("agents/", include(…))``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SECTIONS = (
 
 @page
 def agent(request: HttpRequest, number: int) -> HttpResponse:
-    """One of them."""
+    """Show the page of one agent."""
     try:
         name = name_of(number)
     except NotFound:
@@ -40,7 +40,7 @@ def agent(request: HttpRequest, number: int) -> HttpResponse:
 
 @require_safe  # type: ignore[untyped-decorator]
 def metrics(request: HttpRequest) -> HttpResponse:
-    """The metrics as text; others than those who may read them learn nothing."""
+    """Answer with the metrics as text; 403 without a body if the client may not read them."""
     if not may_read_metrics(request):
         return HttpResponse(status=403)
     return HttpResponse(watching().metrics.text(), content_type=CONTENT_TYPE_PLAIN_0_0_4)
@@ -48,7 +48,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
 
 @page
 def elsewhere(request: HttpRequest, rest: str = "") -> HttpResponse:
-    """An address below ``/agents/`` that does not exist, told to accounts that may look."""
+    """Answer 404 for an unknown address below ``/agents/``; without access 403."""
     return render(request, "keepsake/404.html", status=404)
 
 
@@ -66,6 +66,6 @@ urlpatterns = [
     re_path(r"^api(/.*)?$", nowhere),
     path("<path:rest>", elsewhere),
 ]
-if not apps.is_installed(APP):  # then it has no templates either
+if not apps.is_installed(APP):  # then Django does not find the templates either
     lacks = f"INSTALLED_APPS in server/conf/settings.py does not name {APP}. Add it"
     urlpatterns = [re_path("", lambda _: HttpResponse(lacks, "text/plain", 503))]

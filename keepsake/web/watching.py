@@ -1,6 +1,6 @@
-"""What the Server observes: the events and the metrics.
+"""The data that the dashboard and the metrics take from the running Server.
 
-There is one a process, made before the agents' runtime, whose events it gets by its subscribers.
+There is one object per process. It is made before the agents' runtime, and listens to its events.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from keepsake.web.metrics import Metrics, gauge
 from keepsake.web.world import on_reactor
 
 _LONGEST_TEXT = 4_000
-"""Characters of a memory that a page is sent; the whole of it is in the archive."""
+"""The most characters of a memory that are sent to a page; the archive has the whole text."""
 
 
 class Watching:
-    """The events, as pages show them, and the metrics of this process.
+    """The metrics of this process, and the words that pages show with events.
 
     Attributes:
-        subscribers: For the runtime, which reports events to them.
+        subscribers: The listeners to pass to the runtime, which reports events to them.
         metrics: Prometheus' counters and gauges.
     """
 
@@ -46,7 +46,7 @@ class Watching:
         self.subscribers.on_event.append(self.metrics.took)
 
     def complete(self, record: Record) -> Record:
-        """An event of the log; that of a memory with its words, without secrets."""
+        """Return an event of the log; add the words of a memory, without secrets."""
         known = record.get("kind") == MemoryChange.kind and record.get("op") in ("append", "repeat")
         memory = _memory(id_of(record), record["n"]) if known else None
         if memory is None:
@@ -58,18 +58,18 @@ class Watching:
 
 @cache
 def watching() -> Watching:
-    """What the Server gives to those who watch; one a process."""
+    """Return the one object of this process."""
     return Watching(places())
 
 
 @on_reactor
 def _gauges(scrubber: Scrubber) -> list[Metric]:
-    """What is so now; the addresses of model servers without a password."""
+    """Return the current gauges; addresses of model servers are without passwords."""
     found = [gauge("up", "Whether the agents run", {(): running()})]
     if not running():
         return found
     shared, who = runtime(), ("provider", "host")
-    with suppress(KeepsakeError):  # a profile that cannot be used; `faults` tells of it
+    with suppress(KeepsakeError):  # a profile that cannot be used; `faults` counts it
         servers = [(s.provider, scrubber.clean(s.host), s) for s in shared.gateway.used_servers()]
         ready = {(provider, host): s.health == READY for provider, host, s in servers}
         waiting = {
@@ -89,7 +89,7 @@ def _gauges(scrubber: Scrubber) -> list[Metric]:
 
 
 def _memory(agent_id: int, number: int) -> Memory | None:
-    """A memory of the agent with that id; None if it is not open, or cannot be read now."""
+    """Return a memory of an agent; None if its mind is not open, or it cannot be read now."""
     if (mind := mind_by_number(agent_id)) is None:
         return None
     with suppress(KeepsakeError, OSError):

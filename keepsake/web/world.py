@@ -1,7 +1,7 @@
-"""The world as it is now, as plain data, asked of the reactor thread.
+"""The current state of the world as plain data, read on the reactor thread.
 
-Views run in threads of their own, and only the reactor thread may touch the world's objects. What
-views ask there has to be quick: while it runs nobody in the world is served.
+Views run in their own threads, and only the reactor thread may touch the world's objects. Functions
+here must be quick, because the game stands still while they run.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ from keepsake.web.shapes import (
 )
 
 LONGEST_PROBLEM = 160
-"""Characters of an agent's problem that are shown beside it; the log has all."""
-_reactor: Any = reactor  # Twisted makes it at import; no type says what it can do
+"""The most characters of an agent's problem that are shown; the log has the whole text."""
+_reactor: Any = reactor  # Twisted makes it at import, without a usable type
 
 
 def on_reactor[**P, T](function: Callable[P, T]) -> Callable[P, T]:
-    """The function, as it is called from a view's thread: it runs on the reactor's.
+    """Wrap a function so that views can call it from their threads: it runs on the reactor thread.
 
-    Where no reactor runs, as in tests, it runs at once.
+    If no reactor runs, as in tests, it runs at once.
     """
 
     @wraps(function)
@@ -64,10 +64,10 @@ def on_reactor[**P, T](function: Callable[P, T]) -> Callable[P, T]:
 
 
 def agent_with(number: int) -> AgentMixin:
-    """The agent with that database number.
+    """Return the agent with that database number.
 
     Raises:
-        NotFound: There is none.
+        NotFound: There is no such agent.
     """
     found = ObjectDB.objects.filter(id=number).first() if number < 2**63 else None
     if not isinstance(found, AgentMixin):
@@ -76,14 +76,14 @@ def agent_with(number: int) -> AgentMixin:
 
 
 def mind_with(number: int) -> Mind:
-    """The components of the agent with that number.
+    """Return the mind of the agent with that number.
 
     Raises:
-        NotFound: There is none.
+        NotFound: There is no such agent.
         KeepsakeError: The agents are not running.
     """
     agent = agent_with(number)
-    runtime()  # whose error says what to do when there are none
+    runtime()  # raises an error with the cure if the agents are not running
     if (mind := mind_of(agent)) is None:
         raise NotFound(f"{agent.key} is being deleted", "GET /agents/api/agents lists all")
     return mind
@@ -125,10 +125,10 @@ def _row(agent: AgentMixin, may_act: bool) -> AgentRow:
 
 
 def _figures(mind: Mind) -> tuple[int, int | None, str, str, Memory | None]:
-    """Memories, when a compaction is due, why one is due now, why the last one failed; its act."""
+    """Return memories, next due, why one is due, the last failure of a compaction, the last act."""
     try:
         memory = mind.memory.memory
-        # To weigh whether it pays takes a while; during a compaction it is pointless.
+        # This takes a while, and is pointless during a compaction.
         due = None if mind.compactions.compacting else memory.may_be_due()
     except KeepsakeError:  # its archive cannot be opened, which the component reports itself
         return 0, None, "", "", None
@@ -140,7 +140,7 @@ def _figures(mind: Mind) -> tuple[int, int | None, str, str, Memory | None]:
 def _servers() -> Iterator[ServerRow]:
     try:
         servers = runtime().gateway.used_servers()
-    except KeepsakeError as error:  # a profile that cannot be used: all the more there is to see
+    except KeepsakeError as error:  # a profile that cannot be used is shown as a row
         yield ServerRow(provider="llm.md", health=str(error))
         return
     for each in servers:
@@ -156,12 +156,12 @@ def _servers() -> Iterator[ServerRow]:
         )
 
 
-# -- in a view's thread; each raises NotFound, or KeepsakeError if the agents do not run
+# -- for views; each raises NotFound, or KeepsakeError if the agents are not running
 
 
 @on_reactor
 def overview(may_act: bool) -> Overview:
-    """All agents at a glance, by name, and the model servers."""
+    """Return all agents at a glance, by name, and the model servers."""
     shared = runtime()
     return Overview(
         now=shared.clock.now(),
@@ -174,13 +174,13 @@ def overview(may_act: bool) -> Overview:
 
 @on_reactor
 def row(number: int, may_act: bool) -> AgentRow:
-    """One agent at a glance."""
+    """Return one agent at a glance."""
     return _row(agent_with(number), may_act)
 
 
 @on_reactor
 def rooms() -> list[RoomView]:
-    """The places in which agents are, and those beside them, by name."""
+    """Return the rooms with agents and the rooms next to them, by name."""
     agents, found = all_agents(), []
     places = {each.location for each in agents if each.location is not None}
     beside = {way.destination for place in places for way in place.exits}
@@ -201,7 +201,7 @@ def rooms() -> list[RoomView]:
 
 @on_reactor
 def prompt(number: int) -> PromptView:
-    """The last prompt since the server started; without a time if there was none."""
+    """Return the last prompt since the server started; its time is None if there was none."""
     sent = mind_with(number).thinker.log.sent
     if sent is None:
         return PromptView(budget=runtime().ladder.budget)
@@ -224,7 +224,7 @@ def prompt(number: int) -> PromptView:
 
 @on_reactor
 def tiers(number: int) -> TiersView:
-    """Which memory is in which tier."""
+    """Return the tiers of an agent's memory."""
     memory = mind_with(number).memory.memory
     context, tiers = memory.context(), memory.tiers
     window = context.window[0].number if context.window else tiers.last_number + 1
@@ -241,17 +241,17 @@ def tiers(number: int) -> TiersView:
 
 
 mind_of_agent = on_reactor(mind_with)
-"""An agent's components, whose archive and folder may be read in any thread."""
+"""Returns an agent's mind. Any thread may read its archive and its folder."""
 
 
 @on_reactor
 def folders() -> Sequence[tuple[int, str, Path]]:
-    """Number, name and folder of every agent."""
+    """Return number, name and folder of every agent."""
     agents = runtime().places.agents
     return [(each.id, each.key, agents / each.memory_folder) for each in all_agents()]
 
 
 @on_reactor
 def name_of(number: int) -> str:
-    """What an agent is called."""
+    """Return the name of an agent."""
     return str(agent_with(number).key)
