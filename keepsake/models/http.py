@@ -1,8 +1,8 @@
-"""HTTP to model servers: one time limit for a whole answer, and errors with names and no keys.
+"""HTTP to model servers: one timeout for a whole answer, and named errors without API keys.
 
-httpx limits each read, so a server that sends a byte now and then could hold a call for ever:
-whoever reads a stream looks at the time between its pieces. Giving up closes the connection, and
-llama.cpp and Ollama both stop generating when it closes.
+httpx limits only each read, so a server that sends a byte now and then could hold a call for ever.
+Therefore the reader of a stream checks the time after each piece. A timeout closes the connection,
+and both llama.cpp and Ollama then stop generating.
 """
 
 from __future__ import annotations
@@ -34,45 +34,45 @@ from keepsake.errors import (
 )
 from keepsake.language.perception import one_line
 
-logging.getLogger("httpx").setLevel(logging.WARNING)  # it would log every call
+logging.getLogger("httpx").setLevel(logging.WARNING)  # at INFO it logs every call
 
 CONNECT_SECONDS = 5.0
 HIDDEN = "[secret]"
 _UNREADABLE = (
     *(httpx.HTTPError, httpx.InvalidURL, TypeError, AttributeError, LookupError, ValueError),
-    RuntimeError,  # httpx raises it when the client was closed under a call
+    RuntimeError,  # httpx raises it when the client is closed during a call
 )
 _TOO_LONG = (
     *("context length", "context_length", "context size", "context window", "context_size"),
     *("maximum model length", "prompt is too long", "max_new_tokens` must be <="),
 )
-"""What OpenAI, vLLM, llama.cpp, Ollama, LM Studio and TGI say of a prompt that is too long."""
+"""Phrases of OpenAI, vLLM, llama.cpp, Ollama, LM Studio and TGI for a prompt that is too long."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServerWords:
-    """How errors speak of one server."""
+    """The texts about one server that error messages use."""
 
-    name: str  # what it is, with its address
-    cure_absent: str  # what to do when it does not answer
-    cure_missing: str  # what to do when the model is not there
-    key: str = field(default="", repr=False)  # what it is sent as a key, which it may quote
+    name: str  # what the server is, with its address
+    cure_absent: str  # what to do when the server does not answer
+    cure_missing: str  # what to do when the server does not have the model
+    key: str = field(default="", repr=False)  # its API key, which its answers may quote
 
     def quoted(self, body: str, most: int = 200) -> str:
-        """The beginning of what the server said, on one line, without the key."""
-        line = one_line(body)  # cut at the end: half a key would not be known for one
+        """Return the beginning of the server's answer on one line, with the key removed."""
+        line = one_line(body)  # cut only after the key is removed: half a key would not match
         line = line.replace(self.key, HIDDEN) if self.key else line
         return line if len(line) <= most else line[:most] + "…"
 
 
 def shown(host: str) -> str:
-    """An address as errors name it: without the user name and the password in it."""
+    """Return an address for error messages, without the user name and password in it."""
     login, sign, _ = urlsplit(host).netloc.rpartition("@")
     return host.replace(f"{login}@", f"{HIDDEN}@", 1) if sign else host
 
 
 def client_settings(seconds: float) -> dict[str, Any]:
-    """How an httpx client asks a server: each read in time, and by no proxy."""
+    """Return the settings of an httpx client: a timeout for each read, and no proxy."""
     return {
         "verify": _tls(),
         "limits": httpx.Limits(max_connections=64, max_keepalive_connections=64),
@@ -87,7 +87,7 @@ def _timeout(seconds: float) -> httpx.Timeout:
 
 @functools.cache
 def _tls() -> ssl.SSLContext:
-    """Shared, as reading the certificates is most of what building a client costs."""
+    """Shared by all clients, because reading the certificates is most of a client's set-up time."""
     return httpx.create_ssl_context(trust_env=False)
 
 
@@ -95,12 +95,12 @@ def _tls() -> ssl.SSLContext:
 
 
 class JsonServer:
-    """Asks one server for JSON objects. Safe to use from several threads.
+    """Requests JSON objects from one server. Safe to use from several threads.
 
     Args:
         host: Base address, with or without ``/v1``.
-        words: How errors speak of it; its key is sent along.
-        time_limit: Seconds an answer may take.
+        words: The texts for error messages, and the key to send.
+        time_limit: Seconds that an answer may take.
     """
 
     def __init__(self, host: str, words: ServerWords, time_limit: float) -> None:
@@ -110,7 +110,7 @@ class JsonServer:
             headers={"Authorization": f"Bearer {words.key}"} if words.key else {},
             **client_settings(time_limit),
         )
-        # Of a replaced model, once its last call ends.
+        # Closes the client of a replaced model after its last call.
         weakref.finalize(self, self._http.close).atexit = False
 
     def call(
@@ -120,10 +120,10 @@ class JsonServer:
         body: Mapping[str, Any] | None = None,
         seconds: float | None = None,
     ) -> dict[str, Any]:
-        """The answer's body; blocks.
+        """Send one request and return the body of the answer; blocks.
 
         Raises:
-            ModelError: There was no answer, or none that can be used.
+            ModelError: There was no answer, or it cannot be used.
         """
         seconds = seconds or self._time_limit
         with named_errors(self.words, seconds):
@@ -135,13 +135,13 @@ class JsonServer:
     def stream(
         self, path: str, body: Mapping[str, Any], until: float, headers: Mapping[str, str]
     ) -> Iterator[dict[str, Any]]:
-        """The objects of an answer that is streamed, as they come; for within :func:`named_errors`.
+        """Yield the objects of a streamed answer as they arrive; use inside :func:`named_errors`.
 
-        The last one is ``{"done": True}``. A server that does not stream sends its whole answer.
-        ``until``: When the answer must have come, in monotonic seconds.
+        The last object is ``{"done": True}``. A server that does not stream sends one object.
+        ``until``: The deadline of the whole answer, in monotonic seconds.
 
         Raises:
-            ModelError: The server refused it, or sent what cannot be used.
+            ModelError: The server refused the request, or its answer cannot be used.
         """
         limit = _timeout(max(until - time.monotonic(), 0.01))
         request = self._http.build_request("POST", path, json=body, headers=headers, timeout=limit)
@@ -161,7 +161,7 @@ class JsonServer:
                     whole += piece
                 yield self._object(whole.decode("utf-8")) | {"done": True}
                 return
-            for line in response.iter_lines():  # to the end, or the connection would not be kept
+            for line in response.iter_lines():  # read to the end, so that the connection is reused
                 name, _, data = line.partition(":")
                 if name not in ("data", "error") or not (data := data.strip()):
                     continue
@@ -179,7 +179,7 @@ class JsonServer:
     def _object(self, text: str) -> dict[str, Any]:
         try:
             found = json.loads(text)
-        except (ValueError, RecursionError):  # brackets without end
+        except (ValueError, RecursionError):  # RecursionError: very deep nesting
             found = None
         if not isinstance(found, dict):
             raise BadAnswer(
@@ -189,19 +189,19 @@ class JsonServer:
         return found
 
 
-# -- errors with names
+# -- named errors
 
 
 @contextmanager
 def named_errors(server: ServerWords, seconds: float) -> Iterator[None]:
-    """Give a name to what the HTTP client raises, and to parts of an answer of wrong types.
+    """Replace errors of the HTTP client, and type errors in an answer, by our named errors.
 
     Args:
-        server: How errors speak of the server.
-        seconds: What the call may take.
+        server: The texts for error messages.
+        seconds: The time limit that the message of a timeout names.
 
     Raises:
-        ModelError: In place of its errors.
+        ModelError: In place of the original error.
     """
     try:
         yield
@@ -224,7 +224,7 @@ def named_errors(server: ServerWords, seconds: float) -> Iterator[None]:
 
 
 def refused(response: httpx.Response, server: ServerWords) -> ModelError:
-    """The named error for an answer that is no success, and how long the server is left alone."""
+    """Return the named error for a failed response; its ``until`` is set from Retry-After."""
     error = from_status(response.status_code, response.text, server)
     if (wait := response.headers.get("Retry-After", "")).isdecimal():  # in seconds
         error.until = time.monotonic() + int(wait)
@@ -232,7 +232,7 @@ def refused(response: httpx.Response, server: ServerWords) -> ModelError:
 
 
 def from_status(status: int, body: str, server: ServerWords) -> ModelError:
-    """The named error for a status that is no success; ``said`` of it is the whole body."""
+    """Return the named error for a failed status; its ``said`` is the whole body."""
     what, said = f"HTTP {status}: {server.quoted(body)}", body.lower()
     error: ModelError
     if status in (400, 413, 422, 500) and any(each in said for each in _TOO_LONG):

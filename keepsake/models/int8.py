@@ -1,7 +1,7 @@
-"""MiniLM for one text, computed in int8 by operators of onnxruntime.
+"""MiniLM for one text at a time, computed in int8 with onnxruntime's operators.
 
-The shipped file keeps its weights in int8 and computes in floats, which takes twice the time and
-four times the memory. Only the weights are read from it, in the order of their use.
+The shipped file stores its weights in int8 but computes in floats, which takes twice the time and
+four times the memory. This module reads only its weights, in the order of their use.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from onnx import TensorProto, helper, numpy_helper, parser
 _EMPTY = """<ir_version: 9, opset_import: ["": 20, "com.microsoft": 1]>
 minilm (int64[1, n] input_ids) => (float[1, n, 384] hidden) {}"""
 _LOUD = np.ones(384, np.float32)
-"""Divides the channels that each layer norm leaves far larger than the others. A product has one
-scale for its input, which would leave the others few steps; the weights make up for it."""
+"""Divisors for channels that are outliers after each layer norm; weights are multiplied by them. A
+product has one scale for its input, so outliers would leave the other channels few steps."""
 _LOUD[[63, 99, 127, 157, 223]] = 2, 4, 2, 2, 3
 _BLOCK = 64
-"""Numbers that share a scale in the other products: each layer has loud channels of its own there,
-or sums overflow 16 bits without VNNI. With 128 recall finds two points less of Hythe's evidence."""
+"""Weights that share a scale in the other products. There the outlier channels differ by layer, or
+sums overflow 16 bits without VNNI. With 128, recall of Hythe's evidence drops by two points."""
 
 
 def minilm_in_int8(path: Path) -> bytes:
-    """The model of that file; its input are the tokens of one text.
+    """Build the int8 model from a file; the input is the tokens of one text.
 
-    A vector has a cosine of 0.9993 to that of floats. Source: docs/ContribOperators.md in
-    microsoft/onnxruntime.
+    Its vectors have a cosine of 0.9993 to those of the float model. Source for the operators:
+    docs/ContribOperators.md in microsoft/onnxruntime.
 
     Raises:
-        OSError, google.protobuf.message.DecodeError, ValueError, StopIteration: There is no MiniLM.
+        OSError, google.protobuf.message.DecodeError, ValueError, StopIteration: Not a MiniLM file.
     """
     graph = _Graph(path)
     x = graph.embedded()
@@ -48,7 +48,7 @@ def minilm_in_int8(path: Path) -> bytes:
 
 
 class _Graph:
-    """A graph in the making; each method adds nodes and returns the name of their output."""
+    """A graph builder; each method adds nodes and returns the name of their output."""
 
     def __init__(self, path: Path) -> None:
         self.made, file = parser.parse_model(_EMPTY), onnx.load(path).graph
@@ -95,6 +95,6 @@ class _Graph:
     def product(self, x: str) -> str:
         weights, scales, bias = self._arrays(*next(self._products))
         k, n = weights.shape
-        blocks = (weights.T.copy().view(np.uint8) ^ 0x80).reshape(n, -1, _BLOCK)  # 128 is zero
+        blocks = (weights.T.copy().view(np.uint8) ^ 0x80).reshape(n, -1, _BLOCK)  # 128 means zero
         sizes = {"K": k, "N": n, "bits": 8, "block_size": _BLOCK, "accuracy_level": 4}  # 4 is int8
         return self.add("MatMulNBits", x, blocks, scales.repeat(k // _BLOCK), "", "", bias, **sizes)

@@ -1,4 +1,4 @@
-"""The model of a profile behind a server: asked, asked again after what may pass, learnt about."""
+"""A profile's model on a server: calls, retries, and what the client learns about the model."""
 
 from __future__ import annotations
 
@@ -36,23 +36,23 @@ from keepsake.prompt.tokens import CHARACTERS_PER_TOKEN
 log = logging.getLogger("keepsake.models")
 
 THOUGHT_TOKENS = 1024
-"""What a model that thinks aloud is given beside the tokens of its answer."""
+"""Extra answer tokens for a model that thinks aloud."""
 LOOK_SECONDS = 10.0
-"""What a question about the server itself may take."""
+"""Seconds that a question about the server itself, such as its list of models, may take."""
 EVALUATE_SECONDS = 2.0
-"""What the evaluation of the new part of a prompt may take."""
+"""Seconds that the server may take to evaluate the new part of a prompt."""
 LEAST_TAIL, LEAST_PROMPT = 256, 1024
-"""Tokens that may be new in a prompt, and those of a prompt, however slow the server is."""
+"""Lower limits, for slow servers, of the new tokens in a prompt and of all tokens of a prompt."""
 _ATTEMPTS = 2
-"""Calls in all, where an error may pass."""
+"""The most calls for one request if the error may be temporary."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 5.0
 _LOOK_SECONDS = 0.1
-"""How often a call that waits looks whether its answer is still wanted."""
+"""Seconds between two checks whether a waiting call was cancelled."""
 
 
 @dataclass(slots=True)
 class SentAnswer:
-    """What a server sent beside the words of its answer."""
+    """The metadata that a server sends with an answer, and its tool calls."""
 
     thought: bool = False
     finish: str = ""
@@ -61,30 +61,30 @@ class SentAnswer:
     completion_tokens: int = 0
     evaluation_seconds: float = 0.0
     model: str = ""
-    calls: dict[int, dict[str, Any]] = field(default_factory=dict)  # of tools: name and arguments
+    calls: dict[int, dict[str, Any]] = field(default_factory=dict)  # tool calls: name and arguments
 
 
 class ServerModel(ABC):
-    """Continues text and chats by one server. Safe to use from several threads.
+    """Continues text and answers chats through one server. Safe to use from several threads.
 
-    What may pass (no answer, or the server broke) is asked once more. A server that is busy (it
-    loads its model, or is asked too often) is waited for as long as the time allows, with pauses
-    that grow, and is left alone for as long as it says. An empty answer is asked for again as well,
-    unless a fixed seed would give the same one. A time-out is not: it has cost all the time there
-    was. Neither is an answer of which a part was handed on.
+    A call is retried once after a temporary error (no connection, or the server failed). If the
+    server is busy (it loads its model, or is rate-limited), the call waits with growing pauses, at
+    least as long as Retry-After says, until the time limit. An empty answer is retried too, unless
+    a fixed seed would repeat it. There is no retry after a timeout, which has used up the time, or
+    after a part of the answer was passed on.
 
     Args:
-        profile: Which model is asked, and how.
-        host: The address of its server.
-        server: How errors speak of it.
-        kind: What the server is, as far as it is known.
+        profile: The model to ask, and its settings.
+        host: The address of the server.
+        server: The texts about the server for error messages.
+        kind: The kind of server, as far as it is known.
         ready: Waits until the model's process answers; raises ModelUnavailable.
 
     Attributes:
-        capabilities: What it takes, as far as that is known.
-        down: Why its server was gone when it was last looked at, or wants to be left alone for
-            longer than a call may take; None if neither. Until the next look calls fail at once.
-        family: The form that suits its family, if its server says another; may be set later.
+        capabilities: What the model accepts, as far as that is known.
+        down: Why calls fail at once until the next health check: the last one failed, or the
+            server asked for a pause longer than the time limit. None if calls are made.
+        family: The prompt form of the model's family, which overrides the server's; may be set.
     """
 
     def __init__(
@@ -103,13 +103,13 @@ class ServerModel(ABC):
         self._asked: dict[str | None, str] = {}  # the last prompt of each agent
 
     def suited(self) -> ModelProfile:
-        """The profile as prompts are made for it, as far as its model is known."""
+        """Return the profile for which prompts are made, completed by what is known."""
         takes = self.capabilities
         contexts = filter(None, (self.profile.context_tokens, takes.context))
         found = self.profile.suited(self.family or takes.form, min(contexts, default=0))
         limits = takes.room, takes.evaluates * 3 // 4
         room, tail = min([found.prompt_tokens, *filter(None, limits)]), 0
-        if takes.rate:  # also a prompt of which the server has nothing is to be answered in time
+        if takes.rate:  # even a prompt without any cached tokens must be answered in time
             room = min(room, max(int(takes.rate * found.time_limit / 2), LEAST_PROMPT))
             tail = max(int(takes.rate * EVALUATE_SECONDS), LEAST_TAIL)
         offers = takes.tools if found.tools == AUTO else found.tools == YES
@@ -121,10 +121,10 @@ class ServerModel(ABC):
         )
 
     def learn(self) -> None:
-        """Ask what the model takes, unless that is known; blocks.
+        """Ask the server what the model accepts, unless that is known; blocks.
 
         Raises:
-            ModelError: It could not be asked.
+            ModelError: The server could not be asked.
         """
         with self._learning:
             if not self.capabilities.known:
@@ -134,10 +134,10 @@ class ServerModel(ABC):
                 self.check()
 
     def check(self) -> None:
-        """See that the server answers and has the model; learns what it takes.
+        """Check that the server answers and has the model; learn what the model accepts.
 
         Raises:
-            ModelError: It does not, or it has not.
+            ModelError: The server does not answer, or does not have the model.
         """
         try:
             rows = self._rows()
@@ -146,11 +146,11 @@ class ServerModel(ABC):
                 has = f"it has {', '.join(names[:8]) or 'none'}"
                 what = f"{self.server.name} has no model {self.profile.model!r}"
                 raise ModelMissing(what, f"{self.server.cure_missing}; {has}")
-        except ModelError:  # it may come back another
+        except ModelError:  # it may return with another model
             self.capabilities = replace(self.capabilities, known=False)
             raise
         if not self.capabilities.known:
-            with suppress(ModelError):  # it serves all the same, and is asked again
+            with suppress(ModelError):  # the model is usable anyway, and the next check asks again
                 self.capabilities = self._learnt(rows)
 
     # -- one call
@@ -158,10 +158,10 @@ class ServerModel(ABC):
     def generate(self, request: GenerationRequest) -> Generation:
         """Continue ``request.prompt`` or answer ``request.messages``; blocks.
 
-        What an error shows of the server is remembered, and the request sent in another shape.
+        If the server refuses a part of the request, it is sent again without it, now and later.
 
         Raises:
-            ModelError: The last one, with the cure in its message.
+            ModelError: The last error; its message says what to do.
         """
         may_pass = (ModelUnavailable, ModelFailed, *((BadAnswer,) if request.seed is None else ()))
         until, pause, left = time.monotonic() + self.profile.time_limit, _FIRST_PAUSE, _ATTEMPTS
@@ -173,7 +173,8 @@ class ServerModel(ABC):
             try:
                 return self._call(request, takes, words, until)
             except (ModelTimeout, CallGivenUp) as error:
-                # The prompt was not read. Of others no answer would ever tell that they are quick.
+                # The prompt was not evaluated in time: lower the rate. Only for servers that report
+                # evaluation times, because only such a report can raise the rate again.
                 timed = takes.kind in (OLLAMA, LLAMA_CPP)
                 if timed and isinstance(error, ModelTimeout) and not words.text:
                     self.capabilities = takes.evaluated(size_of(request), time.monotonic() - began)
@@ -196,12 +197,12 @@ class ServerModel(ABC):
     def _call(
         self, request: GenerationRequest, takes: Capabilities, words: AnswerText, until: float
     ) -> Generation:
-        """Send a request in the shape that the server takes, and take its answer in as it comes."""
+        """Send a request in the form that the server accepts, and read its answer as a stream."""
         began, sent, messages = time.monotonic(), SentAnswer(), request.messages
         folded = alternating(messages) if ROLES in takes.refused else messages
         shaped = replace(request, messages=folded)
         if request.messages and takes.thinks:
-            # A stop string in a thought would end the thought: the answer is cut here in its place.
+            # A stop string would end the answer inside a thought, so it is applied on this side.
             shaped = replace(shaped, stop=(), max_tokens=request.max_tokens + THOUGHT_TOKENS)
             words.stop, words.hold = request.stop, True
         with (
@@ -221,7 +222,7 @@ class ServerModel(ABC):
             raise ModelUnavailable(what, self.server.cure_absent)
         words.feed("", whole=True)
         thought, cached = words.thought or sent.thought, min(sent.cached_tokens, sent.prompt_tokens)
-        # Ollama counts what it had cached as if it had read it: first prompts alone tell.
+        # Ollama's count includes cached tokens, so only an agent's first prompt shows the rate.
         before = self._asked.get(request.cache_key, "")
         self._asked[request.cache_key] = request.prompt
         if request.cache_key is None or not before or takes.kind != OLLAMA:
@@ -247,11 +248,11 @@ class ServerModel(ABC):
         )
 
     def _doubt(self, prompt: str, before: str, tokens: int) -> None:
-        """Learn how many tokens it evaluates from its low count of those of a prompt."""
+        """Learn from a low token count how many tokens of a prompt the server evaluates."""
         takes = self.capabilities
         found = takes.counted(prompt, before, tokens)
         if new := found.evaluates > takes.evaluates:
-            loaded = self._loaded()  # of which Ollama evaluates the half, if a prompt is longer
+            loaded = self._loaded()  # Ollama evaluates half of this if a prompt is longer
             if tokens < loaded * CHARACTERS_PER_TOKEN < len(prompt):
                 found = replace(found, evaluates=loaded)
         self.capabilities = found
@@ -260,7 +261,7 @@ class ServerModel(ABC):
 
     @property
     def shortage(self) -> str:
-        """That it evaluates a part of long prompts, and the cure; empty if it does not."""
+        """A warning that the server evaluates only a part of long prompts; empty if it does not."""
         if not (most := self.capabilities.evaluates):
             return ""
         return (
@@ -269,7 +270,7 @@ class ServerModel(ABC):
         )
 
     def _tool_call(self, sent: Mapping[str, Any]) -> ToolCall:
-        """A call of a tool as a server sent it; BadAnswer for one that cannot be read."""
+        """Parse a tool call as a server sent it; raise BadAnswer if it cannot be read."""
         name, arguments = sent.get("name"), sent.get("arguments") or {}
         if isinstance(arguments, str):
             try:
@@ -284,7 +285,7 @@ class ServerModel(ABC):
 
     @abstractmethod
     def _rows(self) -> list[Mapping[str, Any]]:
-        """The models that the server lists, by ``id``; may raise ModelError."""
+        """Return the server's list of models, each with its ``id``; may raise ModelError."""
 
     @abstractmethod
     def _has(self, names: Sequence[str]) -> bool:
@@ -292,17 +293,17 @@ class ServerModel(ABC):
 
     @abstractmethod
     def _learnt(self, rows: Sequence[Mapping[str, Any]]) -> Capabilities:
-        """What the server takes, as it says; may raise ModelError."""
+        """Return the capabilities that the server states; may raise ModelError."""
 
     def _loaded(self) -> int:
-        """Tokens that the loaded model looks at, if the server says so; 0 if not."""
+        """Return the context window of the loaded model in tokens; 0 if the server does not say."""
         return 0
 
     @abstractmethod
     def _pieces(
         self, request: GenerationRequest, takes: Capabilities, sent: SentAnswer, until: float
     ) -> Iterator[str]:
-        """The words of the answer as they are written; what else came is put into ``sent``."""
+        """Yield the text of the answer as it is written; put everything else into ``sent``."""
 
 
 def _wait(until: float, given_up: Callable[[], bool] | None) -> None:
@@ -313,7 +314,7 @@ def _wait(until: float, given_up: Callable[[], bool] | None) -> None:
 
 
 def tools_as_sent(tools: Sequence[Tool]) -> list[dict[str, Any]]:
-    """The tools, as every server takes them."""
+    """Return the tools in the JSON form that every server accepts."""
     named = [
         {"name": each.name, "description": each.description, "parameters": dict(each.parameters)}
         for each in tools
@@ -322,4 +323,4 @@ def tools_as_sent(tools: Sequence[Tool]) -> list[dict[str, Any]]:
 
 
 type Model = ServerModel | ScriptedModel
-"""What is asked for a profile."""
+"""The model of a profile."""

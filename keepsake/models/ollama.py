@@ -1,7 +1,7 @@
-"""Ollama, by its official client.
+"""Ollama, through its official client.
 
-Messages go to ``/api/chat``, and text to continue to ``/api/generate`` with ``raw``, without a
-template around it. What the model was made for comes from ``/api/show``.
+Messages go to ``/api/chat``. Text to continue goes to ``/api/generate`` with ``raw``, which adds no
+template. ``/api/show`` tells which form of prompt a model was made for.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _STEP = 1024
 
 
 def ollama_host(host: str = "") -> str:
-    """The address to use: the profile's, else ``OLLAMA_HOST``, else Ollama's own default."""
+    """Return the address: the profile's, else ``OLLAMA_HOST``, else Ollama's own default."""
     found = host or os.environ.get("OLLAMA_HOST", "").strip() or "127.0.0.1"
     if "//" not in found:
         found = f"http://{found}" if ":" in found else f"http://{found}:11434"
@@ -48,34 +48,34 @@ def ollama_host(host: str = "") -> str:
 
 
 def words(host: str, model: str) -> ServerWords:
-    """How errors speak of the Ollama at ``host``."""
+    """Return the texts for error messages about the Ollama at ``host``."""
     return ServerWords(
         f"Ollama at {shown(host)}",
         "Start it with: ollama serve; or correct host in llm.md",
         f"Fetch the model with: ollama pull {model}",
-        os.environ.get("OLLAMA_API_KEY", ""),  # which the client sends by itself
+        os.environ.get("OLLAMA_API_KEY", ""),  # the client sends it by itself
     )
 
 
 class OllamaModel(ServerModel):
-    """Continues text and chats by Ollama; see :class:`ServerModel`."""
+    """Continues text and answers chats through Ollama; see :class:`ServerModel`."""
 
     def __init__(self, profile: ModelProfile) -> None:
         host = ollama_host(profile.host)
         super().__init__(profile, host, words(host, profile.model), OLLAMA)
-        import ollama  # noqa: PLC0415 - a tenth of what a start loads, and few profiles name it
+        import ollama  # noqa: PLC0415 - a tenth of the start-up imports, and rarely used
 
         self._refusal = ollama.ResponseError
         self._client = ollama.Client(host, **client_settings(profile.time_limit))
         self._asker = ollama.Client(host, **client_settings(LOOK_SECONDS))  # about the server
-        for client in (self._client, self._asker):  # of a replaced model, once its last call ends
+        for client in (self._client, self._asker):  # closed after a replaced model's last call
             weakref.finalize(self, client.close).atexit = False
-        # A quarter is left for the answer. In steps, as the model is loaded anew for another size.
+        # A quarter is left for the answer. Rounded up: Ollama reloads the model for each new size.
         self._needed = -(-(profile.prompt_tokens or LARGEST_PROMPT) * 4 // 3 // _STEP) * _STEP
         self._may_think, self._unsaid = False, ollama.ShowResponse(model_info={})
 
     def _named(self, error: Exception) -> ModelError:
-        """An error of the client, by our name; amid a stream it has no response."""
+        """Translate an error of the client; within a stream it has no response."""
         if isinstance(response := getattr(error.__context__, "response", None), Response):
             return refused(response, self.server)
         return from_status(500, str(getattr(error, "error", error)), self.server)
@@ -96,16 +96,16 @@ class OllamaModel(ServerModel):
                 said = self._asker.show(self.profile.model)
             except self._refusal as error:
                 raise self._named(error) from error
-            except ValueError:  # other servers with this API say less
+            except ValueError:  # other servers with this API omit fields
                 said = self._unsaid
             can, info = said.capabilities or [], said.modelinfo or {}
-            # Tokens that it looks at: as the profile or its own file says, or as needed.
+            # The context window: from the profile, else from the Modelfile, else as needed.
             rows_ = (line.split() for line in (said.parameters or "").splitlines())
             written = {row[0]: int(row[1]) for row in rows_ if row[:1] == ["num_ctx"]}
             sizes = [int(size) for name, size in info.items() if name.endswith(".context_length")]
         own = str(info.get("tokenizer.chat_template", ""))
-        # A model that takes tools or thinks was made for chat, whatever renders its prompt; and one
-        # of which nothing is said, most likely.
+        # A model that takes tools or thinks was made for chat, even without a chat template. If the
+        # server says nothing about a model, chat is most likely.
         chat = is_ollama_chat(said.template or "") or is_chat_template(own)
         chat = chat or not (said.template or can or info)
         self._may_think = "thinking" in can
@@ -152,7 +152,7 @@ class OllamaModel(ServerModel):
             question["messages"] = [{"role": e.role, "content": e.text} for e in request.messages]
             if request.tools and TOOLS not in takes.refused:
                 question["tools"] = tools_as_sent(request.tools)
-            # Only a model that can think may be asked not to: the others answer with HTTP 400.
+            # Send this only to a model that can think: for others Ollama answers with HTTP 400.
             question["think"] = False if self._may_think else None
         else:
             question |= {"prompt": request.prompt, "raw": True}
@@ -166,7 +166,7 @@ class OllamaModel(ServerModel):
                         sent.calls[len(sent.calls)] = call.function.model_dump()
                 sent.finish = each.done_reason or ("stop" if each.done else "")
                 sent.model = each.model or sent.model
-                # Ollama says how many it was given and is silent about its cache.
+                # Ollama counts all tokens of the prompt and does not report cached ones.
                 sent.prompt_tokens = each.prompt_eval_count or 0
                 sent.completion_tokens = each.eval_count or 0
                 sent.evaluation_seconds = (each.prompt_eval_duration or 0) / 1e9

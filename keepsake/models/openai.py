@@ -1,7 +1,7 @@
 """Any server with an OpenAI-compatible API, such as vLLM, LM Studio or llama.cpp.
 
-Prompts go to ``/v1/completions``, messages to ``/v1/chat/completions``. Some servers take more
-than the protocol (penalties, a prompt cache), so each is asked what it is.
+Prompts go to ``/v1/completions``, messages to ``/v1/chat/completions``. Some servers accept more
+than the protocol (penalties, a prompt cache), so the client first finds out the kind of server.
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ from keepsake.models.profiles import CHAT, DIALOGUE, LLAMA_CPP, OTHER, VLLM, Mod
 from keepsake.ports import GenerationRequest
 
 KEY_VARIABLES = ("KEEPSAKE_OPENAI_API_KEY", "OPENAI_API_KEY")
-"""Where the key comes from, and the only places that it comes from."""
+"""The environment variables that may hold the API key. It is read from nowhere else."""
 
 _OWNERS = {"vllm": VLLM, "llamacpp": LLAMA_CPP}
-"""What a server is, by the owner that its list of models names."""
+"""The kind of server, by the owner that its list of models names."""
 _CONTEXTS = ("max_model_len", "context_length", "context_window", "max_context_length")
-"""What servers call a model's context in their list: vLLM, OpenRouter, Groq, LM Studio."""
+"""The context window's field in the lists of vLLM, OpenRouter, Groq and LM Studio."""
 
 
 def api_key() -> str:
-    """The key of the environment; empty for none."""
+    """Return the API key from the environment; empty if there is none."""
     return next(filter(None, map(os.environ.get, KEY_VARIABLES)), "")
 
 
 class OpenAIModel(ServerModel):
-    """Continues text and chats; see :class:`ServerModel`.
+    """Continues text and answers chats; see :class:`ServerModel`.
 
     Args:
-        profile: Which model is asked, and how; an empty name lets the server choose.
+        profile: The model and its settings; an empty model name lets the server choose.
         host: Base address, if it is not the profile's.
         key: API key; empty for none.
-        kind: What the server is; ``other`` to ask it.
-        cure_absent: What to do when it does not answer.
+        kind: The kind of server; ``other`` to find out.
+        cure_absent: What to do when the server does not answer.
         ready: Waits until the server's process answers; raises ModelUnavailable.
     """
 
@@ -65,13 +65,13 @@ class OpenAIModel(ServerModel):
     def _rows(self) -> list[Mapping[str, Any]]:
         try:
             listed = self._http.call("GET", "/v1/models", seconds=LOOK_SECONDS).get("data")
-        except (ModelMissing, BadAnswer):  # it need not list its models
+        except (ModelMissing, BadAnswer):  # a server may have no such list
             return []
         rows = listed if isinstance(listed, list) else []
         return [each for each in rows if isinstance(each, dict)]
 
     def _has(self, names: Sequence[str]) -> bool:
-        # llama.cpp without its router serves one, under whatever name.
+        # llama.cpp without its router serves one model under any name.
         serves_one = self.capabilities.kind == LLAMA_CPP and len(names) == 1
         return not self.profile.model or not names or self.profile.model in names or serves_one
 
@@ -79,7 +79,7 @@ class OpenAIModel(ServerModel):
         owners = (_OWNERS.get(str(each.get("owned_by"))) for each in rows)
         kind = next(filter(None, owners), OTHER)
         props: Mapping[str, Any] = {}
-        if kind != VLLM:  # another server has no such page
+        if kind != VLLM:  # which has no such page
             with suppress(ModelMissing, ModelRejected, BadAnswer, ModelFailed):
                 props = self._http.call("GET", "/props", seconds=LOOK_SECONDS)
         if kind != LLAMA_CPP and not {"default_generation_settings", "build_info"} & props.keys():
@@ -107,7 +107,7 @@ class OpenAIModel(ServerModel):
         refused, chat = takes.refused, bool(request.messages)
         body: dict[str, Any] = {
             "max_tokens": (most := request.max_tokens or None),
-            # What OpenAI's own newer models take in its place.
+            # OpenAI's newer models accept this in place of max_tokens.
             "max_completion_tokens": most if "max_tokens" in refused else None,
             "temperature": request.temperature,
             "model": self.profile.model or None,
@@ -122,7 +122,7 @@ class OpenAIModel(ServerModel):
         }
         body = {key: it for key, it in body.items() if it is not None and key not in refused}
         path = "/v1/chat/completions" if chat else "/v1/completions"
-        # By this a gateway can send an agent's prompts to the server that has them cached.
+        # A gateway can use this to route an agent to the server that has its prompts cached.
         session = {"X-Session-ID": f"keepsake-{key}"} if (key := request.cache_key) else {}
         for number, each in enumerate(self._http.stream(path, body, until, session)):
             choices = each.get("choices")
@@ -137,7 +137,7 @@ class OpenAIModel(ServerModel):
                 _add_call(sent.calls, call)
             sent.finish = choice.get("finish_reason") or sent.finish
             sent.finish = sent.finish or ("stop" if each.get("done") else "")
-            usage, timings = each.get("usage") or {}, each.get("timings") or {}  # llama.cpp's own
+            usage, timings = each.get("usage") or {}, each.get("timings") or {}  # llama.cpp
             details = usage.get("prompt_tokens_details") or {}
             cached = timings.get("cache_n", details.get("cached_tokens")) or sent.cached_tokens
             sent.cached_tokens = int(cached)
@@ -149,17 +149,17 @@ class OpenAIModel(ServerModel):
 
 
 def _extras(request: GenerationRequest, kind: str) -> dict[str, Any]:
-    """What of the request is beyond the protocol, in the words of this kind of server."""
+    """Return the parameters beyond the protocol, as this kind of server names them."""
     found: dict[str, Any] = {}
     if kind == LLAMA_CPP:
         found |= {"cache_prompt": True, "repeat_penalty": request.repeat_penalty}
         if not request.messages:
             found |= {"min_p": 0.1}
-        if request.json_schema is not None:  # which it also takes for a text to continue
+        if request.json_schema is not None:  # llama.cpp accepts it for raw text too
             found["json_schema"] = dict(request.json_schema)
     elif kind == VLLM:
         found["repetition_penalty"] = request.repeat_penalty
-    if found and request.messages:  # templates without that switch do not mind it
+    if found and request.messages:  # templates without this switch ignore it
         found["chat_template_kwargs"] = {"enable_thinking": False}
     if request.json_schema is not None and "json_schema" not in found:
         schema = {"name": "answer", "schema": dict(request.json_schema)}
@@ -168,7 +168,7 @@ def _extras(request: GenerationRequest, kind: str) -> dict[str, Any]:
 
 
 def _add_call(calls: dict[int, dict[str, Any]], piece: Mapping[str, Any]) -> None:
-    """Add a call of a tool, or the next piece of its arguments."""
+    """Add a tool call, or the next piece of its arguments."""
     at, function = piece.get("index"), piece.get("function") or {}
     call = calls.setdefault(len(calls) if at is None else at, {"name": "", "arguments": ""})
     call["name"] = function.get("name") or call["name"]
@@ -178,5 +178,5 @@ def _add_call(calls: dict[int, dict[str, Any]], piece: Mapping[str, Any]) -> Non
 
 
 def _count(value: Any) -> int:
-    """A count as a server sent it; 0 when it sent none."""
+    """Return a count that a server sent; 0 if it sent none."""
     return value if isinstance(value, int) and value > 0 else 0

@@ -1,8 +1,7 @@
-"""Profiles: which model answers, and how, read from ``vault/config/llm.md``.
+"""Profiles: which model answers and with which settings, read from ``vault/config/llm.md``.
 
-A section of the file is a profile; what it does not say is taken from
-:class:`ModelProfile`. The file is read again when it changes; a file that cannot be
-used is refused as a whole and the last good one stays.
+Each section of the file is a profile; :class:`ModelProfile` has the defaults. The file is read
+again when it changes. If it cannot be used, the last good version stays in effect as a whole.
 """
 
 from __future__ import annotations
@@ -19,28 +18,27 @@ from keepsake.ports import GenerationRequest
 EMBEDDED, OLLAMA, OPENAI, NO_MODEL = "embedded", "ollama", "openai", "none"
 SCRIPTED = "scripted"
 PROVIDERS = ("auto", EMBEDDED, OLLAMA, OPENAI, NO_MODEL, SCRIPTED)
-"""Who can answer. ``auto`` is the best model that can be found
-(:mod:`keepsake.models.detection`). ``none`` is no model: agents answer by the rules of
-:mod:`keepsake.tasks.fallback`, and summaries are extractive. ``scripted`` is none either: agents
-play by the rules of :mod:`keepsake.models.scripted`."""
+"""The values of ``provider``. ``auto`` is the best model that :mod:`keepsake.models.detection`
+finds. ``none`` is no model: agents answer by the rules of :mod:`keepsake.tasks.fallback`, and
+summaries are extractive. ``scripted`` is not a language model either: agents play by the rules of
+:mod:`keepsake.models.scripted`."""
 LLAMA_CPP, VLLM, OTHER = "llama.cpp", "vllm", "other"
-"""What a server behind the provider ``openai`` is; it is asked."""
+"""Kinds of servers behind the provider ``openai``; the client finds out which."""
 AUTO, DIALOGUE, SCRIPT, CHAT = "auto", "dialogue", "script", "chat"
 FORMS = (AUTO, CHAT, DIALOGUE, SCRIPT)
 """The forms of a prompt: messages of a chat, a dialogue as raw text to continue, or the transcript
-of ``talk.md``, which asks for one command. ``auto`` is what the model was made for, as its
-family in ``models.md`` or its server says."""
+of ``talk.md``, which asks for one command. ``auto`` is the form that ``models.md`` names for the
+model's family, else the form that the server says."""
 YES, NO = "yes", "no"
 
 EMBEDDER = "embedder"
-"""The section that names what embeds texts: no model that writes."""
+"""The section that names the embedder, which is not a profile."""
 LARGEST_PROMPT = 8000
-"""Tokens of a prompt that no ``prompt_tokens`` of a profile allows more of."""
+"""The default limit of a prompt in tokens. A profile's ``prompt_tokens`` may set a higher one."""
 AGENT = "agent"
 """The profile that plays the agents."""
 CHAT_ANSWER, LINE_ANSWER = 400, 60
-"""Tokens of an answer, unless a profile says how many: in a chat, and of a model that goes on with
-a text."""
+"""Default limits of an answer in tokens: in a chat, and of a model that continues text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +48,18 @@ class FoundModel:
     provider: str  # ``ollama``, ``openai``, ``embedded``, or ``none`` for no model
     why: str  # how it was found, for people
     host: str = ""  # the server's address
-    model: str = ""  # its name there
+    model: str = ""  # the model's name on the server
     model_file: str = ""  # the GGUF file in the home's ``models``
-    embedder: str = ""  # the server's best embedding model for many languages
-    writes: bool = True  # whether it follows instructions, as summaries need it
+    embedder: str = ""  # the server's best multilingual embedding model
+    writes: bool = True  # whether it follows instructions well enough to write summaries
 
     @property
     def line(self) -> str:
-        """``qwen3:8b (an Ollama answers at http://127.0.0.1:11434)``, for people."""
+        """A text such as ``qwen3:8b (an Ollama answers at http://127.0.0.1:11434)``."""
         return f"{self.model or self.model_file or NO_MODEL} ({self.why})"
 
     def fills(self, profile: ModelProfile) -> ModelProfile:
-        """The profile with this model; one that only talks writes no summaries."""
+        """Return the profile with this model; a model that only talks is used for agents alone."""
         if not self.writes and profile.name != AGENT:
             return replace(profile, provider=NO_MODEL)
         own: dict[str, Any] = {"model": self.model, "model_file": self.model_file}
@@ -71,44 +69,45 @@ class FoundModel:
 NOTHING_FOUND = FoundModel(
     NO_MODEL, "rules answer players; to get a model: keepsake model list, or start an Ollama"
 )
-"""What is there where nothing was found."""
+"""The result of the detection if it finds no model."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelProfile:
-    """How one kind of call is made: a :class:`keepsake.ports.TargetModel` once it is suited.
+    """The model and settings of one kind of call.
 
-    As ``llm.md`` is read, ``form`` may be ``auto``, and the sizes 0; see :meth:`suited`.
+    As read from ``llm.md``, ``form`` may be ``auto`` and sizes may be 0. :meth:`suited` fills them
+    in, and its result is a :class:`keepsake.ports.TargetModel`.
     """
 
     name: str  # the section's heading: ``agent``, ``summarizer`` …
     provider: str = one_of(AUTO, PROVIDERS)
     host: str = ""  # base address of the server; empty for the provider's own default
-    model: str = ""  # the model's name there; ``embedded`` has its own
+    model: str = ""  # the model's name on the server; not for ``embedded``
     temperature: float = between(0.7, high=5.0)  # sampling temperature, 0 is greedy
     max_tokens: int = between(CHAT_ANSWER, low=1, high=32768)  # of an answer; 0 for the form's
     # seconds that one answer may take, retries included
     time_limit: float = between(60.0, low=0.1, high=3600.0)
     repeat_penalty: float = between(1.0, high=5.0)  # 1.0 is none
     seed: int | None = None  # fixed seed, or None for a new one each time
-    # tokens that the model looks at; None for what it says
+    # context window in tokens; None to use what the server says
     context_tokens: int | None = between(None, low=256)
-    in_flight: int = between(2, low=1, high=64)  # calls that the server may work on at once
+    in_flight: int = between(2, low=1, high=64)  # calls that may run on the server at once
     form: str = one_of(AUTO, FORMS)
-    # the most tokens of a prompt; 0 for three quarters of the context, and 8,000 at most
+    # the most tokens of a prompt; 0 for three quarters of the context, 8,000 at most
     prompt_tokens: int = between(0, low=256, high=1_000_000)
-    tools: str = one_of(AUTO, (AUTO, YES, NO))  # whether tools are offered; ``auto`` if it says so
+    tools: str = one_of(AUTO, (AUTO, YES, NO))  # whether to offer tools; ``auto``: ask the server
     model_file: str = ""  # GGUF file for ``embedded``, absolute or in ``$KEEPSAKE_HOME/models``
-    # -- not written in the file, but learnt
+    # -- not in the file: learned from the server
     takes_tools: bool = False  # the model can call tools
-    tail_tokens: int = 0  # tokens that may be new in a prompt since the last one; 0 for any number
+    tail_tokens: int = 0  # the most tokens of a prompt that may be new; 0 for no limit
 
     def suited(self, form: str, context: int = 0) -> ModelProfile:
-        """The profile with what it leaves open, for a model.
+        """Return the profile with its open settings filled in for a model.
 
         Args:
-            form: The model's own, where the profile has no other.
-            context: Tokens that the model looks at; 0 if that is not known.
+            form: The model's own form, used if the profile does not set one.
+            context: The model's context window in tokens; 0 if unknown.
         """
         form = form if self.form == AUTO else self.form
         share = context * 3 // 4 or LARGEST_PROMPT
@@ -120,7 +119,7 @@ class ModelProfile:
         )
 
     def request(self, asked: GenerationRequest) -> GenerationRequest:
-        """A request with all that it leaves open."""
+        """Return a request with its open settings filled in from the profile."""
         own = asked.temperature
         return replace(
             asked,
@@ -137,16 +136,16 @@ SHIPPED: Mapping[str, ModelProfile] = {
     AGENT: ModelProfile(AGENT, max_tokens=0),
     "summarizer": ModelProfile("summarizer", time_limit=120.0, repeat_penalty=1.15),
 }
-"""What counts where ``llm.md`` says nothing."""
+"""The defaults of profiles that must exist, for keys that ``llm.md`` leaves out."""
 
 _READ = {"name", "host", "takes_tools", "tail_tokens"}
-"""Fields that take more to read than they say, or are not read."""
+"""Fields that need special code to read, or are not in the file."""
 _PLAIN = tuple(each for each in fields(ModelProfile) if each.name not in _READ)
 _KEYS = {"host", *(each.name for each in _PLAIN)}
 
 
 class Profiles(ConfigFile[Mapping[str, ModelProfile]]):
-    """The profiles of ``llm.md`` as the file stands now, ``auto`` filled with the model found.
+    """The current profiles of ``llm.md``, with the detected model in place of ``auto``.
 
     Attributes:
         found: The model that stands for ``provider: auto``.
@@ -154,8 +153,8 @@ class Profiles(ConfigFile[Mapping[str, ModelProfile]]):
 
     Args:
         path: The file.
-        on_problem: Called once for each state of the file that was refused.
-        rest: Seconds in which the file is not looked at again.
+        on_problem: Called once for each version of the file that was refused.
+        rest: Seconds between two checks whether the file has changed.
     """
 
     def __init__(
@@ -172,7 +171,7 @@ class Profiles(ConfigFile[Mapping[str, ModelProfile]]):
 
     @property
     def told(self) -> str:
-        """The model that plays the agents and how it was found, or that there is none."""
+        """A line about the agents' model and how it was found, or that there is none."""
         own = self.get(AGENT)
         if own.provider == NO_MODEL:
             return NOTHING_FOUND.line
@@ -180,15 +179,15 @@ class Profiles(ConfigFile[Mapping[str, ModelProfile]]):
         return self.found.line if is_found else f"{model_name(own)} (as llm.md says)"
 
     def use(self, found: FoundModel) -> None:
-        """Let that model stand for ``provider: auto``; in any thread."""
+        """Use this model for ``provider: auto``; safe in any thread."""
         self.found = found
         self.reread()
 
     def get(self, name: str) -> ModelProfile:
-        """The profile of that name.
+        """Return the profile with this name.
 
         Raises:
-            ConfigError: There is none.
+            ConfigError: There is no such profile.
         """
         known = self.current
         if name not in known:
@@ -201,7 +200,7 @@ class Profiles(ConfigFile[Mapping[str, ModelProfile]]):
         written, found = load(path), self.found
         self.detects = any(each.provider == AUTO for each in written.values())
         files = (e.model_file for e in written.values() if e.provider == EMBEDDED and e.model_file)
-        if found.provider == EMBEDDED and (own := next(files, "")):  # there is one embedded server
+        if found.provider == EMBEDDED and (own := next(files, "")):  # only one embedded server
             found = replace(found, model_file=own)
         return {
             name: found.fills(each) if each.provider == AUTO else each
@@ -210,7 +209,7 @@ class Profiles(ConfigFile[Mapping[str, ModelProfile]]):
 
 
 def load(path: Path) -> Mapping[str, ModelProfile]:
-    """Read every profile of a file; the embedded ones share one server, its file and its context.
+    """Read the profiles of a file; the embedded ones share one server, its file and its context.
 
     Raises:
         ConfigError: The file cannot be read, or a value in it cannot be used.
@@ -237,15 +236,15 @@ def load(path: Path) -> Mapping[str, ModelProfile]:
 
 
 def model_name(profile: ModelProfile) -> str:
-    """The name of a profile's model, for people."""
+    """Return the name of a profile's model for messages."""
     return profile.model or Path(profile.model_file).name or profile.provider
 
 
 def profile_of(section: ConfigSection) -> ModelProfile:
-    """The profile that a section holds.
+    """Read the profile in a section.
 
     Raises:
-        ConfigError: A value cannot be used, or one that it takes is missing.
+        ConfigError: A value cannot be used, or a required value is missing.
     """
     section = section.only(_KEYS)
     default = SHIPPED.get(section.name.lower(), ModelProfile(section.name))

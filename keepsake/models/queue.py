@@ -1,8 +1,8 @@
-"""One model server: the queue in front of it, the models that are asked there, and how it is.
+"""One model server: the queue of its calls, its models, and its health.
 
-All book-keeping happens in the owner's thread (Evennia's reactor); only the model
-call itself runs in a worker thread. A prompt is built when its turn comes, so it
-shows the world as it is then, and a thought that is no longer wanted costs nothing.
+All book-keeping happens in the owner's thread (Evennia's reactor); only the model call itself runs
+in a worker thread. A prompt is built when its turn comes, so it shows the current state of the
+world, and a call that is cancelled before that costs nothing.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ from keepsake.ports import ChatMessage, Generation, GenerationRequest
 log = logging.getLogger("keepsake.models")
 
 BuildFor = Callable[[ModelProfile], GenerationRequest | None]
-"""Makes the request when its turn has come, for the profile as it is then, its form decided; None
-when it is no longer wanted."""
+"""Makes the request when its turn has come, for the current profile with all settings filled in.
+Returns None if the request is no longer needed."""
 
 Outcome = Generation | ModelError | None
-"""What ``done`` gets: an answer, an error, or None when ``build`` gave none."""
+"""The argument of ``done``: an answer, an error, or None if ``build`` returned None."""
 
 Done = Callable[[Outcome], None]
 Post = Callable[[Callable[[], None]], object]
-"""Runs a function in the owner's thread soon; may be called from any thread."""
+"""Schedules a function in the owner's thread; may be called from any thread."""
 
 
 class Priority(IntEnum):
-    """Who goes first: the lower number."""
+    """The priority of a call; lower numbers go first."""
 
     PLAYER = 0
     EVENT = 1
@@ -56,15 +56,15 @@ class Priority(IntEnum):
 
 
 BACKGROUND = (Priority.COMPACTION, Priority.SLEEP)
-"""What nobody waits for: together they leave a place free."""
+"""Background calls, which no player waits for: together they leave one place free."""
 PATIENCE_SECONDS = 60.0
-"""A job that has waited this long goes up one step, though never before a player's. What is
-asked in sleep stays where it is: the night is long, and everybody else's thoughts come first."""
+"""Seconds of waiting that raise a call by one priority, but never to a player's. Calls of sleeping
+agents are not raised, because they have all night."""
 REBUILDS = 2
-"""How often a prompt is built anew for a server that has found it too long."""
+"""How often a prompt that was too long is rebuilt."""
 READY, UNASKED = "ready", "not asked yet"
 UNWELL_SECONDS = 5.0
-"""How soon a server is looked at again that failed a call, or is not well."""
+"""Seconds until the next health check of a server that failed a call or a check."""
 
 
 @dataclass(eq=False, slots=True)
@@ -77,33 +77,33 @@ class Ticket:
     model: Model
     build: BuildFor
     done: Done
-    # set it to give the place up: ``done`` will not be called; too late does no harm
+    # set it to cancel the call: ``done`` is not called then; harmless after the end of the call
     cancelled: bool = False
-    rebuilt: int = 0  # how often its prompt was built anew
+    rebuilt: int = 0  # how often its prompt was rebuilt
 
 
 class ModelServer:
-    """One server, whatever profiles are asked there: the most urgent call first.
+    """One server, shared by all profiles that use it, with a priority queue of calls.
 
-    Two calls of one key are never made at once. Where there are two places or more, compaction and
-    sleep leave one free, so that a player never waits for a summary or for somebody's night.
+    Calls with the same key never run at the same time. With two or more places, compaction and
+    sleep leave one free, so that a player never waits for a summary or a sleeping agent.
 
     Args:
-        provider: Who answers, as the profiles name it.
-        host: Its address.
+        provider: The provider, as profiles name it.
+        host: The server's address.
         executor: Runs the calls.
         post: Runs a function in the owner's thread.
         clock: Monotonic seconds.
-        changed: Called when its health has changed, in any thread.
+        changed: Called when the server's health has changed, in any thread.
 
     Attributes:
         running: The calls in flight.
-        places: How many may be.
-        models: The models that are asked, by the names of their profiles.
+        places: How many calls may be in flight.
+        models: The models on this server, by profile name.
         health: ``ready``, or what is wrong and what to do.
-        due: When it is looked at next, in monotonic seconds.
-        calls, failures: How many calls were made, and how many of them gave no answer.
-        last_error: The newest failure since the last answer; empty when there is none.
+        due: When the next health check is due, in monotonic seconds.
+        calls, failures: How many calls were made, and how many of them failed.
+        last_error: The newest failure since the last answer; empty if there is none.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class ModelServer:
     def submit(
         self, priority: Priority, key: str | None, model: Model, build: BuildFor, done: Done
     ) -> Ticket:
-        """Queue one call of a model, as :meth:`Gateway.submit`; owner's thread only.
+        """Queue one call of a model, like :meth:`Gateway.submit`; owner's thread only.
 
         ``build`` and ``done`` run in the owner's thread, never inside this call.
         """
@@ -139,9 +139,9 @@ class ModelServer:
         return ticket
 
     def close(self, reason: ModelError) -> None:
-        """Answer all, those in flight too, with ``reason``, and take no more; owner's thread only.
+        """End all calls with the error ``reason``, and refuse new ones; owner's thread only.
 
-        What comes of the calls in flight is not looked at.
+        Calls in flight end too, and their results are ignored.
         """
         self._closed = reason
         self.running, self._waiting = [*self.running, *self._waiting], []
@@ -150,7 +150,7 @@ class ModelServer:
             ticket.cancelled = True
 
     def _pump(self) -> None:
-        """Begin with the most urgent of those that may begin now."""
+        """Start the most urgent of the calls that may start now."""
         if self._closed is not None:
             self.close(self._closed)
             return
@@ -170,12 +170,12 @@ class ModelServer:
             taken = self._waiting.pop(min(ranked)[1])
             self.running.append(taken)
             self._ask(taken, known=taken.model.capabilities.known)
-            # The next one in a turn of its own: building a prompt takes a moment, and
-            # players must not wait for fifty of them.
+            # The next call starts in a reactor turn of its own: building a prompt takes time, and
+            # players must not wait for fifty prompts.
             self._post(self._pump)
 
     def _ask(self, ticket: Ticket, *, known: bool) -> None:
-        """Have a thread learn what the model takes; once that is ``known``, have it answer."""
+        """Ask the model in a thread; unless its capabilities are ``known``, learn them first."""
         try:
             if not known:
                 future: Future[Any] = self._executor.submit(ticket.model.learn)
@@ -188,22 +188,22 @@ class ModelServer:
                 messages = request.messages or (ChatMessage("user", request.prompt),)
                 request = replace(
                     profile.request(request),
-                    messages=messages if profile.form == CHAT else (),  # which gets nothing else
+                    messages=messages if profile.form == CHAT else (),  # only chat takes messages
                     tools=request.tools if profile.takes_tools else (),
                     given_up=lambda: ticket.cancelled,
                 )
                 future = self._executor.submit(ticket.model.generate, request)
-        except Exception as error:  # whatever a builder does wrong must not stop the queue
+        except Exception as error:  # an error in a builder must not stop the queue
             log.exception("[Model] The prompt of %s could not be built", ticket.key)
             self._end(ticket, ModelFailed(f"The prompt could not be built ({error})", "See log"))
             return
         future.add_done_callback(lambda _: self._post(lambda: self._came(ticket, future)))
 
     def _came(self, ticket: Ticket, future: Future[Any]) -> None:
-        """The thread is done: with what it learnt, with the answer, or with an error."""
+        """Handle the end of a thread's work: capabilities learned, an answer, or an error."""
         if ticket not in self.running:
             return  # the queue was closed
-        outcome: Outcome = None  # the prompt is to be built, perhaps once more
+        outcome: Outcome = None  # None: build the prompt next, perhaps again
         try:
             outcome = future.result()
         except PromptTooLong as error:
@@ -224,7 +224,7 @@ class ModelServer:
             self._end(ticket, outcome)
 
     def _end(self, ticket: Ticket, outcome: Outcome) -> None:
-        """Give the place free, count the call, and tell what came."""
+        """Free the place, count the call, and deliver the outcome."""
         self.running.remove(ticket)
         self._post(self._pump)
         if ticket.cancelled:
@@ -242,15 +242,16 @@ class ModelServer:
                 self.be(str(outcome))
         try:
             ticket.done(outcome)
-        except Exception:  # whatever a receiver does wrong must not stop the queue
+        except Exception:  # an error in a callback must not stop the queue
             log.exception("[Model] The answer to %s could not be used", ticket.key)
 
-    # -- how it is
+    # -- health
 
     def look(self) -> ModelError | None:
-        """What is wrong with it now; calls to one that is gone fail at once until it is well.
+        """Check the server's models and return the first problem; None if there is none. Blocks.
 
-        The process of the embedded model is waited for instead. Blocks.
+        Calls to an unreachable server then fail at once until a check succeeds. Calls to the
+        embedded model wait for its process instead.
         """
         problem: ModelError | None = None
         for model in self.models.values():
@@ -265,14 +266,14 @@ class ModelServer:
         return problem
 
     def be(self, health: str) -> None:
-        """Note how it is, and tell if that is new."""
+        """Set the health, and call ``changed`` if it is new."""
         before, self.health = self.health, health
         if before != health and self._closed is None:
             self._changed(self)
 
     @property
     def kind(self) -> str:
-        """What the server is, and the form and the size of its prompts."""
+        """A text with the kind of server, and the form and size of its prompts."""
         if not (known := [each for each in self.models.values() if each.capabilities.known]):
             return "not known yet"
         profiles = [each.suited() for each in known]
@@ -283,12 +284,12 @@ class ModelServer:
 
     @property
     def profiles(self) -> tuple[str, ...]:
-        """Profile and model of all that is asked there: ``agent: llama3``."""
+        """The profiles and models on this server, such as ``agent: llama3``."""
         return tuple(f"{e.profile.name}: {model_name(e.profile)}" for e in self.models.values())
 
     @property
     def waiting(self) -> dict[Priority, int]:
-        """How many calls wait, by priority."""
+        """The number of waiting calls, by priority."""
         waiting = Counter(each.priority for each in self._waiting if not each.cancelled)
         return {priority: waiting[priority] for priority in Priority}
 
@@ -299,25 +300,25 @@ class ModelServer:
 
     @property
     def shortage(self) -> str:
-        """That it evaluates a part of long prompts, and the cure; empty if it does not."""
+        """A warning that the server evaluates only a part of long prompts; empty if it does not."""
         return next(filter(None, (each.shortage for each in self.models.values())), "")
 
 
 class DaemonThreads(Executor):
-    """Threads that are kept from call to call; Python does not wait for them at its end."""
+    """A pool of daemon threads: Python does not wait for them when it exits."""
 
     def __init__(self) -> None:
         self._calls: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._threads, self._free = 0, threading.Semaphore(0)
 
     def submit[T](self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
-        """Have it called; the future has what came of it. For one thread."""
+        """Call ``fn`` in a thread and return the future; may be used from one thread only."""
         future: Future[T] = Future()
 
         def run() -> None:
             try:
                 future.set_result(fn(*args, **kwargs))
-            except BaseException as error:  # handed to whoever waits
+            except BaseException as error:  # passed on through the future
                 future.set_exception(error)
 
         self._calls.put(run)
@@ -327,7 +328,7 @@ class DaemonThreads(Executor):
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Let each thread end once its call has; none is waited for."""
+        """End each thread after its current call; does not wait."""
         for _ in range(self._threads):
             self._calls.put(None)
 

@@ -1,10 +1,9 @@
-"""A model that is none: it plays an agent by rules, and the same prompts have the same answers.
+"""A scripted stand-in for a model: it plays an agent by rules, deterministically.
 
-For simulations that anybody can repeat, and for trying things out without a model server. It
-reads who is there and what was just said, and answers, chats, looks, walks, notes and recalls;
-which of it, and in which words, a random generator says that is seeded by the prompt.
-An agent that waits leaves no memory, so a prompt may come again as it was: then how often it has
-come counts too, or nothing would ever happen again.
+It is for repeatable simulations, and for trials without a model server. It reads who is there and
+what was just said; then it answers, chats, looks, walks, notes or recalls. A random generator
+chooses the action and the words; its seed is the prompt and how often that was repeated. An agent
+that waits leaves no memory, so its next prompt may be identical, and it would wait for ever.
 """
 
 from __future__ import annotations
@@ -24,16 +23,16 @@ from keepsake.ports import Generation, GenerationRequest
 from keepsake.prompt.tokens import Heuristic
 
 _READ, _WRITTEN = 4000.0, 60.0
-"""Tokens a second that it pretends to read and to write."""
+"""Simulated speeds of reading and writing, in tokens per second."""
 _TRIES = 8
 _LINES: Mapping[str, Sequence[str]] = yaml.safe_load(
     Path(__file__).with_suffix(".yaml").read_text("utf-8")
 )
-"""What it says, by the occasion."""
+"""The lines that it says, by occasion."""
 _SPEECH = r'^(\S+) (?:says|asks|shouts|whispers) ?([^"\n]*), "(.*?)"?$'
 _EXITS, _HERE, _ASLEEP = "Exits: ", "Also here: ", " (asleep)"
 _OWN_LATELY = 6
-"""Of its own acts, none is done again among so many."""
+"""The number of recent acts that it does not repeat."""
 
 
 class ScriptedModel:
@@ -47,14 +46,14 @@ class ScriptedModel:
         self._before: dict[str | None, tuple[str, int]] = {}
 
     def suited(self) -> ModelProfile:
-        """The profile as prompts are made for it."""
+        """Return the profile for which prompts are made."""
         return self.profile.suited(self.family or SCRIPT)
 
     def generate(self, request: GenerationRequest) -> Generation:
-        """The agent's next command.
+        """Return the agent's next command.
 
         Raises:
-            ModelRejected: The prompt is not a thought of an agent.
+            ModelRejected: The prompt is not an agent's transcript.
         """
         *lines, own = request.prompt.rstrip().split("\n")
         if not (own.startswith("~") and own.endswith(">") and len(own) > 2):
@@ -62,7 +61,7 @@ class ScriptedModel:
                 "The scripted model only plays agents",
                 "Give profiles that summarise another provider in llm.md, such as none",
             )
-        # How often this agent's prompt has come before, as it is, in a row.
+        # How often in a row this agent has sent this prompt before.
         before, times = self._before.get(request.cache_key, ("", 0))
         again = times + 1 if before == request.prompt else 0
         self._before[request.cache_key] = request.prompt, again
@@ -82,13 +81,13 @@ class ScriptedModel:
     shortage = ""
 
     def check(self) -> None:
-        """It always answers, and there is nothing to learn."""
+        """Do nothing: this model always answers."""
 
     learn = check
 
 
 def _idea(lines: Sequence[str], own: str, dice: Random) -> str:
-    """One idea of what to do in the scene of a prompt, whose own acts begin with ``own``."""
+    """Choose an act for the scene in a prompt, where the agent's own lines begin with ``own``."""
     here = [each for each in _listed(lines, _HERE) if not each.endswith(_ASLEEP)]
     people = [each for each in here if each[:1].isupper()]
     things = [each for each in here if not each[:1].isupper()]
@@ -98,7 +97,7 @@ def _idea(lines: Sequence[str], own: str, dice: Random) -> str:
     topic = max(reversed(words(said)), key=len, default="weather").casefold()
 
     def filled(occasion: str) -> str:
-        """A line for the occasion; without a name where there is nobody."""
+        """Return a line for the occasion; without a name if nobody is there."""
         line = dice.choice(_LINES[occasion])
         line = line if who else line.replace(", {who}", "").replace("{who}", "nobody")
         return line.format(who=who, topic=topic, thing=thing).replace("|", "/")
@@ -119,7 +118,8 @@ def _idea(lines: Sequence[str], own: str, dice: Random) -> str:
 
 
 def _said(lines: Sequence[str], own: str) -> tuple[str, str, bool]:
-    """Who said what since the agent's last act, and whether to it: that counts before the rest."""
+    """Return speaker, words, and whether to the agent, of the last speech since its last act."""
+    # Speech to the agent takes precedence over other speech.
     lately = "\n".join(["", *lines]).rpartition(f"\n{own}")[2]
     found = re.findall(_SPEECH, lately, re.M)
     to_me = [each for each in found if each[1] == "to you"]

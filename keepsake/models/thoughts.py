@@ -1,9 +1,9 @@
-"""Takes the thoughts of a reasoning model out of its answer, whole or while it is written.
+"""Removes the thoughts of a reasoning model from its answer, complete or streamed.
 
-The common forms are known: ``<think>``, ``<thinking>``, ``<thought>`` and ``<reasoning>`` blocks,
-``[THINK]``, ``◁think▷``, ``<|begin_of_thought|>``, ``<|START_THINKING|>``, the channels of harmony,
-and an answer that begins with ``Thought:`` and goes on with ``Answer:``. A block may be open at the
-end, and some templates open it inside the prompt, so that only its end comes back.
+The known forms are: ``<think>``, ``<thinking>``, ``<thought>`` and ``<reasoning>`` blocks,
+``[THINK]``, ``◁think▷``, ``<|begin_of_thought|>``, ``<|START_THINKING|>``, harmony's channels, and
+an answer that begins with ``Thought:`` and goes on with ``Answer:``. The end of a block may be
+missing. Some templates open the block in the prompt, so the answer holds only its end.
 """
 
 from __future__ import annotations
@@ -28,31 +28,31 @@ _UNDECIDED = re.compile(
     r"(?:<\|channel\|>[^<]*(?:<\|constrain\|>[^<]*)?)?(?:<\|start\|>\w*|[<\[◁][^\s<>\[\]]*)?\Z"
     r"|\A\s*[Tt]h?o?u?g?h?t?s?\Z"
 )
-"""What may become a mark, at the end of what has come."""
+"""Text at the end of the stream that may be the beginning of a mark."""
 
 
 @dataclass
 class AnswerText:
-    """The answer of a model, put together from the pieces that come."""
+    """The answer of a model, assembled from streamed pieces."""
 
     heard: Callable[[str], None] | None = None
     """Called with each piece that is certain to be part of the answer."""
     stop: Sequence[str] = ()
-    """Strings that end the answer; only where the server was not sent them."""
+    """Strings that end the answer; set only if they were not sent to the server."""
     hold: bool = False
-    """Whether nothing is handed on before a thought has ended: for a model of which it is known
-    that it thinks, and whose template may open its thought."""
+    """Whether to pass nothing on before the end of a thought: for a model that is known to think,
+    because its template may open the thought in the prompt."""
     text: str = ""  # the answer so far
-    told: str = ""  # what was handed on
+    told: str = ""  # the part of it that was passed on
     thought: bool = False  # whether there was a thought
-    ended: bool = False  # whether one of ``stop`` has come
+    ended: bool = False  # whether one of ``stop`` has arrived
     _raw: str = ""
 
     def feed(self, piece: str, *, whole: bool = False) -> None:
-        """Take in what came; ``whole`` if nothing more comes."""
+        """Add a piece; ``whole`` if it is the last one."""
         if self.ended:
             return
-        # Some servers cut a character in two pieces, and send a sign for each part.
+        # Some servers cut a character in two and send a replacement character for each part.
         self._raw += (piece if piece.isprintable() else plain(piece)).replace("\ufffd", "")
         self.text, self.thought, inside = _parted(self._raw, whole=whole)
         self.hold = self.hold and not whole and (inside or not self.thought)
@@ -65,7 +65,7 @@ class AnswerText:
             starts = (each[:n] for each in self.stop for n in range(1, len(each)))
             begun = max((len(each) for each in starts if sure.endswith(each)), default=0)
             sure = sure[: len(sure) - begun]
-        if not sure.startswith(self.told):  # all so far was a thought
+        if not sure.startswith(self.told):  # everything passed on so far was a thought
             self.told = ""
         if self.heard is not None and len(sure) > len(self.told):
             told, self.told = self.told, sure
@@ -73,7 +73,7 @@ class AnswerText:
 
 
 def _parted(raw: str, *, whole: bool) -> tuple[str, bool, bool]:
-    """The answer in what has come, whether there was a thought, and whether one is open."""
+    """Return the answer in a text, whether there was a thought, and whether one is still open."""
     begun = None if whole else _UNDECIDED.search(raw)
     end = begun.start() if begun else len(raw)
     text, at, thought, inside = "", 0, False, False
@@ -84,7 +84,7 @@ def _parted(raw: str, *, whole: bool) -> tuple[str, bool, bool]:
         if mark is None:
             break
         at, channel = mark.end(), mark["channel"]
-        if mark["answer"] and not inside:  # somebody says so
+        if mark["answer"] and not inside:  # "Answer:" is part of the answer itself
             text += mark[0]
         elif (
             mark["open"]
@@ -93,7 +93,7 @@ def _parted(raw: str, *, whole: bool) -> tuple[str, bool, bool]:
         ):
             inside = thought = True
         elif mark["close"] or mark["answer"]:
-            text = text if inside else ""  # it was opened in the prompt: all before was a thought
+            text = text if inside else ""  # opened in the prompt: all text before was a thought
             inside, thought = False, True
         else:
             inside = False
