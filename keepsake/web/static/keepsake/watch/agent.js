@@ -1,4 +1,4 @@
-/* An agent's page: its sections by anchor, each loaded when it is looked at. */
+/* An agent's page: its sections by anchor, each loaded when it is opened. */
 
 import { Head } from "./agent_head.js";
 import { get } from "./api.js";
@@ -36,14 +36,14 @@ function panel(name) {
   return byId(`panel-${name}`);
 }
 
-/** `#memory/17` is the section and what to point at in it. */
+/** The section and the item from the anchor: `#memory/17`. */
 function wanted() {
   const [name, at = ""] = location.hash.slice(1).split("/");
   return [NAMES.includes(name) ? name : "live", at];
 }
 
 async function open() {
-  if (location.hash === "#main") return; // the way past the head, not a section
+  if (location.hash === "#main") return; // the skip link, not a section
   const [name, at] = wanted();
   for (const each of NAMES) panel(each).hidden = each !== name;
   for (const link of byId("sections").querySelectorAll("a")) {
@@ -64,7 +64,7 @@ async function load(name, at) {
     else if (first || RELOADED.includes(name)) await section.load();
     fill(failed);
   } catch (problem) {
-    if (first) delete sections[name]; // what was never filled is made anew
+    if (first) delete sections[name]; // so that the next try creates it again
     fill(failed, problem.message, " ", el("button", { type: "button", on: { click: open } }, "Try again"));
   }
 }
@@ -74,9 +74,9 @@ function go(name) {
   else location.hash = `#${name}`;
 }
 
-// -- keeping up
+// -- updates
 
-/** What it lived through last, so that the stream does not begin with an empty page. */
+/** Add the agent's newest memories, so that the stream does not begin with an empty page. */
 async function seed() {
   const { total } = await get(`agents/${id}/tiers`);
   if (!total) return;
@@ -91,7 +91,7 @@ async function seed() {
 const soon = throttled(() => head.refresh(), SOON);
 
 function took(kind, record) {
-  if (kind === "gap") seed().catch(() => {}); // its memories at least are still to be had
+  if (kind === "gap") seed().catch(() => {}); // the archive still has the memories at least
   else feed.add(kind, record);
   if (kind === "thought") sections.prompt?.outdated();
   if (kind === "memory") sections.memory?.outdated();
@@ -111,7 +111,7 @@ function turned(state, words) {
   soon();
 }
 
-/** It was deleted: what is on the screen stays, and nothing is asked for any more. */
+/** The agent was deleted: keep what is on the screen, and stop all requests. */
 function gone() {
   over = true;
   clearInterval(polling);
@@ -130,10 +130,10 @@ addEventListener("hashchange", open);
 document.addEventListener("visibilitychange", () => head.refresh());
 const polling = setInterval(() => {
   head.refresh();
-  if (lost && !document.hidden) seed().catch(() => {}); // then what it remembers is asked for
+  if (lost && !document.hidden) seed().catch(() => {}); // memories instead of events
 }, POLL);
 head.refresh();
 open();
 stream.start();
-// What the stream tells as well is shown once: rows know their memory. Without it there is less to see.
+// A memory that the stream sends too is shown once: each has one row. If this fails, the page starts empty.
 seed().catch(() => {});

@@ -1,11 +1,11 @@
-/* The head of an agent's page: how it is, and the buttons that act on it. */
+/* The head of an agent's page: its state, and the buttons that act on it. */
 
 import { badges, compactionFlag, silentServers, tokensBar, trouble } from "./agent_state.js";
 import { act, get, mayAct } from "./api.js";
 import { ago, byId, el, fill, many, seconds, setText, time } from "./dom.js";
 import { deed } from "./event_words.js";
 
-/** What each of the three buttons does to an agent as it is: [call, words, what that means]. */
+/** What each of the three buttons does in the agent's present state: [operation, label, tooltip]. */
 const OFFERS = [
   ({ paused }) => (paused
     ? ["resume", "Resume", "It thinks again; if it sleeps, once it wakes"]
@@ -19,10 +19,10 @@ const OFFERS = [
 const SERVERS = 15000;
 const SLOW = 5;
 
-/** Keeps the head up to date, and tells the page what concerns all of it.
+/** Keeps the head up to date, and reports changes that concern the whole page.
  *
- * `back()` when the server answers again after it did not, `refused()` when this account may not
- * look any more, `gone()` when there is no such agent any more; then nothing is asked any more.
+ * Calls `back()` when the server answers again after a failure, `refused()` when the account has lost
+ * its access, and `gone()` when the agent is deleted. After `gone()` it sends no more requests.
  */
 export class Head {
   #asking = false;
@@ -72,7 +72,7 @@ export class Head {
     this.#offer(agent);
   }
 
-  /** It may be called otherwise since the page was opened. */
+  /** Update the name: the agent may have been renamed since the page was opened. */
   #called(name) {
     document.title = document.title.replace(document.body.dataset.name, () => name);
     document.body.dataset.name = name;
@@ -80,7 +80,7 @@ export class Head {
   }
 
   #offer(agent) {
-    // The same buttons with other words: whoever has just pressed one keeps the focus there.
+    // Change the labels of the same buttons, so that a pressed button keeps the focus.
     OFFERS.forEach((offer, i) => {
       const [name, words, means] = offer(agent);
       const button = byId("acts").children[i];
@@ -91,7 +91,7 @@ export class Head {
     });
   }
 
-  /** Where it waits or nothing came, the reason may be a server, of which its own events tell nothing. */
+  /** If the agent waits or has a problem, the cause may be a model server: show those that do not work. */
   async #look(agent) {
     const notice = byId("servers-problem");
     if (agent.waiting > SLOW || agent.problem) {

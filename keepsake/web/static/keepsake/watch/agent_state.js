@@ -1,20 +1,20 @@
-/* How an agent is: its state as a badge, its tokens as a bar, and what is wrong with it. */
+/* The state of an agent: badges, a bar of its tokens, and its problems in words. */
 
 import { count, el, many, percent, seconds } from "./dom.js";
 
-/** What a model server says of itself if all is well, and before anybody has asked it. */
+/** The `health` of a model server that works, and of one that was not used yet. */
 const READY = "ready";
 const UNASKED = "not asked yet";
-/** Seconds after which whoever waits for the model is taken for stuck. */
+/** Seconds of waiting for the model after which an agent counts as stuck. */
 const STUCK = 30;
 const TONES = {
   idle: "calm", asleep: "asleep", paused: "paused", "waiting for the model": "busy", "going home to sleep": "asleep",
 };
 const SHORT = { "waiting for the model": "thinking", "going home to sleep": "going home" };
-/** Failures among its last thoughts below which nobody needs to look. */
+/** Fewer failures than this among the last thoughts are not reported. */
 const FEW = 3;
 
-/** What somebody should look at, in words; empty if all is well. */
+/** The agent's problems, in words; empty if there are none. */
 export function trouble(agent) {
   const told = agent.problem ? [agent.problem] : [];
   if (agent.waiting !== null && agent.waiting > STUCK) told.push(`waits for ${seconds(agent.waiting)}`);
@@ -24,7 +24,7 @@ export function trouble(agent) {
   return told;
 }
 
-/** All that it is at once: who sleeps may be paused as well. */
+/** A badge for each state that is true at once: a sleeping agent may be paused as well. */
 export function badges(agent) {
   const words = new Set([agent.state]);
   if (agent.asleep) words.add("asleep");
@@ -38,18 +38,18 @@ export function serverBadge({ health }) {
   return el("span", { class: `badge ${health === READY ? "calm" : "trouble"}` }, health === READY ? "ready" : "not ready");
 }
 
-/** Those model servers that were asked and do not work, though they should. */
+/** The model servers that were used and do not work. */
 export function silent(servers) {
   return servers.filter(({ health }) => health !== READY && health !== UNASKED);
 }
 
-/** The same in words. */
+/** A sentence for each model server that does not work. */
 export function silentServers(servers) {
   return silent(servers)
     .map((each) => `The model server ${each.provider} ${each.host ? `at ${each.host} ` : ""}does not work: ${each.health}`);
 }
 
-/** A bar of `part` in `whole`, with words beside it; `limit` colours what comes near the whole. */
+/** A bar of `part` in `whole` with a label; with `limit` a nearly full bar is coloured. */
 export function bar(part, whole, words, limit = false) {
   const share = whole > 0 ? part / whole : 0;
   const tone = !limit ? "" : share > 1 ? "over" : share > 0.85 ? "high" : "";
@@ -59,7 +59,7 @@ export function bar(part, whole, words, limit = false) {
     el("span", { class: "figure" }, words));
 }
 
-/** The tokens of its last prompt against what it may have. */
+/** The tokens of the agent's last prompt, of those that it may have. */
 export function tokensBar(agent) {
   const words = agent.used ? `${count(agent.used)} / ${count(agent.budget)}` : `– / ${count(agent.budget)}`;
   return bar(agent.used, agent.budget, words, true);

@@ -1,4 +1,4 @@
-/* The JSON API: answers, or a Refusal with words for people; and the forms and buttons that post to it. */
+/* The client of the JSON API, which throws a Refusal with a message for people; its forms and buttons. */
 
 import { announce, byId, el, fill } from "./dom.js";
 
@@ -6,7 +6,7 @@ const BASE = "/agents/api/";
 const PATIENCE = 30000;
 const CUT_OFF = "The world went away while it answered; it may be reloading. This page tries again.";
 
-/** An answer that is none; `status` 0 where there was no server. */
+/** An error answer; `status` is 0 if the server did not answer. */
 class Refusal extends Error {
   constructor(status, words) {
     super(words);
@@ -14,14 +14,14 @@ class Refusal extends Error {
   }
 }
 
-/** GET; parameters that are null are left out. */
+/** Send a GET request, without the parameters that are null. */
 export function get(path, parameters = {}) {
   const given = Object.entries(parameters).filter(([, value]) => value !== null);
   const query = new URLSearchParams(given).toString();
   return ask(path + (query ? `?${query}` : ""), { method: "GET" });
 }
 
-/** POST, with a body where there is something to say, and the token that Django wants to see. */
+/** Send a POST request with the CSRF token, and with `said` as the body if it is not null. */
 export function post(path, said = null) {
   const headers = { "X-CSRFToken": token(), ...(said && { "Content-Type": "application/json" }) };
   return ask(path, { method: "POST", headers, body: said && JSON.stringify(said) });
@@ -47,26 +47,26 @@ function wordsFor(status) {
   return `The server answered ${status}. Its log (keepsake doctor) says why.`;
 }
 
-/** The cookie is renewed with each log-in, maybe in another tab; the page's own is as old as it. */
+/** The CSRF token: the cookie's, because a log-in in another tab renews it; else the page's own. */
 function token() {
   const cookie = document.cookie.split("; ").find((each) => each.startsWith("csrftoken="));
   return cookie?.split("=")[1] || document.querySelector("meta[name=csrf-token]")?.content || "";
 }
 
-// -- what builders change from an agent's page: a form or a button, and what came of it in words
+// -- the builders' forms and buttons on an agent's page, and their outcomes in words
 
 const LEAVES = 15000;
 let leaving = null;
 let allowed = false;
 
-/** Who looks may act, or may not: what this module made is shown, or not. */
+/** Show the forms and buttons of this module if the account may act, else hide them. */
 export function mayAct(may) {
   if (may === allowed) return;
   allowed = may;
   for (const each of document.querySelectorAll("[data-acts]")) each.hidden = !may;
 }
 
-/** Say what came of it, for a while, above the sections. */
+/** Show an outcome above the sections, for a while. */
 export function say(words, good) {
   const line = byId("outcome");
   line.className = good ? "outcome" : "outcome problem";
@@ -77,7 +77,7 @@ export function say(words, good) {
   leaving = setTimeout(() => (line.hidden = true), LEAVES);
 }
 
-/** Have it done; gives whether it was. `said` is the body, or null. */
+/** Run an action; returns whether it was done. `said` is the request body, or null. */
 export async function act(id, what, said = null) {
   try {
     const { done, said: words } = await post(`agents/${id}/${what}`, said);
@@ -89,7 +89,7 @@ export async function act(id, what, said = null) {
   }
 }
 
-/** A button that asks before it does something; `then()` when it was done. */
+/** A button that asks for confirmation before it runs `work()`; `then()` runs if it was done. */
 export function actButton(words, sure, work, then) {
   const button = el("button", { type: "button", "data-acts": true, hidden: !allowed, on: { click: async () => {
     if (!confirm(sure)) return;
@@ -100,8 +100,8 @@ export function actButton(words, sure, work, then) {
   return button;
 }
 
-/** A folded form; `fields()` makes what is in it when it is opened, `work(values)` gives whether it
- * was done, then it is emptied and `then()`. */
+/** A folded form. `fields()` makes its fields when it is first opened. `work(values)` returns whether
+ * it was done; if so, the form is reset and `then()` runs. */
 export function actForm(label, fields, work, then) {
   const details = el("details", { "data-acts": true, hidden: !allowed, on: { toggle: () => {
     if (details.open && !details.querySelector("form")) details.append(form(label, fields(), work, then));
@@ -123,7 +123,7 @@ function form(label, fields, work, then) {
   return made;
 }
 
-/** A labelled field, one line or several. */
+/** A labelled field of one line or several. */
 export function field(label, name, { lines = 1, most = 4000 } = {}) {
   const attributes = { name, maxlength: most, required: true };
   const box = lines > 1 ? el("textarea", { ...attributes, rows: lines }) : el("input", attributes);

@@ -1,4 +1,4 @@
-/* What an agent keeps beside its memories: a section for each kind of book. */
+/* An agent's books: a section for each kind of book. */
 
 import { act, actButton, actForm, field, get } from "./api.js";
 import { el, fill, time } from "./dom.js";
@@ -6,7 +6,7 @@ import { el, fill, time } from "./dom.js";
 const PAGE = 30;
 const NAMES = { kept: "what is always in its prompts" };
 
-/** A section over one book, or over several of which one is chosen. */
+/** A section that shows one book, or one of several by choice. */
 export class Book {
   #shown = PAGE;
 
@@ -27,7 +27,7 @@ export class Book {
     if (!this.list.hasChildNodes()) fill(this.list, el("li", { class: "empty", "data-row": true, tabindex: "-1" }, "Nothing yet."));
   }
 
-  /** Put what is not shown yet of the newest pages below the others. */
+  /** Add those of the newest pages that are not shown yet below the others. */
   async #draw() {
     const found = await get(`agents/${this.id}/book`, { of: this.of, limit: this.#shown });
     const there = this.list.childElementCount;
@@ -56,10 +56,10 @@ export class Book {
 
 const INLINE = /(\*\*[^*]+\*\*|\*[^*\s][^*]*\*|`[^`]+`|\d{4}-\d\d-\d\dT[\d:.]+\+00:00|(?<=\bmemor(?:y|ies)\b[*]*:? )\d+(?:, \d+)*)/;
 
-/** Markdown as elements: headings, lists, bold words, times, and numbers of memories that lead there. */
+/** Markdown as elements: headings, lists, emphasis, code, times, and links for numbers of memories. */
 export function prose(text) {
   const page = el("div", { class: "text prose", dir: "auto" });
-  let at = page; // the list or paragraph that goes on
+  let at = page; // the list or paragraph that is still open
   const begin = (tag) => (at = at.matches(tag) ? at : page.appendChild(el(tag)));
   for (const [, marks, words] of text.replace(/<!--[^]*?-->/g, "").matchAll(/^[ \t]*(#+ |[-*] |)(.*)$/gm)) {
     if (marks[0] === "#" || !words) at = page;
@@ -89,7 +89,7 @@ export class Notes extends Book {
       actForm("Pin a line", () => field("Line", "text", { most: 300 }), (said) => act(id, "pin", said), again));
   }
 
-  /** Behind each pinned line the way to take it out. */
+  /** The pinned lines, each with a button to unpin it. */
   beside({ file, text }) {
     if (file !== "pinned.md") return null;
     const lines = [...text.matchAll(/^[ \t]*-[ \t]+(.*?)[ \t]*(?:<!--.*-->)?$/gm)].map(([, line]) => line);

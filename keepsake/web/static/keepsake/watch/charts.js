@@ -1,4 +1,4 @@
-/* Charts over time, drawn by uPlot, whose legend says what the pointer is at, and a table of the numbers. */
+/* Charts over time, drawn by uPlot, whose legend shows the values at the pointer; a table of the numbers. */
 
 import { get } from "./api.js";
 import { count, el, fill, percent, sameDay, seconds, tick, time } from "./dom.js";
@@ -9,9 +9,9 @@ const PERIODS = { 1: "1 hour", 6: "6 hours", 24: "1 day", 168: "1 week" };
 const LATER = 30000;
 const NOTHING = "nothing in this time";
 
-/** Each chart: its lines, dots or bars are `[name, of a point, class, kind]`; `say` words a value.
+/** The charts. A row is `[name, value of a point, class, kind]`; `say` formats a value.
  *
- * `marks` are `[name, of a point, class]`: upright lines where something happened.
+ * `marks` is `[name, value of a point, class]`: vertical lines at points where the value is not 0.
  */
 const CHARTS = [
   { title: "Tokens of a thought", say: count, rows: [
@@ -32,7 +32,7 @@ const CHARTS = [
     ["came to nothing", (p) => p.failed, "bad", "bars"]] },
 ];
 
-/** Tokens of the prompt that the server had already; null where no prompt was built or nobody answered. */
+/** Tokens of the prompt that were in the server's cache; null if no prompt was built or no model answered. */
 function cached({ prompt_tokens: tokens, cached: share }) {
   return tokens === null || share === null ? null : tokens * share;
 }
@@ -59,18 +59,18 @@ export class Charts {
     fill(this.trouble);
     const open = [...this.view.querySelectorAll("details")].map((each) => each.open);
     fill(this.view);
-    // Widths and colours are those of the page, so all of them are put there first.
+    // Put all figures into the page before drawing, because widths and colours are read from it.
     CHARTS.map((chart, i) => figure(this.view, chart, series.points, open[i])).forEach((draw) => draw?.());
   }
 
-  /** Another time was chosen: what is shown is of the old one, so it goes. */
+  /** Another period was chosen: remove the charts of the old one and load. */
   async #turn() {
     fill(this.view);
     this.note.hidden = true;
     await this.load().catch((problem) => fill(this.trouble, problem.message));
   }
 
-  /** While it is looked at, and nobody reads a point of it. */
+  /** Reload the charts if they are visible and the pointer or the focus is not in them. */
   async #again() {
     const watched = !document.hidden && this.view.offsetParent !== null;
     if (!watched || !this.view.childElementCount || this.view.matches(":hover, :focus-within")) return;
@@ -82,7 +82,7 @@ export class Charts {
   }
 }
 
-/** Put a chart into `view`; gives what draws it, or null where there is nothing to draw. */
+/** Put a chart into `view`; returns a function that draws it, or null if there is nothing to draw. */
 function figure(view, chart, points, open) {
   const any = points.some((p) => shows(chart, p));
   const swatches = [...chart.rows, ...(chart.marks ? [chart.marks] : [])].map(([, , tone]) => el("span", { class: `swatch ${tone}` }));
@@ -102,7 +102,7 @@ function figure(view, chart, points, open) {
   };
 }
 
-/** A value that holds until it is known to have changed, as a budget does. */
+/** Values with gaps filled by the value before, as for a budget. */
 function held(points, of) {
   let value = null;
   return points.map((p) => (value = of(p) ?? value));
@@ -129,13 +129,13 @@ function options(chart, points, width, colours, ink) {
   };
 }
 
-/** The points of a line that have no neighbour, so that no line shows them. */
+/** The points without neighbours, which the line alone would not show. */
 function lone(plot, series) {
   const values = plot.data[series];
   return [...values.keys()].filter((at) => values[at] !== null && (values[at - 1] ?? values[at + 1] ?? null) === null);
 }
 
-/** From 0, but where that would make a line of the curve. */
+/** The range of the y axis: from 0, except in charts whose curve would then be flat. */
 function bounds(chart, least, most) {
   if (chart.top) return [0, chart.top];
   if (!chart.fitted) return [0, Math.max(most, chart.say === count ? 1 : 1e-3) * 1.05];
@@ -157,13 +157,13 @@ function mark({ ctx, bbox, valToPos, data }, [, of], points, colour) {
   ctx.restore();
 }
 
-/** Whether a point has anything to show: a bar of nothing says nothing; as a line or a dot, 0 is a value. */
+/** Whether a point has a value to show. A bar of 0 shows nothing; on a line or as a dot, 0 is a value. */
 function shows(chart, point) {
   const shown = ([, of, , kind]) => (kind === "bars" ? of(point) : of(point) !== null);
   return chart.rows.some(shown) || Boolean(chart.marks?.[1](point));
 }
 
-/** Made when it is opened: sixty rows for each chart that nobody looks at are sixty too many. */
+/** The table of a chart. Its sixty rows are made when it is opened. */
 function table(chart, points, open) {
   const columns = [...chart.rows.map(([name, of]) => [name, of, chart.say]), ...(chart.marks ? [[chart.marks[0], chart.marks[1], count]] : [])];
   const holder = el("div", { class: "numbers" });

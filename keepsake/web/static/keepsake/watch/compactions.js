@@ -1,4 +1,4 @@
-/* Compactions, newest first: what stood before, what stands since, and the words between. */
+/* Compactions, newest first: the summaries before and after each, and the words that changed. */
 
 import { act, actButton, get } from "./api.js";
 import { prose } from "./book.js";
@@ -25,7 +25,7 @@ export class Compactions {
     fill(root, el("div", { class: "tools" }, this.newer, this.undo), this.list, this.note, el("div", { class: "tools" }, this.older));
   }
 
-  /** What somebody reads stays open until they want to see the new one. */
+  /** Offer a new compaction by a button, so that an open one is not closed while somebody reads it. */
   outdated({ number = 0 }) {
     if (number > this.#newest) this.newer.hidden = false;
   }
@@ -71,7 +71,7 @@ function compaction(id, made) {
   return el("li", { "data-row": true, tabindex: "-1", class: made.undone ? "undone" : "" }, details);
 }
 
-/** Made when it is opened for the first time: all differences at once would be felt. */
+/** Fill a compaction when it is first opened: to compare all texts at once takes too long. */
 function show(details, made) {
   const holder = details.querySelector(".change");
   if (holder.hasChildNodes()) return;
@@ -101,12 +101,12 @@ function changes(before, after) {
   return el("pre", { class: "text prose diff", dir: "auto" }, parts.map(([how, words]) => el(tags[how], {}, words)));
 }
 
-// -- two texts word by word: what stayed, what went, what came
+// -- the difference of two texts, word by word
 
-/** Beyond this many pairs of words two texts are shown as two texts. */
+/** The most pairs of words that are compared. */
 const MOST = 4e6;
 
-/** `[["same" | "gone" | "new", text], …]`, or null when the texts are too long. */
+/** `[["same" | "gone" | "new", text], …]`, or null if the texts are too long. */
 export function wordDiff(before, after) {
   const [a, b] = [before, after].map((text) => text.match(/\S+\s*|\s+/g) ?? []);
   if (a.length * b.length > MOST) return null;
@@ -125,7 +125,7 @@ export function wordDiff(before, after) {
   return parts;
 }
 
-/** How many words the rest of `a` from i on and the rest of `b` from j on have in common, in order. */
+/** For each i and j, the length of the longest common subsequence of `a` from i and `b` from j. */
 function lengths(a, b) {
   const wide = b.length + 1;
   const common = new Uint16Array((a.length + 1) * wide);

@@ -1,4 +1,4 @@
-/* Elements, made in one call, and what stands in them: texts only ever go in as text nodes. */
+/* Helpers for elements. Texts are only ever inserted as text nodes. */
 
 /** An HTML element; `options` are its attributes, and `on`: listeners, `vars`: CSS properties. */
 export function el(tag, { on = {}, vars = {}, ...attributes } = {}, ...children) {
@@ -7,7 +7,7 @@ export function el(tag, { on = {}, vars = {}, ...attributes } = {}, ...children)
     if (value === false || value === null || value === undefined) continue;
     node.setAttribute(name, value === true ? "" : value);
   }
-  // By the object model: the page's policy refuses the attribute "style".
+  // By the object model: the page's content security policy refuses the attribute "style".
   for (const [name, value] of Object.entries(vars)) node.style.setProperty(name, value);
   for (const [name, listener] of Object.entries(on)) node.addEventListener(name, listener);
   node.append(...given(children));
@@ -18,35 +18,35 @@ function given(children) {
   return children.flat(Infinity).filter((child) => child !== null && child !== undefined);
 }
 
-/** Put a text in, if it is another one: what has not changed keeps its selection. */
+/** Set the text if it has changed; unchanged text keeps its selection. */
 export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
-/** Set an attribute, or take it away when the value is null. */
+/** Set an attribute, or remove it if the value is null. */
 export function setAttribute(node, name, value) {
   if (value === null) node.removeAttribute(name);
   else if (node.getAttribute(name) !== value) node.setAttribute(name, value);
 }
 
-/** Replace all that is in a node. */
+/** Replace the content of a node. */
 export function fill(node, ...children) {
   node.replaceChildren(...given(children));
   return node;
 }
 
-/** The one element with that id. */
+/** The element with that id. */
 export function byId(id) {
   return document.getElementById(id);
 }
 
-/** Tell it to whoever listens instead of looking; the same once more is told once more. */
+/** Announce words to screen readers; repeated words are announced again. */
 export function announce(words) {
   const said = byId("said");
   said.textContent = words && said.textContent === words ? `${words}\u00a0` : words;
 }
 
-/** Call `work` at most once in `pause` milliseconds, and once more after the last time asked. */
+/** A function that calls `work` at most once in `pause` milliseconds, and always after its last call. */
 export function throttled(work, pause) {
   let due = null;
   let last = 0;
@@ -60,11 +60,11 @@ export function throttled(work, pause) {
   };
 }
 
-// -- the keyboard: single keys, a dialog that lists them, and rows to walk through
+// -- the keyboard: single keys, a dialog that lists them, and moving between rows
 
 const TYPING = "input:not([type=checkbox]), textarea, select";
 
-/** Bind keys; each is [key, what it does in words, function]. */
+/** Bind keys; each is [key, description, function]. */
 export function bindKeys(bindings) {
   const all = [...bindings, ["?", "show these keys", () => help.showModal()]];
   const does = new Map(all.map(([key, , work]) => [key, work]));
@@ -90,7 +90,7 @@ function dialog(bindings) {
     el("h2", { id: "help-title" }, "Keys"), el("dl", {}, list), close);
 }
 
-/** Keys for the rows (`[data-row]`) that `where()` holds: j and k walk, Enter opens. */
+/** Keys for the rows (`[data-row]`) in the element `where()`: j and k move, Enter opens. */
 export function rowKeys(where) {
   return [
     ["j", "next row", () => walk(where(), +1)],
@@ -111,7 +111,7 @@ function walk(holder, step) {
 
 function open() {
   const at = document.activeElement;
-  // What a browser opens with Enter by itself goes on doing so.
+  // Elements that a browser opens with Enter by itself are clicked.
   if (at.matches("a, button, summary")) at.click();
   else at.closest?.("[data-row]")?.querySelector("[data-opens]")?.click();
 }
@@ -134,12 +134,12 @@ export function percent(share) {
   return `${Math.round(share * 100)} %`;
 }
 
-/** How many of something: 1 memory, 2 memories. */
+/** A number with its noun: 1 memory, 2 memories. */
 export function many(number, one, more = `${one}s`) {
   return `${count(number)} ${number === 1 ? one : more}`;
 }
 
-/** A duration, as exact as anybody needs it. */
+/** A duration, rounded to its largest unit. */
 export function seconds(value) {
   if (value < 1) return `${Math.round(value * 1000)} ms`;
   if (value < 10) return `${value.toFixed(1)} s`;
@@ -148,7 +148,7 @@ export function seconds(value) {
   return value < 172800 ? `${Math.round(value / 3600)} h` : `${Math.round(value / 86400)} days`;
 }
 
-/** How long ago, against the server's own clock where it is known. */
+/** How long ago a time was; `at`: the present time, by the server's clock if it is known. */
 export function ago(iso, at = Date.now()) {
   const past = (at - Date.parse(iso)) / 1000;
   return past < 5 ? "just now" : `${seconds(Math.max(past, 1))} ago`;
@@ -160,18 +160,18 @@ export function moment(iso) {
   return sameDay(then, Date.now()) ? clock.format(then) : `${date.format(then)}, ${hours.format(then)}`;
 }
 
-/** Whether two times are of the same local day. */
+/** Whether two times are on the same local day. */
 export function sameDay(one, other) {
   return date.format(new Date(one)) === date.format(new Date(other));
 }
 
-/** The hour and minute, with the day where a chart goes over several. */
+/** The hour and minute; `long`: with the day, for charts of several days. */
 export function tick(iso, long) {
   const then = new Date(iso);
   return long ? `${short.format(then)} ${hours.format(then)}` : hours.format(then);
 }
 
-/** A `time` element; `how` makes its words. */
+/** A `time` element; `how` formats the time. */
 export function time(iso, how = moment) {
   const utc = `${new Date(iso).toISOString().replace("T", " ").slice(0, 19)} UTC`;
   return el("time", { datetime: iso, title: utc }, how(iso));

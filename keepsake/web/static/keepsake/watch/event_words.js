@@ -1,8 +1,8 @@
-/* An event of the log in words: what happened, what more there is to say, and how it looks. */
+/* Events of the log in words: what happened, the details, and the tone for the stylesheet. */
 
 import { count, many, percent, seconds } from "./dom.js";
 
-/** Tones of what only tells how it works: what was said and done, and what went wrong, have others. */
+/** Tones of internal events, which the feed hides by default; words, acts and problems have others. */
 export const INNER = ["thought", "quiet", "result"];
 
 /** `{ what, more, tone }` of a record; the tone is a class of the stylesheet. */
@@ -10,7 +10,7 @@ export function describe(kind, record) {
   return (SAYS[kind] || unknown)(record);
 }
 
-/** Who words which kind of the log. */
+/** The functions that describe an event, by its kind. */
 const SAYS = { memory, thought, recall, guard, compaction, sleep, error, health, world };
 
 function memory(record) {
@@ -21,7 +21,7 @@ function memory(record) {
   return { what: record.of === "act" ? deed(text) : text, more, tone: record.of || "perception" };
 }
 
-/** A deed's command, as a sentence about who did it: `says "Good day."` */
+/** An act's command as a sentence in the third person: `says "Good day."` */
 export function deed(command) {
   return command.split(/; (?=(?:say|talk|whisper|emote|go|give|get|drop|look) )/).map((line) => {
     const [, verb, rest] = line.match(/^(\S*)\s*(.*)$/s);
@@ -41,7 +41,7 @@ function changed(record) {
   return { what, more: join(facts, by && `by ${by}`, problem), tone: problem ? "trouble" : "quiet" };
 }
 
-/** What is done to a memory, where its name in the log does not say it. */
+/** Changes of a memory in words, by `op`. */
 const CHANGES = {
   append: "remembers something", repeat: "experiences something once more", undo: "a compaction is taken back",
   edit: "changed by hand", clear: "its prompt is emptied",

@@ -1,4 +1,4 @@
-/* What happens as rows. However long the page is open, it holds the newest 500 and no more. */
+/* Events as rows. It holds only the newest 500, for pages that are open for a long time. */
 
 import { count, el, fill, setText, time } from "./dom.js";
 import { describe, INNER } from "./event_words.js";
@@ -9,7 +9,7 @@ const LONGEST = 4000;
 const SAME = 5000;
 const HOLD = "Hold the rows still; what happens meanwhile is shown when they go on";
 
-/** Rows of events in `root`; `named` shows whose each is. */
+/** Rows of events in `root`; `named` adds the agent's name to each. */
 export class Feed {
   #waiting = [];
   #memories = new Map();
@@ -37,7 +37,7 @@ export class Feed {
     fill(root, el("div", { class: "tools" }, this.pauseButton, this.filter, inner), this.none, this.list);
   }
 
-  /** Take an event; it is painted a moment later, together with what comes by then. */
+  /** Take an event; it is painted a moment later, together with others that have come by then. */
   add(kind, record) {
     this.#waiting.push([kind, record]);
     if (this.#waiting.length > this.most) {
@@ -48,7 +48,7 @@ export class Feed {
     else this.#due ??= setTimeout(() => this.#paint(), PAINT);
   }
 
-  /** Hold the rows still, or let them go on. */
+  /** Hold the rows, or continue. */
   pause() {
     this.#paused = !this.#paused;
     this.#label();
@@ -72,7 +72,7 @@ export class Feed {
     this.#label();
   }
 
-  /** By their times: what was before may come later. A memory has one row, the newest. */
+  /** Insert a row by its time, because events may come out of order. A memory has one row, the newest. */
   #place(kind, record) {
     if (this.#echoes(record)) return;
     const row = this.#row(kind, record);
@@ -92,7 +92,7 @@ export class Feed {
     row.remove();
   }
 
-  /** Whether another agent's row tells the same: who did it, or who heard it first. */
+  /** Whether another agent's row already shows the same: the row of its author, or of the first listener. */
   #echoes({ agent, of, source, text, t }) {
     if (agent) this.#names.add(agent);
     if (!this.named || of !== "perception" || !source) return false;
@@ -108,7 +108,7 @@ export class Feed {
 
   #row(kind, record) {
     const { what, more, tone } = describe(kind, record);
-    // A thought is told when it has ended, and stands where its prompt was sent: before its act.
+    // A thought comes when it has ended, and is placed at the time when its prompt was sent: before its act.
     const began = Date.parse(record.t) - (kind === "thought" ? 1000 * (record.latency ?? 0) + 1 : 0);
     const row = el("li", { class: `event ${tone}`, tabindex: "-1", "data-row": true },
       time(new Date(began).toISOString()),
@@ -121,7 +121,7 @@ export class Feed {
     return row;
   }
 
-  /** A memory leads to where it stands among the others, a thought to what was sent for it. */
+  /** A link: from a memory to its place among the others, from a thought to its prompt. */
   #link(kind, { agent_id: id, n, prompt, seq, text }) {
     const link = (anchor, words) => el("a", {
       href: `${this.named ? `/agents/${id}/` : ""}#${anchor}`, class: "number", "data-opens": true,

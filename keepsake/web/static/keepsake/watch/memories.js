@@ -1,4 +1,4 @@
-/* Memories in rows, summaries folded to a line with the memories under them, and what recall finds. */
+/* Memories in rows, summaries folded to a line with the memories under them, and recall's hits. */
 
 import { bar } from "./agent_state.js";
 import { get } from "./api.js";
@@ -9,7 +9,7 @@ const PAGE = 50;
 const LIMIT = 20;
 export const TIERS = { longterm: "Long-term summary", recent: "Short-term summary" };
 
-/** A summary of the agent with that number, as that compaction left it. */
+/** A summary of the agent with that id, as the compaction left it. */
 export function summaryFold(id, summary, compaction) {
   const under = el("div", { class: "under" });
   const make = () => under.hasChildNodes() || fill(under, memoriesFold(id, summary.first, summary.last));
@@ -24,7 +24,7 @@ export function summaryFold(id, summary, compaction) {
   return details;
 }
 
-/** Memories word for word, folded to a line, and asked for when it is opened. */
+/** Memories word for word, folded to a line, and loaded when it is opened. */
 export function memoriesFold(id, first, last) {
   const list = el("ol", { class: "memories" });
   const load = async (from) => {
@@ -41,7 +41,7 @@ export function memoriesFold(id, first, last) {
   return details;
 }
 
-/** A place that says that it looks, and then shows what `load` found, or why it could not. */
+/** An element that shows that it loads, and then the result of `load`, or the error and a button. */
 function step(load) {
   const place = el("div", {}, el("p", { class: "dim" }, "Looking …"));
   load().then((found) => fill(place, found), (problem) => fill(place,
@@ -55,7 +55,7 @@ function more(words, load) {
   return button;
 }
 
-/** Rows for memories; `mark` is the number of the one to point at, `ids` for the page's own list. */
+/** Rows for memories; `mark` is the number of the one to highlight, `ids` gives the rows ids. */
 export function memoryRows(memories, { mark = 0, ids = false } = {}) {
   return memories.map((memory) => el("li", {
     class: `memory ${memory.kind} ${memory.number === mark ? "marked" : ""}`, id: ids ? `memory-${memory.number}` : null,
@@ -73,7 +73,7 @@ function about(memory) {
   return told.filter(Boolean).map((each) => [" · ", el("bdi", {}, each)]);
 }
 
-// -- recall tried by hand: what the agent's own search finds, and by which parts of its score
+// -- recall by hand: what the agent's own search finds, and the parts of each score
 
 /** The section "Recall" of an agent's page. */
 export class Recall {
@@ -91,7 +91,7 @@ export class Recall {
       this.view);
   }
 
-  /** There is nothing to load before somebody asks. */
+  /** Focus the question; there is nothing to load yet. */
   async load() {
     this.question.focus();
   }
@@ -118,7 +118,7 @@ export class Recall {
   }
 }
 
-/** Where a hit stands among the memories; null for what stands elsewhere, as notes do. */
+/** The link of a hit to its place among the memories; null for a note. */
 function placeOf(hit) {
   if (hit.kind === "note") return null;
   return `#memory/${hit.kind === "summary" ? hit.title.replace("memories ", "") : hit.n}`;
@@ -130,7 +130,7 @@ function titleOf({ kind, n, title }) {
   return kind === "memory" ? `memory ${n}` : `memory ${n}, ${kind}`;
 }
 
-/** A hit, with its score against the best one's; also of what a thought recalled. */
+/** A row for a hit, or for something that a thought recalled, with its score against the best score. */
 export function row(hit, most) {
   const href = placeOf(hit);
   const title = href ? el("a", { href, "data-opens": true }, titleOf(hit)) : el("b", { dir: "auto" }, titleOf(hit));

@@ -1,4 +1,4 @@
-/* All agents at a glance, in a table that keeps up by itself. */
+/* All agents at a glance, in a table that updates itself. */
 
 import { badges, bar, compactionFlag, serverBadge, silent, tokensBar, trouble } from "./agent_state.js";
 import { get } from "./api.js";
@@ -36,7 +36,7 @@ function draw() {
   const known = new Set(overview.agents.map((agent) => agent.id));
   for (const id of rows.keys()) if (!known.has(id)) rows.delete(id);
   const wantedRows = shown.map((agent) => rows.get(agent.id).row);
-  // Moving a row takes the focus from it, so rows move only when their order is another one.
+  // A row that is moved loses the focus, so rows move only if their order has changed.
   if (body.childElementCount !== wantedRows.length || wantedRows.some((row, i) => body.children[i] !== row)) reorder(wantedRows);
   drawSummary(shown.length);
   drawServers();
@@ -99,7 +99,7 @@ function drawSummary(shown) {
   fill(byId("log-problem"), overview.log_problem);
 }
 
-/** What needs a look: agents, which stand first, and what stands above them. */
+/** A summary of the problems: agents, model servers and the event log. */
 function verdict(bad) {
   const servers = silent(overview.servers).length;
   const told = [bad && `${count(bad)} to look at`, servers && `${many(servers, "model server")} not ready`,
@@ -123,7 +123,7 @@ function drawServers() {
   }));
 }
 
-// -- choosing
+// -- filtering and sorting
 
 function wanted(agent) {
   const words = filter.value.trim().toLowerCase();
@@ -147,7 +147,7 @@ function sortBy(column, down) {
   draw();
 }
 
-// -- keeping up
+// -- updates
 
 function now() {
   return overview ? Date.parse(overview.now) : Date.now();

@@ -1,9 +1,9 @@
-/* The prompt that was last sent, section by section, each with what it costs, or as it was sent. */
+/* The last prompt, section by section with the tokens of each, or as it was sent. */
 
 import { get } from "./api.js";
 import { count, el, fill, many, percent, time } from "./dom.js";
 
-/** Colours of sections: as many as a prompt has, so that none means two. */
+/** The number of section colours: one for each section that a prompt can have. */
 const HUES = 11;
 const NEWER = "A newer one was sent: show it";
 
@@ -24,12 +24,12 @@ export class Prompt {
     fill(root, el("div", { class: "tools" }, this.newer), this.view);
   }
 
-  /** A thought ended; what is on the screen stays until somebody wants the new one. */
+  /** A thought ended: offer its prompt by a button, and keep what is on the screen. */
   outdated() {
     if (this.#shown) this.newer.hidden = false;
   }
 
-  /** `#prompt/1234` is that of the thought with this number in the log. */
+  /** Show the prompt of a thought by its number in the log: `#prompt/1234`. */
   async show(seq) {
     const prompt = await get(`agents/${this.id}/prompt`, { seq });
     this.whole.checked = true;
@@ -51,7 +51,7 @@ export class Prompt {
     }
     this.#prompt = prompt;
     this.#hues = new Map(Object.keys(prompt.sections).map((name, i) => [name, i % HUES]));
-    // Of all but the newest only the whole is known: not which line was whose.
+    // Only the newest prompt has the sections of its lines; older ones are shown whole.
     if (!prompt.sent.some(({ name }) => name)) this.whole.checked = true;
     this.#drawText();
     fill(this.view, this.#facts(prompt), this.#stack(prompt),
@@ -68,7 +68,7 @@ export class Prompt {
       : el("ol", { class: "sections" }, [...this.#hues.keys()].map((name) => this.#section(name, prompt))));
   }
 
-  /** Lines of one section that follow one another; its colour and its name stand beside them. */
+  /** Consecutive lines of one section, with its colour and its name beside them. */
   #stretch({ name, text }) {
     const hue = this.#hues.has(name) ? `hue-${this.#hues.get(name)}` : "";
     return el("li", { "data-row": true, tabindex: "-1", "aria-label": name || null },
@@ -112,7 +112,7 @@ export class Prompt {
   }
 }
 
-/** Tokens of all sections. */
+/** The tokens of all sections. */
 function total({ sections }) {
   return Object.values(sections).reduce((sum, tokens) => sum + tokens, 0);
 }

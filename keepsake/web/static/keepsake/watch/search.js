@@ -1,4 +1,4 @@
-/* Words in the memories of all agents. */
+/* Search for words in the memories of all agents. */
 
 import { get } from "./api.js";
 import { announce, bindKeys, byId, count, el, fill, many, rowKeys, time } from "./dom.js";
@@ -34,7 +34,7 @@ function draw(found, asked) {
     el("p", { class: "what", dir: "auto" }, marked(memory.text, words)))));
 }
 
-/** The text, with the words that were looked for marked. */
+/** The text with the searched words marked. */
 function marked(text, words) {
   if (!words.length) return text;
   const pattern = new RegExp(`(?<![\\p{L}\\p{N}_])(${words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|")})`, "giu");
@@ -54,4 +54,4 @@ bindKeys([
   ["u", "up to all agents", () => byId("up").click()],
 ]);
 const asked = new URLSearchParams(location.search).get("q");
-if (asked) search(asked); // else what somebody has typed by now stays
+if (asked) search(asked); // else keep what was typed while the page loaded

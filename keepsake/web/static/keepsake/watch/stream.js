@@ -1,14 +1,14 @@
-/* What happens, as it happens: the page asks each second what is new, while somebody looks at it. */
+/* New events: the page asks for them each second while it is visible. */
 
 import { get } from "./api.js";
 
 const EVERY = 1000;
 const AGAIN = 2000;
 
-/** What is new; `took(kind, record)` for each event, `turned(state, words)` for each change.
+/** Calls `took(kind, record)` for each new event, and `turned(state, words)` for each change of state.
  *
- * The kind `gap` says that events are missing. States: `connecting`, `live`, `lost` (it is tried
- * again), `refused` and `over` (it is not).
+ * The kind `gap` means that events are missing. States: `connecting`, `live`, `lost` (it tries
+ * again), `refused` and `over` (it has stopped).
  */
 export class Stream {
   #last = null;
@@ -20,24 +20,24 @@ export class Stream {
     Object.assign(this, { agent, took, turned });
   }
 
-  /** Begin, and mind whether anybody looks. */
+  /** Start, and pause while the page is hidden. */
   start() {
     this.#turn("connecting", "connecting");
     document.addEventListener("visibilitychange", () => this.#ask());
     this.#ask();
   }
 
-  /** The server answers again: there is nothing to wait for any more. */
+  /** The server answers again: ask at once. */
   hurry() {
     if (this.#state !== "live") this.#ask();
   }
 
-  /** The API says that this account may not look any more. */
+  /** Stop, because the account has lost its access. */
   refuse() {
     this.#turn("refused", "You may not look here any more. Log in again.");
   }
 
-  /** There is nothing to look at any more; `words` say why. */
+  /** Stop for good; `words` say why. */
   stop(words) {
     this.#turn("over", words);
   }

@@ -1,4 +1,4 @@
-/* The tiers from memory 1 to now, to scale; opened, a tier shows the memories under it. */
+/* The tiers from memory 1 to now, to scale; an open tier shows its memories. */
 
 import { get } from "./api.js";
 import { announce, byId, count, el, fill, many, setAttribute } from "./dom.js";
@@ -25,7 +25,7 @@ export class Tiers {
     fill(root, this.line, go, this.page);
   }
 
-  /** Something was remembered; the timeline stays as it is until somebody wants it. */
+  /** There are new memories: offer them by a button, and keep the timeline as it is. */
   outdated() {
     this.newer.hidden = this.#tiers === null;
   }
@@ -39,7 +39,7 @@ export class Tiers {
     else await this.#open(this.#parts().at(-1));
   }
 
-  /** Open the page that holds a memory (`17`), or the first of several (`1-50`), and point at it. */
+  /** Open the page with a memory (`17`), or with the first of several (`1-50`), and highlight it. */
   async show(at) {
     const first = parseInt(at, 10);
     if (!(first >= 1)) return this.load();
@@ -59,7 +59,7 @@ export class Tiers {
     return this.#parts().find((each) => memory <= each.last) ?? this.#parts().at(-1);
   }
 
-  /** The tiers that hold anything, oldest first, without a gap. */
+  /** The tiers that are not empty, oldest first, without gaps. */
   #parts() {
     const { first, total, longterm, recent, window_first: window } = this.#tiers;
     const parts = [
@@ -100,12 +100,12 @@ export class Tiers {
   }
 
   async #open(part, first = null, mark = 0) {
-    // The window is read from its end, a summary from its beginning.
+    // The window opens at its newest memories, a summary at its oldest.
     const start = first ?? (part.tier === "window" ? Math.max(part.first, part.last - PAGE + 1) : part.first);
     const last = Math.min(start + PAGE - 1, part.last);
     const asked = ++this.#at;
     const found = await get(`agents/${this.id}/memories`, { first: start, last });
-    if (asked !== this.#at) return; // somebody opened another page meanwhile
+    if (asked !== this.#at) return; // another page was opened meanwhile
     this.#mark(part);
     fill(this.page,
       el("h3", {}, `${NAMES[part.tier][0].toUpperCase()}${NAMES[part.tier].slice(1)}`),
@@ -136,11 +136,11 @@ export class Tiers {
   #jumped(event) {
     event.preventDefault();
     const wanted = `#memory/${this.jump.value}`;
-    if (location.hash === wanted) this.#try(() => this.show(this.jump.value)); // there all along, looking elsewhere
+    if (location.hash === wanted) this.#try(() => this.show(this.jump.value)); // no hashchange event
     else location.hash = wanted;
   }
 
-  /** Do what somebody asked for here; if it fails, say so and offer it again. */
+  /** Run an action of this section; if it fails, show the error and a button to try again. */
   async #try(work) {
     try {
       await work();

@@ -1,4 +1,4 @@
-/* Why it did what it did: an act, and all that led to it, down to the raw memories. */
+/* Why an agent did something: an act, and all that led to it, down to the raw memories. */
 
 import { get } from "./api.js";
 import { prose } from "./book.js";
@@ -30,7 +30,7 @@ export class Why {
     else this.#nothing(nth);
   }
 
-  /** So many acts there are not: of one who has only just begun to live, not even one. */
+  /** Say that there is no such act; a new agent may have none at all. */
   #nothing(nth) {
     fill(this.view, nth === 1
       ? el("p", { class: "empty" }, "It has not done anything yet, as far as the event log tells.")
@@ -69,7 +69,7 @@ function link(memory) {
   return el("a", { href: `#memory/${memory.number}`, "data-opens": true }, `memory ${memory.number}`);
 }
 
-/** The way to the prompt that was sent for it. */
+/** A link to the prompt that was sent for the act. */
 function sent({ seq, thought }) {
   if (!thought.prompt) return null;
   return el("p", {}, el("a", { href: `#prompt/${seq}`, "data-opens": true }, "its prompt"));

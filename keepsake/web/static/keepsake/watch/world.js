@@ -1,4 +1,4 @@
-/* The places in which agents are: who is where, and the ways between. */
+/* The rooms with agents and those next to them: who is there, and the exits. */
 
 import { get } from "./api.js";
 import { bindKeys, byId, el, fill, rowKeys } from "./dom.js";
