@@ -37,7 +37,7 @@ class Spans:
     _problem = ""
 
     def took(self, event: Event) -> None:
-        """Take an event from any thread. Events of the world's start and stop start and stop it."""
+        """Take an event from any thread. Events of kind ``world`` start and stop the exporter."""
         if isinstance(event, World) and event.op == "starts":
             try:
                 self._start()

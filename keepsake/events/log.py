@@ -137,7 +137,7 @@ class EventLog(Events):
         self._asked.set()
         self._thread.join(seconds)
 
-    # -- in a thread of its own
+    # -- in the log's own thread
 
     def _run(self) -> None:
         ended = False

@@ -179,14 +179,14 @@ class Health:
 
     kind: ClassVar[str] = "health"
     provider: str  #: ``embedded``, ``ollama``, ``openai``.
-    host: str  #: Its address.
+    host: str  #: The server's address.
     ready: bool  #: Whether it answers.
     problem: str = ""  #: What is wrong with it; empty if it is ready.
 
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
 class Fault:
-    """Something went wrong, or somebody should look at it."""
+    """An error or a warning, for a person to look at."""
 
     kind: ClassVar[str] = "error"
     level: str  #: ``warning``, ``error`` or ``config`` (a file in ``vault/config``).
@@ -219,7 +219,7 @@ class World:
     #: be written).
     op: str
     n: int = 0  #: How many events were lost.
-    text: str = ""  #: The same in words.
+    text: str = ""  #: How many events were lost, in words.
 
 
 type Event = Thought | Guard | MemoryChange | Recall | Compaction | Health | Fault | Sleep | World

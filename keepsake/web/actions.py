@@ -32,7 +32,7 @@ type Deed = Callable[[AgentMixin, Mind, str], Tended]
 
 router = Router()
 ONE = "/agents/{int:number}"
-"""The address of an agent."""
+"""The path of an agent's operations."""
 _RESPONSES = {200: Done, frozenset({400, 403, 404, 503}): Refused}
 
 

@@ -143,7 +143,7 @@ class CmdAgent(BuilderCommand):
         if work := view(query):
             self.answer(work)
 
-    # -- seeing
+    # -- views
 
     def _one(self, agent: AgentMixin) -> str:
         mind, place = self.mind(agent), agent.location.key if agent.location else "nowhere"
@@ -178,7 +178,7 @@ class CmdAgent(BuilderCommand):
         kept = [(agent.key, self.mind(agent).memory.commitments) for agent in agents]
         self.answer(lambda: books.rules_dropped(kept, wanted) if drop else books.rules(kept))
 
-    # -- making and mending
+    # -- creating, deleting and acting on agents
 
     def _create(self) -> None:
         if not self.caller.location:
