@@ -141,7 +141,7 @@ def _parameters(settings: argparse.Namespace, params: Any, lora: Any) -> Any:
     """Configure llama.cpp so that agents who take turns keep their cached prompts."""
     # Gemma attends to 512 tokens in most layers: without swa_full a cached prefix would be lost.
     # One shared pool takes a third of the memory of separate slots. A prompt that loses its slot
-    # moves to cache_ram_mib. With two generation threads on a busy CPU a small model is 10x slower.
+    # moves to cache_ram_mib. A small model with two generation threads is 10x slower on a busy CPU.
     params.model.path = str(settings.model)
     params.model_alias = {settings.model.stem}
     params.hostnames = ["127.0.0.1"]

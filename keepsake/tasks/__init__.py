@@ -1,1 +1,1 @@
-"""What is asked of a model: one module a task, with its template, its check and its fallback."""
+"""The tasks that a model does: one module each, with template, check and fallback."""

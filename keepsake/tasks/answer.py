@@ -1,10 +1,10 @@
-"""What a character answers in one turn, read into parts: speech, emotes and deeds.
+"""Parses a character's answer of one turn into parts: speech, emotes and deeds.
 
 A plain line is spoken, ``*…*`` is an emote, and a line that begins with ``>`` is a deed. An answer
-may hold several of each. :class:`AnswerReader` reads it while it is being written: the first
-sentence is a part as soon as it is whole, all else as soon as its line ends. An answer of a
-transcript, ``say Good day! | kind``, is read into the same parts. Of JSON only calls are read.
-Nothing of it depends on a language.
+may hold several of each. :class:`AnswerReader` parses the stream: the first sentence becomes a part
+as soon as it is complete, everything else when its line ends. A transcript's answer, such as
+``say Good day! | kind``, yields the same parts. In JSON only tool calls are read. The parser is
+independent of the language.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from keepsake.ports import ToolCall
 from keepsake.tasks.deed import deed_of
 
 LONGEST_PART = 1000
-"""Characters of one spoken line, the most that the game's own speech takes."""
+"""The most characters of one spoken line, which is the limit of the game's ``say``."""
 
 SHORTEST_AHEAD = 20
-"""Characters of what is spoken before its line has ended: a "Well?" waits for what follows."""
+"""The least characters of a sentence that is spoken before its line ends: "Well?" waits."""
 EMPTY = "The answer was empty. Say something, or write > wait"
 RECITED = 40
-"""Letters and figures in a row that an answer may share with the instructions of its prompt."""
+"""Consecutive letters and digits in common with the prompt's instructions that refuse an answer."""
 SHORT = 20
-"""Letters and figures of a line that may be said twice: a yes, a name, a greeting."""
+"""The most letters and digits of a line that may be repeated: a yes, a name, a greeting."""
 
 _FENCES = ("```", "~~~")
 _JSON = ("{", "[{")
 _LABEL = r"^[*_]{{0,2}}~?{}[*_]{{0,2}}\s*[:>]+[*_]{{0,2}}\s*"
-"""The character's own name before a line: ``Mira:``, ``**Mira:**``, ``~Mira>``."""
+"""The pattern of the character's own name before a line: ``Mira:``, ``**Mira:**``, ``~Mira>``."""
 _SENTENCE_END = re.compile(r"(?:(?<=\w{4})\.|[!?…]+|\.{3})[\"”’»)*]*(?=\s+\S)|[。！？]+[」』”）]*")
-"""A full stop counts after a word of four letters or more, so that a title does not end one."""
+"""A full stop ends a sentence only after four letters or more, so that titles do not end one."""
 _EMOTE = re.compile(
     r"(?:^|(?<=[.!?…。！？»”\"*])\s*|(?<=[.!?…。！？»”\"*])\s+)\*(?!\s|\*)([^*\n]+?)\*(?!\*)"
 )
@@ -44,7 +44,7 @@ _QUOTES = {'"': '"', "“": "”", "„": "“", "«": "»", "「": "」"}
 
 
 class PartKind(StrEnum):
-    """What one part of an answer is."""
+    """The kind of one part of an answer."""
 
     SPEECH = "speech"
     EMOTE = "emote"
@@ -57,18 +57,18 @@ class AnswerPart:
 
     kind: PartKind
     text: str  # the words, the gesture without its asterisks, or the command without ``>``
-    reason: str = ""  # the private reason of words or a gesture; that of a deed is in its text
+    reason: str = ""  # the private reason of speech or an emote; a deed has it in ``text``
 
 
 @dataclass
 class AnswerReader:
-    """Reads one answer piece by piece.
+    """Parses one answer piece by piece.
 
     Attributes:
-        name: The character's name, whose label before a line is dropped: ``Mira: Good day.``
-        script: Whether it is a command of a transcript, without ``>``: one line counts.
-        heard: Whether anything has come.
-        altered: What was taken off so far, for the log: labels, fences, quotes around a line.
+        name: The character's name. It is removed as a label before a line: ``Mira: Good day.``
+        script: Whether the answer is a command of a transcript, one line without ``>``.
+        heard: Whether any text has arrived.
+        altered: Lines from which a label, a fence or quotes were removed, for the event log.
     """
 
     name: str
@@ -76,14 +76,14 @@ class AnswerReader:
     altered: list[str] = field(default_factory=list)
     heard: bool = False
     _rest: str = ""
-    _json: str = ""  # JSON of which the end has not come yet
-    _begun: bool = False  # whether a sentence of the line in ``_rest`` is out already
-    _heard: bool = False  # whether there was a part
-    _spoken: bool = False  # whether anything was spoken: only the first sentence goes ahead
+    _json: str = ""  # incomplete JSON
+    _begun: bool = False  # whether a sentence of the line in ``_rest`` was returned already
+    _heard: bool = False  # whether any part was returned
+    _spoken: bool = False  # whether there was speech: only the first sentence is spoken ahead
     _label: re.Pattern[str] = field(init=False)
 
     def feed(self, piece: str) -> list[AnswerPart]:
-        """The parts that are whole now that ``piece`` has come; a line end completes the last."""
+        """Add a piece and return the parts that it completes; a line end completes the last."""
         self.heard = True
         self._label = pattern(_LABEL.format(re.escape(self.name)), re.I)
         self._rest += piece
@@ -93,7 +93,7 @@ class AnswerReader:
             goes_on = bool(self._json) and not raw.strip().startswith(_FENCES)
             line = raw.strip() if self._begun or goes_on else self._bare(raw)
             self._begun, is_json = False, goes_on or line.startswith(_JSON)
-            if self.script and not is_json:  # behind the first line the script goes on
+            if self.script and not is_json:  # after its first line the model continues the script
                 line = "" if self._heard else f"> {line}" if _is_command(line) else line
             self._json = f"{self._json}{line}" if is_json else ""
             of_line = self._called() if is_json else list(_parts_of(line))
@@ -105,11 +105,11 @@ class AnswerReader:
         return parts
 
     def _called(self) -> list[AnswerPart]:
-        """The deeds of what has come of JSON: ``{"tool_call": {"name": …, "arguments": {…}}}``."""
+        """Return the deeds in the JSON so far: ``{"tool_call": {"name": …, "arguments": {…}}}``."""
         try:
             plain = LAST_COMMA.sub(r"\1", self._json)
             found, _ = json.JSONDecoder(strict=False).raw_decode(plain)
-        except (ValueError, RecursionError):  # it goes on, or is none
+        except (ValueError, RecursionError):  # incomplete, or not JSON
             return []
         self.altered.append(self._json)
         self._json, inside, deeds = "", [found], list[AnswerPart]()
@@ -127,10 +127,10 @@ class AnswerReader:
         return deeds
 
     def _sentence(self) -> AnswerPart | None:
-        """The first sentence of the line that is being written, if it is plain speech."""
+        """Return the first sentence of the unfinished line, if it is plain speech."""
         opening = self._label.sub("", self._rest.lstrip())[:1]
         if self._json or opening in ("", ">", "*", "`", "~", "{", "[", "<", *_QUOTES):
-            return None  # no speech, or speech of which the end has to be seen
+            return None  # not speech, or speech whose end is needed
         ends = (each for each in _SENTENCE_END.finditer(self._rest) if each.end() >= SHORTEST_AHEAD)
         end = next(ends, None)
         if end is None:
@@ -143,7 +143,7 @@ class AnswerReader:
         return parts[0]
 
     def _bare(self, raw: str) -> str:
-        """A line without fence, label, tag of JSON and quotation marks around the whole of it."""
+        """Return a line without fence, label, JSON tag, and quotation marks around all of it."""
         line = raw.strip()
         tag, sign, rest = line.partition(">")
         is_tag = sign and tag[:1] == "<" and (not rest or rest.lstrip().startswith(_JSON))
@@ -161,7 +161,7 @@ class AnswerReader:
 
 
 def _parts_of(line: str) -> Iterator[AnswerPart]:
-    """The parts of one line: a deed, or speech with the emotes in it."""
+    """Yield the parts of one line: a deed, or speech with the emotes in it."""
     if line.startswith(">"):
         yield from _command(_clean(line.lstrip("> ")))
         return
@@ -177,7 +177,7 @@ def _parts_of(line: str) -> Iterator[AnswerPart]:
 
 
 def _command(line: str) -> Iterator[AnswerPart]:
-    """A deed; ``say`` and ``emote`` are speech and a gesture."""
+    """Yield the deed of a command; ``say`` and ``emote`` become speech and emotes."""
     command, _, reason = line.partition(" | ")
     verb, _, words = command.partition(" ")
     if verb.casefold() == "say":
@@ -190,12 +190,12 @@ def _command(line: str) -> Iterator[AnswerPart]:
 
 
 def _is_command(line: str) -> bool:
-    """Whether a line of a script is no sentence: it begins with a small letter, or a sign."""
+    """Whether a line is a command, not a sentence: it begins with a small letter or a symbol."""
     return bool(line) and (line[0].islower() or not (line[0].isalnum() or line[0] in _OPENING))
 
 
 def _is_emphasis(line: str, found: re.Match[str]) -> bool:
-    """Whether asterisks only stress a word, as in ``*Never* do that``: the sentence goes on."""
+    """Whether asterisks only stress a word, because the sentence goes on: ``*Never* do that``."""
     after = line[found.end() :].lstrip()
     return bool(after) and (after[0].islower() or after[0] in ",.;:!?…")
 
@@ -209,23 +209,23 @@ def _speech(text: str) -> Iterator[AnswerPart]:
 
 
 def _clean(text: str) -> str:
-    """One line without control characters; empty if it holds no letter or figure."""
+    """Return the text as one line without control characters; empty without letters or digits."""
     line = one_line(text)
     return line if any(char.isalnum() for char in line) else ""
 
 
-# -- which lines are not spoken: empty ones, recited instructions, one's own last line again
+# -- lines that are refused: empty ones, recited instructions, the last line repeated
 
 
 def bare(text: str) -> str:
-    """The letters and figures of a text, in lower case: what counts when two lines are compared."""
+    """Return the letters and digits of a text in lower case, for comparisons."""
     return "".join(filter(str.isalnum, text.casefold()))
 
 
 def recites(said: str, instructions: str, told: str = "") -> bool:
-    """Whether a bare text shares a run of :data:`RECITED` signs with bare instructions.
+    """Whether a bare text shares :data:`RECITED` consecutive characters with bare instructions.
 
-    ``told``: What the instructions share with what may be said, bare.
+    ``told``: Bare text that may be repeated even if the instructions hold it.
     """
     runs = (said[at : at + RECITED] for at in range(len(said) - RECITED + 1))
     return any(run in instructions and run not in told for run in runs)

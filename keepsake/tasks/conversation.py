@@ -1,9 +1,9 @@
 """The window of a memory as the turns of a conversation.
 
-What a character perceived between two acts of its own is one user message; what it said and did is
-the assistant's, in the form in which a model is asked to answer. A message depends on its own
-memories and the one before them alone, so that a longer window begins with the very messages of
-the shorter one, and a model server finds them in its cache.
+Everything that a character perceives between two of its own acts is one user message. What it says
+and does is an assistant message, in the form in which a model is asked to answer. A message depends
+only on its own memories and the one before them. So a longer window begins with the same messages
+as a shorter one, and the model server's prefix cache works.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ _LONGEST_OF_EXCERPT = 300
 
 
 class ChatTurn(NamedTuple):
-    """Some lines of one side of the conversation."""
+    """Consecutive lines of one role in the conversation."""
 
     role: str  # ``user`` for what happened, ``assistant`` for what the character did
     lines: list[str]
 
 
 def turns_of(window: Iterable[Memory]) -> list[ChatTurn]:
-    """The turns of a window.
+    """Return the turns of a window.
 
     Args:
-        window: Memories as their hearer may know them, oldest first, times in any zone.
+        window: Memories that the audience may know, oldest first, with times in any zone.
 
     Returns:
-        Turns in order, beginning with one of the user; two of one role never follow each other.
+        Turns in order. The first has the role ``user``; roles alternate.
     """
     turns: list[ChatTurn] = []
     shown, before = "", None
     for memory in in_order(window):
         own, when = memory.kind is MemoryKind.ACT, heading(memory)
-        # A stock phrase is no example of how to answer.
+        # A stock phrase would be a bad example of an answer.
         if (own and memory.event == SHRUG) or memory.event == FORGOTTEN:
             continue
         if (when != shown or not own) and (not turns or turns[-1].role != USER):
@@ -63,7 +63,7 @@ def turns_of(window: Iterable[Memory]) -> list[ChatTurn]:
 
 
 def in_order(window: Iterable[Memory]) -> list[Memory]:
-    """The window with each answer behind what it answers: others may speak while it is written."""
+    """Move each answer behind what it answers: others may speak while an answer is written."""
     ordered: list[Memory] = []
     for memory in window:
         at = len(ordered)
@@ -77,7 +77,7 @@ def in_order(window: Iterable[Memory]) -> list[Memory]:
 
 
 def own_line(act: Memory) -> str:
-    """An own act in the form of an answer: ``Good day!``, ``*nods*``, ``> give cup to Tom``."""
+    """Format an own act like an answer: ``Good day!``, ``*nods*``, ``> give cup to Tom``."""
     verb, _, rest = act.text.partition(" ")
     if verb == _SPEECH and rest:
         return for_prompt(rest)
@@ -87,10 +87,10 @@ def own_line(act: Memory) -> str:
 
 
 def excerpt(memories: Sequence[Memory]) -> str:
-    """Memories in a row as one line: ``[18 November 2026, 18:28, The Kettle] Jonas: Elske. / …``.
+    """Return memories as one line: ``[18 November 2026, 18:28, The Kettle] Jonas: Elske. / …``.
 
     Args:
-        memories: At least one, oldest first.
+        memories: One or more consecutive memories, oldest first.
     """
     first, last = memories[0], memories[-1]
     when = first.time.astimezone()
@@ -99,7 +99,7 @@ def excerpt(memories: Sequence[Memory]) -> str:
         f"memory {first.number}" if first is last else f"memories {first.number}-{last.number}"
     )
     lines = []
-    for memory in memories:  # ``Jonas: "Elske."``, ``you: "Good day!"``, or as it is
+    for memory in memories:  # ``Jonas: "Elske."``, ``you: "Good day!"``, or the line itself
         if memory.kind is MemoryKind.ACT:
             words = memory.text.removeprefix(f"{_SPEECH} ")
             line = f'"{for_prompt(words)}"' if words != memory.text else own_line(memory)
@@ -115,14 +115,14 @@ def excerpt(memories: Sequence[Memory]) -> str:
 
 
 def _goes_on(memory: Memory, before: Memory) -> bool:
-    """Whether both are words to the same person, one right after the other."""
+    """Whether two consecutive memories are the agent's words to the same person."""
     both = (before, memory)
     speech = all(m.kind is MemoryKind.ACT and m.text.startswith(f"{_SPEECH} ") for m in both)
     return speech and (memory.to, memory.to_id) == (before.to, before.to_id)
 
 
 def dialogue_line(memory: Memory, name: str) -> str:
-    """A memory as a line of a dialogue: ``Tom: Hello.``, ``Mira: Sit down.``, ``(Tom leaves.)``."""
+    """Format a memory for a dialogue: ``Tom: Hello.`` or ``(Tom leaves.)``; empty to omit it."""
     if memory.kind is MemoryKind.RESULT:
         return ""
     if memory.kind is MemoryKind.ACT:
@@ -138,7 +138,7 @@ def dialogue_line(memory: Memory, name: str) -> str:
 
 
 def example_line(line: str, name: str) -> str:
-    """A line of a script, ``~Mira> say Good day! | kind``, as one of a dialogue."""
+    """Convert a script line, such as ``~Mira> say Good day! | kind``, to a dialogue line."""
     head, sign, command = line.partition("> ")
     now = datetime.min.replace(tzinfo=UTC)
     if sign and head.startswith("~"):

@@ -1,7 +1,7 @@
-"""A deed that a model chose, ``> give rosemary to Anneke``, as a command of the game.
+"""Parses a model's deed, such as ``> give rosemary to Anneke``, into a command of the game.
 
-Only the verbs that are handed in exist, with the people, things and exits that are there. The
-reason of a refusal goes into the character's memory, so that the next answer can do better.
+Only the given verbs are valid, with the people, things and exits that are present. The reason of a
+refusal goes into the character's memory, so that the next answer can do better.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from keepsake.prompt.verbs import (
 )
 
 LONGEST_WORDS = 1000
-"""Characters of words in a deed, the most that the game's own speech takes."""
+"""The most characters of spoken words in a deed, which is the limit of the game's ``say``."""
 LONGEST_ARGUMENT = 80
-"""Characters of the name of a thing."""
+"""The most characters of a name of a thing."""
 LONGEST_ENTRY = 400
-"""Characters of what an agent writes down or searches for; ends at a word."""
+"""The most characters of a note or a search; cut at the end of a word."""
 _QUOTE = '"“”„«»'
 _ARTICLES = {
     *("up", "down", "at", "to", "into", "through", "toward", "towards"),
@@ -41,16 +41,16 @@ _LONGEST_TITLE = 60
 
 
 class _Refused(Exception):
-    """A deed that cannot be done; why not, in words that a model can act on."""
+    """The deed cannot be done; the message tells the model why."""
 
 
 def read_deed(line: str, verbs: Sequence[Verb], options: Options) -> Command | str:
-    """The command that a line means, or why there is none.
+    """Parse a line into a command; return the reason as text if it cannot be done.
 
     Args:
-        line: The line without its ``>``; a private reason may follow behind `` | ``.
-        verbs: What the character can do.
-        options: The people, things and exits that are there.
+        line: The line without its ``>``; a private reason may follow after `` | ``.
+        verbs: The verbs that the character can use.
+        options: The people, things and exits that are present.
     """
     text, _, reason = line.partition(" | ")
     word, _, rest = text.strip().partition(" ")
@@ -70,7 +70,7 @@ def read_deed(line: str, verbs: Sequence[Verb], options: Options) -> Command | s
 
 
 def tools_of(usages: Mapping[Verb, str]) -> tuple[Tool, ...]:
-    """The offered verbs as tools of a model that can call them; each takes one text."""
+    """Return the offered verbs as tools for a model; each has at most one text parameter."""
     tools = []
     for verb, usage in usages.items():
         parameters: dict[str, Any] = {"type": "object", "properties": {}}
@@ -83,12 +83,12 @@ def tools_of(usages: Mapping[Verb, str]) -> tuple[Tool, ...]:
 
 
 def deed_of(call: ToolCall) -> str:
-    """The line of a tool call, as if the model had written it behind ``>``."""
+    """Return a tool call as the line that the model would have written after ``>``."""
     return one_line(" ".join([call.name, *map(str, call.arguments.values())]))
 
 
 def _argument(verb: Verb, rest: str, options: Options) -> str:
-    """What follows the verb, as the game's command takes it; empty if nothing does."""
+    """Return the argument in the form of the game's command; empty if there is none."""
     people = options.people
     match verb.takes:
         case Takes.TEXT:
@@ -109,21 +109,21 @@ def _argument(verb: Verb, rest: str, options: Options) -> str:
             who, what = _halves(rest, r"\s*:\s*", people)
             what = _own_words(what)
             return f"{find_named(who, people) or who}: {what}" if what else _own_words(rest)
-        case Takes.ENTRY:  # ``the garden: I sowed`` and ``garden = I sowed`` as ``garden: I sowed``
+        case Takes.ENTRY:  # ``the garden: I sowed``, ``garden = I sowed`` → ``garden: I sowed``
             title, text = _halves(rest, r"\s*[:=]\s*|\s+(?:-|–|—)\s+")
             title, text = shorten(_thing_name(title), _LONGEST_TITLE), _own_words(text)
             return f"{title}: {text}" if title and text else ""
         case Takes.WORDS:
             return _own_words(rest)
-        case Takes.NUMBER:  # ``promise 2``, ``#2`` and ``(2)`` as ``2``
+        case Takes.NUMBER:  # ``promise 2``, ``#2``, ``(2)`` → ``2``
             return "".join(re.findall(r"\d{1,9}", rest)[:1])
         case _:
             return _thing(verb, rest, options)
 
 
 def _by_usage(verb: Verb, rest: str, options: Options) -> str:
-    """What follows a game's own verb, in the form of its usage; empty if it has another form."""
-    parts = SLOT.split(verb.usage.partition(" ")[2])  # what stands as it is, slot, as it is …
+    """Return the argument of a game's own verb, matched to its usage; empty without a match."""
+    parts = SLOT.split(verb.usage.partition(" ")[2])  # alternately literal text and a slot
     if len(parts) == 1:
         return parts[0]
     stands = (re.escape(part.strip()) for part in parts[::2])
@@ -169,12 +169,12 @@ def _exit(rest: str, options: Options) -> str:
     raise _Refused(f" {shorten(rest, 60)}: there is no such exit. Exits: {exits}")
 
 
-# -- what follows a verb
+# -- arguments of verbs
 
 
 def _halves(text: str, sign: str, people: Sequence[str] = ()) -> list[str]:
-    """What stands before and after the first ``sign``, a pattern; blank behind if there is none."""
-    # A name in ``people`` that the text begins with needs no sign.
+    """Split a text at the first match of the pattern ``sign``; the second half may be empty."""
+    # If the text begins with a name in ``people``, it is split after the name.
     text = text.removeprefix("to ")
     for name in sorted(people, key=len, reverse=True):
         if name and pattern(rf"{re.escape(name)}(?!\w)", re.I).match(text):
@@ -183,13 +183,13 @@ def _halves(text: str, sign: str, people: Sequence[str] = ()) -> list[str]:
 
 
 def _thing_name(text: str) -> str:
-    """The name of a thing or exit: no article, quotes or full stop; short; no leading ``@``."""
+    """Clean the name of a thing or exit: no article, quotes, full stop or leading ``@``; short."""
     text = disarm(text).strip(f"{_QUOTE}'‘’.,!?*()[] ")
     words = dropwhile(lambda word: word.casefold() in _ARTICLES, text.split())
     return shorten((" ".join(words) or text).lstrip("@ "), LONGEST_ARGUMENT)
 
 
 def _own_words(text: str) -> str:
-    """What the agent says to itself alone: one harmless line; empty if there is no word."""
+    """Clean the agent's words to itself into one safe line; empty without letters or digits."""
     line = disarm(text).strip(f"{_QUOTE}'‘’*[] ").lstrip("@ ")
     return shorten(line, LONGEST_ENTRY) if any(char.isalnum() for char in line) else ""

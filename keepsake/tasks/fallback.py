@@ -1,8 +1,9 @@
-"""What an agent says where there is no model: rules answer.
+"""Answers by rules, for agents without a model.
 
-A question is answered with the best sentence that the asker has told, quoted, or with an open
-sentence of the agent's persona, in the first person; else the agent says that it does not know.
-Anything else gets a stock line of ``fallback.yaml``. A sentence of another person is never used.
+The answer to a question is the best matching sentence: one that the asker said before, as a quote,
+or a sentence of the agent's persona that is not secret, in the first person. Without a match the
+agent says that it does not know. Anything but a question gets a stock line of ``fallback.yaml``.
+Sentences of other people are never used.
 """
 
 from __future__ import annotations
@@ -21,36 +22,36 @@ import yaml
 from keepsake.language.perception import COMMON_WORDS, closed, sentences, stems, words
 
 KNOWN = 0.4
-"""What a sentence must be worth to answer a question: the words in common are worth 0 to 1."""
+"""The least score of a sentence that answers a question. The words in common score 0 to 1."""
 _RECALLED, _AHEAD, _NEAR, _WHOSE = 0.15, 2.5, 0.3, 0.15
-"""What recall's score, its lead over the second, a word beside the sentence, and the right person
-add to that."""
+"""Weights of recall's score, of its lead over the second line, of a word in a neighbouring
+sentence, and of the right person."""
 _LONGEST, _LONGEST_PAIR, _LONGEST_NAME, _SHORT = 300, 160, 31, 7
 _MARKUP = str.maketrans(dict.fromkeys("~<>|{}[]*_#`\\^@="))
 _DATA: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text("utf-8"))
 STOCK: Mapping[str, Mapping[str, Any]] = _DATA["languages"]
-"""The stock lines by language and kind, as ``fallback.yaml`` has them."""
+"""The stock lines of ``fallback.yaml``, by language and kind."""
 _SAYS_NOTHING = COMMON_WORDS.union(_DATA["says_nothing"].split())
 
 
 @dataclass(frozen=True, slots=True)
 class FallbackLine:
-    """Something that the fallback may answer with; one or more sentences."""
+    """A line of one or more sentences that the fallback may answer with."""
 
-    text: str  # the words themselves, without who said them
-    speaker: str = ""  # who said it; empty for the agent's persona, as it is written: "You mend …"
+    text: str  # the words, without the speaker's name
+    speaker: str = ""  # empty for the agent's persona, which is written like "You mend …"
     number: int = 0  # the memory's number; 0 for the persona
-    score: float = 0.0  # recall's score for the question; 0 where recall did not bring it
+    score: float = 0.0  # recall's score for the question; 0 if recall did not return the line
 
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """What was said, whether or not it asks for something."""
+    """The words that were said, even if they are not a question."""
 
     words: tuple[str, ...]
-    stock: Mapping[str, Any]  # of its language
-    telling: frozenset[str]  # the stems of the words that an answer would hold
-    of_asker: bool  # whether it asks for the asker's own life
+    stock: Mapping[str, Any]  # the stock lines of its language
+    telling: frozenset[str]  # stems of the words that an answer would contain
+    of_asker: bool  # whether it asks about the asker
     of_agent: bool
 
 
@@ -65,17 +66,17 @@ def answer(
     arrival: bool = False,
     given: str = "",
 ) -> str:
-    """One line of speech, without markup; never empty.
+    """Return one line of speech, without markup; never empty.
 
     Args:
-        said: What ``partner`` said; empty where they only came in or gave something.
+        said: The words of ``partner``; empty if they only arrived or gave something.
         agent: The agent's name.
-        partner: The name of the one who is answered.
-        said_before: What the agent said lately, the newest last.
-        lines: What may answer; lines of anybody but ``partner`` and the persona are not used.
+        partner: The name of the person who is answered.
+        said_before: Recent lines of the agent, the newest last.
+        lines: Candidate answers. Only lines of ``partner`` and of the persona are used.
         rng: Chooses among stock lines.
-        arrival: Whether ``partner`` only came in.
-        given: What ``partner`` gave; empty for nothing.
+        arrival: Whether ``partner`` only arrived.
+        given: The thing that ``partner`` gave; empty for nothing.
     """
     names, kind = {agent.casefold(), partner.casefold()}, "unknown"
     question = _read(said, names)
@@ -92,13 +93,13 @@ def answer(
     return min(rng.sample(chosen, len(chosen)), key=lambda each: last.get(each, -1))
 
 
-# -- what was said
+# -- reading what was said
 
 
 def _read(said: str, names: Iterable[str]) -> _Question:
     found = tuple(each.casefold().replace("’", "'") for each in words(said))
     kinds, there = ("asks", "hello", "bye", "thanks"), set(found)
-    # the language of which most words are known, English where none is
+    # the language with the most known words; English if there are none
     stock = max(STOCK.values(), key=lambda s: sum(len(there & {*s[k].split()}) for k in kinds))
     told = [each for each in found if each not in names and each not in stock["asks"].split()]
     telling = [each for each in told if each not in _SAYS_NOTHING] or told
@@ -118,7 +119,7 @@ def _asks(said: str, stock: Mapping[str, Any]) -> bool:
 
 
 def _courtesy(question: _Question, names: Iterable[str]) -> str:
-    """Which kind of stock line answers what asks nothing."""
+    """Return the kind of stock line that answers words other than a question."""
     rest = set(question.words).difference(*(each.split() for each in names))
     for kind, means in (("thanked", "thanks"), ("farewells", "bye"), ("greetings", "hello")):
         if rest and rest.issubset(question.stock[means].split()):
@@ -127,13 +128,13 @@ def _courtesy(question: _Question, names: Iterable[str]) -> str:
 
 
 def _is(kind: str, question: _Question) -> bool:
-    """Whether it is short and holds one of the phrases of this kind."""
+    """Whether a question is short and contains one of the phrases of this kind."""
     said, phrases = f" {' '.join(question.words)} ", question.stock.get(kind, ())
     return len(question.words) <= _SHORT and any(f" {each} " in said for each in phrases)
 
 
 def _known(question: _Question, partner: str, lines: Sequence[FallbackLine]) -> str:
-    """The best sentence as the agent may say it; empty if none answers the question."""
+    """Return the best sentence, phrased for the agent; empty if none answers the question."""
     if _is("of_asker", question):
         return str(question.stock["asker"]).format(who=partner)
     usable = [line for line in lines if line.speaker.casefold() in ("", partner.casefold())]
@@ -142,7 +143,7 @@ def _known(question: _Question, partner: str, lines: Sequence[FallbackLine]) -> 
     if own and _is("of_agent", question):
         return in_first_person(own[0])
     worth = _worth(question, found)
-    # Of equals what was said last: it may take back the other.
+    # Among equal sentences the newest wins, because it may correct an older one.
     best = max(range(len(found)), key=lambda n: (worth[n], found[n][1].number), default=0)
     if not found or worth[best] < KNOWN:
         return ""
@@ -152,13 +153,13 @@ def _known(question: _Question, partner: str, lines: Sequence[FallbackLine]) -> 
         text = " ".join([text, *(each for each in more if len(text + each) < _LONGEST_PAIR)])
         return str(question.stock["quoted"]).format(told=text)
     text = in_first_person(text)
-    name, tie, rest = text.partition(": ")  # "Bram: he brings apples." is "Bram? He brings …"
+    name, tie, rest = text.partition(": ")  # "Bram: he brings apples." → "Bram? He brings …"
     tied = tie and rest and len(name) <= _LONGEST_NAME and words(name) == name.split()
     return f"{name}? {rest[0].upper()}{rest[1:]}" if tied else text
 
 
 def _sentences(line: FallbackLine, stock: Mapping[str, Any]) -> list[str]:
-    """The sentences of a line that tell something and can be said."""
+    """Return the sentences of a line that are statements and can be spoken."""
     found = []
     for each in sentences(line.text):
         text = " ".join(each.replace('"', "'").split())
@@ -170,7 +171,7 @@ def _sentences(line: FallbackLine, stock: Mapping[str, Any]) -> list[str]:
 
 
 def _worth(question: _Question, found: Sequence[tuple[str, FallbackLine]]) -> list[float]:
-    """What each sentence is worth as an answer: the words in common first, the rarer the more."""
+    """Score each sentence as an answer, mainly by common words; rare words count more."""
     held = [stems(text) for text, _ in found]
     among = Counter(word for one in held for word in one)
     wanted = {w: math.log(1 + (len(held) + 1) / (among[w] + 0.5)) for w in question.telling}
@@ -188,7 +189,7 @@ def _worth(question: _Question, found: Sequence[tuple[str, FallbackLine]]) -> li
     return worth
 
 
-# -- "you" as "I", in English, where both take the same verbs but for "to be"
+# -- "you" to "I", in English, where both take the same verb forms except for "to be"
 
 _FORMS = _DATA["pronouns"]
 _TO_ME = {"are": "am", "re": "m", "were": "was"}
@@ -200,12 +201,12 @@ _PRONOUN = re.compile(
 
 
 def in_first_person(text: str) -> str:
-    """A sentence that speaks to the agent as "you", as the agent says it of itself."""
+    """Turn a sentence that calls the agent "you" into one that the agent says of itself."""
     return _PRONOUN.sub(_to_me, text)
 
 
 def _to_me(found: re.Match[str]) -> str:
-    """A form of "you" as one of "I", with a capital where a sentence begins."""
+    """Replace a form of "you" by one of "I", with a capital at the beginning of a sentence."""
     who, be = found["who"].casefold(), found["be"] or ""
     subject = be or _is_subject(found)
     word = _FORMS["of_me"].get(who) or ("I" if subject else "me")
@@ -215,7 +216,7 @@ def _to_me(found: re.Match[str]) -> str:
 
 
 def _is_subject(found: re.Match[str]) -> bool:
-    """Whether this "you" has a verb of its own."""
+    """Whether this "you" is the subject of a verb."""
     before = "".join(found.string[: found.start()].casefold().split()[-1:])
     after = re.match(r" (\w+)", found.string[found.end() :])
     if not before[-1:].isalpha() or before in _FORMS["subject_after"].split() or not after:

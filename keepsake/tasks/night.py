@@ -1,6 +1,6 @@
-"""The tasks of a night: the journal of a day, what an agent makes of people, and reflection.
+"""The tasks of a night: the journal of a day, portraits of people, and reflection.
 
-They share how memories are shown, the two parts of a prompt, and the JSON that comes back.
+They share the format of memories, the two parts of a prompt, and the parsing of JSON answers.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from keepsake.tasks.task import AnswerRefused, Prompts
 
 MOST_ENTRIES = 12
 LONGEST_ENTRY, LONGEST_PORTRAIT, LONGEST_INSIGHT = 400, 1200, 300
-"""Characters of an entry, of the paragraph about a person, of an insight."""
+"""The most characters of a journal entry, of the paragraph about a person, and of an insight."""
 LEAST_CITED = 2
-"""Memories that an insight rests on."""
+"""The least memories that an insight must cite."""
 TEMPERATURE = 0.3
 _FRAME_TOKENS = 700
-"""Left for the template around the lines."""
+"""Prompt tokens reserved for the template around the lines."""
 _LONGEST_LINE = 400
 _TEXT: Mapping[str, Any] = {"type": "string"}
 _NUMBERS: Mapping[str, Any] = {"type": "array", "items": {"type": "integer"}}
@@ -35,15 +35,15 @@ _IMPORTANCE: Mapping[str, Any] = {"type": "integer", "minimum": 1, "maximum": 10
 
 @dataclass(frozen=True, slots=True)
 class DraftEntry:
-    """What a model has written for the journal."""
+    """A journal entry or an insight that a model has written."""
 
     text: str
-    memories: tuple[int, ...]  # numbers of those that it rests on, ascending
-    importance: int = 0  # 1 to 10; of an insight 0: what it rests on says
+    memories: tuple[int, ...]  # numbers of the memories that it cites, ascending
+    importance: int = 0  # 1 to 10; 0 for an insight, which takes it from the cited memories
 
 
 def memory_line(memory: Memory) -> str:
-    """``120. [Sat 21 November 2026, 14:05] Tom says to you, "…"``."""
+    """Format a memory: ``120. [Sat 21 November 2026, 14:05] Tom says to you, "…"``."""
     when = memory.time.astimezone()
     own = spoken(memory)
     if own is not None:
@@ -58,19 +58,19 @@ def memory_line(memory: Memory) -> str:
 
 @dataclass(frozen=True, slots=True)
 class NightTask[T]:
-    """One question of a night: the two parts of a template, with the newest lines that fit."""
+    """One task of a night: the two parts of a template, with the newest lines that fit."""
 
     name: str  # of its template
     prompts: Prompts
-    lines: Sequence[str]  # what the answer is made from, the oldest first
-    values: Mapping[str, Any]  # what else the template may name
+    lines: Sequence[str]  # the source of the answer, the oldest first
+    values: Mapping[str, Any]  # the other variables of the template
     answer_tokens: int
     read: Callable[[str], T]
     otherwise: T  # the result without a model
     schema: Mapping[str, Any] | None = None  # the JSON schema of the answer; None for text
 
     def ask(self, target: TargetModel, refused: str) -> GenerationRequest:
-        """The two parts, as messages."""
+        """Return the two parts as messages."""
         room, lines = max(target.prompt_tokens - _FRAME_TOKENS, 200), list[str]()
         for line in reversed(self.lines):
             if (room := room - estimate_tokens(line) - 1) < 0:
@@ -86,19 +86,19 @@ class NightTask[T]:
         )
 
     def fallback(self) -> T:
-        """The result without a model."""
+        """Return the result without a model."""
         return self.otherwise
 
 
 def _schema(name: str, most: int, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The JSON schema of an object with a list ``name`` of at most ``most`` such objects."""
+    """Return the JSON schema of an object with a list ``name`` of at most ``most`` objects."""
     item = {"type": "object", "properties": fields, "required": list(fields)}
     entries = {"type": "array", "maxItems": most, "items": item}
     return {"type": "object", "properties": {name: entries}, "required": [name]}
 
 
 def _listed(answer: str, name: str) -> list[Mapping[str, Any]]:
-    """The whole objects of the list ``name`` in the first object that has it, or of a bare list."""
+    """Return the complete objects of the list ``name`` in an answer, or of a bare list."""
     decoder, plain = json.JSONDecoder(strict=False), LAST_COMMA.sub(r"\1", answer)
     alone, end = list[Mapping[str, Any]](), 0
     for start in (place for place, sign in enumerate(plain) if sign in "[{"):
@@ -123,7 +123,7 @@ def _listed(answer: str, name: str) -> list[Mapping[str, Any]]:
 def _drafted(
     found: Mapping[str, Any], longest: int, shown: Collection[int], least: int = 1
 ) -> DraftEntry:
-    """The draft of an entry in one object of an answer; it cites at least ``least`` memories."""
+    """Parse one object of an answer; refuse it if it cites fewer than ``least`` memories."""
     text = " ".join(str(found.get("text", "")).split())
     if not any(char.isalnum() for char in text):
         raise AnswerRefused('Each entry has a "text"')
@@ -143,9 +143,9 @@ def _drafted(
 def journal_task(
     prompts: Prompts, own_name: str, memories: Sequence[Memory]
 ) -> NightTask[tuple[DraftEntry, ...]]:
-    """Asks for the entries of a day; none may cite what was not shown.
+    """Create the task that asks for the entries of a day; they may cite only shown memories.
 
-    ``memories``: Of the day, as anybody may know them, the oldest first.
+    ``memories``: The memories of the day that everybody may know, the oldest first.
     """
     shown = frozenset(each.number for each in memories)
 
@@ -169,14 +169,14 @@ def journal_task(
 def people_task(
     prompts: Prompts, own_name: str, who: str, portrait: str, lines: Sequence[str]
 ) -> NightTask[str]:
-    """Asks for the paragraph about one person, on one line; else it stays.
+    """Create the task that asks for the paragraph about one person; the fallback keeps the old one.
 
     Args:
         prompts: The template.
-        own_name: Who thinks of them.
-        who: Their name.
-        portrait: The paragraph as it is; empty for none.
-        lines: What they said and did, with dates, the oldest first.
+        own_name: The agent's name.
+        who: The person's name.
+        portrait: The current paragraph; empty for none.
+        lines: The person's words and acts, with dates, the oldest first.
     """
 
     def read(answer: str) -> str:
@@ -192,7 +192,7 @@ def people_task(
     return NightTask("people", prompts, lines, own, 450, read, portrait)
 
 
-def reflect_task(  # noqa: PLR0917 - each is another thing, and none can be left out
+def reflect_task(  # noqa: PLR0917 - all six arguments are needed and distinct
     prompts: Prompts,
     own_name: str,
     lines: Sequence[str],
@@ -200,14 +200,14 @@ def reflect_task(  # noqa: PLR0917 - each is another thing, and none can be left
     numbers: Collection[int],
     most: int,
 ) -> NightTask[tuple[DraftEntry, ...]]:
-    """Asks for insights; each cites two memories at least, and none that was not shown.
+    """Create the task that asks for insights; each cites at least two of the shown memories.
 
     Args:
         prompts: The template.
-        own_name: Who reflects.
+        own_name: The agent's name.
         lines: Entries with the numbers of their memories, the oldest first.
-        known: Insights of before.
-        numbers: All the memory numbers that stand in the entries.
+        known: Earlier insights.
+        numbers: All memory numbers that occur in the entries.
         most: The most insights.
     """
 

@@ -1,10 +1,9 @@
-"""Memories become a summary, written by a model and checked in any language.
+"""Summaries of memories, written by a model and checked in any language.
 
-A piece of the memories is shown, as much as fits the model's prompt; what is left over is
-summarised next, with this summary in front of it. A summary is refused if it is empty, longer than
-allowed, repeats itself, recites its instructions, lacks a name that the game knows and that several
-memories hold, or tells mostly of people and places that its source does not hold. What it says of
-them is the model's.
+The model is shown as many memories as fit its prompt. The rest is summarised next, with this
+summary before it. A summary is refused if it is empty, too long, repetitive, recites its
+instructions, omits a known name that several memories contain, is mostly about people and places
+that its source does not mention, or contradicts a pin or an open promise.
 """
 
 from __future__ import annotations
@@ -20,39 +19,39 @@ from keepsake.tasks.answer import bare, recites
 from keepsake.tasks.task import AnswerRefused, Prompts
 
 SYSTEM, MEMORIES, SUMMARIES = "system", "memories", "summaries"
-"""The parts of the prompts: the rules of the task, and what the model is shown."""
+"""The parts of the prompts: the rules of the task, and the source texts."""
 _SPARE_TOKENS = 40
-"""Tokens of a prompt that are kept free: a chat template adds some."""
+"""Prompt tokens that are kept free, because a chat template adds some."""
 SEVERAL = 3
-"""In so many memories a name that the game knows stands, if a summary must keep it."""
+"""A summary must keep a known name that at least this many memories contain."""
 _LEAST_LETTERS, _LEAST_SHARE, _LEAST_TOKENS = 12, 0.01, 60
-"""A summary says something: so many letters, or this share of its source; it may have so many
-tokens, however short its source is."""
+"""The least letters of a summary: 12, or 1 % of its source if that is fewer. A summary may always
+have 60 tokens, even if its source has fewer."""
 _REPEATS = 3
 
 
 @dataclass(slots=True)
 class Summarise:
-    """One summary of older ones and of the first memories of a source, or of summaries alone.
+    """The task of summarising older summaries with the first memories, or summaries alone.
 
     Attributes:
         name: The name of its template.
-        taken: How many of the memories the model was shown; all of them before it is asked.
-        shown: What it was shown, older summaries first.
+        taken: How many memories the model was shown; before it is asked, all of them.
+        shown: The texts that the model was shown, older summaries first.
     """
 
     source: SummarySource
     prompts: Prompts
     persona: str  # who the agent is, a paragraph; empty to leave it out
     names: frozenset[str]  # of the people and places that the game knows
-    # the pins and open promises that a summary contradicts
+    # returns the pins and open promises that a summary contradicts
     contradicted: Callable[[str], Sequence[str]] = lambda _: ()
     name: str = field(init=False)
     taken: int = field(init=False)
     shown: tuple[str, ...] = field(init=False)
-    _merges: bool = field(init=False)  # whether only summaries are summarised, all of them shown
+    _merges: bool = field(init=False)  # whether only summaries are summarised, all at once
     _lines: Sequence[str] = field(init=False)  # memories, numbered and dated; or summaries
-    _older: str = field(init=False)  # the summary of what was before them; empty for none
+    _older: str = field(init=False)  # the summary of earlier memories; empty for none
 
     def __post_init__(self) -> None:
         of, self._merges = self.source, not self.source.memories
@@ -63,24 +62,24 @@ class Summarise:
 
     @property
     def _most(self) -> int:
-        """How many tokens a summary may have, and no more than its source has."""
+        """The limit of a summary in tokens, apart from the length of its source."""
         of = self.source
         return of.limit_tokens or int(ANSWERED[of.tier] * of.usual_tokens)
 
     def _show(self, taken: int) -> int:
-        """Show so many of the lines; how many tokens a summary of them may have."""
+        """Show the first ``taken`` lines; return the most tokens that their summary may have."""
         older = (self._older,) if self._older else ()
         self.taken, self.shown = taken, (*older, *self._lines[:taken])
         source = sum(map(self.source.tokens, self.shown))
         return min(self._most, max(source, _LEAST_TOKENS))
 
     def ask(self, target: TargetModel, refused: str) -> GenerationRequest:
-        """The prompt with as many of the memories as fit."""
+        """Return the prompt with as many of the memories as fit."""
         tokens, parts = self.source.tokens, (SYSTEM, SUMMARIES if self._merges else MEMORIES)
         frame = (self._rendered(part, (), refused, older="") for part in parts)
         room = target.prompt_tokens - sum(map(tokens, frame)) - _SPARE_TOKENS
         summaries = [*self._lines] if self._merges else [self._older]
-        if sum(map(tokens, (*self._lines, self._older))) > room:  # one by hand may be that long
+        if sum(map(tokens, (*self._lines, self._older))) > room:  # a hand-written one can be long
             most = max(min(self._most, room // (len(summaries) + 1)), _LEAST_TOKENS)
             alone = replace(self.source, memories=(), limit_tokens=most)
             fitting = [
@@ -102,21 +101,21 @@ class Summarise:
         return GenerationRequest(messages=messages, max_tokens=2 * self._show(self.taken))
 
     def read(self, answer: str) -> str:
-        """The summary.
+        """Return the checked summary.
 
         Raises:
-            AnswerRefused: It fails :meth:`_check`, or contradicts a line that holds.
+            AnswerRefused: It fails :meth:`_check`, or contradicts a pin or an open promise.
         """
         text = cleaned(answer)
         self._check(text)
-        # Else a later piece is asked.
+        # Contradictions are checked only for the summary that includes the last memories.
         whole = self._merges or self.taken >= len(self.source.memories)
         if whole and self.source.constraints and (found := self.contradicted(text)):
             raise AnswerRefused(f"it contradicts what still holds: {'; '.join(found)}")
         return text
 
     def fallback(self) -> str:
-        """The summary without a model."""
+        """Return the summary without a model."""
         return summarize(replace(self.source, memories=self.source.memories[: self.taken]))
 
     def _rendered(self, part: str, lines: Sequence[str], refused: str, **other: str) -> str:
@@ -132,7 +131,7 @@ class Summarise:
         return self.prompts.render(part, **values | other)
 
     def _check(self, text: str) -> None:
-        """Refuse a text that does not sum up the memories in the prompt."""
+        """Refuse a text that is not a summary of the memories in the prompt."""
         told = "\n".join(self.shown)
         letters = bare(" ".join(plain(text)))
         if len(letters) < min(_LEAST_LETTERS, max(int(len(told) * _LEAST_SHARE), 1)):
@@ -169,7 +168,7 @@ class Summarise:
             raise AnswerRefused(f"it leaves out {missing}; say what matters about each")
 
     def _is_wanted(self, name: str) -> bool:
-        """Whether several memories with speech hold a name; of summaries, several sentences."""
+        """Whether several memories with speech (or sentences of summaries) contain a name."""
         name, shown = name.casefold(), [each.casefold() for each in self.shown]
         if not self._merges:
             return sum('"' in each and _stands(each, name) for each in shown) >= SEVERAL
@@ -179,7 +178,7 @@ class Summarise:
 
 
 def cleaned(answer: str) -> str:
-    """An answer without a fence around it, and without a line that only announces it."""
+    """Return an answer without a fence around it and without an introductory line."""
     text = answer.strip()
     if text.startswith("```") and text.endswith("```") and "\n" in text:
         text = text.removesuffix("```").partition("\n")[2].strip()
@@ -189,11 +188,11 @@ def cleaned(answer: str) -> str:
 
 
 def _stands(text: str, word: str) -> bool:
-    """Whether a word stands in ``text`` as a whole one; scripts may have no words."""
+    """Whether ``text`` contains ``word`` as a whole word; some scripts do not separate words."""
     at = text.find(word)
     while at >= 0:
         ends = ((text[max(at - 1, 0) : at], word[0]), (text[at + len(word) :][:1], word[-1]))
-        # A character beside a name makes another word of it.
+        # An adjacent letter or digit makes it a different word.
         if not any(x.isalnum() and ord(x) < WIDE and ord(end) < WIDE for x, end in ends):
             return True
         at = text.find(word, at + 1)
@@ -201,13 +200,13 @@ def _stands(text: str, word: str) -> bool:
 
 
 def _mentions(text: str, name: str) -> bool:
-    """Whether ``text`` names somebody, by any part of the name, in any case and case form."""
+    """Whether ``text`` contains any part of a name, in upper or lower case, with any ending."""
     low = text.casefold()
     return any(part.casefold() in low for part in _parts(name))
 
 
 def _parts(name: str) -> list[str]:
-    """The words of a name that name: ``Mira`` and ``Fenn``, but of ``the Kettle`` the second."""
+    """Return a name's significant words: ``Mira``, ``Fenn``; ``Kettle`` of ``the Kettle``."""
     return [part for part in name.split() if len(part) > 2 and not part.islower()] or [name]
 
 
@@ -218,9 +217,9 @@ def _sentences(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Contradictions:
-    """Which of ``lines`` a summary contradicts: the model that wrote it is asked once.
+    """The task of naming the ``lines`` that a summary contradicts; its writer is asked once.
 
-    Any answer but a list of their numbers counts as none, and so does no answer.
+    An answer that is not a list of their numbers, or no answer, means that there is none.
     """
 
     prompts: Prompts
@@ -229,17 +228,17 @@ class Contradictions:
     name: str = "contradictions"
 
     def ask(self, target: TargetModel, refused: str) -> GenerationRequest:
-        """The numbered lines, the summary, and the question."""
+        """Return the prompt: the numbered lines, the summary, and the question."""
         text = self.prompts.render("question", lines=list(self.lines), text=self.text)
         return GenerationRequest(messages=(ChatMessage("user", text),), temperature=0.0)
 
     def read(self, answer: str) -> tuple[str, ...]:
-        """The contradicted lines; none for an answer of another form."""
+        """Return the contradicted lines; none if the answer has another form."""
         words = set(answer.strip().rstrip(".").replace(",", " ").split())
         known = {str(number): line for number, line in enumerate(self.lines, 1)}
         named = tuple(line for number, line in known.items() if number in words)
         return named if known.keys() >= words else ()
 
     def fallback(self) -> tuple[str, ...]:
-        """None, where the model does not answer."""
+        """Return no lines if the model does not answer."""
         return ()

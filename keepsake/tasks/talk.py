@@ -1,9 +1,9 @@
-"""The prompt of one turn of a character: to answer somebody, or to act of its own accord.
+"""The prompt of one turn of a character: to answer somebody, or to act unprompted.
 
-A chat model gets the whole mind as messages, stable parts first: who it is and how to answer, both
-summaries, pins and promises; then the window as a conversation; last what bears on now, and what
-has just happened. A model that continues raw text gets the same facts as a dialogue, or as the
-transcript, a play script that goes on at a cursor.
+A chat model gets messages, stable parts first: the persona and how to answer, both summaries, pins
+and promises; then the window as a conversation; last the context of the moment and what has just
+happened. A model that continues raw text gets the same facts as a dialogue, or as a transcript: a
+play script that the model continues at a cursor.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from keepsake.tasks.deed import tools_of
 from keepsake.tasks.task import Prompts
 
 LONGEST_LINE = 2000
-"""Characters of one line of the scene: what the agent knows of somebody is one."""
+"""The most characters of one line of the scene, such as what the agent knows of a person."""
 LONGEST_TEXT = 20_000
-"""Characters of a persona or a summary that a prompt shows."""
+"""The most characters of a persona or a summary in a prompt."""
 
 
 @dataclass(frozen=True, slots=True)
 class TalkScene:
-    """What a character's turn is made from."""
+    """The data from which the prompt of a character's turn is made."""
 
     name: str
-    persona: str = ""  # who it is, whole
-    deeds: tuple[str, ...] = ()  # usages of what can always be done
+    persona: str = ""  # the whole persona
+    deeds: tuple[str, ...] = ()  # usages of the deeds that are always possible
     longterm: str = ""  # the long-term summary
-    longterm_span: str = ""  # its memories: ``1 to 214``
+    longterm_span: str = ""  # the numbers of its memories: ``1 to 214``
     recent: str = ""  # the short-term summary
     recent_span: str = ""
     now: str = ""  # ``Thursday 26 November 2026, late evening``
@@ -49,36 +49,36 @@ class TalkScene:
     things: tuple[str, ...] = ()
     carried: tuple[str, ...] = ()
     exits: tuple[str, ...] = ()
-    facts: tuple[str, ...] = ()  # what the game tells beside all that
-    ways: tuple[str, ...] = ()  # the same with where they lead: ``north to The Quay``
-    people: tuple[str, ...] = ()  # what it knows of those who are there
-    # memories that bear on now, each with its number, the best first
+    facts: tuple[str, ...] = ()  # other facts from the game
+    ways: tuple[str, ...] = ()  # the exits with their destinations: ``north to The Quay``
+    people: tuple[str, ...] = ()  # what the character knows of the people who are present
+    # related memories, each with its number, the best first
     recalled: tuple[tuple[int, str], ...] = ()
-    # what others said before that bears on now, the best first: ``Tom said, "Hello."``
+    # related words that others said before, the best first: ``Tom said, "Hello."``
     told: tuple[str, ...] = ()
-    experiences: tuple[str, ...] = ()  # earlier summaries that bear on now
+    experiences: tuple[str, ...] = ()  # related earlier summaries
     notes: tuple[str, ...] = ()
     journal: tuple[str, ...] = ()
-    options: tuple[str, ...] = ()  # usages of what can be done now, with names
-    whispered: bool = False  # whether it answers a whisper
-    partner: str = ""  # who is answered; empty for nobody
-    words: str = ""  # what they said, where it is not the last thing that happened
-    trigger: str = ""  # why it thinks: ``addressed``, ``arrival``, ``idle`` …
+    options: tuple[str, ...] = ()  # usages of the deeds that are possible now, with names
+    whispered: bool = False  # whether the character answers a whisper
+    partner: str = ""  # the person who is answered; empty for nobody
+    words: str = ""  # what the partner said, unless it is the last event of the window
+    trigger: str = ""  # why the character thinks: ``addressed``, ``arrival``, ``idle`` …
     examples: tuple[str, ...] = ()  # lines that show its voice: ``~Mira> say Sit down.``
-    pinned: tuple[str, ...] = ()  # word for word
-    noticed: tuple[str, ...] = ()  # what others asked of it and what it promised
+    pinned: tuple[str, ...] = ()  # pins, verbatim
+    noticed: tuple[str, ...] = ()  # requests to the character, and its promises
     commands: tuple[str, ...] = ()  # usages for a transcript: ``say <words>: speak so that …``
-    window: tuple[Memory, ...] = ()  # as the hearers may know it, oldest first
-    # the deeds for a model that calls tools, each with how it is written
+    window: tuple[Memory, ...] = ()  # the memories that the audience may know, oldest first
+    # the deeds for a model that calls tools, each with its usage
     tools: Mapping[Verb, str] = field(default_factory=dict)
 
     def variables(self) -> dict[str, Any]:
-        """The variables of ``talk.md``, with nothing in them that could pass for another part."""
+        """Return the variables of ``talk.md``, cleaned of text that could pass for another part."""
         values = {name: self.variable(name) for name in _SHOWN}
         return values | {"always": values["pinned"] + values["noticed"]}
 
     def variable(self, name: str) -> Any:
-        """One of them, made of the field of that name."""
+        """Return one variable, made from the field of that name."""
         value: Any = getattr(self, name)
         if name == "recalled":
             value = tuple(line for _, line in sorted(value))
@@ -93,7 +93,7 @@ class TalkScene:
 
 
 _PARAGRAPHS = ("persona", "longterm", "recent")
-_OURS = ("deeds", "options", "commands")  # in which <thing> is meant
+_OURS = ("deeds", "options", "commands")  # not cleaned: <thing> is a placeholder
 _SHOWN = tuple(f.name for f in fields(TalkScene) if f.name not in ("window", "tools"))
 TALK_VARIABLES = frozenset({*_SHOWN, "always", "refused", "talk", "window", "cursor"})
 """The names that ``talk.md`` and ``act.md`` may use."""
@@ -101,16 +101,16 @@ TALK_VARIABLES = frozenset({*_SHOWN, "always", "refused", "talk", "window", "cur
 
 @dataclass(frozen=True, slots=True)
 class TalkPrompt:
-    """A prompt that was made for one model."""
+    """A prompt for one model."""
 
     question: GenerationRequest
-    rendered: Rendered  # the same as text, with the section of each line
+    rendered: Rendered  # the prompt as text, with the section of each line
 
 
 def ever_less(
     scene: TalkScene, values: dict[str, Any], names: Sequence[str]
 ) -> Iterator[tuple[TalkScene, dict[str, Any]]]:
-    """The scene and its variables, then with one line less of these, the last of each first."""
+    """Yield the scene and its variables, then again with one line less of ``names`` each time."""
     yield scene, values
     for name in names:
         while value := getattr(scene, name):
@@ -122,8 +122,8 @@ def ever_less(
 
 CHAT, DIALOGUE, SCRIPT = "chat", "dialogue", "script"
 LAST_LINES = 16
-"""Lines of the talk that a dialogue shows at least. It grows to twice as many and is then cut to
-these, so that most prompts begin as the one before did, and a server finds that in its cache."""
+"""The least lines of talk in a dialogue. They grow to twice this number and are then cut back to
+it, so that most prompts begin like the previous one and the server's prefix cache works."""
 
 _MARKS = Marks(sorted(TALK_VARIABLES - {"cursor"}), anywhere=("name", "partner"))
 _FEWER = (
@@ -131,21 +131,21 @@ _FEWER = (
     *("things", "people", "description", "facts"),
 )
 _FEWER_IN_TEXT = (*_FEWER, "told", "examples")
-"""What a turn is shown less of where it may not be so long, in this order, the last first."""
+"""Variables that are shortened if the prompt is too long, in this order, from their last line."""
 
 
 @dataclass
 class Talk:
-    """One turn of a character, from its scene to the check of what it says.
+    """One turn of a character, from its scene to the check of its speech.
 
     Args:
-        scene: What the turn is made from.
+        scene: The data of the turn.
         prompts: The parts of ``talk.md``.
         act: The parts of ``act.md``.
-        count: Tokens of several texts together.
+        count: Returns the total tokens of several texts.
 
     Attributes:
-        answer: Reads the answer to the last prompt that was made.
+        answer: The parser of the answer to the last prompt.
     """
 
     scene: TalkScene
@@ -153,18 +153,18 @@ class Talk:
     act: Prompts
     count: Callable[[Sequence[str]], int]
     answer: AnswerReader = field(init=False)
-    _instructions: str = ""  # the part of its prompt that says how to answer
-    # what the character said before this answer, the last first
+    _instructions: str = ""  # the part of the prompt that says how to answer
+    # the character's words before this answer, the newest first
     _own: list[str] = field(default_factory=list)
-    _said_last: str = ""  # what it said last
-    _may_repeat: bool = True  # a small model may not: it falls into its own sentences
+    _said_last: str = ""  # the character's last line
+    _may_repeat: bool = True  # False for small models, which tend to repeat their own sentences
 
     def prompt(self, target: TargetModel, refused: str = "") -> TalkPrompt:
-        """The prompt for a model.
+        """Return the prompt for a model.
 
         Args:
             target: The model that will answer.
-            refused: Why the last answer was not used; empty at the first try.
+            refused: Why the last answer was refused; empty at the first attempt.
 
         Raises:
             ConfigError: A template fails on these values.
@@ -177,7 +177,7 @@ class Talk:
         return self._chat(target, refused) if target.form == CHAT else self._text(target, refused)
 
     def fault(self, words: str) -> str:
-        """Why a spoken line of the answer is refused, in words for the model; empty if not."""
+        """Return why a spoken line is refused, phrased for the model; empty if it is accepted."""
         said = bare(words)
         again = not self._may_repeat and words in self._own
         if not said:
@@ -195,12 +195,12 @@ class Talk:
         turns = turns_of(self.scene.window)
         news = turns.pop().lines if turns and turns[-1].role == USER else []
         day = self.scene.now.rpartition(", ")[0]
-        if news and news[0] == f"[{day}, {self.scene.place}]":  # as the head of the message says
+        if news and news[0] == f"[{day}, {self.scene.place}]":  # the message's head says it
             news = news[1:]
         last = self._last(target, values, refused, [(line, "window") for line in news])
         room = target.prompt_tokens - self.count([line for line, _ in (*head, *last)])
         cost = self.count([line for turn in turns for line in turn.lines]) + 4 * len(turns)
-        while turns and (cost > room or turns[0].role == ASSISTANT):  # the oldest give way
+        while turns and (cost > room or turns[0].role == ASSISTANT):  # drop the oldest
             cost -= self.count(turns.pop(0).lines) + 4
         talk, messages = list[PromptLine](), list[ChatMessage]()
         for role, lines in turns:
@@ -219,7 +219,7 @@ class Talk:
     def _last(
         self, target: TargetModel, values: dict[str, Any], refused: str, news: Sequence[PromptLine]
     ) -> list[PromptLine]:
-        """The last message, with as much of the scene as may be new in a prompt."""
+        """Return the last message, with as much of the scene as may be new in a prompt."""
         most = min(target.tail_tokens or target.prompt_tokens, target.prompt_tokens // 2)
         lines: list[PromptLine] = []
         for scene, shown in ever_less(self.scene, values, _FEWER):
@@ -232,7 +232,7 @@ class Talk:
         return lines
 
     def _text(self, target: TargetModel, refused: str) -> TalkPrompt:
-        """A dialogue or a transcript to continue, with as much of the scene as fits."""
+        """Return a dialogue or a transcript to continue, with as much of the scene as fits."""
         name, window, lines = self.scene.name, self.scene.window, list[PromptLine]()
         if target.form == SCRIPT:
             talk = script(window, name)
@@ -245,9 +245,9 @@ class Talk:
                 more = {"window": talk, "cursor": f"~{name}>", "refused": for_prompt(refused)}
                 more["examples"] = [*map(_script_line, scene.examples)]
                 lines = self._lines(self.prompts, "transcript", values, **more)
-                self._instructions = "\n".join(scene.examples)  # here they are shown as answers
+                self._instructions = "\n".join(scene.examples)  # shown as answers in a transcript
             else:
-                # Each token here is read anew at every turn, and a small model reads slowly.
+                # These tokens are evaluated again at every turn, and a small model is slow.
                 more = {"talk": talk, "now": values["now"].rpartition(", ")[0]}
                 more["people"] = [x for x in values["people"] if x.startswith(scene.partner)]
                 lines = self._lines(self.prompts, "dialogue", values, **more)
@@ -255,20 +255,20 @@ class Talk:
             if self.count([line for line, _ in lines]) <= target.prompt_tokens:
                 break
         text = "\n".join(line for line, _ in lines)
-        # What is in brackets happens, and nobody says it.
+        # Text in brackets is an event, not speech.
         stop = ("\n", "(") if target.form == DIALOGUE else ("\n",)
         return TalkPrompt(GenerationRequest(text, stop=stop), Rendered(text, tuple(lines)))
 
     def _lines(
         self, prompts: Prompts, part: str, values: dict[str, Any], **more: Any
     ) -> list[PromptLine]:
-        """One rendered part, with the variable that each of its lines comes from."""
+        """Render one part, and return its lines, each with the variable that it comes from."""
         every = {"refused": "", "talk": [], **values, **more}
         marked = {name: _MARKS.on(name, value) for name, value in every.items()}
         return _MARKS.read(prompts.render(part, **marked))
 
 
 def _script_line(line: str) -> str:
-    """A line of a script that the character's author wrote: its cursor is meant."""
+    """Clean a script line by the character's author, but keep its cursor."""
     head, sign, rest = line.partition(">")
     return f"{head}> {for_prompt(rest)}" if sign and head.startswith("~") else for_prompt(line)

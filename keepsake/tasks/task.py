@@ -1,12 +1,12 @@
-"""A task: one question to a model, the check of its answer, and what happens without a model.
+"""A task: one question to a model, the check of its answer, and a fallback without a model.
 
-A task renders itself for the form of the model that answers, reads the answer, and names why it
-refuses one. :func:`run` asks in a worker thread; the thinker asks on the reactor with the same
-tasks. A refused answer is asked for once more, with the reason. After that the fallback counts.
+A task renders its prompt for the form of the model, reads the answer, and gives a reason if it
+refuses the answer. :func:`run` asks in a worker thread; the thinker runs the same tasks on the
+reactor. After a refusal the model is asked once more, with the reason. Then the fallback is used.
 
 The template of a task is a markdown file whose fenced blocks are its prompts; a builder may edit it
-while the game runs. The word behind a fence names the part: ```` ```system ````, ```` ```turn ````.
-Templates are Jinja's, sandboxed, and checked when they are read. What a player says is data, and
+while the game runs. The word after a fence names the part: ```` ```system ````, ```` ```turn ````.
+The parts are sandboxed Jinja templates, checked when they are read. Players' words are only data,
 never a template.
 """
 
@@ -28,9 +28,9 @@ from keepsake.errors import ConfigError, KeepsakeError, ModelError
 from keepsake.ports import Generation, GenerationRequest, TargetModel
 
 TRIES = 2
-"""How often a model is asked: once, and once more with the reason of the refusal."""
+"""Attempts per task: the second one shows the reason of the refusal."""
 FALLBACK = "fallback"
-"""The ``by`` of an outcome that no model wrote."""
+"""The value of ``by`` in a result that no model wrote."""
 ENVIRONMENT = ImmutableSandboxedEnvironment(
     undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
 )
@@ -38,7 +38,7 @@ _FENCE = re.compile(r"^(?P<mark>```|~~~)(?P<part>\w+)\n(?P<body>.*?)^(?P=mark)[^
 
 
 class AnswerRefused(KeepsakeError):
-    """An answer that fails its check; ``what`` is the reason, in words that a model can act on."""
+    """An answer failed its check; ``what`` is the reason, phrased for the model."""
 
 
 class Task[T](Protocol):
@@ -50,29 +50,29 @@ class Task[T](Protocol):
         ...
 
     def ask(self, target: TargetModel, refused: str) -> GenerationRequest:
-        """The prompt for this model; what it leaves open is the profile's.
+        """Return the request for this model; the profile fills in the settings left open.
 
         Args:
             target: The model that will answer.
-            refused: Why the last answer was refused; empty at the first try.
+            refused: Why the last answer was refused; empty at the first attempt.
         """
         ...
 
     def read(self, answer: str) -> T:
-        """What the answer means.
+        """Parse and check an answer.
 
         Raises:
-            AnswerRefused: It fails the check.
+            AnswerRefused: The answer fails the check.
         """
         ...
 
     def fallback(self) -> T:
-        """The result without a model."""
+        """Return the result without a model."""
         ...
 
 
 class RefusedAnswer(NamedTuple):
-    """One answer that was not used."""
+    """One refused answer."""
 
     task: str
     answer: str
@@ -88,20 +88,20 @@ class TaskResult[T](NamedTuple):
 
 
 type Ask = Callable[[Callable[[TargetModel], GenerationRequest]], Generation]
-"""Asks the model of one profile: gets the prompt when the model's turn has come; blocks.
+"""Asks the model of one profile; blocks. Its argument makes the request when its turn has come.
 
 Raises:
-    ModelError: No answer.
+    ModelError: There was no answer.
 """
 
 
 def run[T](task: Task[T], ask: Ask, *, forgiving: bool = True) -> TaskResult[T]:
-    """Have a model do the task; a refused answer is asked for once more, then the fallback counts.
+    """Run a task on a model, with one more attempt after a refusal, and then the fallback.
 
-    ``forgiving``: Whether the fallback also counts where the model gave no answer.
+    ``forgiving``: Whether the fallback is also used if the model gives no answer.
 
     Raises:
-        ModelError: No answer, and ``forgiving`` is off.
+        ModelError: There was no answer, and ``forgiving`` is off.
     """
     refusals, reason = list[RefusedAnswer](), ""
     for _ in range(TRIES):
@@ -130,14 +130,14 @@ class Prompts:
     parts: Mapping[str, jinja2.Template]
 
     def render(self, part: str, **values: Any) -> str:
-        """One part with its values, without blank space at both ends.
+        """Render one part with values, without white space at both ends.
 
         Raises:
             ConfigError: The template fails on these values.
         """
         try:
             return self.parts[part].render(values).strip()
-        except Exception as error:  # a template can raise whatever its expressions raise
+        except Exception as error:  # expressions in a template can raise anything
             raise _failed(self.path, error) from error
 
 
@@ -147,10 +147,10 @@ def load_prompts(path: Path, parts: Collection[str], variables: Collection[str])
     Args:
         path: The file.
         parts: The parts that it must have; others are refused.
-        variables: The names that it may use.
+        variables: The variables that it may use.
 
     Raises:
-        ConfigError: It cannot be read or parsed, lacks a part, or names an unknown variable.
+        ConfigError: The file cannot be read or parsed, lacks a part, or uses an unknown variable.
     """
     try:
         source = path.read_text(encoding="utf-8-sig")
@@ -163,7 +163,7 @@ def load_prompts(path: Path, parts: Collection[str], variables: Collection[str])
         if part not in parts or part in found:
             cure = f"The parts of this file are: {', '.join(parts)}, once each"
             raise ConfigError(path, line, f"the part {part!r} is not expected here", cure)
-        # Behind a comment as long as what stands above: Jinja's line numbers are then the file's.
+        # A comment replaces the text above, so that Jinja's line numbers are those of the file.
         text = "{#" + "\n" * (line - 1) + "#}\n" + fence["body"]
         try:
             found[part], used = _compiled(text)
@@ -179,9 +179,9 @@ def load_prompts(path: Path, parts: Collection[str], variables: Collection[str])
     return Prompts(path, found)
 
 
-@lru_cache(maxsize=64)  # the files of a configuration are mostly the shipped ones
+@lru_cache(maxsize=64)  # most configurations use the shipped files
 def _compiled(text: str) -> tuple[jinja2.Template, Mapping[str, int]]:
-    """The template, and the variables that it uses, each with its last line."""
+    """Compile a template; return it with the variables that it uses, each with its last line."""
     tree = ENVIRONMENT.parse(text)
     used = meta.find_undeclared_variables(tree)
     names = tree.find_all(nodes.Name)
@@ -189,8 +189,8 @@ def _compiled(text: str) -> tuple[jinja2.Template, Mapping[str, int]]:
 
 
 def _failed(path: Path, error: BaseException) -> ConfigError:
-    """The error for a template that cannot be parsed, or fails on its values."""
-    # Jinja keeps the line of the template in the traceback, unless the error itself has it.
+    """Return the error for a template that cannot be parsed or fails on its values."""
+    # The line is in the error itself, or else in the traceback's frames of the template.
     frames = traceback.walk_tb(error.__traceback__)
     lines = [line for frame, line in frames if frame.f_code.co_filename == "<template>"]
     line = getattr(error, "lineno", None) or (lines or [1])[-1]

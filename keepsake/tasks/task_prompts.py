@@ -1,4 +1,4 @@
-"""The templates of all tasks, each read again when its file changes; the last good one stays."""
+"""The templates of all tasks. A changed file is read again; a bad one is refused."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ _TEMPLATES = {
     "merge": ("system summaries", f"{_SUMMARY} summaries"),
     "contradictions": ("question", "lines text"),
 }
-"""By the name of a task, the parts of its template and the names that they may use."""
+"""The parts of each task's template, and the variables that they may use."""
 LOADERS: Mapping[str, Callable[[Path], Prompts]] = {
     f"prompts/{name}.md": partial(load_prompts, parts=parts.split(), variables=names.split())
     for name, (parts, names) in _TEMPLATES.items()
 }
-"""How each file of the configuration that holds prompts is read; raises ConfigError."""
+"""The function that reads each prompt file of the configuration; it raises ConfigError."""
 
 
 type Templates = Mapping[str, ConfigFile[Prompts]]
-"""By the name of a task, such as ``talk``, the file with its prompts."""
+"""The prompt file of each task, by the task's name, such as ``talk``."""
 
 
 def task_prompts(
@@ -42,13 +42,13 @@ def task_prompts(
     *,
     rest: float = 0.0,
 ) -> Templates:
-    """The templates of one configuration; safe in any thread.
+    """Return the templates of one configuration; safe in any thread.
 
     Args:
         config: The folder of the configuration.
-        spare: The shipped one, whose files stand in for those that were never good.
-        on_problem: Called once for each state of a file that was refused.
-        rest: Seconds in which a file is not looked at again.
+        spare: The shipped configuration; its files replace files that have no good version yet.
+        on_problem: Called once for each version of a file that was refused.
+        rest: Seconds between two checks whether a file has changed.
     """
     return {
         Path(name).stem: ConfigFile[Prompts](
