@@ -43,7 +43,7 @@ MEMORY_SHARE = 0.7
 
 
 class Detection:
-    """Finds the best model, and remembers it while its server is briefly away.
+    """The search for the best model. It keeps the found model while its server is briefly away.
 
     Args:
         models: The home's folder of GGUF files.

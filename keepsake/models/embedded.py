@@ -36,7 +36,7 @@ INSTALL = (
 
 
 class Embedded(child.Supervisor):
-    """Monitors the process that serves the embedded model of one home.
+    """The supervisor of the process that serves the embedded model of one home.
 
     Attributes:
         refused: Why the last requested file is not served; None if it is.

@@ -198,7 +198,7 @@ def run_onnx(tokenizer: Any, session: Any, texts: Sequence[Any]) -> Any:
 
 
 class ServerEmbedder:
-    """Embeds through ``/v1/embeddings``, which Ollama has too. Safe to use from several threads."""
+    """An embedder that calls ``/v1/embeddings``, which Ollama has too. Safe in any thread."""
 
     def __init__(self, profile: ModelProfile) -> None:
         self.model_name, self._model = f"{profile.provider}:{profile.model}", profile.model

@@ -64,7 +64,7 @@ _READY_SECONDS = 20.0
 
 
 class Gateway:
-    """Queues calls to the models of profiles, and delivers the answers in the owner's thread.
+    """A gateway that queues calls to models, and delivers the answers in the owner's thread.
 
     The thread that calls :meth:`start` is the owner. Only it may call ``submit``, ``used_servers``
     and ``shutdown``. ``generate`` blocks, so only other threads may call it.
@@ -74,7 +74,7 @@ class Gateway:
         places: Folders and ports of this installation.
         post: Runs a function in the owner's thread, such as ``reactor.callFromThread``.
         changed: Called when the health of a server has changed, in the watcher's thread.
-        executor: Runs the calls; None for a daemon thread per concurrent call.
+        executor: Runs the calls; None for a pool of daemon threads.
         clock: Monotonic seconds, to measure how long calls wait in a queue.
 
     Attributes:

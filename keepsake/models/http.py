@@ -95,7 +95,7 @@ def _tls() -> ssl.SSLContext:
 
 
 class JsonServer:
-    """Requests JSON objects from one server. Safe to use from several threads.
+    """A client that requests JSON objects from one server. Safe to use from several threads.
 
     Args:
         host: Base address, with or without ``/v1``.

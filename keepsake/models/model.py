@@ -65,7 +65,7 @@ class SentAnswer:
 
 
 class ServerModel(ABC):
-    """Continues text and answers chats through one server. Safe to use from several threads.
+    """A model on a server, which continues text and answers chats. Safe in any thread.
 
     A call is retried once after a temporary error (no connection, or the server failed). If the
     server is busy (it loads its model, or is rate-limited), the call waits with growing pauses, at

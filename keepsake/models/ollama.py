@@ -58,7 +58,7 @@ def words(host: str, model: str) -> ServerWords:
 
 
 class OllamaModel(ServerModel):
-    """Continues text and answers chats through Ollama; see :class:`ServerModel`."""
+    """A model on an Ollama server; see :class:`ServerModel`."""
 
     def __init__(self, profile: ModelProfile) -> None:
         host = ollama_host(profile.host)

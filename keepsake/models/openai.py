@@ -34,7 +34,7 @@ def api_key() -> str:
 
 
 class OpenAIModel(ServerModel):
-    """Continues text and answers chats; see :class:`ServerModel`.
+    """A model on a server with an OpenAI-compatible API; see :class:`ServerModel`.
 
     Args:
         profile: The model and its settings; an empty model name lets the server choose.

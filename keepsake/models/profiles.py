@@ -46,7 +46,7 @@ class FoundModel:
     """The model that ``provider: auto`` stands for."""
 
     provider: str  # ``ollama``, ``openai``, ``embedded``, or ``none`` for no model
-    why: str  # how it was found, for people
+    why: str  # how it was found, for messages
     host: str = ""  # the server's address
     model: str = ""  # the model's name on the server
     model_file: str = ""  # the GGUF file in the home's ``models``

@@ -36,7 +36,7 @@ _OWN_LATELY = 6
 
 
 class ScriptedModel:
-    """Plays agents by rules; safe in any thread."""
+    """A stand-in for a model that plays agents by rules; safe in any thread."""
 
     def __init__(self, profile: ModelProfile) -> None:
         self.profile, self.host = profile, "in this process"

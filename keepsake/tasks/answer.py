@@ -62,7 +62,7 @@ class AnswerPart:
 
 @dataclass
 class AnswerReader:
-    """Parses one answer piece by piece.
+    """A parser that reads one answer piece by piece.
 
     Attributes:
         name: The character's name. It is removed as a label before a line: ``Mira: Good day.``
