@@ -53,7 +53,7 @@ class CatalogueModel:
 
     @property
     def needs(self) -> int:
-        """Bytes of memory that the model needs to run; twice its size if the file does not say."""
+        """Bytes of memory needed to run the model; twice its size if ``memory`` has no number."""
         number = self.memory.partition(" ")[0]
         return int(float(number) * 1e9) if number.replace(".", "", 1).isdecimal() else 2 * self.size
 

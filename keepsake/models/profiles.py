@@ -136,7 +136,7 @@ SHIPPED: Mapping[str, ModelProfile] = {
     AGENT: ModelProfile(AGENT, max_tokens=0),
     "summarizer": ModelProfile("summarizer", time_limit=120.0, repeat_penalty=1.15),
 }
-"""The defaults of profiles that must exist, for keys that ``llm.md`` leaves out."""
+"""The profiles that must exist, with the defaults of keys that ``llm.md`` leaves out."""
 
 _READ = {"name", "host", "takes_tools", "tail_tokens"}
 """Fields that need special code to read, or are not in the file."""

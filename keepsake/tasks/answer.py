@@ -26,7 +26,7 @@ SHORTEST_AHEAD = 20
 """The least characters of a sentence that is spoken before its line ends: "Well?" waits."""
 EMPTY = "The answer was empty. Say something, or write > wait"
 RECITED = 40
-"""Consecutive letters and digits in common with the prompt's instructions that refuse an answer."""
+"""A line is refused if it has this many consecutive letters and digits of the instructions."""
 SHORT = 20
 """The most letters and digits of a line that may be repeated: a yes, a name, a greeting."""
 
