@@ -6,9 +6,11 @@ background, some dozens at a time. A broken file or collection is rebuilt.
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import astuple, dataclass
 from itertools import batched
 from pathlib import Path
 
@@ -21,6 +23,7 @@ from keepsake.recall.documents import (
     DocumentKind,
     ReadPosition,
     changes,
+    digest,
     note_document,
     text_of,
 )
@@ -50,6 +53,9 @@ class StoreDamaged(IndexUnavailable):
 
 class ArchiveChanged(Exception):
     """The archive is not the one that was indexed: a restored backup, or a person was erased."""
+
+    def __str__(self) -> str:
+        return "the archive is not the one that was indexed"
 
 
 class AgentIndex:
@@ -94,7 +100,7 @@ class AgentIndex:
         self._closed = False
 
     def _begin_anew(self) -> None:
-        self._position = ReadPosition()
+        self._position = self._saved = ReadPosition()
         self._notes: dict[str, str] | None = None  # digests by key; None before they are read
         self._noted = -1  # the version of the notes that was read last
         self._collection: AgentVectors | None = None  # None until it is complete
@@ -156,35 +162,58 @@ class AgentIndex:
 
     def _read(self, breathe: Callable[[], object] | None) -> None:
         """Read the rest of the archive, and the notes if they may have changed."""
-        position, seen, others = self._position, 0, dict[str, Document | None]()
-        known = 0 if position.segment else self.words.counts().memories
+        position, others = self._position, dict[str, Document | None]()
+        known = 0
+        if first := not position.segment:
+            known, position = self.words.counts().memories, self._resume()
         for batch in batched(changes(self._archive, self._agent, position), WORDS_BATCH):
             position = batch[-1][0]
             memories = [d for _, _, d in batch if d and d.kind is DocumentKind.MEMORY]
             others |= {k: d for _, k, d in batch if k and not (d and d.kind is DocumentKind.MEMORY)}
-            seen += len(memories)
             if self.words.add(memories) and known:
-                seen = -1
-                break
+                raise ArchiveChanged
             if breathe is not None:
                 breathe()
-        if seen < known:
-            raise ArchiveChanged("the archive is not the one that was indexed")
+        if position.memories < known:
+            raise ArchiveChanged
         if others:
             self.words.add(document for document in others.values() if document is not None)
             self.words.remove([key for key, document in others.items() if document is None])
-        self._position, notes = position, self._book
-        if notes is not None and (breathe is not None or notes.store.version != self._noted):
-            if self._notes is None:
-                self._notes = dict.fromkeys(self.words.notes(), "")
-            changed, gone = notes.changed_since(self._notes)
-            self._noted = notes.store.version
-            self.words.add(map(note_document, changed))
-            self.words.remove(gone)
-            kept = {key: text for key, text in self._notes.items() if key not in gone}
-            self._notes = kept | {note.key: note.digest for note in changed}
+        self._position, book = position, self._book
+        if first:
+            self._save_position()
+        if book is not None and (breathe is not None or book.store.version != self._noted):
+            self._read_notes(book)
         if breathe is not None:
             self._counts = self.words.counts()
+
+    def _read_notes(self, book: NoteBook) -> None:
+        if self._notes is None:
+            self._notes = dict.fromkeys(self.words.notes(), "")
+        changed, gone = book.changed_since(self._notes)
+        self._noted = book.store.version
+        self.words.add(map(note_document, changed))
+        self.words.remove(gone)
+        kept = {key: text for key, text in self._notes.items() if key not in gone}
+        self._notes = kept | {note.key: note.digest for note in changed}
+
+    def _resume(self) -> ReadPosition:
+        """Return the saved position if the archive up to it is unchanged, else its beginning."""
+        if saved := self.words.kept("position"):
+            hashed, segment, offset, summary, memories = json.loads(saved)
+            position = ReadPosition(segment, offset, tuple(summary), memories)
+            whole = memories <= self.words.counts().memories
+            if whole and digest(self._archive, position) == hashed:
+                self._saved = position
+                return position
+        return ReadPosition()
+
+    def _save_position(self) -> None:
+        """Save how far the archive was read, so that the next process need not read it again."""
+        if self._position != self._saved:
+            self._saved = self._position
+            hashed = digest(self._archive, self._saved)
+            self.words.keep("position", json.dumps([hashed, *astuple(self._saved)]))
 
     # -- vectors
 
@@ -257,6 +286,8 @@ class AgentIndex:
         """Close the file when the current step is done."""
         self._closed = True
         with self._reading:
+            with suppress(IndexUnavailable, OSError):  # the next start then reads more
+                self._save_position()
             self.words.close()
 
     def _note_problem(self, part: str, problem: KeepsakeError | None) -> None:

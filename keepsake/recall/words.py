@@ -29,7 +29,8 @@ from keepsake.recall.documents import SAME_SCENE, Document, DocumentKind
 from keepsake.recall.query import Span
 
 SCHEMA = 8
-"""Stored in ``PRAGMA user_version``; a file with another number is rebuilt."""
+"""Stored in ``PRAGMA user_version``; a file with another number is rebuilt. Raise it if the tables
+change, or the way in which documents are made from archive lines."""
 _FAR, _NOTES = 1 << 62, 1 << 40
 _AROUND_WEIGHT, _TITLE_WEIGHT = 0.5, 2.0
 _MOST_ROWS = 500
@@ -258,14 +259,25 @@ class WordIndex:
         """Store the name of a new collection; all documents then wait for their vectors."""
         with self._connected(write=True) as database:
             database.execute(f"{_WAIT} SELECT key FROM words")
-            database.execute("REPLACE INTO state VALUES ('collection', ?)", [collection])
+        self.keep("collection", collection)
 
     @property
     def collection(self) -> str:
         """The stored name of the collection; empty if there is none."""
-        asked = "SELECT value FROM state WHERE name = 'collection'"
+        return self.kept("collection")
+
+    # -- notes of the index about itself
+
+    def keep(self, name: str, value: str) -> None:
+        """Store a value under a name."""
+        with self._connected(write=True) as database:
+            database.execute("REPLACE INTO state VALUES (?, ?)", [name, value])
+
+    def kept(self, name: str) -> str:
+        """Return the value stored under a name; empty if there is none."""
         with self._connected() as database:
-            return str((database.execute(asked).fetchone() or ("",))[0])
+            asked = "SELECT value FROM state WHERE name = ?"
+            return str((database.execute(asked, [name]).fetchone() or ("",))[0])
 
     # -- the file
 

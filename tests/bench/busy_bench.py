@@ -55,9 +55,15 @@ def measure() -> Iterator[Figure]:
         _look_around(player, size.warm)
         idle, busy = (_while(made, player, size, busy=busy) for busy in (False, True))
         player.leave()
+        memory = {
+            str(each.component): psutil.Process(each.pid).memory_info().rss / 1e6
+            for each in processes.running(made.copy.here)
+        }
         made.timed("reload", "reload, busy")
         made.timed("stop", "stop, busy")
     yield from _figures(size, idle, busy)
+    for part, used in memory.items():
+        yield Figure(f"busy: memory, {part}", size.agents, used, "MB")
     for name, seconds in made.took.items():
         yield Figure(f"busy: {name}", size.agents, seconds, "s")
 

@@ -10,6 +10,7 @@ import pytest
 from keepsake.archive.forgetting import ForgottenPerson, forget
 from keepsake.archive.records import Memory, MemoryKind, Summary, Tier
 from keepsake.errors import IndexUnavailable
+from keepsake.json_lines import parsed
 from keepsake.recall.agent_index import AgentIndex
 from keepsake.recall.chroma import Chroma
 from keepsake.recall.chroma_server import ChromaServer
@@ -169,6 +170,23 @@ def test_lost_vectors_are_made_anew_and_words_serve_meanwhile(
     vector = embedder.embed(["sack"])[0]
     assert len(index.query(vector, 50)) >= 20
     assert index.problem is None
+
+
+def test_the_next_start_reads_only_what_is_new(life: Life, reopen: Opener, monkeypatch):
+    life.live_days(9)
+    life.compact(1, 4, "Ann came to the mill.")
+    index, read = reopen(), []
+    follow(index)
+    index.close()
+    monkeypatch.setattr(
+        "keepsake.recall.documents.parsed", lambda line: read.append(line) or parsed(line)
+    )
+    life.live("Ann says, “My brother sails on the Ostrey.”")
+    life.edit("Ann came with a donkey.")
+    again = reopen()
+    assert {"memory:10", "summary:1"} <= {*by_words(again, "Ostrey", "donkey")}
+    assert len(read) == 2
+    again.close()
 
 
 @pytest.mark.parametrize("change", ["lines are lost", "somebody is forgotten"])
