@@ -1,1 +1,1 @@
-"""The lab: whole days lived without telnet, memories compared, sweeps."""
+"""The lab: simulations, evaluations that compare memories, and sweeps."""

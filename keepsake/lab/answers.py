@@ -1,4 +1,4 @@
-"""Models that answer the questions of an evaluation and judge answers; a judge beside a person."""
+"""Models that answer an evaluation's questions and judge answers; agreement with a person."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ from keepsake.paths import SHIPPED_CONFIG, Places
 from keepsake.ports import ChatMessage, Generation, GenerationRequest
 
 PROMPTS: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text("utf-8"))
-"""What models are asked: ``task``, and ``judge``, by kind of question."""
+"""The prompts: ``task`` to answer, and ``judge``, by kind of question."""
 CONTEXT = 4096
-"""Tokens of a prompt with its answer where neither the profile nor the server says."""
+"""Context window in tokens if neither the profile nor the server states one."""
 _FRAME_TOKENS = 160
-"""What the prompt has beside the lines and the question."""
+"""Tokens reserved for the parts of the prompt other than the memory lines."""
 
 
 class AnsweringModel:
-    """The model of a profile, asked for short texts; blocks. Safe to use from several threads.
+    """The model of a profile, for short answers. Calls block. Safe to use from several threads.
 
-    Its answers are kept in a file of JSON lines, so nothing is paid for twice. With the file, the
+    Answers are cached in a file of JSON lines, so no request is paid for twice. With the file, the
     same request has the same answer.
 
     Args:
-        profile: Its settings; what keeps an agent from repeating itself is left out, since an
-            answer has to repeat.
-        model: What generates.
-        kept: The file.
+        profile: The profile. Its repeat penalty is switched off, because an answer has to repeat
+            words of the prompt.
+        model: The client that generates.
+        kept: The cache file.
 
     Attributes:
-        context: Tokens that the model looks at; 0 where nobody says.
+        context: The context window in tokens; 0 if unknown.
     """
 
     def __init__(self, profile: ModelProfile, model: Model, kept: Path) -> None:
@@ -61,14 +61,14 @@ class AnsweringModel:
 
     @property
     def budget(self) -> int:
-        """Tokens that the lines of a prompt may take together."""
+        """Tokens available for the memory lines of a prompt."""
         return max((self.context or CONTEXT) - self.profile.max_tokens - _FRAME_TOKENS, 256)
 
     def generate(self, request: GenerationRequest) -> Generation:
-        """The answer to a chat, from the file where it was asked before.
+        """Return the answer to a chat request; from the cache if it was requested before.
 
         Raises:
-            ModelError: It does not answer.
+            ModelError: The model does not answer.
         """
         if not request.messages:
             request = replace(request, messages=(ChatMessage("user", request.prompt),), stop=())
@@ -81,10 +81,10 @@ class AnsweringModel:
         return Generation(**{n: value for n, value in self._known[key].items() if n != "key"})
 
     def ask(self, prompt: str) -> Generation:
-        """What it says to a prompt, in one line.
+        """Return the model's answer to a prompt, in one line. An empty answer is allowed.
 
         Raises:
-            ModelError: It does not answer; an empty answer is none.
+            ModelError: The model does not answer.
         """
         try:
             made = self.generate(self.profile.request(GenerationRequest(prompt)))
@@ -95,13 +95,13 @@ class AnsweringModel:
     def judge(
         self, question: TrialQuestion, answer: str, prompts: Mapping[str, str] = PROMPTS["judge"]
     ) -> float | None:
-        """1 if it calls an answer right, else 0; None where there is nothing to compare it with.
+        """Return 1 if the model calls an answer right, else 0; None without a right answer.
 
-        ``prompts``: By kind of question; ``known`` for other kinds, ``unknown`` where nothing in
-        the life answers.
+        ``prompts``: By kind of question; ``known`` for other kinds, ``unknown`` for questions
+        without an answer in the transcript.
 
         Raises:
-            ModelError: It does not answer.
+            ModelError: The model does not answer.
         """
         if not question.answers and question.answerable:
             return None
@@ -113,25 +113,25 @@ class AnsweringModel:
 
 
 def answering_model(here: Places, name: str, seed: int = 0) -> AnsweringModel:
-    """The model of a profile of ``llm.md``, of the shipped one where there is none.
+    """Return the model of a profile of ``llm.md``, or of the shipped file if there is none.
 
-    Looks whether it answers.
+    Checks that the model answers.
 
     Raises:
-        KeepsakeError: There is no such profile, it is no model, or its server does not answer.
+        KeepsakeError: The profile does not exist, has no model, or its server does not answer.
     """
     own = here.config / "llm.md"
     profiles = detected_profiles(here, own if own.exists() else SHIPPED_CONFIG / own.name)
     profile = profiles.get(name)
     if profiles.problem is not None:
-        # The game goes on with what held before; a figure must not come of another model.
+        # The game continues with its last valid profiles; a measurement must not use another model.
         raise profiles.problem
     if profile.provider in (NO_MODEL, SCRIPTED):
         told = f"The profile {name!r} is no model (provider {profile.provider})"
         cure = f"Start an Ollama with a model that talks, or name one in {own}; docs/models.md"
         raise KeepsakeError(told, cure)
     model: Model
-    if profile.provider == EMBEDDED:  # a process of the world's: nobody here waits for it to load
+    if profile.provider == EMBEDDED:  # the world runs this server; do not wait here for it to load
         model = OpenAIModel(profile, Embedded(here).address, kind=LLAMA_CPP)
     else:
         model = build(profile, Embedded(here))
@@ -145,17 +145,17 @@ def answering_model(here: Places, name: str, seed: int = 0) -> AnsweringModel:
 
 
 def judge_prompts(path: str) -> Mapping[str, str]:
-    """The prompts of a judge, with those of a YAML file in place of ours; ``path`` may be empty.
+    """Return the judge's prompts; those of a YAML file replace ours. ``path`` may be empty.
 
     Raises:
-        KeepsakeError: It cannot be read.
+        KeepsakeError: The file cannot be read.
     """
     with refusing(f"{path} cannot be read", "Name a file with a prompt for each kind of question"):
         own = yaml.safe_load(Path(path).read_text("utf-8")) if path else {}
     return {**PROMPTS["judge"], **own}
 
 
-# -- a judge beside a person
+# -- agreement of the judge with a person
 
 _RATED, _OF_A_FILE = ("memory", "trial", "question", "text", "expected", "answer"), 100
 PERSON = "person"
@@ -163,11 +163,11 @@ PERSON = "person"
 
 
 def agreement(path: Path, rows: Sequence[Mapping[str, Any]]) -> str:
-    """How far the judge and a person agree; without the file, write one for a person to fill in.
+    """Report how far judge and person agree; if there is no file, write one for the person.
 
     Args:
-        path: A CSV file.
-        rows: All rows that were judged, with their ``memory``.
+        path: A CSV file that the person fills in.
+        rows: All judged rows, with their ``memory``.
 
     Raises:
         KeepsakeError: The file cannot be used.

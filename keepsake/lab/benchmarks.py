@@ -1,9 +1,9 @@
-"""Reads the files of benchmarks as they are published; the content says which format it is.
+"""Reads benchmark files as they are published. The format is recognised by the content.
 
 LoCoMo: Maharana et al., ACL 2024, arXiv:2402.17753. REALTALK: Lee et al., 2025, arXiv:2502.13270,
-in the form of LoCoMo. LongMemEval: Wu et al., ICLR 2025, arXiv:2410.10813, three files of one form.
-Our own format is in ``docs/evaluation.md``. An agent's archive is a life, too.
-Each other format is turned into our own, which is checked.
+in LoCoMo's format. LongMemEval: Wu et al., ICLR 2025, arXiv:2410.10813, three files of one format.
+``docs/evaluation.md`` describes our own format. An agent's archive can be read as a trial, too.
+Other formats are converted to our own, which is then validated.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from keepsake.language.heard import heard, key_of
 from keepsake.paths import places
 
 VAULT = "vault:"
-"""How the name of an agent's own archive begins."""
+"""The prefix of a source that is an agent's archive in the vault."""
 ABSTENTION = "_abs"
-"""How the id of a question of LongMemEval ends that the chats do not answer."""
+"""The suffix of LongMemEval's question ids whose answer is not in the chats."""
 OPEN, ADVERSARIAL = "open-domain", "adversarial"
 LOCOMO = {1: "multi-hop", 2: "temporal", 3: OPEN, 4: "single-hop", 5: ADVERSARIAL}
-"""What LoCoMo's numbers of categories mean; an adversarial question has no answer in the talk."""
+"""LoCoMo's question categories. An adversarial question has no answer in the conversation."""
 SESSION = re.compile(r"session_(\d+)")
 _IDS = re.compile(r"D(\d+):0*(\d+)(?:\s*-\s*(?:D\1:)?0*(\d+))?")
-"""An id of evidence, or a range of them; some have a zero, a blank or a stop too many."""
+"""An id of evidence, or a range of ids. Some ids have a superfluous zero, blank or full stop."""
 _CORRECT = "Correct it; docs/evaluation.md has the formats"
 
 
@@ -46,32 +46,32 @@ class TrialQuestion:
 
     id: str
     text: str
-    time: datetime  # what was lived up to then may be known
-    kind: str = "all"  # the category of its benchmark
-    answers: tuple[str, ...] = ()  # any of them is right, in these or other words
-    # answers that are wrong, and that the life holds: what was right once, what is another's
+    time: datetime  # when it is asked: later memories are not known yet
+    kind: str = "all"  # the category in its benchmark
+    answers: tuple[str, ...] = ()  # right answers, any of them, in these or other words
+    # wrong answers that occur in the transcript: outdated values, or other people's
     stale: tuple[str, ...] = ()
-    evidence: frozenset[int] = frozenset()  # numbers of the memories that answer it together
+    evidence: frozenset[int] = frozenset()  # numbers of the memories that together answer it
     asker: str = ""
     audience: Audience = NOBODY  # who hears the answer, as in :attr:`Memory.source_id`
-    # before whom nothing of the answer may be shown, beside the audience: the kept whisper
+    # for a whisper: people who must not be shown the answer if they join the audience
     kept_from: Audience = NOBODY
-    delay: timedelta | None = None  # since the last of its evidence; None where it was not planned
-    # the talk or the template that it belongs to: figures of one depend on each other
+    delay: timedelta | None = None  # time since the last evidence; None if it was not planned
+    # the question's template; empty for its conversation. Figures of one cluster are dependent
     about: str = ""
-    answerable: bool = True  # whether the life holds the answer; else not knowing is right
+    answerable: bool = True  # whether the transcript has the answer; else "unknown" is right
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One life and what is asked about it, wherever it comes from."""
+    """A transcript (an agent's memories) and the questions about it, from any source."""
 
-    name: str  # what tables call it
-    agent: str  # whose life it is; empty for a talk that is only listened to
-    memories: tuple[Memory, ...]  # in the order lived, numbered from 1; all that the agent heard
+    name: str  # its name in tables
+    agent: str  # the agent that has the memories; empty for a listener who takes no part
+    memories: tuple[Memory, ...]  # all that the agent heard, in order, numbered from 1
     questions: tuple[TrialQuestion, ...] = ()
-    load: int = 0  # memories a day beside what is asked about; 0 where it was not planned
-    sessions: tuple[str, ...] = ()  # the talk that each memory belongs to; none for one a day
+    load: int = 0  # memories a day beside the facts; 0 if it was not planned
+    sessions: tuple[str, ...] = ()  # the conversation of each memory; empty for one per day
 
 
 _KNOWN = (
@@ -81,17 +81,17 @@ _KNOWN = (
 
 
 def read_trials(path: Path) -> list[Trial]:
-    """The lives of a file, of a folder of ``.json`` files, or of ``vault:NAME``, with questions.
+    """Return the trials of a file, of a folder of ``.json`` files, or of ``vault:NAME``.
 
     Raises:
-        KeepsakeError: It cannot be read; names the file, the item and the cure.
+        KeepsakeError: It cannot be read. The message names the file, the item and the cure.
     """
     if path.is_dir() and not (path / "archive").is_dir():
         return [trial for file in sorted(path.glob("*.json")) for trial in read_trials(file)]
     with refusing(f"{path} cannot be read", _KNOWN, ValueError, RecursionError):
         lived = path.is_dir() or str(path).startswith(VAULT)
         data = {"life": str(path)} if lived else json.loads(path.read_text(encoding="utf-8-sig"))
-    if isinstance(data, list):  # one sample an entry
+    if isinstance(data, list):  # one sample per entry
         numbered = enumerate(data)
         found = [_trial(e, f"{path.name}[{n}]", f"{path.stem} {n + 1}") for n, e in numbered]
     else:
@@ -128,7 +128,7 @@ type _Listed = Annotated[list[str], BeforeValidator(_listed)]
 
 
 class _Marked(BaseModel):
-    model_config = ConfigDict(coerce_numbers_to_str=True)  # answers may be some
+    model_config = ConfigDict(coerce_numbers_to_str=True)  # answers may be numbers
 
 
 class _MarkedQuestion(_Marked):
@@ -140,11 +140,11 @@ class _MarkedQuestion(_Marked):
     answerable: bool = True
     asker: str = ""
     kept_from: _Listed = []
-    time: str = ""  # when it is asked; else when the last line was said
-    delay: float | None = None  # in place of the time: hours since the last of its evidence
+    time: str = ""  # when it is asked; empty for the time of the last line
+    delay: float | None = None  # instead of the time: hours since the last evidence
 
     def asked(self, n: int, ids: Mapping[str, int], memories: Sequence[Memory]) -> TrialQuestion:
-        """The question about these memories; ``ids`` has the numbers of those that were heard."""
+        """Return the question; ``ids`` maps the turns that the agent heard to memory numbers."""
         evidence = frozenset(ids[turn] for turn in self.evidence if turn in ids)
         end = max(memory.time for memory in memories)
         last = max((memories[number - 1].time for number in evidence), default=end)
@@ -161,19 +161,19 @@ class _MarkedQuestion(_Marked):
             audience=frozenset({self.asker} - {""}),
             kept_from=frozenset(self.kept_from),
             delay=delay,
-            # What the agent did not hear, it cannot know.
+            # The agent cannot know what it did not hear.
             answerable=self.answerable and bool(evidence or not self.evidence),
         )
 
 
 class _MarkedLife(_Marked):
-    """A conversation with its questions, or an agent's own archive; who hears some has an agent."""
+    """A conversation with its questions, or an agent's own archive."""
 
     name: str = ""
     turns: list[ConversationTurn] = []
-    life: str = ""  # in place of turns: ``vault:NAME``, or the agent's folder
-    agent: str = ""
-    questions: list[_MarkedQuestion] = []  # of an archive that has none: what was asked there
+    life: str = ""  # instead of turns: ``vault:NAME``, or the agent's folder
+    agent: str = ""  # whose memories they are; it gets only the turns that it hears
+    questions: list[_MarkedQuestion] = []  # empty for an archive: the questions asked in it
 
     @model_validator(mode="after")
     def _is_marked(self) -> Self:
@@ -186,7 +186,7 @@ class _MarkedLife(_Marked):
         return self
 
     def trial(self, name: str) -> Trial:
-        """The life as its agent lived it; ``name`` is what its file calls it.
+        """Return the trial from the agent's point of view; ``name`` is used if it has no name.
 
         Raises:
             KeepsakeError: There is no such archive.
@@ -213,7 +213,7 @@ class _MarkedLife(_Marked):
         return not (self.agent and turn.hears) or self.agent in (turn.speaker, *turn.hears)
 
     def _memory(self, turn: ConversationTurn, time: datetime) -> Memory:
-        """A turn as the agent lives it: its own as an act, for its ears alone as a whisper."""
+        """Return a turn as a memory: an act if the agent speaks; a whisper if one person hears."""
         alone, own = len(turn.hears) == 1, turn.speaker == self.agent
         if self.agent and own:
             to = turn.hears[0] if alone else ""
@@ -229,7 +229,7 @@ class _MarkedLife(_Marked):
 
 
 def _archived(life: str) -> tuple[Path, list[Memory]]:
-    """The folder of an agent, and all that it remembers."""
+    """Return an agent's folder and all memories in its archive."""
     own, read = life.startswith(VAULT), list[Memory]()
     folder = places().agents / life.removeprefix(VAULT) if own else Path(life)
     if (folder / "archive").is_dir():
@@ -241,7 +241,7 @@ def _archived(life: str) -> tuple[Path, list[Memory]]:
 
 
 def _asked_there(memories: Sequence[Memory]) -> Iterator[TrialQuestion]:
-    """What the agent was asked, each as it was about to hear it."""
+    """Yield the questions the agent was asked, each dated just before the agent heard it."""
     for memory in memories:
         said = heard(memory)
         if said and said.to == "you" and said.words.endswith("?"):
@@ -250,11 +250,11 @@ def _asked_there(memories: Sequence[Memory]) -> Iterator[TrialQuestion]:
             yield TrialQuestion(number, said.words, before, asker=said.who, audience=hears)
 
 
-# -- the formats of others, each in the form of our own
+# -- other formats, converted to our own
 
 
 def _longmemeval(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """One instance: its sessions in the order of their dates, and its question after them all."""
+    """Convert one instance: its sessions in order of date, then its question."""
     dates, sessions = data["haystack_dates"], data["haystack_sessions"]
     if len(sessions) != len(dates):
         raise ValueError(f"it has {len(sessions)} sessions and {len(dates)} dates")
@@ -271,7 +271,7 @@ def _longmemeval(data: Mapping[str, Any]) -> Mapping[str, Any]:
         "text": data["question"],
         "time": data["question_date"],
         "kind": data.get("question_type", "") if known else "abstention",
-        "answer": data.get("answer"),  # of what is not known, why
+        "answer": data.get("answer"),  # for an abstention: why it cannot be answered
         "evidence": marked if known else [],
         "answerable": known,
     }
@@ -279,9 +279,9 @@ def _longmemeval(data: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _locomo(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """One conversation with its questions, named by its id."""
+    """Convert one conversation with its questions; its name is its id."""
     talk = data.get("conversation", data)  # REALTALK has the sessions beside the questions
-    # LoCoMo has dates of some more sessions than it has turns of.
+    # LoCoMo has dates for some sessions without turns.
     names = [name for name, turns in talk.items() if SESSION.fullmatch(name) and turns]
     turns, questions = list[dict[str, Any]](), list[dict[str, Any]]()
     for name in sorted(names, key=lambda name: int(name.partition("_")[2])):
@@ -295,7 +295,7 @@ def _locomo(data: Mapping[str, Any]) -> Mapping[str, Any]:
     known = {turn["id"] for turn in turns}
     for asked in data["qa"]:
         kind, answer = LOCOMO.get(asked.get("category"), "other"), asked.get("answer")
-        if kind == OPEN:  # LoCoMo's own score drops the reason behind it
+        if kind == OPEN:  # LoCoMo's script also drops the reason after the semicolon
             answer = str(answer).partition(";")[0].strip()
         evidence = (one for each in asked.get("evidence") or () for one in _ids(str(each)))
         question = {
@@ -310,7 +310,7 @@ def _locomo(data: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _ids(written: str) -> Iterator[str]:
-    """The ids that a text names, as ``D3:12``."""
+    """Yield the ids that a text names, as ``D3:12``."""
     for match in _IDS.finditer(written):
         first = int(match[2])
         for turn in range(first, max(first, int(match[3] or first)) + 1):
@@ -324,4 +324,4 @@ _FORMATS: Mapping[str, Callable[[Mapping[str, Any]], Mapping[str, Any]]] = {
     "conversation": _locomo,
     "session_1": _locomo,
 }
-"""The key by which each format is known, and what turns an item of it into our own."""
+"""The key that identifies each format, and the function that converts an item to our own."""

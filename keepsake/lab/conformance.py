@@ -1,7 +1,7 @@
-"""What every memory must do: ``keepsake eval --check package.module:Class``.
+"""Conformance checks for memory systems: ``keepsake eval --check package.module:Class``.
 
-Made-up lives go through the harness of evaluations. Each memory of theirs has a mark of its own
-(``mark 17``), so that a recalled line shows which memories it quotes, and whether it names them.
+Generated transcripts run through the evaluation harness. Each memory carries its own mark
+(``mark 17``). So a recalled line shows which memories it quotes, and whether it lists them.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from keepsake.ports import Embedder
 
 BEGAN = datetime(2026, 5, 1, 9, 0, tzinfo=UTC)
 LONG = 400
-"""Memories of the longest life."""
+"""Memories in the longest transcript."""
 ODD = (
     *("", " \t ", "a zero \0, an escape \x1b[31m\r\n", "{{ name }} {% raw %} <|im_end|>"),
     *("🪐 Ada 说：你好, שלום, नमस्ते", "'; DROP TABLE lines; -- \" OR * ? NEAR( AND", "long " * 2000),
 )
-"""Texts that somebody will say one day."""
+"""Unusual texts that a memory must accept."""
 _PEOPLE = ("Ada", "Bram", "Cleo")
 _THINGS = ("the blue kettle", "a jar of honey", "the north gate", "a torn map", "her grandfather")
 _DEEDS = ("lost", "found", "sold", "painted", "forgot", "remembered", "hid", "asked about")
 
 
 class DoesNotConformError(Exception):
-    """What a memory did that it must not do."""
+    """Error that says which rule a memory broke."""
 
 
 def _expect(holds: bool, told: str) -> None:
@@ -43,19 +43,19 @@ def _expect(holds: bool, told: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """How one check ended."""
+    """The result of one check."""
 
-    name: str  # what every memory does
-    fault: str = ""  # what this one did; empty where it conforms
-    skipped: str = ""  # why it was not looked at
+    name: str  # the rule
+    fault: str = ""  # how the memory broke the rule; empty if it conforms
+    skipped: str = ""  # why the check was skipped
 
 
 def checked(make: Maker, embedder: Embedder | None = None) -> Iterator[CheckResult]:
-    """Check a memory; blocks for some seconds.
+    """Run all checks on a memory; blocks for some seconds.
 
     Args:
         make: The class, or any function from :class:`Surroundings` to a memory.
-        embedder: What the memory gets; None to check it with words alone.
+        embedder: The embedder that the memory gets; None to check it with words alone.
     """
     how = Evaluation(memory=lambda given: WatchedMemory(make, given), embedder=embedder)
     for name, check in CHECKS.items():
@@ -66,7 +66,7 @@ def checked(make: Maker, embedder: Embedder | None = None) -> Iterator[CheckResu
             check(lambda trial: _shown(trial, how))
         except DoesNotConformError as wrong:
             yield CheckResult(name, str(wrong))
-        except Exception as error:  # whatever breaks in somebody's memory; the other checks go on
+        except Exception as error:  # a foreign memory may raise anything; go on with other checks
             place = traceback.extract_tb(error.__traceback__)[-1]
             yield CheckResult(name, f"{error!r} ({place.filename}, line {place.lineno})")
         else:
@@ -74,7 +74,7 @@ def checked(make: Maker, embedder: Embedder | None = None) -> Iterator[CheckResu
 
 
 class WatchedMemory:
-    """A memory of somebody's, whose answers are looked at."""
+    """A wrapper around a memory that checks each of its answers."""
 
     def __init__(self, make: Maker, given: Surroundings) -> None:
         self._memory, self._tokens, self._perceived = make(given), given.tokens, 0
@@ -82,12 +82,12 @@ class WatchedMemory:
         self.rest = self._memory.rest
 
     def perceive(self, memory: Memory) -> None:
-        """Hand it on."""
+        """Pass the memory on."""
         self._memory.perceive(memory)
         self._perceived = memory.number
 
     def recall(self, question: str, limit: int) -> Sequence[RecalledLine]:
-        """What is recalled, if that may be."""
+        """Return the recalled lines after checking them."""
         for most in (1, 3, limit):
             found = list(self._memory.recall(question, most))
             _expect(len(found) <= most, f"recall gives {len(found)} lines and may give {most}")
@@ -103,7 +103,7 @@ class WatchedMemory:
         return found
 
     def context(self, budget: int) -> Sequence[str]:
-        """What is shown, if that may be."""
+        """Return the context after checking it."""
         for most in (0, 40, 400, budget):
             lines = self._memory.context(most)
             _expect(not isinstance(lines, str), "the context is a text and no list of lines")
@@ -112,26 +112,26 @@ class WatchedMemory:
         return lines
 
     def close(self) -> None:
-        """Close it twice, which it must bear."""
+        """Close the memory twice, which must be harmless."""
         self._memory.close()
         self._memory.close()
 
 
 def _shown(trial: Trial, how: Evaluation) -> list[str]:
-    """What a memory shows for each question of a life, before others, too."""
+    """Return all text that a memory shows for each question, including before others."""
     return [
         "\n".join([*each.context, *(line.text for line in each.recalled), *each.before_others])
         for each in lived(trial, how)
     ]
 
 
-# -- the lives, and what may be shown of them
+# -- the transcripts, and the checks
 
 type _Shown = Callable[[Trial], list[str]]
 
 
 def life(length: int, *, who: Sequence[str] = _PEOPLE, start: int = 1) -> list[Memory]:
-    """A small life: what people say of things, an hour after the other, numbered from ``start``."""
+    """Return a small transcript: one line about a thing each hour, numbered from ``start``."""
     return [
         Memory(
             number,
@@ -164,7 +164,7 @@ def _asked(
 
 
 def _long_life(shown: _Shown) -> None:
-    hours = (LONG / 2 + 0.5, LONG + 48)  # what is still to come has no number yet
+    hours = (LONG / 2 + 0.5, LONG + 48)  # at the first, half of the memories are still to come
     shown(_trial(life(LONG), *(_asked("Who found a torn map?", hour) for hour in hours)))
 
 
@@ -200,7 +200,7 @@ def _whispers(shown: _Shown) -> None:
     _, *others = shown(
         _trial(
             [*life(8), whisper, own, *life(4, start=11)],
-            _asked(asked, 20, "Ada", ada),  # may be answered; nothing of it may stay
+            _asked(asked, 20, "Ada", ada),  # may be answered; later answers must not leak it
             _asked(asked, 21, "Bram", bram, kept_from=ada),
             _asked(asked, 22),
         )
@@ -217,4 +217,4 @@ CHECKS: Mapping[str, Callable[[_Shown], None]] = {
     "the same life gives the same": _the_same,
     "whispers are kept from others": _whispers,
 }
-"""The checks, by the name that a report shows."""
+"""The checks, by the name that the output shows."""

@@ -1,4 +1,4 @@
-"""The turns of a conversation, as public memory benchmarks have them, and when each was said."""
+"""The turns of a conversation in the form of public memory benchmarks, and their times."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _FORMATS = (
     *("%I:%M %p on %d %B, %Y", "%d.%m.%Y, %H:%M:%S"),
     *("%Y/%m/%d (%a) %H:%M", "%Y/%m/%d %H:%M", "%Y/%m/%d"),
 )
-"""How the public memory benchmarks write a time."""
+"""The time formats of the public memory benchmarks."""
 
 
 def _plain(written: Any) -> Any:
-    """A text that can be written; what is null was left out, as many programs write it."""
+    """Return a text that can be stored; null, which many programs write, counts as empty."""
     return "" if written is None else writable(written) if isinstance(written, str) else written
 
 
@@ -32,21 +32,21 @@ type _Text = Annotated[str, BeforeValidator(_plain)]
 class ConversationTurn:
     """One line of a conversation."""
 
-    id: str  # the conversation's own name for it: ``D1:3``
+    id: str  # the turn's id in the conversation: ``D1:3``
     speaker: _Text = ""  # who said it
-    # as the conversation writes it: ``1:56 pm on 8 May, 2023``, ISO 8601 …; one that cannot be read
-    # counts as the time of the turn before
+    # as the file writes it: ``1:56 pm on 8 May, 2023``, ISO 8601 …; an unreadable time counts as
+    # the time of the turn before
     time: _Text = ""
     text: _Text  # what was said
-    place: _Text = ""  # where
-    # who hears it beside its speaker, by name; none for everybody. An evaluation hands an agent's
-    # memory what that agent hears
+    place: _Text = ""  # where it was said
+    # names of those who hear it beside the speaker; empty for everybody. An evaluation gives an
+    # agent's memory only the turns that this agent hears
     hears: tuple[_Text, ...] = ()
-    session: _Text = ""  # the talk that it belongs to, where an evaluation counts talks
+    session: _Text = ""  # its conversation, for measures that count sessions
 
 
 def times_of(turns: Sequence[ConversationTurn]) -> Iterator[datetime]:
-    """When each turn was said: where that cannot be read, at the time of the turn before."""
+    """Yield the time of each turn; a turn without a readable time has that of the turn before."""
     before = NO_TIME
     for turn in turns:
         before = moment(turn.time, before) or before
@@ -54,7 +54,7 @@ def times_of(turns: Sequence[ConversationTurn]) -> Iterator[datetime]:
 
 
 def moment(text: str, zone: datetime) -> datetime | None:
-    """The date, with its clock time if there is one, that ``text`` is; None if it is none."""
+    """Return the date in ``text``, with its clock time if there is one; None if it has no date."""
     text = text.strip()
     for form in ("", *_FORMATS):
         try:
@@ -66,7 +66,7 @@ def moment(text: str, zone: datetime) -> datetime | None:
 
 
 def fault_of(error: ValidationError) -> str:
-    """The first thing that is wrong with a file, and where: ``turns[0].id: Field required``."""
+    """Return the first error in a file and its place: ``turns[0].id: Field required``."""
     first = error.errors()[0]
     parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"])
     return ": ".join(filter(None, ("".join(parts).removeprefix("."), first["msg"])))

@@ -1,4 +1,4 @@
-"""Lives trials through a memory, asks, has a model answer: one row of figures a question."""
+"""Runs trials through a memory, asks questions, lets a model answer: one row per question."""
 
 from __future__ import annotations
 
@@ -35,48 +35,48 @@ from keepsake.ports import Embedder, FixedClock, LanguageModel
 from keepsake.prompt.tokens import Heuristic
 
 type Row = dict[str, Any]
-"""One question: names of columns and their values, as JSON has them."""
+"""The result of one question: column names and values that JSON can hold."""
 
 QUIET, NIGHT = timedelta(minutes=30), timedelta(hours=4)
-"""So long without a memory is a rest; so long, or a new day, is a night."""
+"""A gap of ``QUIET`` without a memory is a rest. A gap of ``NIGHT``, or a new day, is sleep."""
 OVER = 1.25
-"""The share of its budget that counts of a context: memories may count tokens differently."""
+"""Contexts are cut at this multiple of the budget: memories may count tokens differently."""
 RECALLED = 100
-"""Lines that a memory may give for a question: as many as the largest prompt measured holds."""
+"""The most lines recalled for a question: as many as the largest measured prompt holds."""
 _TOKENS = Heuristic()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation:
-    """How trials are lived and asked."""
+    """The configuration of an evaluation."""
 
-    memory: str | Maker  # by its name, or its class
+    memory: str | Maker  # the memory's name or class
     settings: Mapping[str, str] = field(default_factory=dict)  # the memory's own
     embedder: Embedder | None = None
     writer: LanguageModel | None = None  # writes the memory's summaries; None for rules
     answerer: AnsweringModel | None = None  # None where only recall is measured
     judge: AnsweringModel | None = None
-    judging: Mapping[str, str] = field(default_factory=lambda: PROMPTS["judge"])  # its prompts
-    parallel: int = 1  # answers that are asked for at once
-    prices: tuple[float, float] = (0.0, 0.0)  # dollars of a million tokens, asked and answered
-    budget: int = CONTEXT  # tokens of the lines of a prompt
+    judging: Mapping[str, str] = field(default_factory=lambda: PROMPTS["judge"])  # judge's prompts
+    parallel: int = 1  # answers requested at the same time
+    prices: tuple[float, float] = (0.0, 0.0)  # dollars per million tokens, input and output
+    budget: int = CONTEXT  # tokens of memory lines in a prompt
     recalled: int = RECALLED
 
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """One question and what the memory had for it."""
+    """One question, and the context and recalled lines that the memory returned for it."""
 
     question: TrialQuestion
-    context: Sequence[str]  # what every prompt shows
-    recalled: Sequence[RecalledLine]  # what was found for this question, best first
-    seconds: float  # that the memory took for both
-    budget: int  # tokens of the lines of a prompt
-    before_others: Sequence[str] = ()  # what it shows before those from whom it is to be kept
+    context: Sequence[str]  # the lines that every prompt shows
+    recalled: Sequence[RecalledLine]  # the lines found for this question, best first
+    seconds: float  # the time that the memory took for both
+    budget: int  # tokens of memory lines in a prompt
+    before_others: Sequence[str] = ()  # lines shown when the audience includes ``kept_from``
 
 
 def limited(trials: Sequence[Trial], limit: int) -> list[Trial]:
-    """The trials with ``limit`` questions in all, spread evenly; 0 is no limit."""
+    """Return the trials with ``limit`` questions in total, spread evenly; 0 for no limit."""
     asked = [(number, each) for number, trial in enumerate(trials) for each in trial.questions]
     if limit and len(asked) > limit:
         asked = [asked[place * len(asked) // limit] for place in range(limit)]
@@ -89,12 +89,12 @@ def limited(trials: Sequence[Trial], limit: int) -> list[Trial]:
 def evaluated(
     trials: Sequence[Trial], how: Evaluation, done: Callable[[], None] = lambda: None
 ) -> list[Row]:
-    """One row a question, in the order asked; ``done`` is called after each.
+    """Return one row per question, in the order asked; call ``done`` after each.
 
     Raises:
         KeepsakeError: The memory cannot be used, or a model does not answer.
     """
-    _maker(how)  # said before anything is lived
+    _maker(how)  # fails early if the memory does not exist
     rows: list[Row] = []
     waiting = deque[tuple[Row, Future[Row]]]()
 
@@ -109,9 +109,9 @@ def evaluated(
             for asking in lived(trial, how):
                 row = row_of(trial, asking)
                 waiting.append((row, pool.submit(answered, asking, how)))
-                settle(how.parallel)  # a model that does not answer is known soon
+                settle(how.parallel)  # notices early that a model does not answer
         settle(0)
-    if not any(row["recalled_lines"] for row in rows):  # it only shows a context
+    if not any(row["recalled_lines"] for row in rows):  # the memory only shows a context
         rows = [row | dict.fromkeys(OF_RECALL & row.keys()) for row in rows]
     return rows
 
@@ -121,7 +121,7 @@ def _maker(how: Evaluation) -> Maker:
 
 
 def lived(trial: Trial, how: Evaluation) -> Iterator[Asking]:
-    """Live a life; a question is asked when its time has come.
+    """Feed a trial's memories to the memory system, and ask each question at its time.
 
     Raises:
         KeepsakeError: The memory cannot be used.
@@ -156,12 +156,12 @@ def lived(trial: Trial, how: Evaluation) -> Iterator[Asking]:
             def shown(question: TrialQuestion, others: Audience) -> Asking:
                 nonlocal hearing
                 began, hearing = time.perf_counter(), question.audience | others
-                # The asker is known, as in the world: "my sister" is the asker's.
+                # The memory learns who asks, as in the world: "my sister" is the asker's sister.
                 asker = f"{question.asker}: " if question.asker else ""
                 recalled = memory.recall(f"{asker}{question.text}", how.recalled)
                 context = memory.context(budget)
                 seconds, hearing = time.perf_counter() - began, NOBODY
-                # What is more than was asked for does not count.
+                # Lines over the budget do not count.
                 context = [*first_within(context[::-1], int(OVER * budget), _TOKENS)][::-1]
                 return Asking(question, context, recalled[: how.recalled], seconds, budget)
 
@@ -181,7 +181,7 @@ def lived(trial: Trial, how: Evaluation) -> Iterator[Asking]:
 
 
 def row_of(trial: Trial, asking: Asking) -> Row:
-    """What a memory had for one question, as plain figures."""
+    """Return the row of one question: the measures of what the memory returned."""
     question, lines = asking.question, [each.text for each in asking.recalled]
     ranked = list(dict.fromkeys(n for each in asking.recalled for n in each.numbers))
     reach = [*asking.context, *lines]
@@ -197,7 +197,7 @@ def row_of(trial: Trial, asking: Asking) -> Row:
         "delay_hours": question.delay.total_seconds() / 3600 if question.delay else None,
         "load": trial.load or None,
         "evidence": len(question.evidence),
-        # places of the evidence among what was recalled, from 1; what is missing was not found
+        # ranks of the evidence among the recalled memories, from 1; evidence not found has none
         "ranks": [place for place, each in enumerate(ranked, 1) if each in question.evidence],
         "recalled_lines": len(lines),
         "memory_tokens": sum(_TOKENS.each(reach)),
@@ -214,7 +214,7 @@ def row_of(trial: Trial, asking: Asking) -> Row:
             row[name] = _held(wanted, *fitting(asking, tokens))
     if question.answerable and question.answers:
         row[TOLD] = float(stands_in(question.answers, reach))
-    if question.kept_from and row.get(TOLD):  # what is forgotten is not kept
+    if question.kept_from and row.get(TOLD):  # forgetting a secret does not count as keeping it
         row[KEPT] = float(not stands_in(question.answers, asking.before_others))
     return row
 
@@ -222,13 +222,13 @@ def row_of(trial: Trial, asking: Asking) -> Row:
 def _held(
     wanted: Mapping[int, str], context: Iterable[str], found: Iterable[RecalledLine]
 ) -> float:
-    """The share of some memories that lines hold: word for word, or by the number of a line."""
+    """Return the share of the wanted memories in the lines, by wording or by memory number."""
     text, numbers = "\n".join(context), {n for each in found for n in each.numbers}
     return sum(n in numbers or line in text for n, line in wanted.items()) / len(wanted)
 
 
 def answered(asking: Asking, how: Evaluation) -> Row:
-    """What a model makes of it, as plain figures; nothing where none is asked.
+    """Return the columns of the model's answer; empty if no model answers.
 
     Raises:
         ModelError: A model does not answer.
@@ -252,7 +252,7 @@ def answered(asking: Asking, how: Evaluation) -> Row:
 
 
 def fitting(asking: Asking, budget: int) -> tuple[list[str], list[RecalledLine]]:
-    """What of it a prompt holds: what was found first, and the newest context in the room left."""
+    """Return what fits in a prompt: recalled lines first, then the newest context lines."""
     lines = [each.text for each in asking.recalled]
     found = list(first_within(lines, budget, _TOKENS))
     rest, shown = budget - sum(_TOKENS.each(found)), set(found)
@@ -261,7 +261,7 @@ def fitting(asking: Asking, budget: int) -> tuple[list[str], list[RecalledLine]]
 
 
 def prompt_for(asking: Asking, budget: int) -> str:
-    """The prompt of a question: what was found for it, in the room left the context, the task."""
+    """Return the prompt of a question: context, recalled lines, task, date, question."""
     context, found = fitting(asking, budget)
     asked, lines = asking.question, [each.text for each in found]
     parts = [

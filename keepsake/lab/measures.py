@@ -1,7 +1,7 @@
-"""What is measured of recalled lines and of answers, each from 0 to 1, and what it is called.
+"""The measures of recalled lines and of answers, each from 0 to 1, and their names in tables.
 
-F1 is that of LoCoMo's script (Maharana et al., ACL 2024): stems by Porter, answers of several hops
-split at commas. The hits among sessions are those of LongMemEval's (Wu et al., ICLR 2025).
+F1 follows LoCoMo's script (Maharana et al., ACL 2024): it compares Porter stems, and splits
+multi-hop answers at commas. Session hits follow LongMemEval's script (Wu et al., ICLR 2025).
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ MRR, NDCG, SESSION_ANY, SESSION_ALL = "mrr", "ndcg@10", "session_any@5", "sessio
 F1, EXACT, RIGHT, ABSTAINS, JUDGED = "f1", "exact", "right", "abstains", "judged"
 DEPTHS, BUDGETS = (1, 5, 10, 20), (500, 1000, 2000, 4000)
 RECALL = {depth: f"recall@{depth}" for depth in DEPTHS}
-"""The share of the evidence among the first lines that were recalled."""
+"""The share of the evidence among the first recalled lines, by depth."""
 ANY, ALL_HIT = ({depth: f"{name}@{depth}" for depth in DEPTHS[1:]} for name in ("any", "all"))
-"""Whether some of the evidence, or all of it, is among them."""
+"""Whether any of the evidence, or all of it, is among the first recalled lines, by depth."""
 WITHIN = {tokens: f"evidence@{tokens}t" for tokens in BUDGETS}
-"""The share of the evidence in a prompt of so many tokens."""
+"""The share of the evidence in a prompt of this many tokens."""
 _RANKS = (*RECALL.values(), *ANY.values(), *ALL_HIT.values())
 OF_RECALL = frozenset({MRR, NDCG, SESSION_ANY, SESSION_ALL, *_RANKS})
-"""What a memory has that recalls lines, and none that only shows a context."""
+"""The measures of retrieval. A memory that only shows a context has none of them."""
 MEASURES: Mapping[str, str] = {
     **{name: name for name in _RANKS},
     MRR: "MRR",
@@ -47,7 +47,7 @@ MEASURES: Mapping[str, str] = {
     ABSTAINS: "says unknown",
     JUDGED: "judged right",
 }
-"""All shares of 0 to 1, and what tables call them."""
+"""Every measure that is a share from 0 to 1, with its name in tables."""
 COSTS: Mapping[str, str] = {
     "memory_tokens": "tokens of memory",
     "prompt_tokens": "tokens of prompt",
@@ -62,9 +62,9 @@ _SPENT = ("prompt_tokens", "memory_seconds", "answer_seconds", "dollars")
 ANSWERS = (F1, EXACT, RIGHT, JUDGED, ABSTAINS, IN_REACH, *_SPENT)
 _KNOWN = (IN_CONTEXT, IN_REACH, TOLD, WITHIN[1000], ALL_HIT[10], RIGHT, ABSTAINS, KEPT)
 PROBED = (*_KNOWN, "memory_tokens", "memory_seconds")
-"""What tables show of memories alone, of answers, and of probes."""
+"""The columns of three tables: ``RETRIEVAL`` alone, ``ANSWERS`` of a model, and probes."""
 _LISTED = LOCOMO[1]
-"""The kind of questions whose answers are lists."""
+"""The kind of question whose answers are lists."""
 SAYS_UNKNOWN = re.compile(
     r"no information|no idea|never (?:said|told|heard)|"
     r"not (?:mentioned|stated|specified|provided|known|available|enough|sure)|unknown|"
@@ -79,12 +79,12 @@ SAYS_UNKNOWN = re.compile(
 def of_evidence(
     evidence: frozenset[int], ranked: Sequence[int], sessions: Mapping[int, str]
 ) -> dict[str, float]:
-    """The measures of a ranking.
+    """Return the measures of a ranking.
 
     Args:
-        evidence: The memories that answer the question; one at least.
-        ranked: The memories that were recalled, best first, each once.
-        sessions: The talk, or the day, of each memory.
+        evidence: The numbers of the memories that answer the question; at least one.
+        ranked: The numbers of the recalled memories, best first, each once.
+        sessions: The conversation, or the day, of each memory.
     """
     ranks = [place for place, each in enumerate(ranked, 1) if each in evidence]
     found = {MRR: 1 / ranks[0] if ranks else 0.0}
@@ -107,7 +107,7 @@ _ARTICLES = frozenset({"a", "an", "the", "and"})
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text as LoCoMo's script counts them."""
+    """Return the words of a text as LoCoMo's script counts them."""
     bare = text.casefold().replace(",", "").translate(_PUNCTUATION)
     return [word for word in bare.split() if word not in _ARTICLES]
 
@@ -121,7 +121,7 @@ _STEMS.executescript(
 
 @lru_cache(maxsize=32_768)
 def porter(word: str) -> str:
-    """The stem of a word in lower case, after Porter (1980), by SQLite's tokenizer."""
+    """Return the Porter stem (1980) of a lower-case word, from SQLite's tokenizer."""
     with _LOCK:
         _STEMS.execute("DELETE FROM one")
         _STEMS.execute("INSERT INTO one VALUES (?)", [word])
@@ -129,9 +129,9 @@ def porter(word: str) -> str:
 
 
 def token_f1(answer: str, right: str, *, listed: bool = False) -> float:
-    """Harmonic mean of precision and recall over stems, however they are ordered, 0 to 1.
+    """Return the harmonic mean of precision and recall over stems, 0 to 1; order is ignored.
 
-    ``listed``: Both are lists; each item of ``right`` counts with the best item of the answer.
+    ``listed``: Both are lists: each item of ``right`` scores with the best item of the answer.
     """
     if listed:
         items = right.split(",")
@@ -143,16 +143,16 @@ def token_f1(answer: str, right: str, *, listed: bool = False) -> float:
 
 
 def stands_in(answers: Iterable[str], lines: Sequence[str]) -> bool:
-    """Whether one of the answers stands in some lines, word for word."""
+    """Return whether one of the answers occurs in the lines, word for word."""
     told = f" {' '.join(words_of(' '.join(lines)))} "
     return any(f" {' '.join(words_of(each))} " in told for each in answers)
 
 
 def scores(question: TrialQuestion, answer: str) -> dict[str, float]:
-    """What an answer is worth by each measure that fits its question, 0 to 1.
+    """Return the score of an answer, 0 to 1, by each measure that applies to its question.
 
-    A question that the life does not answer has a measure of its own: whether the answer says so.
-    So a model that says so to everything gains nothing where there is an answer.
+    A question without an answer in the transcript has its own measure: whether the model says that
+    it does not know. A model that always says so scores nothing on the other questions.
     """
     well = not stands_in(question.stale, [answer])
     if not question.answerable:

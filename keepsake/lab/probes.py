@@ -1,9 +1,9 @@
-"""Lives made up to be asked about: visitors tell an agent things, and ask for them later.
+"""Probes: generated transcripts in which visitors tell an agent facts and ask for them later.
 
-Templates (``probes.yaml``) say what is told, in several wordings, and how it is asked for. Each is
-asked for an hour, a day and a week later. Three chances are drawn apart from each other: the facts
-(who, which values, when, how many others tell the like), the wordings, and the talk around it, of
-which there are loads. So a curve over time, or over loads, is none of wordings.
+Templates (``probes.yaml``) hold each fact in several wordings, and the questions for it. Each fact
+is asked for after an hour, a day and a week. Three things are drawn independently: the facts (who,
+which values, when, how many others say something similar), the wordings, and the chatter around
+them (the load). So a curve over time or over loads does not depend on the wordings.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from keepsake.lab.benchmarks import Trial, TrialQuestion
 AGENT, PLACE = "Mira", "The Kettle"
 START = datetime(2026, 5, 4, 8, tzinfo=UTC)
 DAYS = 9
-"""A week after the last of two days in which something is told."""
+"""Days of a transcript: facts are told on the first two, and asked for up to a week later."""
 LOADS = (20, 100)
-"""Memories a day beside what is told."""
+"""Memories a day beside the facts."""
 DELAYS = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(days=7)}
 _WAKING = timedelta(hours=14)
 _VISITING = timedelta(hours=11)
 _LATER = timedelta(hours=16)
-"""The time after which a second line of a template is said."""
+"""The delay before a template's line that is marked ``later``."""
 _OTHERS = 4
-"""The most other visitors who tell the like of themselves."""
+"""The most other visitors who say something similar about themselves."""
 _CONTENT: Mapping[str, Any] = yaml.safe_load(
     Path(__file__).with_name("probes.yaml").read_text("utf-8")
 )
@@ -46,13 +46,13 @@ def probe_trials(
     held_out: bool = False,
     wording: int | None = None,
 ) -> list[Trial]:
-    """The lives of a seed: one for each load, in which the same is told and asked.
+    """Return the transcripts of a seed: one per load, with the same facts and questions.
 
     Args:
-        seed: Of all that is drawn.
-        loads: Memories a day beside what is told.
-        held_out: Whether they are made of the templates that nothing is tuned on, or of all others.
-        wording: The seed of wordings, for the same facts in other words; None for ``seed``.
+        seed: The seed of everything that is drawn.
+        loads: Memories a day beside the facts.
+        held_out: Use the held-out templates, on which nothing is tuned, instead of all others.
+        wording: The seed of the wordings, for the same facts in other words; None for ``seed``.
     """
     found = []
     for load in loads:
@@ -79,15 +79,15 @@ def probe_trials(
 
 
 def id_of(name: str) -> str:
-    """Who that is, whatever they are called."""
+    """Return the stable id of the visitor with that name."""
     return f"visitor-{name.casefold()}"
 
 
-# -- what is told, and asked for
+# -- facts and questions
 
 
 class _Visitors:
-    """Who comes, each at a time of their own on one of the first two days."""
+    """The visitors, each of whom comes at a different time on one of the first two days."""
 
     def __init__(self, chance: random.Random) -> None:
         self.chance = chance
@@ -99,7 +99,7 @@ class _Visitors:
             self._at[name] = START + timedelta(days=place % 2) + _VISITING * part
 
     def moment(self, name: str) -> datetime:
-        """When they say the next thing."""
+        """Return the time at which the visitor says the next line."""
         self._at[name] += timedelta(minutes=1)
         return self._at[name]
 
@@ -107,7 +107,7 @@ class _Visitors:
 def _told(
     number: int, template: Mapping[str, Any], visitors: _Visitors, words: random.Random
 ) -> tuple[list[Memory], list[Memory], list[TrialQuestion]]:
-    """What the agent hears of a template, what of it is evidence, and the questions without it."""
+    """Return a template's memories, those that are evidence, and questions without evidence yet."""
     kind, facts = _CONTENT["kinds"][template["kind"]], visitors.chance
     a, b, c, *others = facts.sample(visitors.names, 3 + _OTHERS)
     v, w, *of_others = facts.sample(template["of"], 2 + _OTHERS)
@@ -118,7 +118,7 @@ def _told(
         who = slots.get(spec.get("by", "a"), a)
         times.append(_after(times[-1]) if spec.get("later") else visitors.moment(who))
         memory = _memory(times[-1], who, words.choice(wordings).format_map(slots), spec, b)
-        if not (spec.get("to") == "b" and memory.event == WHISPER):  # else it is not for the agent
+        if not (spec.get("to") == "b" and memory.event == WHISPER):  # the agent cannot hear it
             heard.append(memory)
             evidence += [memory] * (spec.get("is", "evidence") == "evidence")
     for who, value in zip(others, of_others, strict=False):
@@ -153,14 +153,14 @@ def _told(
 
 
 def _after(time: datetime) -> datetime:
-    """Some hours later, by day."""
+    """Return a time some hours later, moved into the daytime."""
     later = time + _LATER
     by_day = 8 <= later.hour < 21
     return later if by_day else later.replace(hour=9) + timedelta(days=later.hour >= 21)
 
 
 def _memory(time: datetime, who: str, said: str, spec: Mapping[str, Any], other: str) -> Memory:
-    """A line as the agent lives it."""
+    """Return a line as a memory of the agent."""
     if spec.get("by") == "me":
         return Memory(0, time, MemoryKind.ACT, said, PLACE, to=who, to_id=id_of(who))
     how, to = spec.get("how", "talk"), other if spec.get("to") == "b" else "you"
@@ -168,7 +168,7 @@ def _memory(time: datetime, who: str, said: str, spec: Mapping[str, Any], other:
     return _said(time, who, f'{who} {verb} to {to}, "{said}"', how)
 
 
-# -- what happens beside it
+# -- the chatter around the facts
 
 
 def _said(time: datetime, who: str, text: str, event: str) -> Memory:
@@ -177,7 +177,7 @@ def _said(time: datetime, who: str, text: str, event: str) -> Memory:
 
 
 def _chatter(chance: random.Random, load: int) -> Iterator[Memory]:
-    """``load`` lines a day of the village's own people, with an answer now and then."""
+    """Yield ``load`` lines a day of villagers and visitors; some are the agent's own answers."""
     people = [*_CONTENT["visitors"].split(), *_CONTENT["slots"]["name"]]
     for day in range(DAYS):
         for moment in sorted(chance.random() for _ in range(load)):

@@ -1,9 +1,9 @@
-"""Figures of rows with intervals, which memories differ, a page, a table.
+"""Statistics of result rows: means with intervals, tests between memories, the report, the table.
 
-How sure a mean or a difference is: percentile bootstrap (Efron 1979), fixed seed, by clusters.
-All questions of one talk, or of one template of lives that are made up, are drawn together, as they
-depend on each other. The difference of two is paired by question; all that one table shows are
-corrected together by Holm (1979). The page is one HTML file that needs nothing beside it.
+Intervals and tests use a percentile bootstrap over clusters (Efron 1979) with a fixed seed. A
+cluster is all questions of one conversation, or of one probe template: they depend on each other,
+so they are drawn together. Differences are paired by question. All p values of one table are
+corrected together (Holm 1979). The report is one self-contained HTML file.
 """
 
 from __future__ import annotations
@@ -51,20 +51,20 @@ from keepsake.paths import REPOSITORY
 TEMPLATE = "report.html.j2"
 ALL, LEVEL = "all", 0.95
 ROUNDS, PAIR_ROUNDS = 2000, 10_000
-"""Of a mean, and of a difference: no p value is below 1 / its rounds."""
+"""Bootstrap rounds of a mean, and of a difference. No p value is below 1 / ``PAIR_ROUNDS``."""
 HEADLINES = (RECALL[10], ALL_HIT[10], WITHIN[2000], RIGHT, F1, JUDGED, KEPT)
-"""What arms are compared by, where there are such figures."""
+"""The measures that arms are compared by, where the rows have them."""
 OVER_TIME = (IN_CONTEXT, IN_REACH, ALL_HIT[10], RIGHT)
-"""What is followed over time: the prompt alone, with recall, a ranking, what a model says."""
+"""The measures shown over time: the prompt alone, with recall, a ranking, a model's answers."""
 LEAST = 6
 """The fewest clusters that are compared. With five, all five differences have the same sign by
-chance in 2 ** -4 of cases, which is more than 0.05."""
+chance in 2 ** -4 of cases, which is above 0.05."""
 HOURS = {1.0: "an hour", 24.0: "a day", 168.0: "a week"}
-"""What delays of probes are called."""
+"""The names of the probes' delays, by hours."""
 
 type _Array = NDArray[np.float64]
 type Question = tuple[str, str]
-"""What a question is known by, whichever memory was asked: its trial, and its id there."""
+"""The key of a question, the same for every memory: its trial, and its id in that trial."""
 
 # -- intervals
 
@@ -77,16 +77,16 @@ class Estimate:
     low: float
     high: float
     n: int  # questions
-    clusters: int  # talks or templates; of few nobody knows an interval
+    clusters: int  # conversations or templates; with few of them an interval is unreliable
 
 
 def estimate(values: Sequence[float] | _Array, groups: Sequence[Hashable] = ()) -> Estimate:
-    """The mean of some values with its interval; the same values give the same one.
+    """Return the mean of some values with its interval. The same values give the same interval.
 
-    Where all clusters agree that a share is 0 or 1, no bootstrap has a width: the interval is that
-    of Clopper and Pearson (1934), of so many clusters.
+    If a share is 0 or 1 in all clusters, a bootstrap interval has no width. Then the interval is
+    that of Clopper and Pearson (1934) for this number of clusters.
 
-    ``groups``: The cluster of each, by its name; none where all stand alone.
+    ``groups``: The name of each value's cluster; empty if every value is its own cluster.
     """
     found = _sampled(values, groups, ROUNDS)[0]
     if found.low == found.high and found.mean in (0, 1):
@@ -98,17 +98,17 @@ def estimate(values: Sequence[float] | _Array, groups: Sequence[Hashable] = ()) 
 def difference(
     first: Sequence[float], second: Sequence[float], groups: Sequence[Hashable]
 ) -> tuple[Estimate, float]:
-    """``first`` less ``second``, of the same questions in the same order, and a two-sided p."""
+    """Return ``first`` minus ``second`` (same questions, same order), and a two-sided p value."""
     found, means, differing = _sampled(np.subtract(first, second), groups, PAIR_ROUNDS)
-    # Of means drawn around the difference, those on the far side of none; see Efron & Tibshirani.
+    # The share of bootstrap means on the far side of zero; see Efron & Tibshirani.
     side = min(float((means <= 0).mean()), float((means >= 0).mean()))
-    # Few clusters that differ are not told from chance, however they are drawn: all signs of so
-    # many are equal as often as this, if neither is better.
+    # A lower bound of p: if neither is better, all differing clusters have the same sign with this
+    # probability. A bootstrap of few clusters does not show that.
     return found, min(1.0, max(2 * side, 1 / PAIR_ROUNDS, 2.0 ** (1 - differing)))
 
 
 def holm(found: Sequence[float]) -> list[float]:
-    """The p values, corrected for their number (Holm 1979), in their order."""
+    """Return the p values, corrected for their number (Holm 1979), in the given order."""
     p, order = np.asarray(found, dtype=np.float64), np.argsort(found, kind="stable")
     p[order] = np.maximum.accumulate(np.minimum(1, p[order] * np.arange(len(p), 0, -1)))
     return [float(each) for each in p]
@@ -117,7 +117,7 @@ def holm(found: Sequence[float]) -> list[float]:
 def _sampled(
     values: Sequence[float] | _Array, groups: Sequence[Hashable], rounds: int
 ) -> tuple[Estimate, _Array, int]:
-    """The mean with its interval, those of samples of clusters, and how many clusters are not 0."""
+    """Return the mean with its interval, the bootstrap means, and the count of nonzero clusters."""
     numbers: dict[Hashable, int] = {}
     places = [numbers.setdefault(each, len(numbers)) for each in groups or range(len(values))]
     sums, counts = np.bincount(places, weights=values), np.bincount(places).astype(np.float64)
@@ -133,7 +133,7 @@ def _sampled(
         batch=1000,
         confidence_level=LEVEL,
         method="percentile",
-        # By the data's size alone: two memories on the same questions are sampled alike.
+        # Seeded by the number of clusters alone, so that two memories get the same samples.
         rng=np.random.default_rng(zlib.crc32(str(len(sums)).encode())),
     )
     low, high = map(float, found.confidence_interval)
@@ -145,7 +145,7 @@ def _sampled(
 
 
 def figure(each: Estimate | None, measure: str) -> str:
-    """A share in per cent as tables show it, with interval and clusters; a cost by itself."""
+    """Format a share in per cent with its interval and clusters, or a cost as a plain number."""
     if each is None:
         return "–"
     if measure in COSTS:
@@ -155,9 +155,9 @@ def figure(each: Estimate | None, measure: str) -> str:
 
 
 def by_question(rows: Iterable[Row], measure: str) -> dict[Question, float]:
-    """Each question's figure, the mean of those that asked it several times (by other seeds).
+    """Return each question's value; the mean if several seeds asked the question.
 
-    So a question counts once: five seeds of one file are no five times as many questions.
+    So a question counts once: five seeds of one file are not five times as many questions.
     """
     found: defaultdict[Question, list[float]] = defaultdict(list)
     for row in rows:
@@ -167,12 +167,12 @@ def by_question(rows: Iterable[Row], measure: str) -> dict[Question, float]:
 
 
 def groups_of(rows: Iterable[Row]) -> dict[Question, str]:
-    """The cluster of each question: the template that made it, or its talk."""
+    """Return the cluster of each question: its template, or its conversation."""
     return {(row["trial"], row["question"]): row["about"] or row["trial"] for row in rows}
 
 
 def measures_of(rows: Sequence[Row], wanted: Iterable[str] = NAMES) -> dict[str, Estimate]:
-    """Each measure that fits some of the rows."""
+    """Return an estimate for each measure that some of the rows have."""
     groups, found = groups_of(rows), {}
     for measure in wanted:
         if figures := by_question(rows, measure):
@@ -187,11 +187,11 @@ class MeasuredKind:
 
     kind: str
     questions: int
-    estimates: Mapping[str, Estimate]  # by measure; those that fit none of its questions are absent
+    estimates: Mapping[str, Estimate]  # by measure; without measures that none of its rows have
 
 
 def measured(rows: Sequence[Row], measures: Collection[str] = NAMES) -> list[MeasuredKind]:
-    """Each category in alphabetical order, then all of them together."""
+    """Return each category in alphabetical order, then all of them together."""
     parts = {kind: [r for r in rows if r["kind"] == kind] for kind in {r["kind"] for r in rows}}
     parts.pop(ALL, None)
     return [
@@ -200,39 +200,39 @@ def measured(rows: Sequence[Row], measures: Collection[str] = NAMES) -> list[Mea
     ]
 
 
-# -- arms: each memory at some settings, with one profile that answers
+# -- arms: an arm is a memory with its settings and the profile that answers
 
 
 @dataclass(frozen=True, slots=True)
 class ArmPair:
-    """Two arms by one measure, over the questions that both were asked."""
+    """The comparison of two arms by one measure, over the questions that both were asked."""
 
     measure: str
     first: str
     second: str
-    found: Estimate  # the first less the second
+    found: Estimate  # the first minus the second
     p: float
-    corrected: float  # p by Holm, over all pairs of that source
+    corrected: float  # p after Holm's correction over all pairs of the source
 
     @property
     def significant(self) -> bool:
-        """Whether chance is an unlikely reason."""
+        """Whether the corrected p is below 0.05."""
         return self.corrected < 1 - LEVEL
 
 
 class SourceResults:
-    """All arms at one source.
+    """The results of all arms for one source.
 
     Args:
-        name: What the source is called.
-        rows: Those of each arm, of all seeds.
+        name: The name of the source.
+        rows: The rows of each arm, of all seeds.
 
     Attributes:
-        arms: What :func:`measured` has of each arm, in the order of the plan.
-        measures: Those that some arm has, those that cost are among them.
-        headlines: Those of them that arms are compared by.
-        loads: The loads of questions that have a delay.
-        timed: The measures that are followed over time; none where nothing was planned in time.
+        arms: The result of :func:`measured` for each arm, in the order of the plan.
+        measures: The measures and costs that some arm has.
+        headlines: The measures among them that arms are compared by.
+        loads: The loads of the questions that have a delay.
+        timed: The measures that are shown over time; empty if no question has a planned delay.
     """
 
     def __init__(self, name: str, rows: Mapping[str, Sequence[Row]]) -> None:
@@ -246,7 +246,7 @@ class SourceResults:
         self.timed = [each for each in OVER_TIME if self.loads and each in there]
 
     def over_time(self, arm: str, load: float, measure: str) -> dict[float, Estimate]:
-        """The figure of an arm at one load, by the hours after which it was asked."""
+        """Return the estimates of an arm at one load, by the delay of the questions in hours."""
         if measure not in self.arms[arm][-1].estimates:
             return {}
         rows = [row for row in self._rows[arm] if row["load"] == load]
@@ -257,9 +257,9 @@ class SourceResults:
 
     @cached_property
     def pairs(self) -> list[ArmPair]:
-        """All pairs of arms, by each measure that both have: one family for Holm.
+        """All pairs of arms by each measure that both have. Holm's correction covers all of them.
 
-        Questions of fewer than :data:`LEAST` clusters are left out: nothing could come of them.
+        Pairs with fewer than :data:`LEAST` shared clusters are left out: no p could be below 0.05.
         """
         groups = groups_of(itertools.chain.from_iterable(self._rows.values()))
         figures = {(m, a): by_question(self._rows[a], m) for m in self.headlines for a in self.arms}
@@ -278,7 +278,7 @@ class SourceResults:
 
 
 def compared(records: Sequence[CellRecord]) -> list[SourceResults]:
-    """Each source with its arms, in the order of the plan; failed cells are left out."""
+    """Return each source with its arms, in the order of the plan, without the failed cells."""
     rows: dict[TrialSource, dict[str, list[Row]]] = {}
     for record in records:
         if record.rows:
@@ -297,7 +297,7 @@ def write_report(
     command: str,
     path: Path,
 ) -> None:
-    """Write the report of the cells of a plan.
+    """Write the HTML report of a plan's cells.
 
     Raises:
         KeepsakeError: The file cannot be written.
@@ -324,11 +324,11 @@ def write_report(
 
 @cache
 def _versions() -> dict[str, str]:
-    """The versions that the figures depend on, and a checkout's commit (``+``: files differ)."""
+    """Return package versions and the checkout's commit (``+``: with uncommitted changes)."""
     found = {"python": platform.python_version(), "commit": ""}
     command = ["git", "describe", "--always", "--abbrev=12", "--dirty=+"]
-    if (REPOSITORY / ".git").exists():  # else it is installed, maybe within another's checkout
-        with suppress(OSError):  # there is no git
+    if (REPOSITORY / ".git").exists():  # else it is installed, maybe inside another checkout
+        with suppress(OSError):  # git is not installed
             told = subprocess.run(
                 command, cwd=REPOSITORY, capture_output=True, text=True, check=False
             )
@@ -338,9 +338,9 @@ def _versions() -> dict[str, str]:
 
 
 def write_parquet(records: Sequence[CellRecord], path: Path) -> None:
-    """Write everything that was found: a row a question, and one for a cell that failed.
+    """Write all results as Parquet: one row per question, and one per failed cell.
 
-    docs/evaluation.md has what the columns mean.
+    docs/evaluation.md explains the columns.
 
     Raises:
         KeepsakeError: The file cannot be written.

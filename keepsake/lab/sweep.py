@@ -1,6 +1,6 @@
-"""Sweeps: a plan, read from a YAML file, and its cells, which run side by side in processes.
+"""Sweeps: a plan is read from a YAML file, and its cells run in parallel processes.
 
-A plan is sources × memories × settings × profiles × seeds. A cell is one of the combinations.
+A plan is sources × memories × settings × profiles × seeds. A cell is one combination.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from keepsake.models.profiles import EMBEDDED
 from keepsake.paths import Places
 
 NONE = "none"
-"""The profile of a cell in which nobody answers: what the memory finds is all that is measured."""
+"""The profile of a cell in which no model answers: only the memory's retrieval is measured."""
 ENDED = "Its process was ended from outside: is there memory for it?"
 _GUIDE = 'docs/evaluation.md, "Sweeps", has the form of a plan'
-_embedder = cache(named_embedder)  # one a process
+_embedder = cache(named_embedder)  # one per process
 
 # -- the form of a plan
 
@@ -47,7 +47,7 @@ type _Scalar = bool | int | float | str
 type _OneOrMore[T] = Annotated[tuple[T, ...], _AS_LIST, Field(min_length=1)]
 type _Count = Annotated[int, Field(strict=True, ge=0)]
 type _Axes = dict[str, _OneOrMore[_Scalar]]
-"""Settings, each with the values that it has in turn."""
+"""Settings, each with the list of values to try."""
 
 
 class _Form(BaseModel):
@@ -55,14 +55,14 @@ class _Form(BaseModel):
 
 
 class Probes(_Form):
-    """Lives that a seed makes up; see :func:`probe_trials`."""
+    """Transcripts generated from a seed; see :func:`probe_trials`."""
 
     loads: _OneOrMore[int] = LOADS
     held_out: bool = False
 
 
 class TrialSource(_Form):
-    """Where trials come from: a file (or a folder of files, or ``vault:NAME``), or probes."""
+    """The source of trials: a file (or a folder of files, or ``vault:NAME``), or probes."""
 
     file: Path | None = None
     probes: Probes | None = None
@@ -75,14 +75,14 @@ class TrialSource(_Form):
 
     @property
     def name(self) -> str:
-        """What tables call it."""
+        """The source's name in tables."""
         if self.probes is None:
             return Path(str(self.file)).stem
         loads = "/".join(map(str, self.probes.loads))
         return f"probes, {loads} a day, {'not ' * (not self.probes.held_out)}held out"
 
     def trials(self, seed: int) -> list[Trial]:
-        """The lives with their questions.
+        """Return the trials with their questions.
 
         Raises:
             KeepsakeError: The file cannot be read.
@@ -98,18 +98,18 @@ class _MemoryForm(_Form):
 
 
 class _Shared(_Form):
-    """What a plan and its cells have in common."""
+    """The settings that a plan and its cells share."""
 
-    judge: str = ""  # which profile of llm.md judges the answers; empty for none
-    judges: str = ""  # a YAML file of the judge's prompts; empty for ours
-    writer: str = ""  # which one writes the memory's summaries; empty for rules
+    judge: str = ""  # the profile of llm.md that judges the answers; empty for none
+    judges: str = ""  # a YAML file with the judge's prompts; empty for ours
+    writer: str = ""  # the profile that writes the memory's summaries; empty for rules
     embedder: str = EMBEDDED  # see :func:`named_embedder`
-    parallel: Annotated[int, Field(strict=True, ge=1, le=64)] = 1  # answers asked for at once
-    # dollars of a million tokens, asked and answered
+    parallel: Annotated[int, Field(strict=True, ge=1, le=64)] = 1  # answers requested at once
+    # dollars per million tokens, input and output
     prices: tuple[float, float] = (0.0, 0.0)
-    questions: _Count = 0  # in all; 0 for all there are
-    budget: _Count = 0  # tokens of the lines of a prompt; 0 for what the profile has room for
-    recalled: _Count = 0  # lines that the memory may give for a question; 0 for 100
+    questions: _Count = 0  # the most questions in total; 0 for all
+    budget: _Count = 0  # tokens of memory lines in a prompt; 0 for what the profile has room for
+    recalled: _Count = 0  # the most lines recalled for a question; 0 for 100
 
 
 class _PlanFile(_Shared):
@@ -125,42 +125,42 @@ class TrialCell(_Shared):
     """The exact configuration of one run."""
 
     source: TrialSource
-    memory: str  # by its name
-    settings: tuple[tuple[str, str], ...] = ()  # the memory's own
+    memory: str  # the memory's name
+    settings: tuple[tuple[str, str], ...] = ()  # the memory's settings
     seed: int = 1
-    profile: str = ""  # which profile of llm.md answers; empty where only recall is measured
+    profile: str = ""  # the profile of llm.md that answers; empty if only recall is measured
 
     @property
     def name(self) -> str:
-        """Memory and settings; without an embedder, too, by which ``rag`` is BM25."""
+        """Memory and settings; also ``embedder=none``, which turns ``rag`` into BM25."""
         own = self.settings + (("embedder", NONE),) * (self.embedder == NONE)
         return " ".join((self.memory, *(f"{key}={value}" for key, value in own)))
 
     @property
     def arm(self) -> str:
-        """What a sweep compares: memory, settings, and the profile that answers."""
+        """The unit that a sweep compares: memory, settings, and the profile that answers."""
         return f"{self.name}, {self.profile}" if self.profile else self.name
 
     def as_json(self) -> dict[str, Any]:
-        """The configuration for files."""
+        """Return the configuration as JSON data."""
         own = {"source": self.source.name, "settings": dict(self.settings)}
         return self.model_dump() | own
 
 
 @dataclass(frozen=True, slots=True)
 class SweepPlan:
-    """A plan as it was read."""
+    """A plan read from a file."""
 
-    name: str  # what the report calls it
-    text: str  # the file, word for word
-    cells: tuple[TrialCell, ...]  # in the order of the plan, none twice
+    name: str  # its title in the report
+    text: str  # the file's text, unchanged
+    cells: tuple[TrialCell, ...]  # in the order of the plan, without duplicates
 
 
 def read_plan(path: Path) -> SweepPlan:
-    """Read a plan; files that it names are looked for beside it.
+    """Read a plan. Relative paths in it start at the plan's folder.
 
     Raises:
-        KeepsakeError: It cannot be read, or names what there cannot be.
+        KeepsakeError: The plan cannot be read, has wrong entries, or names a missing file.
     """
     with refusing(f"{path} cannot be read", _GUIDE, yaml.YAMLError, UnicodeDecodeError):
         text = path.read_text(encoding="utf-8")
@@ -183,22 +183,22 @@ def read_plan(path: Path) -> SweepPlan:
 
 
 def _cells(plan: _PlanFile, sources: Sequence[TrialSource]) -> Iterator[TrialCell]:
-    """The product of the parts of a plan."""
+    """Yield every combination of a plan's parts."""
     memories = [_MemoryForm(name=e) if isinstance(e, str) else e for e in plan.memories]
     arms = [(each.name, own) for each in memories for own in _settings({**plan.set, **each.set})]
     shared = plan.model_dump(include={*_Shared.model_fields})
     for source, (memory, own), profile in itertools.product(sources, arms, plan.profiles):
         cell = TrialCell(source=source, memory=memory, settings=own, profile=profile, **shared)
-        if profile == NONE:  # where nobody answers there is nothing to judge
+        if profile == NONE:  # without answers there is nothing to judge
             cell = cell.model_copy(update={"profile": "", "judge": ""})
-        # A file that no model answers is the same with every seed: one is enough.
+        # Without a model, a file gives the same result with every seed: one is enough.
         once = source.file is not None and not cell.profile
         for seed in plan.seeds[:1] if once else plan.seeds:
             yield cell.model_copy(update={"seed": seed})
 
 
 def _settings(axes: _Axes) -> Iterator[tuple[tuple[str, str], ...]]:
-    """Each combination of the values of some settings."""
+    """Yield each combination of the settings' values."""
     for values in itertools.product(*axes.values()):
         written = (str(v).lower() if isinstance(v, bool) else str(v) for v in values)
         yield tuple(zip(axes, written, strict=True))
@@ -209,11 +209,11 @@ def _settings(axes: _Axes) -> Iterator[tuple[tuple[str, str], ...]]:
 
 @dataclass(frozen=True, slots=True)
 class CellRecord:
-    """One cell that was run."""
+    """The result of one cell."""
 
     cell: TrialCell
-    problem: str = ""  # why there are no rows; empty where there are
-    seconds: float = 0.0  # that it took
+    problem: str = ""  # why there are no rows; empty if there are
+    seconds: float = 0.0  # run time
     rows: list[Row] = field(default_factory=list)
 
 
@@ -228,24 +228,24 @@ def sweep(
     """Run all cells of a plan; blocks.
 
     Args:
-        here: Whose configuration and whose models.
-        plan: What is run.
-        jobs: Processes side by side; None for one a core.
-        done: Told of each cell that came to an end.
-        ray: Whether a Ray cluster runs them: that of ``RAY_ADDRESS``, else one of this machine. All
-            its machines have Keepsake, and the files of plan and configuration at the same paths.
+        here: The copy whose configuration and models are used.
+        plan: The plan to run.
+        jobs: Parallel processes; None for one per core.
+        done: Called with the record of each finished cell.
+        ray: Run the cells on a Ray cluster: that of ``RAY_ADDRESS``, else one on this machine. All
+            its machines need Keepsake, and the plan's and configuration's files at the same paths.
 
     Returns:
-        The records of all cells, in the order of the plan; a failed one says why it failed.
+        The records of all cells, in the order of the plan; a failed one has a ``problem``.
 
     Raises:
-        KeepsakeError: Ray is not installed, or no such cluster answers.
+        KeepsakeError: Ray is not installed, or the cluster does not answer.
     """
     found, jobs = dict[TrialCell, CellRecord](), min(jobs or os.cpu_count() or 1, len(plan.cells))
     with _cluster() if ray else _processes(jobs) as submit:
         waiting = {submit(recorded, here, cell): cell for cell in plan.cells}
         for future in as_completed(waiting):
-            cell, broken = waiting[future], future.exception()  # a kill ends those of all
+            cell, broken = waiting[future], future.exception()  # one killed process fails all cells
             found[cell] = CellRecord(cell, ENDED) if broken else future.result()
             done(found[cell])
     return [found[cell] for cell in plan.cells]
@@ -256,8 +256,8 @@ type _Submit = Callable[..., Future[CellRecord]]
 
 @contextmanager
 def _processes(jobs: int) -> Iterator[_Submit]:
-    # Spawned, not forked: a fork would take over the locks of threads that it has not. Ctrl-C ends
-    # them at once, without a word.
+    # Spawn, because a forked process inherits locks held by threads that it does not have. Ctrl-C
+    # ends the processes at once, without a traceback.
     spawned, end = multiprocessing.get_context("spawn"), (signal.SIGINT, signal.SIG_DFL)
     with ProcessPoolExecutor(jobs, spawned, initializer=signal.signal, initargs=end) as pool:
         try:
@@ -284,12 +284,12 @@ def recorded(
     trials: Sequence[Trial] | None = None,
     done: Callable[[], None] = lambda: None,
 ) -> CellRecord:
-    """Run one cell; blocks. An error in it is its own.
+    """Run one cell; blocks. An error is recorded in its result, not raised.
 
     Args:
-        here: Whose configuration and whose models.
-        cell: What is run.
-        trials: Those of the cell, where they are read already.
+        here: The copy whose configuration and models are used.
+        cell: The cell to run.
+        trials: The cell's trials, if they are already loaded.
         done: Called after each question.
     """
     began, problem, rows = time.perf_counter(), "", list[Row]()
@@ -314,7 +314,7 @@ def recorded(
         rows = evaluated(lives, how, done)
     except KeepsakeError as error:
         problem = str(error)
-    except Exception as error:  # whatever breaks in somebody's memory; the other cells count
+    except Exception as error:  # a foreign memory may raise anything; the other cells still count
         place = traceback.extract_tb(error.__traceback__)[-1]
         problem = f"It failed: {error!r} ({place.filename}, line {place.lineno})"
     return CellRecord(cell, problem, round(time.perf_counter() - began, 3), rows)

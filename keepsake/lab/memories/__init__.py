@@ -1,1 +1,1 @@
-"""Memories that agents may have: ours and others, behind one Protocol."""
+"""Memory systems for agents, ours and others', behind one Protocol."""

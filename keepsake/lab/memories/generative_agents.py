@@ -1,7 +1,7 @@
 """The memory of Park et al., *Generative Agents: Interactive Simulacra of Human Behavior* (2023).
 
-A stream of what was lived and of what was concluded from it. What is recalled scores highest in
-recency, importance and relevance together; when enough of importance has come in, a model reflects.
+A stream holds memories and the insights drawn from them. Recall ranks its entries by recency,
+importance and relevance together. When enough importance has added up, a model reflects.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ from keepsake.recall.documents import Document, DocumentKind
 MOST_QUESTIONS, MOST_INSIGHTS = 3, 5
 _PROMPTS: Mapping[str, str] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text("utf-8"))
 _LISTED = "0123456789.):-*• "
-"""How an item of a list begins."""
+"""The characters that can begin a list item."""
 _NUMBER = re.compile(r"\d{1,4}")
 DECAY = 0.995
-"""What of recency is left an hour later."""
+"""The factor by which recency falls per hour."""
 _REFLECTED_ON, _FOR_A_QUESTION = 100, 30
-"""The newest entries from which questions are made, and what is recalled for each of them."""
+"""The number of newest entries that reflection asks about, and of entries recalled per question."""
 
 
 @dataclass(frozen=True, slots=True)
 class StreamSettings(RagSettings):
-    """What the paper gives numbers for; the weights are those of the code that was released."""
+    """The parameters of the paper; the weights are those of the released code."""
 
-    threshold: int = between(150, low=1, high=100_000)  # summed importance that asks to reflect
+    threshold: int = between(150, low=1, high=100_000)  # summed importance that starts reflection
     recency: float = between(0.5, low=0.0, high=100.0)  # weights of the three parts of a score
     importance: float = between(2.0, low=0.0, high=100.0)
     relevance: float = between(3.0, low=0.0, high=100.0)
@@ -49,19 +49,19 @@ class StreamSettings(RagSettings):
 
 @dataclass(slots=True)
 class StreamEntry:
-    """Something lived, or concluded."""
+    """A memory or an insight in the stream."""
 
-    text: str  # what is rated
-    accessed: datetime  # when it was lived or recalled last
+    text: str  # the text that a model rates
+    accessed: datetime  # when it was made or last recalled
     importance: int  # 1 to 10
-    rated: bool = False  # whether a model has said how important it is
+    rated: bool = False  # whether a model has rated its importance
 
 
 class GenerativeAgents(Rag):
-    """Recency, importance and relevance, each from 0 to 1 over the whole stream, and added up.
+    """A memory that ranks by recency, importance and relevance, each scaled to 0 to 1, added up.
 
-    Without a model, importance is judged by the rules of :mod:`keepsake.books.journal`, and it
-    never reflects.
+    Without a model, importance comes from the rules of :mod:`keepsake.books.journal`, and it never
+    reflects.
     """
 
     def __init__(self, given: Surroundings) -> None:
@@ -71,14 +71,14 @@ class GenerativeAgents(Rag):
         self._stream: dict[str, StreamEntry] = {}
 
     def perceive(self, memory: Memory) -> None:
-        """Add it to the stream; a model says later how much it matters."""
+        """Add the memory to the stream; a model rates its importance later."""
         super().perceive(memory)
         key, score = f"{DocumentKind.MEMORY}:{memory.number}", importance(memory, self._given.agent)
         self._unreflected += score
         self._stream[key] = StreamEntry(writable(line_of(memory)), memory.time, score)
 
     def recall(self, question: str, limit: int) -> Sequence[RecalledLine]:
-        """What scores highest; what the authors would show counts as just lived from then on.
+        """Return the entries that score highest, and refresh the recency of the best 30.
 
         Raises:
             ModelError: Nothing could be embedded.
@@ -90,14 +90,14 @@ class GenerativeAgents(Rag):
         return [RecalledLine(*self._lived[key], score) for key, score in found]
 
     def rest(self, *, asleep: bool) -> None:
-        """Have the model rate what is new, and reflect if it is time.
+        """Let the model rate new entries, and reflect if the threshold is reached.
 
         Raises:
             ModelError: Nothing could be embedded.
         """
         self._index.settle()
         if (model := self._given.model) is not None:
-            with suppress(ModelError):  # it is asked again at the next rest
+            with suppress(ModelError):  # the next rest tries again
                 self._rate(model)
                 if self._unreflected >= self._settings.threshold:
                     self._reflect(model)
@@ -105,7 +105,7 @@ class GenerativeAgents(Rag):
     # -- the score
 
     def ranked(self, question: str) -> list[tuple[str, float]]:
-        """Keys and scores of the stream, best first.
+        """Return keys and scores of the stream's entries, best first.
 
         Raises:
             ModelError: Nothing could be embedded.
@@ -132,7 +132,7 @@ class GenerativeAgents(Rag):
                 entry.importance, entry.rated = score, True
 
     def _reflect(self, model: LanguageModel) -> None:
-        """Ask what may be concluded of the newest, and conclude it."""
+        """Make questions from the newest entries, and add the insights that answer them."""
         newest, now = list(self._stream.values())[-_REFLECTED_ON:], self._given.clock.now()
         for question in _questions(model, self._fitting(reversed(newest))):
             self._index.settle()
@@ -149,36 +149,36 @@ class GenerativeAgents(Rag):
         self._unreflected = 0
 
     def _fitting(self, entries: Iterable[StreamEntry]) -> list[str]:
-        """The texts of the first of them that fit into half of a prompt."""
+        """Return the texts of the first entries that fit into half of a prompt."""
         texts = (each.text for each in entries)
         return list(first_within(texts, self._given.budget // 2, self._given.tokens))
 
 
 def normalised(values: Sequence[float]) -> list[float]:
-    """The values from 0 for the least to 1 for the most; all 0 where they are the same."""
+    """Return the values scaled to 0 (smallest) to 1 (largest); all 0 if they are equal."""
     low, high = min(values, default=0.0), max(values, default=0.0)
     return [(each - low) / (high - low) if high > low else 0.0 for each in values]
 
 
-# -- what a model is asked
+# -- requests to the model
 
 
 def _poignancy(model: LanguageModel, line: str) -> int | None:
-    """How much a line matters to the model, 1 to 10; None if its answer names no such number."""
+    """Return the model's rating of a line, 1 to 10; None if its answer has no such number."""
     answer = _answer(model, _PROMPTS["rate"].format(line=line), 8, "\n")
     found = next(map(int, _NUMBER.findall(answer)), 0)
     return found if 1 <= found <= 10 else None
 
 
 def _questions(model: LanguageModel, lines: Sequence[str]) -> list[str]:
-    """What is worth asking about these lines."""
+    """Return the questions that the model finds worth asking about these lines."""
     prompt = _PROMPTS["ask"].format(statements="\n".join(lines), most=MOST_QUESTIONS)
     answer = _answer(model, prompt, 160).splitlines()
     return [item.lstrip(_LISTED).rstrip() for item in answer if "?" in item][:MOST_QUESTIONS]
 
 
 def _insights(model: LanguageModel, agent: str, lines: Sequence[str]) -> list[tuple[str, set[int]]]:
-    """What follows from these lines, with the places (from 0) of those that it rests on."""
+    """Return the insights from these lines, each with the places (from 0) of its evidence."""
     listed = "\n".join(f"{place}. {line}" for place, line in enumerate(lines, 1))
     prompt = _PROMPTS["infer"].format(agent=agent or "them", statements=listed, most=MOST_INSIGHTS)
     found = []

@@ -1,4 +1,4 @@
-"""Ours without a world: the cascade of summaries, promises, and the agents' own recall."""
+"""Keepsake's memory without a world: the cascade of summaries, promises, and recall."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ from keepsake.recall.words import WordIndex
 from keepsake.tasks.task_prompts import task_prompts
 
 _SUMMARY_TOKENS = 300
-"""What a model may write at once."""
+"""The most tokens that a model may write in one call."""
 
 
 class LivedMemory(AgentMemory):
-    """A :class:`AgentMemory` that is handed memories in place of making them from words."""
+    """An :class:`AgentMemory` that takes finished memories instead of making them from text."""
 
     def take(self, memory: Memory) -> None:
-        """Remember a memory under its own number.
+        """Store a memory under its own number.
 
         Raises:
-            ArchiveUnwritable: Nothing was remembered.
+            ArchiveUnwritable: Nothing was stored.
         """
         with self.lock:
             self.archive.append(memory.to_record())
@@ -49,11 +49,11 @@ class LivedMemory(AgentMemory):
 
 
 class KeepsakeMemory:
-    """What the agents of a world remember with, as a library.
+    """The memory of the agents of a world, used as a library.
 
-    All is in its folder: archive, summaries, ``noticed.md``. Its settings are those of
-    ``memory_compaction.md``, by name. Journal, profiles of people and notes are made by an agent
-    that lives in a world, and are not here.
+    Its folder holds the archive, the summaries and ``noticed.md``. Its settings are those of
+    ``memory_compaction.md``, by name. It has no journal, no profiles of people and no notes: only
+    an agent in a world writes these.
     """
 
     def __init__(self, given: Surroundings) -> None:
@@ -88,7 +88,7 @@ class KeepsakeMemory:
         self._memory.window.overhead = sum(given.tokens.each(self._commitments.lines()))
 
     def perceive(self, memory: Memory) -> None:
-        """Archive it, and compact if that makes one due."""
+        """Archive the memory, and compact if a compaction is due."""
         self._memory.take(memory)
         self._private.saw(memory)
         self._lived[memory.number] = memory
@@ -98,7 +98,7 @@ class KeepsakeMemory:
         self._compact(self._memory.next_turn())
 
     def context(self, budget: int) -> Sequence[str]:
-        """Promises, the summaries, then the window, as far back as there is room."""
+        """Return promises, summaries, then as much of the window's end as there is room for."""
         self._compact(self._memory.before_thought())
         now, tokens = self._memory.context(), self._given.tokens
         promises = self._commitments.lines(now.window[0].number if now.window else None)
@@ -110,9 +110,9 @@ class KeepsakeMemory:
         return [*head, *list(window)[::-1]]
 
     def recall(self, question: str, limit: int) -> Sequence[RecalledLine]:
-        """What the agents' own recall finds, word for word.
+        """Return the memories that the agents' recall finds, word for word.
 
-        It finds memories alone: what a summary tells is in them, and the newest summaries stand in
+        It searches memories only: summaries repeat their content, and the newest summaries are in
         every prompt.
         """
         self._index.settle()
@@ -130,23 +130,23 @@ class KeepsakeMemory:
         return [RecalledLine(dated(self._lived[n]), (n,), score) for n, score in numbers]
 
     def rest(self, *, asleep: bool) -> None:
-        """Compact if it is due, and index what is new."""
+        """Compact if a compaction is due, and index new memories."""
         self._asleep = asleep
         self._compact(self._memory.next_turn())
         self._index.settle()
 
     def close(self) -> None:
-        """Bring all of it to the disk."""
+        """Write everything to disk and close the files."""
         self._memory.close()
 
     def _compact(self, reason: CompactReason | None) -> None:
-        with suppress(CompactionError):  # counted in its status; nothing has changed
+        with suppress(CompactionError):  # the status counts it; the memory is unchanged
             if reason is not None:
                 self._memory.compact(reason)
 
 
 def _config(given: Surroundings) -> CompactionConfig:
-    """The settings, with the context that the budget asks for unless they name one."""
+    """Return the settings; ``context_tokens`` follows from the budget unless it is set."""
     written, known = dict(given.settings), settings_of(CompactionConfig)
     if unknown := ", ".join(sorted(written.keys() - {each.name for each in known})):
         told = ", ".join(each.name for each in known)
@@ -158,7 +158,7 @@ def _config(given: Surroundings) -> CompactionConfig:
 
 
 def _summarizer(given: Surroundings) -> Summarizer:
-    """Rules, or the model."""
+    """Return the model's summarizer, or the rules without a model."""
     if (model := given.model) is None:
         return extractive
     target = ModelProfile("writer", prompt_tokens=given.budget, max_tokens=_SUMMARY_TOKENS)

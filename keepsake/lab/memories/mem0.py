@@ -1,7 +1,7 @@
-"""mem0 as its package has it (`mem0ai`, Chhikara et al. 2025): a model extracts what to remember.
+"""mem0 from its own package (`mem0ai`, Chhikara et al. 2025): a model extracts what to remember.
 
-Its calls go through the harness: the writer's profile extracts, the chosen embedder embeds, and
-answers are kept. The package is not installed with Keepsake.
+Its model calls go through the harness: the writer's profile extracts, the chosen embedder embeds,
+and answers are cached. The package is not installed with Keepsake.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from keepsake.memory.protocol import RecalledLine, Surroundings, dated
 from keepsake.ports import ChatMessage, GenerationRequest
 
 _TOGETHER = 2
-"""Lines of one extraction, as in the evaluation of its authors."""
+"""Lines per extraction, as in its authors' evaluation."""
 _MOST_TOKENS = 2000
-"""Tokens of an extraction, as its own clients have it."""
+"""The most tokens an extraction may write, as in mem0's own clients."""
 
 _DATED = "Each line begins with the date on which it was said. That date is its Observation Date."
-"""Its package takes today for the date of whatever is said."""
+"""Added to the prompt, because the package otherwise dates every line to today."""
 
 
 class Mem0(Newest):
-    """What mem0 has extracted, and the newest lines.
+    """A memory that recalls what mem0 has extracted, and shows the newest lines.
 
     Raises:
-        KeepsakeError: It is not installed, or no model or no embedder is given.
+        KeepsakeError: mem0 is not installed, or the model or the embedder is missing.
     """
 
     def __init__(self, given: Surroundings) -> None:
@@ -41,7 +41,7 @@ class Mem0(Newest):
         if given.model is None or given.embedder is None:
             cure = "Name a profile of llm.md by --writer, and leave --embedder none out"
             raise KeepsakeError("mem0 needs a model that extracts, and an embedder", cure)
-        # It reads both when it is imported: where it keeps its own files, and what it sends home.
+        # mem0 reads both at import: the folder of its files, and whether it sends telemetry.
         os.environ |= {"MEM0_DIR": str(given.folder), "MEM0_TELEMETRY": "False"}
         try:
             mem0 = import_module("mem0")
@@ -69,10 +69,10 @@ class Mem0(Newest):
         self._waiting: list[Memory] = []
 
     def perceive(self, memory: Memory) -> None:
-        """Keep the line; every second one has the model extract.
+        """Keep the line; every second line starts an extraction by the model.
 
         Raises:
-            Exception: Whatever mem0 has for a model that does not answer.
+            Exception: The model does not answer. mem0 decides which exception it is.
         """
         super().perceive(memory)
         self._waiting.append(memory)
@@ -80,7 +80,7 @@ class Mem0(Newest):
             self._extract()
 
     def recall(self, question: str, limit: int) -> Sequence[RecalledLine]:
-        """What mem0 finds, each with the lines that it was extracted from."""
+        """Return what mem0 finds, each with the numbers of the lines it was extracted from."""
         self._extract()
         asked = writable(question).strip() or "?"
         found = self._mem0.search(asked, top_k=limit, filters=self._user)["results"]
@@ -91,11 +91,11 @@ class Mem0(Newest):
         ]
 
     def rest(self, *, asleep: bool) -> None:
-        """Extract from what waits."""
+        """Extract from the waiting lines."""
         self._extract()
 
     def close(self) -> None:
-        """Let go of its files."""
+        """Close mem0 and its vector store."""
         self._mem0.close()
         self._mem0.vector_store.client.close()
 
@@ -108,7 +108,7 @@ class Mem0(Newest):
             self._waiting = []
 
     def _asked(self, messages: Sequence[Mapping[str, str]], **_: Any) -> str:
-        """What mem0 asks, as a request of ours."""
+        """Answer mem0's request through our model client."""
         asked = tuple(ChatMessage(each["role"], each["content"]) for each in messages)
         text = "\n\n".join(each.text for each in asked)
         request = GenerationRequest(text, _MOST_TOKENS, temperature=0.0, messages=asked)

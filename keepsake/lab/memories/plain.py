@@ -1,4 +1,4 @@
-"""The plain memories: all that was lived, and the newest of it; and what others are made of.
+"""The plain memories (full context, sliding window), and helpers for the other memories.
 
 They keep no files.
 """
@@ -23,23 +23,23 @@ from keepsake.recall.documents import Document
 MOST_LINES = 100_000
 """The largest window that a setting may ask for."""
 BATCH = 256
-"""Texts that are embedded at a time: an embedder holds all of a batch in memory."""
+"""Texts embedded per call. The limit is there because an embedder holds a whole batch in memory."""
 
 
 def settings_of[C](config: type[C], written: Mapping[str, str]) -> C:
-    """Settings as a dataclass that has a field with a default for each of them.
+    """Return the settings as a dataclass, whose fields hold the defaults.
 
     Bounds come from :func:`keepsake.markdown_config.between`.
 
     Raises:
-        ConfigError: A value or a name is wrong; says which, and what there is.
+        ConfigError: A value or a name is wrong. The message names it and the known settings.
     """
     entries = {key: Setting(value, 1) for key, value in written.items()}
     return ConfigSection(Path("settings"), "", 1, entries).into(config)
 
 
 def first_within(lines: Iterable[str], budget: int, tokens: Tokens) -> Iterator[str]:
-    """The first of ``lines``, as many as ``budget`` tokens hold."""
+    """Yield the first of ``lines``, as many as fit into ``budget`` tokens."""
     for line in lines:
         budget -= tokens.of(line)
         if budget < 0:
@@ -49,53 +49,53 @@ def first_within(lines: Iterable[str], budget: int, tokens: Tokens) -> Iterator[
 
 @dataclass(frozen=True, slots=True)
 class WindowSettings:
-    """What a sliding window takes."""
+    """The settings of the sliding window."""
 
     window: int = between(64, low=1, high=MOST_LINES)  # memories
 
 
 @dataclass(frozen=True, slots=True)
 class WholeSettings:
-    """What the full context takes."""
+    """The settings of the full context."""
 
-    budget: int = between(0, low=0, high=100_000_000)  # tokens of it; 0 for all that was lived
+    budget: int = between(0, low=0, high=100_000_000)  # tokens of context; 0 for all memories
 
 
 class Newest:
-    """A memory that shows its newest ``size`` lines in every prompt, and finds nothing."""
+    """A memory that shows its newest ``size`` lines in every prompt, and recalls nothing."""
 
-    keeps_whispers = False  # as the field has these memories: all is shown to everybody
+    keeps_whispers = False  # as usual for these memories, everybody is shown everything
 
     def __init__(self, given: Surroundings, size: int) -> None:
         self._tokens, self._size = given.tokens, size
         self._lines: dict[int, str] = {}
 
     def perceive(self, memory: Memory) -> None:
-        """Keep the line, and drop the oldest."""
+        """Keep the line; drop the oldest if there are too many."""
         self._lines[memory.number] = dated(memory)
         while len(self._lines) > self._size:
             del self._lines[next(iter(self._lines))]
 
     def context(self, budget: int) -> Sequence[str]:
-        """The newest lines that fit."""
+        """Return the newest lines that fit."""
         return list(first_within(reversed(self._lines.values()), budget, self._tokens))[::-1]
 
     def recall(self, question: str, limit: int) -> Sequence[RecalledLine]:
-        """Nothing: what there is stands in the context."""
+        """Return nothing: all lines are in the context."""
         return ()
 
     def rest(self, *, asleep: bool) -> None:
-        """Nothing to do."""
+        """Do nothing."""
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: there are no resources to release."""
 
 
 class FullContext(Newest):
     """Everything verbatim: no summary, no search.
 
     Attributes:
-        own_budget: Tokens of its context, in place of what an evaluation gives the other memories.
+        own_budget: Tokens of its context, instead of the evaluation's budget.
     """
 
     def __init__(self, given: Surroundings) -> None:
@@ -111,32 +111,32 @@ class SlidingWindow(Newest):
 
 
 class LineIndex:
-    """Documents, found by meaning one by one, and indexed when they are first wanted.
+    """A vector index of documents that embeds them when they are first needed.
 
-    To embed a line takes some milliseconds, so lines wait until somebody asks or the agent rests,
-    and are embedded together. Not for several threads at once.
+    Embedding a line takes some milliseconds. So lines wait until a question comes or the agent
+    rests, and are embedded in batches. Not thread-safe.
 
     Args:
-        embedder: Embeds them; None for words alone.
-        add_words: Adds documents to what is searched by words.
+        embedder: Embeds the documents; None for words alone.
+        add_words: Adds documents to the word index.
     """
 
     def __init__(
         self, embedder: Embedder | None, add_words: Callable[[Sequence[Document]], object]
     ) -> None:
         self._embedder, self._add_words = embedder, add_words
-        self._vectors: dict[str, Any] = {}  # rows of length one, by key
+        self._vectors: dict[str, Any] = {}  # vectors of length one, by key
         self._waiting: dict[str, Document] = {}
 
     def add(self, document: Document) -> None:
-        """Have a document indexed later; one with a known key replaces the old one."""
+        """Add a document to be indexed later; it replaces one with the same key."""
         self._waiting[document.key] = document
 
     def settle(self) -> None:
-        """Index all that waits; blocks.
+        """Index all waiting documents; blocks.
 
         Raises:
-            ModelError: They could not be embedded, and go on waiting.
+            ModelError: They could not be embedded. They stay waiting.
         """
         waiting = list(self._waiting.values())
         if self._embedder is not None:
@@ -148,7 +148,7 @@ class LineIndex:
         self._waiting.clear()
 
     def query(self, vector: Sequence[float], limit: int) -> list[tuple[str, float]]:
-        """Keys and cosine similarities, best first."""
+        """Return keys and cosine similarities, best first."""
         if not self._vectors:
             return []
         near = (np.stack(list(self._vectors.values())) @ np.asarray(vector, np.float32)).tolist()

@@ -1,6 +1,6 @@
-"""Retrieval over all lines (RAG): by meaning, by words, by both, and read again by a cross-encoder.
+"""Retrieval over all lines (RAG): vectors, words, or both, with an optional cross-encoder.
 
-They keep no files, and each is as its field has it: cosine, Okapi's BM25, the sum of z-scores.
+They keep no files. Each uses the standard method: cosine, Okapi BM25, the sum of z-scores.
 """
 
 from __future__ import annotations
@@ -24,38 +24,38 @@ from keepsake.models.embedders import onnx_model, run_onnx
 from keepsake.recall.documents import Document, DocumentKind
 
 type Scores = Mapping[str, float]
-"""How near documents are to a question, by key; what is absent has nothing of it."""
+"""Relevance scores of documents for a question, by key. An absent key counts as 0."""
 _READ_AT_ONCE = 16
 
 
 @dataclass(frozen=True, slots=True)
 class RagSettings:
-    """What plain RAG takes."""
+    """The settings of plain RAG."""
 
-    # the newest memories that stand in every prompt, as in the usual frameworks for chat
+    # number of newest memories in every prompt, as in the usual chat frameworks
     window: int = between(16, low=0, high=MOST_LINES)
 
 
 @dataclass(frozen=True, slots=True)
 class HybridSettings(RagSettings):
-    """What hybrid retrieval takes."""
+    """The settings of hybrid retrieval."""
 
-    reranker: str = ""  # a folder with the files of a cross-encoder; none is read again without it
-    candidates: int = between(100, low=1, high=MOST_LINES)  # lines that it reads
+    reranker: str = ""  # a folder with the files of a cross-encoder; empty for no reranking
+    candidates: int = between(100, low=1, high=MOST_LINES)  # lines that it reranks
 
 
 class Rag(Newest):
-    """Finds the lines nearest to a question by cosine, or by BM25 where nothing embeds.
+    """A memory that finds lines by cosine similarity, or by BM25 without an embedder.
 
     Args:
-        given: As any memory is given.
-        own: The settings, where they are read already.
+        given: What every memory gets.
+        own: The settings, if a subclass has already read them.
     """
 
     def __init__(self, given: Surroundings, own: RagSettings | None = None) -> None:
         super().__init__(given, (own or settings_of(RagSettings, given.settings)).window)
         self._embedder = given.embedder
-        # Its bm25() is Okapi's, with k1 = 1.2 and b = 0.75, over stems by Porter.
+        # SQLite's bm25() is Okapi BM25 with k1 = 1.2 and b = 0.75, over Porter stems.
         self._words = sqlite3.connect(":memory:", check_same_thread=False)
         self._words.execute(
             "CREATE VIRTUAL TABLE lines USING fts5(key UNINDEXED, text, "
@@ -66,18 +66,18 @@ class Rag(Newest):
         self._index = LineIndex(
             given.embedder, lambda found: add(insert, [(each.key, each.text) for each in found])
         )
-        self._lived: dict[str, tuple[str, tuple[int, ...]]] = {}  # as prompts have it, by key
+        self._lived: dict[str, tuple[str, tuple[int, ...]]] = {}  # text and numbers, by key
 
     def perceive(self, memory: Memory) -> None:
         """Keep the line, to be indexed later."""
         super().perceive(memory)
         number, key = memory.number, f"{DocumentKind.MEMORY}:{memory.number}"
-        text = writable(dated(memory))  # with its day, more of the evidence is found
+        text = writable(dated(memory))  # the date in the text helps to find more of the evidence
         self._lived[key] = text, (number,)
         self._index.add(Document(key, DocumentKind.MEMORY, text, memory.time, number, number))
 
     def recall(self, question: str, limit: int) -> Sequence[RecalledLine]:
-        """The lines that score highest.
+        """Return the lines that score highest.
 
         Raises:
             ModelError: Nothing could be embedded.
@@ -87,7 +87,7 @@ class Rag(Newest):
         return [RecalledLine(*self._lived[key], score) for key, score in found]
 
     def ranked(self, question: str) -> list[tuple[str, float]]:
-        """Keys and scores of what is indexed, best first.
+        """Return keys and scores of the indexed lines, best first.
 
         Raises:
             ModelError: Nothing could be embedded.
@@ -95,7 +95,7 @@ class Rag(Newest):
         return _best_first(self.near(question))
 
     def near(self, question: str) -> Scores:
-        """What is indexed by meaning; where nothing embeds by words, common ones alone at the end.
+        """Return scores by meaning; without an embedder by words, common words counting least.
 
         Raises:
             ModelError: Nothing could be embedded.
@@ -108,7 +108,7 @@ class Rag(Newest):
         return dict(self._index.query(vector, MOST_LINES))
 
     def matching(self, question: str) -> Scores:
-        """What is indexed by words, after BM25; common ones count where there are no others."""
+        """Return BM25 scores by words; common words count only if there are no others."""
         every = _words_of(question)
         return self._scored([word for word in every if word not in COMMON_WORDS] or [*every])
 
@@ -118,7 +118,7 @@ class Rag(Newest):
         return dict(self._words.execute(asked, [any_of]).fetchall()) if any_of else {}
 
     def rest(self, *, asleep: bool) -> None:
-        """Index what waits."""
+        """Index the waiting lines."""
         self._index.settle()
 
 
@@ -127,20 +127,20 @@ def _words_of(question: str) -> Mapping[str, None]:
 
 
 class Bm25(Rag):
-    """Finds lines by their words alone."""
+    """A memory that finds lines by their words alone."""
 
     def __init__(self, given: Surroundings) -> None:
         super().__init__(replace(given, embedder=None))
 
 
 class Hybrid(Rag):
-    """Cosine and BM25 as z-scores over all lines, added up; the best read by a cross-encoder.
+    """A memory that adds the z-scores of cosine and BM25; a cross-encoder can rerank the best.
 
-    A cross-encoder reads question and line together: ``ms-marco-MiniLM-L6-v2``, as ``model.onnx``
-    and ``tokenizer.json``.
+    A cross-encoder reads question and line together. Use ``ms-marco-MiniLM-L6-v2``, as
+    ``model.onnx`` and ``tokenizer.json``.
 
     Raises:
-        ModelMissing: The cross-encoder cannot be used.
+        ModelMissing: The cross-encoder cannot be loaded.
     """
 
     def __init__(self, given: Surroundings) -> None:
@@ -150,7 +150,7 @@ class Hybrid(Rag):
         self._reader = onnx_model(folder) if own.reranker else None
 
     def ranked(self, question: str) -> list[tuple[str, float]]:
-        """Keys and scores, best first.
+        """Return keys and scores, best first.
 
         Raises:
             ModelError: Nothing could be embedded.
@@ -169,7 +169,7 @@ class Hybrid(Rag):
 
 
 def _z(values: Sequence[float]) -> Any:
-    """Each as its distance from the mean, in standard deviations."""
+    """Return the z-scores: distances from the mean in standard deviations."""
     row = np.asarray(values, dtype=np.float64)
     return (row - row.mean()) / (row.std() or 1.0) if len(row) else row
 
