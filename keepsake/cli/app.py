@@ -46,12 +46,12 @@ MOST_LINES = 1_000_000_000
 
 
 _game: Path | None = None
-"""The directory of a game of its own in which the command is called."""
+"""The directory of another Evennia game in which the command runs; None for the village."""
 
 
 def main(command: Callable[[], object] = app) -> None:
-    """Run the command; an error is one sentence and its cure."""
-    global _game  # noqa: PLW0603 - one a process
+    """Run the command; print an error as one sentence with its cure."""
+    global _game  # noqa: PLW0603 - one per process
     try:
         _game = own_game.adopt()
         command()
@@ -72,7 +72,7 @@ def _refused(error: KeepsakeError) -> None:
 
 
 def _village(operation: str) -> Places:
-    """Where the village is; raises KeepsakeError in a game of its own, whom Evennia starts."""
+    """Return the village's places; raise KeepsakeError in another game, which Evennia starts."""
     if _game is not None:
         raise KeepsakeError(f"{_game} is a game of its own", f"Call Evennia: evennia {operation}")
     if not (REPOSITORY / "game").is_dir():
@@ -144,7 +144,7 @@ def status(as_json: AsJson = False) -> None:
 @app.command()
 def doctor(as_json: AsJson = False) -> None:
     """Find what is wrong and say how to fix it; exit code 1 if something is wrong."""
-    # Here, since it brings the model clients and numpy: a second that no other command needs.
+    # Imported here: it loads the model clients and numpy, a second that other commands save.
     from keepsake.cli.doctor import examine  # noqa: PLC0415
 
     findings = examine(places(), _game)
@@ -180,7 +180,7 @@ def restore(
         bool, typer.Option("--replace", help="If there is a world already, move it aside.")
     ] = False,
 ) -> None:
-    """Bring back the world of a backup into this home and vault; the world must not run."""
+    """Restore a backup into this home and vault; the world must not run."""
     with out.status("Restoring"):
         done = backups.restore(places(), source.absolute(), replace=replace)
     out.print(f"Restored {done.files} files as of {done.made}. Start it with `keepsake start`.")

@@ -1,11 +1,11 @@
 """``keepsake backup`` and ``restore``: database, vault and secrets in one tar file.
 
-The world may run. First comes the database as of one moment, then the files beside the archives,
-then the archives. So no file tells of a memory that is not in its archive; what is a little older
-catches up at the next start, as after a crash.
+The world may run during a backup. The database is written first, as of one moment, then the other
+files, then the archives. So no file mentions a memory that is missing in its archive. Files that
+are a little older than the archive catch up at the next start, as after a crash.
 
-A restore unpacks everything beside its place and checks it before it touches anything that is
-there; that is moved aside, not removed.
+A restore unpacks the backup into a temporary folder and checks it before it changes anything. The
+existing files are moved aside, not removed.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ from keepsake.errors import KeepsakeError, refusing
 from keepsake.paths import DATABASE_URL, Places
 
 MANIFEST = "manifest.json"
-"""The last of a backup: when it was made, and in which form."""
+"""The last file in a backup, with its time and format version."""
 FORM = 1
-"""Of the backup file itself."""
+"""The version of the backup file's format."""
 _STAGE = ".restoring"
 _CURE = "Free some disk space or mend the permissions, and try again"
 
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """A backup that was made, or brought back."""
+    """A backup that was made or restored."""
 
     path: Path
-    files: int  # how many it holds
+    files: int  # number of files in it
     made: str  # when it was made
-    aside: tuple[Path, ...] = ()  # where what was there before a restore is now
+    aside: tuple[Path, ...] = ()  # folders with the files that a restore replaced
 
 
 # -- backup
@@ -56,11 +56,11 @@ def backup(here: Places, target: Path) -> Backup:
 
     Args:
         here: The copy.
-        target: The file; in a folder that exists, one is named after the time.
+        target: The new file, or an existing folder for a file named after the time.
 
     Raises:
         KeepsakeError: There is nothing to back up, or something cannot be read or written.
-            There is no new file then.
+            Then no new file is left.
     """
     now = datetime.now(UTC)
     path = target / f"keepsake-{now:%Y%m%d-%H%M%S}.tar.gz" if target.is_dir() else target
@@ -87,14 +87,14 @@ def backup(here: Places, target: Path) -> Backup:
 
 
 def _write(here: Places, path: Path, made: str) -> dict[str, Any]:
-    """Write the file; its manifest."""
+    """Write the backup file; return its manifest."""
     files = 0
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)  # it holds secrets
     with os.fdopen(fd, "wb") as file, tempfile.TemporaryDirectory(dir=here.home) as scratch:
         with tarfile.open(fileobj=file, mode="w:gz", compresslevel=3) as tar:
             database.copy_into(here, Path(scratch))
             for source, name in _sources(here, Path(scratch)):
-                with suppress(FileNotFoundError):  # removed just now
+                with suppress(FileNotFoundError):  # removed since it was listed
                     tar.add(source, name)
                     files += 1
             manifest = {"form": FORM, "made": made, "files": files}
@@ -106,7 +106,7 @@ def _write(here: Places, path: Path, made: str) -> dict[str, Any]:
 
 
 def _sources(here: Places, scratch: Path) -> Iterator[tuple[Path, str]]:
-    """Each file, and its name in the backup; drafts and locks begin with a dot."""
+    """Yield each file and its name in the backup, without drafts and locks (names with a dot)."""
     for path in (*sorted(scratch.iterdir()), here.secret_key, here.admin_password, here.spill):
         yield path, f"home/{path.name}"
     found = [path for top in (here.config, here.agents) for path in sorted(top.rglob("*"))]
@@ -121,16 +121,16 @@ def _sources(here: Places, scratch: Path) -> Iterator[tuple[Path, str]]:
 
 
 def restore(here: Places, source: Path, *, replace: bool = False) -> Backup:
-    """Bring a backup back.
+    """Restore a backup.
 
     Args:
-        here: The copy that is to become it; it must not run.
+        here: The copy to restore into; it must not run.
         source: The backup.
-        replace: Whether a world that is there may be moved aside.
+        replace: Whether an existing world may be moved aside.
 
     Raises:
         KeepsakeError: The backup is damaged, or of a later version, or there is a world already.
-            What was there is as it was.
+            Then nothing has changed.
     """
     here.agents.mkdir(parents=True, exist_ok=True)
     stage = here.home / _STAGE
@@ -156,17 +156,17 @@ def restore(here: Places, source: Path, *, replace: bool = False) -> Backup:
 
 
 def _has_world(here: Places) -> bool:
-    """Whether the database holds a world."""
+    """Return whether the database holds a world."""
     asked = "SELECT to_regclass('objects_objectdb') IS NOT NULL"
     return here.database.exists() or bool(here.database_url and database.ask(here, asked))
 
 
 def _unpack(source: Path, stage: Path) -> dict[str, Any]:
-    """Unpack a backup; its manifest."""
+    """Unpack a backup; return its manifest."""
     try:
         with gzip.open(source) as packed, tarfile.open(fileobj=packed, mode="r|") as tar:
             tar.extractall(stage, filter="data")
-            while packed.read(1 << 20):  # gzip's own checksum is behind the end
+            while packed.read(1 << 20):  # gzip's checksum comes after the end of the tar data
                 pass
         if not (stage / MANIFEST).exists():
             raise ValueError("its end is missing")
@@ -181,7 +181,7 @@ def _unpack(source: Path, stage: Path) -> dict[str, Any]:
 
 
 def _check_database(here: Places, stage: Path) -> None:
-    """The backup's database is whole, and of the kind that this copy uses."""
+    """Check that the backup's database is intact, and of the kind that this copy uses."""
     dump, file = stage / database.DUMP, stage / here.database.name
     if not (dump if here.database_url else file).exists():
         kind = "PostgreSQL" if dump.exists() else "SQLite"
@@ -195,18 +195,18 @@ def _check_database(here: Places, stage: Path) -> None:
 
 
 def _put_in_place(here: Places, stage: Path, *, keep_tables: bool) -> tuple[Path, ...]:
-    """Move what is there aside and what is new to its place; where that went."""
+    """Move old files aside and new ones into place; return the folders of the old ones."""
     stamp = datetime.now(UTC).strftime("before-restore-%Y%m%d-%H%M%S-%f")
     if here.database_url:
         if keep_tables:
             (here.home / stamp).mkdir()
             database.copy_into(here, here.home / stamp)
         dump = stage / "home" / database.DUMP
-        database.load_dump(here, dump)  # one transaction: if it fails all is as it was
+        database.load_dump(here, dump)  # one transaction: a failure changes nothing
         dump.unlink()
     old = [here.database.with_name(here.database.name + end) for end in ("", "-wal", "-shm")]
     old += [here.elsewhere, here.secret_key, here.admin_password, here.spill, here.index]
-    # The folder of the agents itself holds the lock, and stays.
+    # The agents' folder itself stays, because it holds the lock.
     agents = [each for each in here.agents.iterdir() if not each.name.startswith(".in-use")]
     for path in filter(Path.exists, [*old, here.config, *agents]):
         top = here.home if path in old else here.vault

@@ -1,7 +1,7 @@
-"""``keepsake doctor``: looks for what is wrong and names the cure.
+"""``keepsake doctor``: looks for problems and names the cure of each.
 
-A check is a function that tells what it saw; what is wrong it reports, or raises as
-:class:`KeepsakeError`. What the running world knows of itself is on its pages and in its log.
+A check is a function that returns what it saw. It reports problems through its argument, or raises
+a :class:`KeepsakeError`. What the running world knows of itself is on its pages and in its log.
 """
 
 from __future__ import annotations
@@ -49,28 +49,28 @@ LOADERS: Mapping[str, Callable[[Path], object]] = {
     "thinking.md": ThinkingConfig.load,
     **task_prompts.LOADERS,
 }
-"""How each configuration file is read; raises ConfigError when it is wrong."""
+"""The function that reads each configuration file; it raises ConfigError if the file is wrong."""
 LEAST_FREE_MB = 500
 _SHOWN = 5
 
 type Wrong = Callable[[str, str], None]
-"""Takes what is wrong, and what to do about it."""
+"""A function that records a problem and its cure."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing looked at."""
+    """The result of a check."""
 
-    subject: str  # what was looked at
+    subject: str  # what was checked
     well: bool  # whether it is as it should be
     what: str  # what was seen
-    cure: str = ""  # what to do about it; empty when all is well
+    cure: str = ""  # what to do about it; empty if all is well
 
 
 def examine(asked: Places, game: Path | None = None) -> list[Finding]:
-    """Run every check, in order, on the copy with that home as it runs.
+    """Run every check, in order, on the copy with that home, with the ports it runs on.
 
-    ``game``: The directory of a game of its own, whose settings are looked at, too.
+    ``game``: The directory of another Evennia game, whose settings are checked, too.
     """
     if game is None:
         here = processes.actual(asked)
@@ -86,7 +86,7 @@ def examine(asked: Places, game: Path | None = None) -> list[Finding]:
 
 
 def examine_one(here: Places, subject: str) -> list[Finding]:
-    """Run the check of that subject."""
+    """Run the check with that name."""
     found: list[Finding] = []
 
     def wrong(what: str, cure: str) -> None:
@@ -105,7 +105,7 @@ def examine_one(here: Places, subject: str) -> list[Finding]:
 
 
 def copy(here: Places, wrong: Wrong) -> str:
-    """Which copy this is; home and vault can be written to and have room left."""
+    """Check that home and vault can be written to and have room; say which copy this is."""
     for folder, variable in ((here.home, "KEEPSAKE_HOME"), (here.agents, "KEEPSAKE_VAULT")):
         nearest = next(each for each in (folder, *folder.parents) if each.exists())
         free = shutil.disk_usage(nearest).free // 1_000_000
@@ -121,14 +121,14 @@ def copy(here: Places, wrong: Wrong) -> str:
 
 
 def ports(here: Places, wrong: Wrong) -> str:
-    """Every port is free, or held by a process of this copy."""
+    """Check that every port is free, or held by a process of this copy."""
     for obstacle in processes.taken(here):
         wrong(obstacle, processes.ports_cure(here.ports))
     return f"{here.ports.telnet} to {here.ports.vectors} are free or ours"
 
 
 def world(here: Places, wrong: Wrong) -> str:
-    """Portal and Server run, or neither of them does."""
+    """Check that Portal and Server both run, or neither of them."""
     missing = processes.missing(here)
     if missing and missing != processes.HALVES:
         cure = f"A start mends that; {here.logs / 'server.log'} has why it ended"
@@ -137,7 +137,7 @@ def world(here: Places, wrong: Wrong) -> str:
 
 
 def world_database(here: Places, wrong: Wrong) -> str:
-    """The database can be reached and read."""
+    """Check that the database can be reached and read."""
     database.refuse_another(here)
     if here.database_url:
         version = database.ask(here, "SHOW server_version")
@@ -154,7 +154,7 @@ def world_database(here: Places, wrong: Wrong) -> str:
 
 
 def configuration(here: Places, wrong: Wrong) -> str:
-    """Each configuration file is there and can be used."""
+    """Check that each configuration file exists and can be used."""
     if not here.config.exists():
         return f"{here.config} is made at the first start"
     looked_at = {here.config / name: load for name, load in LOADERS.items()}
@@ -170,7 +170,7 @@ def configuration(here: Places, wrong: Wrong) -> str:
 
 
 def waiting(here: Places, wrong: Wrong) -> str:
-    """Nothing waits for an archive that cannot be written."""
+    """Check that no memories wait because their archive cannot be written."""
     for agent, lines in Spill(here.spill).waiting().items():
         cure = "Make room on the vault's disk or mend its permissions; a start takes them in, too"
         wrong(f"{len(lines)} of {agent} wait in {here.spill}", cure)
@@ -178,7 +178,7 @@ def waiting(here: Places, wrong: Wrong) -> str:
 
 
 def archives(here: Places, wrong: Wrong) -> str:
-    """The archives can be read and miss nothing."""
+    """Check that the archives can be read and are complete."""
     lines, folders = 0, sorted(here.agents.glob("*/archive"))
     for folder in folders:
         try:
@@ -194,7 +194,7 @@ def archives(here: Places, wrong: Wrong) -> str:
 
 
 def files(here: Places, wrong: Wrong) -> str:
-    """The books of the agents can be read, as the game reads them."""
+    """Check that the agents' books can be read, in the way the game reads them."""
     found = sorted(each for each in here.agents.glob("*") if each.is_dir())
     for agent in found:
         books = (
@@ -215,7 +215,7 @@ def files(here: Places, wrong: Wrong) -> str:
 
 
 def servers(here: Places, wrong: Wrong) -> str:
-    """Each model server that a profile names answers and has its model."""
+    """Check that each model server named by a profile answers and has its model."""
     embedded, profiles = Embedded(here), detected_profiles(here)
     told = [f"the agents' model is {profiles.told}"]
     asked = {
@@ -247,7 +247,7 @@ def servers(here: Places, wrong: Wrong) -> str:
 
 
 def embedding(here: Places, wrong: Wrong) -> str:
-    """Texts can be embedded; the question costs one short embedding."""
+    """Check that texts can be embedded, by embedding one short text."""
     path = here.config / "llm.md"
     found = load_embedder(path, detected_profiles(here).found) if path.exists() else None
     asked = found or MiniLMEmbedder()
@@ -256,7 +256,7 @@ def embedding(here: Places, wrong: Wrong) -> str:
 
 
 def vectors(here: Places, wrong: Wrong) -> str:
-    """The Chroma server that recall.md names answers."""
+    """Check that the Chroma server named by ``recall.md`` answers."""
     path, broken = here.config / "recall.md", broken_folder(here)
     address = RecallConfig.load(path).chroma if path.exists() else CHILD
     aside = f"; a damaged store was set aside as {broken}" if broken.exists() else ""
@@ -275,7 +275,7 @@ def vectors(here: Places, wrong: Wrong) -> str:
 
 
 def index(here: Places, wrong: Wrong) -> str:
-    """The files of the index are sound; the running world looks after its own."""
+    """Check that the index files are intact; a running world monitors its own."""
     if processes.one(here, Component.SERVER):
         return "looked after by the running world"
     folders = {each for each in here.index.glob("*") if each.is_dir()} - {broken_folder(here)}
@@ -290,7 +290,7 @@ def index(here: Places, wrong: Wrong) -> str:
 
 
 def _has_agents(here: Places) -> bool:
-    """Whether a world runs that has agents, who need the children."""
+    """Return whether a world with agents runs: only then are the child servers needed."""
     return bool(processes.one(here, Component.SERVER)) and any(here.agents.glob("*/archive"))
 
 
@@ -308,4 +308,4 @@ CHECKS: Mapping[str, Callable[[Places, Wrong], str]] = {
     "Vectors": vectors,
     "Index": index,
 }
-"""Each check, by what it looks at."""
+"""The checks, by subject, in the order they run."""

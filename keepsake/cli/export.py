@@ -1,4 +1,4 @@
-"""``keepsake export``: events, prompts, memories and people as JSON lines, a file a table."""
+"""``keepsake export``: events, prompts, memories and people as JSON lines, one file per table."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from keepsake.paths import Places
 
 PROMPTS, MEMORIES, PEOPLE = "prompts", "memories", "people"
 _TEXTS = ("kind", "text", "place", "source", "source_id", "reason", "event", "to", "to_id", "chain")
-"""The fields of a memory that are words."""
+"""The text fields of a memory."""
 
 type Row = Mapping[str, Any]
 
 
 def export(here: Places, folder: Path, wanted: Filter, *, lives: bool) -> dict[Path, int]:
-    """Write the events that are wanted into a new or empty folder; the tables, and their rows.
+    """Write the wanted events into a new or empty folder; return each file's number of rows.
 
     Args:
-        here: Whose they are.
-        folder: Where the tables go.
-        wanted: Which events, and of whom.
+        here: The copy to export from.
+        folder: The folder for the tables.
+        wanted: The filter by agent and kind of event.
         lives: Whether memories and people are written as well.
 
     Raises:
@@ -44,7 +44,7 @@ def export(here: Places, folder: Path, wanted: Filter, *, lives: bool) -> dict[P
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise KeepsakeError(f"{folder} is not an empty folder", "Name a new one")
         folder.parent.mkdir(parents=True, exist_ok=True)
-        # Whole or not at all: tables that were cut off would be taken for whole ones.
+        # All or nothing: a truncated table could be mistaken for a complete one.
         with TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as scratch:
             made = Path(scratch) / folder.name
             made.mkdir()
@@ -65,7 +65,7 @@ def export(here: Places, folder: Path, wanted: Filter, *, lives: bool) -> dict[P
 
 
 def _rows(here: Places, wanted: Filter, *, lives: bool) -> Iterator[tuple[str, Row]]:
-    """Each row, and the table that it goes into."""
+    """Yield each row with the name of its table."""
     hashes = set()
     for record in events(here.events):
         if wanted(record):

@@ -1,6 +1,6 @@
-"""``keepsake eval`` and ``keepsake sweep``: memories side by side.
+"""``keepsake eval`` and ``keepsake sweep``, which compare memories.
 
-Models and charts take a second to import that no other command needs, so they are imported late.
+They import models and charts late, because that takes a second that other commands do not need.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def evaluate(
         Path | None, typer.Option("--json", help="Write figures and answers into this file.")
     ] = None,
 ) -> None:
-    """Ask memories the questions of lives: what they find, and what a model answers from it."""
+    """Test memories with questions about transcripts: what they find, and what a model answers."""
     from keepsake.cli import memories  # noqa: PLC0415
 
     if check:
@@ -112,7 +112,7 @@ def sweep_command(
         bool, typer.Option("--ray", help="Run the cells on a Ray cluster: RAY_ADDRESS, if set.")
     ] = False,
 ) -> None:
-    """Compare memories × settings × seeds by a plan."""
+    """Compare memories × settings × seeds as a plan says."""
     from keepsake.cli import memories  # noqa: PLC0415
 
     if not memories.swept(plan, folder or plan.with_suffix(""), jobs, ray=ray):

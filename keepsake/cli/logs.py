@@ -1,4 +1,4 @@
-"""``keepsake logs``: the event log in colour."""
+"""``keepsake logs``: shows the event log in colour."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from keepsake.events.types import KINDS
 from keepsake.paths import Places
 
 LONGEST = 500
-"""Characters of one text that a line shows; ``--json`` shows all of it."""
+"""The most characters of a text that a line shows; ``--json`` shows the whole text."""
 _COLOURS = {"thought": "cyan", "memory": "blue", "compaction": "magenta", "error": "red"}
 _HEAD = ("v", "seq", "t", "kind", "agent", "agent_id", "problem")
 
 
 def wanted_events(agents: Collection[str], kinds: Collection[str]) -> Filter:
-    """Which events are wanted; refuses a kind that there is not."""
+    """Return a filter for the wanted events; raise KeepsakeError for an unknown kind."""
     if unknown := [each for each in kinds if each not in KINDS]:
         what = f"There are no events of the kind {unknown[0]!r}"
         raise KeepsakeError(what, f"There are: {', '.join(KINDS)}")
@@ -30,10 +30,10 @@ def wanted_events(agents: Collection[str], kinds: Collection[str]) -> Filter:
 
 
 def show_events(here: Places, wanted: Filter, lines: int, *, go_on: bool, as_json: bool) -> None:
-    """Print the newest events that are wanted, and what is added if ``go_on``.
+    """Print the newest wanted events; with ``go_on`` also new ones as they are logged.
 
     Raises:
-        KeepsakeError: The log cannot be read, or holds nothing that is wanted.
+        KeepsakeError: The log cannot be read, or has no wanted events.
     """
 
     def show(record: Mapping[str, Any]) -> None:
@@ -60,7 +60,7 @@ def show_events(here: Places, wanted: Filter, lines: int, *, go_on: bool, as_jso
 
 
 def as_line(record: Mapping[str, Any]) -> Text:
-    """One event as one line: what a thought led to, other events by their fields."""
+    """Return an event as one line: a thought by its outcome, other events by their fields."""
     kind = str(record.get("kind", "?"))
     when = datetime.fromisoformat(str(record["t"])).astimezone()
     line = Text(f"{when:%m-%d %H:%M:%S}", style="dim")
@@ -81,6 +81,6 @@ def as_line(record: Mapping[str, Any]) -> Text:
 
 
 def _plain(text: str) -> str:
-    """``text`` shortened, without signs that could move the cursor, colour or turn a line."""
+    """Return ``text`` shortened, without characters that could control the terminal."""
     shown = text if len(text) <= LONGEST else f"{text[:LONGEST]}… ({len(text):,} characters)"
     return "".join(char if char.isprintable() else "·" for char in shown)

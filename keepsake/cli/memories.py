@@ -1,4 +1,4 @@
-"""What ``keepsake eval`` and ``sweep`` run and show: cells, their rows, tables of them."""
+"""The work of ``keepsake eval`` and ``sweep``: they run cells and show tables of the results."""
 
 from __future__ import annotations
 
@@ -45,23 +45,23 @@ from keepsake.paths import places
 MOST_LOAD, PROBES = 10_000, "probes"
 
 type Names = Sequence[str] | None
-"""Memories, or settings of theirs, as the command line has them."""
+"""Memories, or their settings, from the command line."""
 type Found = Mapping[TrialCell, Sequence[Row]]
 
 
 def evaluate(
     cells: list[TrialCell], json_file: Path | None, agree: Path | None, *, kinds: bool
 ) -> None:
-    """Show what memories find and what a model answers, of probes over time, too.
+    """Run cells and show what memories find and what a model answers; for probes also over time.
 
     Args:
-        cells: A memory each, all else being equal.
-        json_file: Gets rows and figures.
-        agree: A file that a person rates.
-        kinds: Whether each kind of question is shown of probes, as of files.
+        cells: One per memory, otherwise equal.
+        json_file: The output file for rows and figures; None for no file.
+        agree: A CSV file that a person rates; None for no comparison.
+        kinds: Whether probes are shown by kind of question, as files always are.
 
     Raises:
-        KeepsakeError: Nobody judges what a person's file is for.
+        KeepsakeError: ``agree`` is given, but no answer was judged.
     """
     asked = bool(cells[0].profile)
     probes = cells[0].source.probes is not None
@@ -87,10 +87,10 @@ def evaluate(
 
 
 def prices_of(text: str) -> tuple[float, float]:
-    """What a million tokens cost, asked and answered.
+    """Return the dollars per million tokens, input and output.
 
     Raises:
-        KeepsakeError: These are no two numbers.
+        KeepsakeError: The text is not two numbers.
     """
     try:
         asked, answered = map(float, text.split(",")) if text else (0.0, 0.0)
@@ -100,10 +100,10 @@ def prices_of(text: str) -> tuple[float, float]:
 
 
 def lives_of(source: str, load: str, *, held_out: bool) -> TrialSource:
-    """Those of a file, or with ``probes`` one of each load.
+    """Return the source of trials: a file, or, for ``probes``, one transcript per load.
 
     Raises:
-        KeepsakeError: The loads are no list of numbers.
+        KeepsakeError: The loads are not a list of numbers.
     """
     if source != PROBES:
         return TrialSource(file=Path(source))
@@ -116,7 +116,7 @@ def lives_of(source: str, load: str, *, held_out: bool) -> TrialSource:
 
 
 def conforms(name: str, embedder: str) -> bool:
-    """Print which checks of :mod:`keepsake.lab.conformance` a memory passes; whether it does all.
+    """Print the checks of :mod:`keepsake.lab.conformance` for a memory; return if it passes all.
 
     Raises:
         KeepsakeError: There is no such memory, or no such embedder.
@@ -131,10 +131,10 @@ def conforms(name: str, embedder: str) -> bool:
 
 
 def swept(plan: Path, folder: Path, jobs: int | None, *, ray: bool) -> bool:
-    """Run a sweep, write its table and report and show what it found; whether all cells ended."""
+    """Run a sweep, write its table and report, show the results; return if no cell failed."""
     found = read_plan(plan)
     for memory in dict.fromkeys(cell.memory for cell in found.cells):
-        protocol.maker(memory)  # said before anything is lived
+        protocol.maker(memory)  # fails early if the memory does not exist
     with refusing(f"{folder} could not be made", "Name another folder by --out"):
         folder.mkdir(parents=True, exist_ok=True)
     with items_bar(found.name, len(found.cells)) as bar:
@@ -159,12 +159,12 @@ def swept(plan: Path, folder: Path, jobs: int | None, *, ray: bool) -> bool:
 
 
 def cells_of(source: TrialSource, memories: Names, settings: Names, **same: Any) -> list[TrialCell]:
-    """A cell a memory, all else being equal.
+    """Return one cell per memory, otherwise equal.
 
-    A setting is ``key=value`` for all of them, or ``memory.key=value`` for that one.
+    A setting is ``key=value`` for all memories, or ``memory.key=value`` for one.
 
     Raises:
-        KeepsakeError: One of them is no such pair.
+        KeepsakeError: A setting is not of this form.
     """
     found: dict[str, dict[str, str]] = {name: {} for name in memories or ["keepsake"]}
     for each in settings or ():
@@ -181,9 +181,9 @@ def cells_of(source: TrialSource, memories: Names, settings: Names, **same: Any)
 
 
 def run(cells: Sequence[TrialCell], *, evidence: bool = False) -> Found:
-    """The rows of each cell; of those with evidence alone, if only they count and there are some.
+    """Run the cells and return their rows; with ``evidence`` only rows that have evidence, if any.
 
-    A memory that breaks off is told of and left out, unless all of them do.
+    A memory that fails is reported on standard error and left out. KeepsakeError: all failed.
     """
     trials = limited(cells[0].source.trials(cells[0].seed), cells[0].questions)  # the same for all
     count = sum(len(trial.questions) for trial in trials) * len(cells)
@@ -205,7 +205,7 @@ def run(cells: Sequence[TrialCell], *, evidence: bool = False) -> Found:
 
 
 def as_table(found: SourceResults, measures: Sequence[str], *, kinds: bool) -> Table:
-    """Memory by memory, category by category; shares in per cent, with their 95 % intervals."""
+    """Return a table by memory and category; shares in per cent, with 95 % intervals."""
     shown = [measure for measure in measures if measure in found.measures]
     headings = ("memory", "kind", "n", *(NAMES[measure] for measure in shown))
     table = plain_table(headings, right=headings[2:])
@@ -221,7 +221,7 @@ def as_table(found: SourceResults, measures: Sequence[str], *, kinds: bool) -> T
 
 
 def show_results(found: SourceResults) -> None:
-    """Print what a sweep found at one source."""
+    """Print a sweep's results for one source."""
     out.print(found.name, style="bold", markup=False)
     print_wide(as_table(found, found.headlines or found.measures, kinds=False))
     for measure in found.timed:
@@ -232,7 +232,7 @@ def show_results(found: SourceResults) -> None:
 
 
 def show_over_time(found: SourceResults, measure: str) -> None:
-    """Per cent known, a row an arm and load, by the time since it was told."""
+    """Print a measure in per cent by the time since the fact was told, one row per arm and load."""
     headings = (MEASURES[measure], "a day", *(f"after {name}" for name in HOURS.values()))
     table = plain_table(headings, right=headings[1:])
     for load in found.loads:
@@ -245,7 +245,7 @@ def show_over_time(found: SourceResults, measure: str) -> None:
 
 
 def figures(found: Found) -> dict[str, Any]:
-    """All of it for other programs: configurations, prompts, figures with intervals, rows."""
+    """Return all results as JSON data: configurations, prompts, figures with intervals, rows."""
     return {
         "prompts": PROMPTS,
         "cells": [

@@ -1,4 +1,4 @@
-"""``keepsake model``: which models there are, fetch one, have the agents use it."""
+"""``keepsake model``: lists models, fetches one, and gives it to the agents."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Name = Annotated[str, typer.Argument(help="A name that `keepsake model list` sho
 
 @app.command("list")
 def show() -> None:
-    """List the models that can be fetched, and say which are there already."""
+    """List the models that can be fetched, and show which are fetched or in use."""
     here = places()
     profiles = detected_profiles(here, _file(here, "llm.md"))
     profile = profiles.get(AGENT)
@@ -51,7 +51,7 @@ def show() -> None:
 
 @app.command("get")
 def get(name: Name) -> None:
-    """Fetch a model; a download that broke off is resumed."""
+    """Fetch a model; an interrupted download is resumed."""
     here = places()
     model = _catalogue(here).named(name)
     out.print(escape(f"{model.repo}/{model.file}, {_size(model)}, licence: {model.licence}"))
@@ -66,7 +66,7 @@ def get(name: Name) -> None:
 
 @app.command("use")
 def use(name: Name) -> None:
-    """Have a fetched model play the agents, or `auto`, the best that is found; at once."""
+    """Let the agents use a fetched model, or the best one found (`auto`); effective at once."""
     here = places()
     prepare(here)
     path, settings = here.config / "llm.md", {"provider": AUTO, "model_file": "", "form": ""}
@@ -80,7 +80,7 @@ def use(name: Name) -> None:
 
     file_of_profiles = RecordStore[str](lambda _path, text, _time: text)
     file_of_profiles.change(path, lambda text, _: with_settings(text or "", AGENT, settings))
-    load(path)  # another profile may contradict it
+    load(path)  # raises ConfigError if another profile contradicts it
     out.print(f"The agents use {name} now, by the section {AGENT} of {escape(str(path))}.")
 
 
@@ -89,7 +89,7 @@ def _catalogue(here: Places) -> Catalogue:
 
 
 def _file(here: Places, name: str) -> Path:
-    """The vault's configuration file; the shipped one before the first start."""
+    """Return the vault's configuration file; before the first start, the shipped one."""
     path = here.config / name
     return path if path.exists() else SHIPPED_CONFIG / name
 
@@ -105,11 +105,11 @@ def _size(model: CatalogueModel) -> str:
 
 
 def before_start(here: Places, model: str) -> bool:
-    """Say which model the agents have, and whether one that talks is to be fetched.
+    """Print which model the agents have; return whether a better one should be fetched.
 
     Args:
         here: The copy.
-        model: What the command line says: a name of ``models.md``, ``none``, or nothing.
+        model: The command line's value: a name of ``models.md``, ``none``, or empty.
     """
     profiles = detected_profiles(here, _file(here, "llm.md"))
     out.print(f"The agents' model: {profiles.told}", markup=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""How all commands print: text, errors, JSON for other programs, tables, progress."""
+"""Output shared by all commands: text, errors, JSON for other programs, tables, progress."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from rich.table import Table
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 _WIDEST = 10_000
-"""No terminal, and no table, is wider."""
+"""Columns; an upper limit for measuring the width of a table."""
 
 
 def print_json(data: object) -> None:
-    """Print it for other programs."""
+    """Print data as JSON for other programs."""
     print(json.dumps(data, indent=2, ensure_ascii=False))
 
 
 def print_wide(table: Table) -> None:
-    """Print a table as wide as it is: cut off at a narrow terminal's edge, a figure would lie."""
+    """Print a table in full width: a number cut off by a narrow terminal would be wrong."""
     needed = Measurement.get(out, out.options.update(max_width=_WIDEST), table).maximum
     Console(highlight=False, soft_wrap=True, width=max(out.width, needed)).print(table, crop=False)
 
@@ -31,7 +31,7 @@ def print_wide(table: Table) -> None:
 def plain_table(
     headings: Iterable[str], rows: Iterable[Iterable[str]] = (), *, right: Collection[str] = ()
 ) -> Table:
-    """A table without lines; cells may have rich's markup; ``right``: headings set so."""
+    """Return a table without lines; cells may have markup. ``right``: right-aligned headings."""
     table = Table(box=None, pad_edge=False, show_header=any(headings))
     for heading in headings:
         table.add_column(heading, justify="right" if heading in right else "left", no_wrap=True)
@@ -41,15 +41,15 @@ def plain_table(
 
 
 def say(step: str) -> None:
-    """Print what is being done now."""
+    """Print the current step."""
     out.print(f"{step} …", markup=False)
 
 
 @contextmanager
 def items_bar(what: str, total: int) -> Iterator[Callable[[str], None]]:
-    """A bar of items on standard error; calling it names the item that is done.
+    """Show a progress bar on standard error; call the yielded function with each finished item.
 
-    Without a terminal nothing is shown: standard output holds the figures alone.
+    Without a terminal nothing is shown. Standard output is reserved for results.
     """
     columns = (TextColumn("{task.description}", markup=False), BarColumn())
     counts = (MofNCompleteColumn(), TimeElapsedColumn())

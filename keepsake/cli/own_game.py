@@ -1,4 +1,4 @@
-"""A game of somebody else's, in whose directory ``keepsake`` is called: folders and settings."""
+"""Folders and settings of another Evennia game, when ``keepsake`` runs in its directory."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ PAGE = "docs/your-own-game.md has the lines"
 
 
 def adopt(environ: dict[str, str] | os._Environ[str] = os.environ) -> Path | None:
-    """Take folders and ports from the game of the current directory, as its Server does.
+    """Take folders and ports from the game in the current directory, as its Server does.
 
     Returns:
-        The game's directory; None where there is none, for the village, and where the environment
-        names a home.
+        The game's directory. None if there is no game, if it is the village, or if the environment
+        sets ``KEEPSAKE_HOME``.
 
     Raises:
-        KeepsakeError: Its settings cannot be loaded, or do not name Keepsake.
+        KeepsakeError: The game's settings cannot be loaded, or do not name Keepsake.
     """
     here = Path.cwd()
     found = (each for each in (here, *here.parents) if (each / "server/conf/settings.py").is_file())
     game = next(found, None)
     if game is None or game.is_relative_to(REPOSITORY / "game") or environ.get("KEEPSAKE_HOME"):
         return None
-    os.chdir(game)  # where Evennia's own settings look for the game
+    os.chdir(game)  # Evennia's settings look for the game in the current directory
     sys.path.insert(0, str(game))
     environ["DJANGO_SETTINGS_MODULE"] = SETTINGS
-    from keepsake.contrib.evennia.apps import places  # noqa: PLC0415 - it needs the settings
+    from keepsake.contrib.evennia.apps import places  # noqa: PLC0415 - needs the settings
 
     try:
-        from django.conf import settings  # noqa: PLC0415 - a game's alone
+        from django.conf import settings  # noqa: PLC0415 - only for a game
 
         apps, folders = settings.INSTALLED_APPS, places()
-    except Exception as error:  # whatever a file of theirs raises
+    except Exception as error:  # a game's settings file may raise anything
         raise KeepsakeError(
             f"{game}/server/conf/settings.py cannot be loaded ({error})", "Mend it"
         ) from error
@@ -58,8 +58,8 @@ def adopt(environ: dict[str, str] | os._Environ[str] = os.environ) -> Path | Non
 
 
 def lacks() -> str:
-    """What the settings of the game lack; empty for nothing."""
-    from django.conf import settings  # noqa: PLC0415 - a game's alone
+    """Return what is missing in the game's settings; empty if nothing is."""
+    from django.conf import settings  # noqa: PLC0415 - only for a game
 
     named = settings.AT_SERVER_STARTSTOP_MODULE
     there = LIFECYCLE in ([named] if isinstance(named, str) else named)

@@ -1,7 +1,7 @@
 """The processes and ports of one copy of Keepsake.
 
-A process is known by its command line, which names a pid file in the copy's home. The number in a
-pid file alone proves nothing: the process may be gone and its number given to a stranger.
+A process is identified by its command line, which names a pid file in the copy's home. The number
+in a pid file proves nothing: the process may have ended and another one may have its number.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from keepsake.paths import Places, Ports, places
 
 @contextmanager
 def alone(here: Places) -> Iterator[None]:
-    """Hold this copy's lock, so that no other ``keepsake`` starts or stops it meanwhile.
+    """Hold this copy's lock, so that no other ``keepsake`` command starts or stops it meanwhile.
 
     Raises:
         KeepsakeError: Another command holds it.
@@ -46,11 +46,11 @@ def ask(here: Places, operation: str, *, seconds: float = 10.0) -> Any:
 
     Args:
         here: The copy to ask.
-        operation: One that ``game/server/control.py`` is given.
-        seconds: How long to wait for each part of the answer.
+        operation: The name of an operation in ``game/server/control.py``.
+        seconds: The timeout for each part of the answer.
 
     Raises:
-        KeepsakeError: Nothing listens there, or it did not answer in time, or refused.
+        KeepsakeError: No world runs, or it did not answer in time, or it refused.
     """
     try:
         with socket.socket(socket.AF_UNIX) as line:
@@ -76,7 +76,7 @@ _STEP, _HIGHEST_BASE = 10, 65000
 
 
 class Component(StrEnum):
-    """What one copy runs in the background."""
+    """A kind of background process of a copy."""
 
     PORTAL = "portal"
     SERVER = "server"
@@ -91,16 +91,16 @@ HALVES = frozenset({Component.PORTAL, Component.SERVER})
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """One process of ours."""
+    """A running process of the copy."""
 
     component: Component
     pid: int
-    started: float  # when it was, in seconds since 1970
+    started: float  # its start time, in seconds since 1970
 
 
 def running(here: Places) -> list[Running]:
-    """All processes of this copy, oldest first."""
-    # The one is twistd's, the other ours.
+    """Return all processes of this copy, oldest first."""
+    # The first option is twistd's, the second our own.
     files = {
         f"{option}={getattr(here, f'{component}_pid')}": component
         for component in Component
@@ -108,7 +108,7 @@ def running(here: Places) -> list[Running]:
     }
     found = []
     for process in psutil.process_iter():
-        with suppress(psutil.Error):  # it ended meanwhile, or is somebody else's
+        with suppress(psutil.Error):  # it has just ended, or belongs to another user
             words = filter(files.get, process.cmdline())
             if (word := next(words, "")) and process.status() != psutil.STATUS_ZOMBIE:
                 found.append(Running(files[word], process.pid, process.create_time()))
@@ -116,36 +116,36 @@ def running(here: Places) -> list[Running]:
 
 
 def actual(here: Places) -> Places:
-    """The copy with this home as it runs; as it is given where nothing runs.
+    """Return the copy with the settings it runs with; unchanged if nothing runs.
 
-    A shell may lack the port base that the copy was started with, and must not examine the copy
-    that has the usual ports.
+    The shell may lack the port base that the copy was started with. Then commands must not use the
+    default ports, which may be those of another copy.
     """
     for each in running(here):
         with suppress(psutil.Error, OSError, KeepsakeError):  # as above
             given = psutil.Process(each.pid).environ()
-            if "KEEPSAKE_HOME" in given:  # what runs a game of its own lacks it
+            if "KEEPSAKE_HOME" in given:  # another game's processes do not have it
                 return places(given | {"KEEPSAKE_HOME": str(here.home)})
     return here
 
 
 def one(here: Places, component: Component) -> Running | None:
-    """The newest process of that kind, or None."""
+    """Return the newest process of that kind, or None."""
     return next((each for each in reversed(running(here)) if each.component is component), None)
 
 
 def missing(here: Places) -> frozenset[Component]:
-    """What does not run of Evennia's Portal and Server."""
+    """Return which of Evennia's Portal and Server do not run."""
     return HALVES - {each.component for each in running(here)}
 
 
 def end(found: Iterable[Running], patience: float = TERMINATE_SECONDS) -> None:
-    """Ask the processes to end, and kill those that have not after ``patience`` seconds."""
+    """Terminate the processes, and kill those that still run after ``patience`` seconds."""
     left = []
     for each in found:
         with suppress(psutil.Error):
             process = psutil.Process(each.pid)
-            if process.create_time() == each.started:  # no stranger with its number
+            if process.create_time() == each.started:  # not another process with the same pid
                 left.append(process)
     for signal in (psutil.Process.terminate, psutil.Process.kill):
         for process in left:
@@ -158,7 +158,7 @@ def end(found: Iterable[Running], patience: float = TERMINATE_SECONDS) -> None:
 
 
 def ports_of(here: Places) -> dict[str, tuple[str, int]]:
-    """All ports of this copy, by what they are for: address and number."""
+    """Return address and number of each port of this copy, by its use."""
     ports = here.ports
     return {
         "telnet": (here.listen, ports.telnet),
@@ -172,13 +172,13 @@ def ports_of(here: Places) -> dict[str, tuple[str, int]]:
 
 
 def taken(here: Places, *names: str) -> list[str]:
-    """The ports of this copy (or those of that name) that others use, one sentence each."""
+    """Return one sentence for each port (of these names, or all) that another program uses."""
     ours, found = {each.pid for each in running(here)}, []
     for name, (address, number) in ports_of(here).items():
         if (names and name not in names) or not in_use(number, address):
             continue
         holder = "another program"
-        with suppress(psutil.Error):  # other people's processes stay hidden
+        with suppress(psutil.Error):  # processes of other users are hidden
             for each in psutil.net_connections("tcp"):
                 if each.laddr[1:] == (number,) and each.status == psutil.CONN_LISTEN and each.pid:
                     holder = f"{psutil.Process(each.pid).name()} (process {each.pid})"
@@ -189,7 +189,7 @@ def taken(here: Places, *names: str) -> list[str]:
 
 
 def ports_cure(ports: Ports) -> str:
-    """What to do about a taken port, with a base that is free right now."""
+    """Return the advice for a taken port, with a port base that is free now."""
     free = next(
         base
         for base in range(ports.base + _STEP, _HIGHEST_BASE, _STEP)

@@ -1,4 +1,4 @@
-"""``keepsake simulate``, which is the village's own, and where simulations lie."""
+"""``keepsake simulate``, which needs the village, and the folders of simulations."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from keepsake.errors import KeepsakeError, require
 from keepsake.paths import REPOSITORY, Places, Ports, places
 
 FOLDER = "lab"
-"""The folder of all simulations, in the home."""
+"""The folder of all simulations, inside the home."""
 OPTIONS = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}
 
 
 def simulate(context: typer.Context) -> None:
-    """Simulate days of the village, as fast as the models answer: needs a clone, not the wheel."""
+    """Simulate days of the village as fast as the models answer. Needs a clone, not the wheel."""
     if not (REPOSITORY / "game").is_dir():
         cure = "Clone the project, call `make install` there, and simulate in its folder"
         raise KeepsakeError("A simulation plays the village, a MUD that only a clone has", cure)
@@ -28,10 +28,10 @@ def simulate(context: typer.Context) -> None:
 
 
 def folder_of(here: Places, name: str) -> Path:
-    """The folder of the simulation of that name.
+    """Return the folder of a simulation.
 
     Raises:
-        KeepsakeError: There is none; says which there are.
+        KeepsakeError: There is none of that name. The message lists those that exist.
     """
     labs = here.home / FOLDER
     there = sorted(path.parent.name for path in labs.glob("*/simulation.json"))
@@ -42,12 +42,12 @@ def folder_of(here: Places, name: str) -> Path:
 
 
 def places_in(folder: Path) -> Places:
-    """The places of the world in the folder of a simulation."""
+    """Return the places of the world in a simulation's folder."""
     return Places(folder / "home", folder / "vault", Ports())
 
 
 def places_of(lab: str) -> Places:
-    """The places of the simulation of that name; those of the world where none is named.
+    """Return the places of the named simulation; those of the world if ``lab`` is empty.
 
     Raises:
         KeepsakeError: There is no such simulation.

@@ -1,4 +1,4 @@
-"""Starts, reloads, watches and ends the world of one copy."""
+"""Starts, reloads, monitors and stops the world of one copy."""
 
 from __future__ import annotations
 
@@ -22,35 +22,35 @@ from keepsake.models import fetching
 from keepsake.paths import DATABASE_URL, REPOSITORY, Places, prepare
 
 LAUNCHER = "game.server.launch"
-"""The module that runs Evennia's launcher, as a process: the game's."""
+"""The game's module that runs Evennia's launcher in a process of its own."""
 STEP = "step: "
-"""How its lines begin that name what it does now."""
+"""The prefix of the launcher's output lines that name its current step."""
 CHECKED = "The code can be loaded"
-"""A line of it. Evennia's launcher gives up with an exit code of success, so that says nothing."""
+"""The output line that proves success: Evennia's launcher also exits with 0 when it fails."""
 ADMIN = "admin"
 NO_BYTE_CODE = "PYTHONDONTWRITEBYTECODE"
 _READY_SECONDS = 120.0
 _STOP_SECONDS = 60.0
 _AWAY_SECONDS = 12.0
-"""How long Portal or Server may be away: at a reload the old Server has five seconds to end."""
+"""Seconds that Portal or Server may be missing. A reload gives the old Server five to end."""
 _BUSY_SECONDS = 10.0
 _POLL_SECONDS = 0.2
 _TAIL_LINES = 15
 _QUIET = 2
-"""After two looks without a process all have ended."""
+"""Consecutive checks without a process after which all of them have ended."""
 
 type Say = Callable[[str], None]
-"""Shows what is being done now."""
+"""A function that shows the current step."""
 
 
 # -- start and reload
 
 
 def start(here: Places, say: Say) -> bool:
-    """Bring the world up, from whatever state it is in; False if it ran already.
+    """Start the world, also after a crash; return False if it already runs.
 
     Raises:
-        KeepsakeError: It could not be started; what was begun is ended again.
+        KeepsakeError: The world could not be started. Processes started for it are ended again.
     """
     prepare(here)
     with processes.alone(here):
@@ -59,7 +59,7 @@ def start(here: Places, say: Say) -> bool:
             with suppress(KeepsakeError):
                 _wait_until_ready(here)
                 return False
-        end_all(processes.actual(here), say)  # what is left of a world that broke
+        end_all(processes.actual(here), say)  # leftovers of a crashed world
         if taken := processes.taken(here):
             raise KeepsakeError(taken[0], processes.ports_cure(here.ports))
         database.refuse_another(here)
@@ -68,7 +68,7 @@ def start(here: Places, say: Say) -> bool:
             launch(here, "start", say)
             say("Waiting for the world")
             _wait_until_ready(here)
-        except BaseException:  # Ctrl-C too: nothing half-started stays behind
+        except BaseException:  # also on Ctrl-C, nothing half-started stays behind
             end_all(here)
             raise
         if here.database_url:
@@ -80,8 +80,8 @@ def reload(here: Places, say: Say) -> None:
     """Restart the Server with fresh code; players stay connected.
 
     Raises:
-        KeepsakeError: Nothing runs, or it is too busy to be asked, or its code cannot be loaded:
-            then the world goes on as it is. Or the new Server did not come up.
+        KeepsakeError: Nothing runs, or the world is too busy to answer, or the code cannot be
+            loaded: then the world keeps running unchanged. Or the new Server did not start.
     """
     with processes.alone(here):
         here = processes.actual(here)
@@ -99,9 +99,9 @@ def reload(here: Places, say: Say) -> None:
 
 
 def launch(here: Places, operation: str, say: Say) -> None:
-    """Run ``start`` or ``check`` of the launcher to its end; raises KeepsakeError if it failed."""
-    # Containers often forbid Python its byte code; each process of a world then compiles two
-    # thousand modules anew, which is more than half of a start.
+    """Run the launcher's ``start`` or ``check`` to its end; raise KeepsakeError if it failed."""
+    # Containers often disable Python's byte code files. Then each process of a world compiles two
+    # thousand modules again, which takes more than half of the start time.
     environ = {name: value for name, value in os.environ.items() if name != NO_BYTE_CODE}
     environ |= {"KEEPSAKE_HOME": str(here.home), "KEEPSAKE_VAULT": str(here.vault)}
     environ |= {DATABASE_URL: here.database_url, "PYTHONUNBUFFERED": "1"}
@@ -115,7 +115,7 @@ def launch(here: Places, operation: str, say: Say) -> None:
         stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
-        start_new_session=True,  # Ctrl-C is ours to handle, not the Portal's
+        start_new_session=True,  # this command handles Ctrl-C, not the Portal
     ) as process:
         try:
             for line in process.stdout or ():
@@ -123,17 +123,17 @@ def launch(here: Places, operation: str, say: Say) -> None:
                 if line.startswith(STEP):
                     say(line.removeprefix(STEP).strip())
         finally:
-            process.kill()  # where it has ended, nothing
+            process.kill()  # does nothing if it has ended
     if process.returncode or CHECKED not in lines:
         raise KeepsakeError("Evennia did not start:\n" + "\n".join(lines[-_TAIL_LINES:]))
 
 
 def _wait_until_ready(here: Places, not_pid: int = 0) -> None:
-    """Wait for a Server that answers, and is another one than ``not_pid``."""
+    """Wait for a Server that answers and whose process is not ``not_pid``."""
     began = alive = time.monotonic()
     while (now := time.monotonic()) < began + _READY_SECONDS:
         report: dict[str, Any] = {}
-        with suppress(KeepsakeError):  # between two Servers, or the reactor is busy
+        with suppress(KeepsakeError):  # the Server restarts, or its reactor is busy
             report = processes.ask(here, "ready", seconds=5)
         if problem := report.get("problem"):
             raise _broken(here, problem)
@@ -156,14 +156,14 @@ def _broken(here: Places, what: str) -> KeepsakeError:
     return KeepsakeError(f"{shown}\n", "Mend what they name and start again, or ask the doctor")
 
 
-# -- watch and stop
+# -- monitor and stop
 
 
 def watch(here: Places) -> None:
-    """Return when the world was stopped; for a service manager.
+    """Block until the world is stopped; for a service manager.
 
     Raises:
-        KeepsakeError: Portal or Server died; the other was ended.
+        KeepsakeError: Portal or Server died. The other one was ended.
     """
     here = processes.actual(here)
     whole = time.monotonic()
@@ -177,7 +177,7 @@ def watch(here: Places) -> None:
 
 
 def stop(here: Places, say: Say) -> bool:
-    """End the world; whether anything ran."""
+    """End the world; return whether anything ran."""
     with processes.alone(here):
         anything = bool(processes.running(here))
         end_all(processes.actual(here), say)
@@ -185,7 +185,7 @@ def stop(here: Places, say: Say) -> bool:
 
 
 def end_all(here: Places, say: Say = lambda _: None) -> None:
-    """End all processes of a copy, and remove what they leave lying about."""
+    """End all processes of a copy, and remove their pid files and socket."""
     if not processes.missing(here):
         say("Stopping Evennia")
         try:
@@ -196,13 +196,13 @@ def end_all(here: Places, say: Say = lambda _: None) -> None:
         except KeepsakeError as error:
             say(f"Evennia does not stop by itself: {error.what}")
     looks = 0
-    while looks < _QUIET:  # one look can miss a process that has just been forked
+    while looks < _QUIET:  # a single check can miss a process that has just been forked
         if left := processes.running(here):
             say("Ending " + ", ".join(f"{each.component} (process {each.pid})" for each in left))
             processes.end(left)
         looks = 0 if left else looks + 1
         time.sleep(_POLL_SECONDS)
-    for component in Component:  # a file that is left would stop a start
+    for component in Component:  # a leftover pid file would prevent a start
         getattr(here, f"{component}_pid").unlink(missing_ok=True)
     here.control_socket.unlink(missing_ok=True)
 
@@ -211,7 +211,7 @@ def end_all(here: Places, say: Say = lambda _: None) -> None:
 
 
 def doors(here: Places) -> dict[str, str]:
-    """How people come into the world."""
+    """Return the addresses and the account by which people reach the world."""
     host = "localhost" if here.listen in ("127.0.0.1", "0.0.0.0") else here.listen
     web = f"http://{host}:{here.ports.web}"
     return {
@@ -224,7 +224,7 @@ def doors(here: Places) -> dict[str, str]:
 
 
 def status(here: Places) -> dict[str, Any]:
-    """What runs, and whether somebody could log in, as plain data; times in seconds."""
+    """Return what runs, and whether a login works, as plain data; times in seconds."""
     here = processes.actual(here)
     found = {each.component: each for each in processes.running(here)}  # the newest of each kind
     ready = False
@@ -247,7 +247,7 @@ def status(here: Places) -> dict[str, Any]:
 
 
 def status_table(looked: dict[str, Any]) -> Table:
-    """The processes of :func:`status` as a table."""
+    """Return the processes of :func:`status` as a table."""
     rows = [
         (name, str(each["pid"]), str(timedelta(seconds=each["uptime"])))
         for name, each in looked["processes"].items()
