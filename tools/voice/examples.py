@@ -1,10 +1,10 @@
-"""The dialogues of this folder as examples: the prompt that the game would send, and the answer.
+"""Turns the dialogues of this folder into examples: the prompt the game would send, and the answer.
 
     python tools/voice/examples.py --server http://127.0.0.1:4007 --out examples.jsonl
 
-Each line that a character says in ``dialogues/*.txt`` becomes one example, rendered with the block
-``dialogue`` of ``talk.md``, so that a model is tuned on what it will be asked. The server is any
-llama.cpp server with the model: it turns texts into tokens. Without it the texts are written.
+Each line that a character says in ``dialogues/*.txt`` becomes one example. It is rendered with the
+block ``dialogue`` of ``talk.md``, so that the model is tuned on the game's prompts. Any llama.cpp
+server with the model can tokenize the texts. Without a server the plain texts are written.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ from keepsake.tasks.task_prompts import LOADERS
 HERE = Path(__file__).parent
 TEMPLATE = HERE.parents[1] / "vault/config/prompts/talk.md"
 KEPT_ASIDE = 10
-"""One dialogue in so many is never learned from: it measures."""
+"""One dialogue out of this many in a file is held out from training, for evaluation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dialogue:
-    """One talk with a character."""
+    """A dialogue with a character."""
 
     scene: TalkScene
-    voice: tuple[str, ...]  # lines that show how it speaks
-    lines: tuple[str, ...]  # as the prompt shows them
-    told: dict[int, tuple[str, ...]] = field(default_factory=dict)  # before which line
+    voice: tuple[str, ...]  # example lines that show how the character speaks
+    lines: tuple[str, ...]  # the dialogue's lines, as the prompt shows them
+    told: dict[int, tuple[str, ...]] = field(default_factory=dict)  # recalled facts, by line index
 
 
 def dialogues(path: Path) -> Iterator[Dialogue]:
-    """The talks of one file; see README.md for its form.
+    """Yield the dialogues of a file; README.md describes the format.
 
     Raises:
-        ValueError: A part of the file is no talk.
+        ValueError: A part of the file is not a dialogue.
     """
     for block in path.read_text(encoding="utf-8").split("\n# "):
         if block.strip():
@@ -82,7 +82,7 @@ def _dialogue(block: str, file: str) -> Dialogue:
 
 
 def examples(talk: Dialogue, prompts: Prompts) -> Iterator[tuple[str, str]]:
-    """For each line that the character says: the prompt and the line."""
+    """Yield the prompt and the answer for each line that the character says."""
     own = f"{talk.scene.name}: "
     for at, line in enumerate(talk.lines):
         if not line.startswith(own) or at == 0:

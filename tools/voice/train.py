@@ -1,9 +1,9 @@
-"""Tunes a small model's voice: a LoRA on the examples, as a GGUF adapter that llama.cpp loads.
+"""Tunes a small model's voice: trains a LoRA on examples and writes a GGUF adapter for llama.cpp.
 
     python tools/voice/train.py MODEL.gguf examples.jsonl OUT
 
-It needs ``torch``, ``transformers``, ``peft`` and ``gguf``, and takes minutes on a GPU. The weights
-are those of the GGUF file itself, as what is tuned is what will be served.
+It needs ``torch``, ``transformers``, ``peft`` and ``gguf``, and takes minutes on a GPU. It trains
+on the weights of the GGUF file itself, because these are the weights that will be served.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MATRICES = {
 
 
 def batches(rows, most, shuffle):
-    """Rows of like length together, ``most`` tokens at most, padding counted."""
+    """Return batches of rows of similar length, with at most ``most`` tokens including padding."""
     rows = sorted(rows, key=lambda row: (len(row["tokens"]), random.random()))
     found, batch = [], []
     for row in rows:
@@ -47,9 +47,9 @@ def batches(rows, most, shuffle):
 
 
 def loss_of(model, batch, device):
-    """The summed loss of the answers' tokens, and how many they are.
+    """Return the summed loss over the answers' tokens, and their number.
 
-    No mask: what is padded stands behind, where no token looks. With one, bfloat16 gave no number.
+    No attention mask: padding comes last, so no token sees it. With a mask, bfloat16 gave NaN.
     """
     longest = max(len(row["tokens"]) for row in batch)
     ids = torch.zeros(len(batch), longest, dtype=torch.long)
@@ -68,7 +68,7 @@ def loss_of(model, batch, device):
 
 @torch.no_grad()
 def held_out(model, rows, device):
-    """The mean loss a token of rows that are never learned from."""
+    """Return the mean loss per token on rows that are held out from training."""
     model.eval()
     found = [loss_of(model.base_model.model, b, device) for b in batches(rows, 32768, False)]
     model.train()
@@ -76,7 +76,7 @@ def held_out(model, rows, device):
 
 
 def write_adapter(model, config, arch, path):
-    """The LoRA as GGUF, in the names that llama.cpp gives to the matrices."""
+    """Write the LoRA as GGUF, with llama.cpp's names of the matrices."""
     writer = gguf.GGUFWriter(path, arch)
     writer.add_type("adapter")
     writer.add_string("adapter.type", "lora")
@@ -96,12 +96,12 @@ def write_adapter(model, config, arch, path):
 
 
 def warmth(share, done):
-    """The learning rate's factor: ten steps up, then a half cosine down to a twentieth."""
+    """Return the learning rate's factor: ten warm-up steps, then a half cosine down to 1/20."""
     return min(1, done / 10) * (0.05 + 0.95 * (1 + math.cos(math.pi * share)) / 2)
 
 
 def learn(model, rows, given, device, after_epoch):
-    """Train the adapter; what ``after_epoch`` gets is the epoch and the mean loss of it."""
+    """Train the adapter; call ``after_epoch`` with each epoch's number and mean loss."""
     trained = [each for each in model.parameters() if each.requires_grad]
     adam = torch.optim.AdamW(trained, lr=given.rate, weight_decay=0.01)
     total, done = len(batches(rows, given.batch, False)) * given.epochs, 0
@@ -122,7 +122,7 @@ def learn(model, rows, given, device, after_epoch):
 
 
 def main():
-    """Tune, and write an adapter after each epoch."""
+    """Train, and write an adapter after each epoch."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("model", type=Path)
     parser.add_argument("examples", type=Path)
