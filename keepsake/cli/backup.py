@@ -106,7 +106,7 @@ def _write(here: Places, path: Path, made: str) -> dict[str, Any]:
 
 
 def _sources(here: Places, scratch: Path) -> Iterator[tuple[Path, str]]:
-    """Yield each file and its name in the backup, without drafts and locks (names with a dot)."""
+    """Yield each file and its name in the backup, without drafts and locks (dot files)."""
     for path in (*sorted(scratch.iterdir()), here.secret_key, here.admin_password, here.spill):
         yield path, f"home/{path.name}"
     found = [path for top in (here.config, here.agents) for path in sorted(top.rglob("*"))]

@@ -68,7 +68,7 @@ class Finding:
 
 
 def examine(asked: Places, game: Path | None = None) -> list[Finding]:
-    """Run every check, in order, on the copy with that home, with the ports it runs on.
+    """Run every check, in order, on the copy with that home, on the ports of its running world.
 
     ``game``: The directory of another Evennia game, whose settings are checked, too.
     """

@@ -116,7 +116,7 @@ def lives_of(source: str, load: str, *, held_out: bool) -> TrialSource:
 
 
 def conforms(name: str, embedder: str) -> bool:
-    """Print the checks of :mod:`keepsake.lab.conformance` for a memory; return if it passes all.
+    """Print the checks of :mod:`keepsake.lab.conformance` for a memory; return whether it passes.
 
     Raises:
         KeepsakeError: There is no such memory, or no such embedder.
@@ -131,7 +131,7 @@ def conforms(name: str, embedder: str) -> bool:
 
 
 def swept(plan: Path, folder: Path, jobs: int | None, *, ray: bool) -> bool:
-    """Run a sweep, write its table and report, show the results; return if no cell failed."""
+    """Run a sweep, write its table and report, show the results; return whether all cells ran."""
     found = read_plan(plan)
     for memory in dict.fromkeys(cell.memory for cell in found.cells):
         protocol.maker(memory)  # fails early if the memory does not exist
@@ -183,7 +183,7 @@ def cells_of(source: TrialSource, memories: Names, settings: Names, **same: Any)
 def run(cells: Sequence[TrialCell], *, evidence: bool = False) -> Found:
     """Run the cells and return their rows; with ``evidence`` only rows that have evidence, if any.
 
-    A memory that fails is reported on standard error and left out. KeepsakeError: all failed.
+    A failed memory is reported on standard error and left out. KeepsakeError: all memories failed.
     """
     trials = limited(cells[0].source.trials(cells[0].seed), cells[0].questions)  # the same for all
     count = sum(len(trial.questions) for trial in trials) * len(cells)

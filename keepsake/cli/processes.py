@@ -122,7 +122,7 @@ def actual(here: Places) -> Places:
     default ports, which may be those of another copy.
     """
     for each in running(here):
-        with suppress(psutil.Error, OSError, KeepsakeError):  # as above
+        with suppress(psutil.Error, OSError, KeepsakeError):  # ended, or another user's
             given = psutil.Process(each.pid).environ()
             if "KEEPSAKE_HOME" in given:  # another game's processes do not have it
                 return places(given | {"KEEPSAKE_HOME": str(here.home)})

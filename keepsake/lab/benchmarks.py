@@ -71,7 +71,7 @@ class Trial:
     memories: tuple[Memory, ...]  # all that the agent heard, in order, numbered from 1
     questions: tuple[TrialQuestion, ...] = ()
     load: int = 0  # memories a day beside the facts; 0 if it was not planned
-    sessions: tuple[str, ...] = ()  # the conversation of each memory; empty for one per day
+    sessions: tuple[str, ...] = ()  # the session of each memory; empty for one session per day
 
 
 _KNOWN = (

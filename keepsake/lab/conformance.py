@@ -66,7 +66,7 @@ def checked(make: Maker, embedder: Embedder | None = None) -> Iterator[CheckResu
             check(lambda trial: _shown(trial, how))
         except DoesNotConformError as wrong:
             yield CheckResult(name, str(wrong))
-        except Exception as error:  # a foreign memory may raise anything; go on with other checks
+        except Exception as error:  # a third-party memory may raise anything; other checks go on
             place = traceback.extract_tb(error.__traceback__)[-1]
             yield CheckResult(name, f"{error!r} ({place.filename}, line {place.lineno})")
         else:

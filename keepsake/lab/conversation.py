@@ -42,7 +42,7 @@ class ConversationTurn:
     # names of those who hear it beside the speaker; empty for everybody. An evaluation gives an
     # agent's memory only the turns that this agent hears
     hears: tuple[_Text, ...] = ()
-    session: _Text = ""  # its conversation, for measures that count sessions
+    session: _Text = ""  # the session it belongs to, for measures that count sessions
 
 
 def times_of(turns: Sequence[ConversationTurn]) -> Iterator[datetime]:

@@ -51,10 +51,10 @@ class Evaluation:
     """The configuration of an evaluation."""
 
     memory: str | Maker  # the memory's name or class
-    settings: Mapping[str, str] = field(default_factory=dict)  # the memory's own
+    settings: Mapping[str, str] = field(default_factory=dict)  # the memory's settings
     embedder: Embedder | None = None
     writer: LanguageModel | None = None  # writes the memory's summaries; None for rules
-    answerer: AnsweringModel | None = None  # None where only recall is measured
+    answerer: AnsweringModel | None = None  # None if only recall is measured
     judge: AnsweringModel | None = None
     judging: Mapping[str, str] = field(default_factory=lambda: PROMPTS["judge"])  # judge's prompts
     parallel: int = 1  # answers requested at the same time

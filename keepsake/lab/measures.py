@@ -62,7 +62,7 @@ _SPENT = ("prompt_tokens", "memory_seconds", "answer_seconds", "dollars")
 ANSWERS = (F1, EXACT, RIGHT, JUDGED, ABSTAINS, IN_REACH, *_SPENT)
 _KNOWN = (IN_CONTEXT, IN_REACH, TOLD, WITHIN[1000], ALL_HIT[10], RIGHT, ABSTAINS, KEPT)
 PROBED = (*_KNOWN, "memory_tokens", "memory_seconds")
-"""The columns of three tables: ``RETRIEVAL`` alone, ``ANSWERS`` of a model, and probes."""
+"""Table columns: ``RETRIEVAL`` for memories alone, ``ANSWERS`` of models, ``PROBED``."""
 _LISTED = LOCOMO[1]
 """The kind of question whose answers are lists."""
 SAYS_UNKNOWN = re.compile(

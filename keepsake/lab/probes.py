@@ -31,7 +31,7 @@ DELAYS = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelt
 _WAKING = timedelta(hours=14)
 _VISITING = timedelta(hours=11)
 _LATER = timedelta(hours=16)
-"""The delay before a template's line that is marked ``later``."""
+"""The least delay before a template's line that is marked ``later``."""
 _OTHERS = 4
 """The most other visitors who say something similar about themselves."""
 _CONTENT: Mapping[str, Any] = yaml.safe_load(

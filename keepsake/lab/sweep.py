@@ -314,7 +314,7 @@ def recorded(
         rows = evaluated(lives, how, done)
     except KeepsakeError as error:
         problem = str(error)
-    except Exception as error:  # a foreign memory may raise anything; the other cells still count
+    except Exception as error:  # a third-party memory may raise anything; other cells still count
         place = traceback.extract_tb(error.__traceback__)[-1]
         problem = f"It failed: {error!r} ({place.filename}, line {place.lineno})"
     return CellRecord(cell, problem, round(time.perf_counter() - began, 3), rows)

@@ -78,7 +78,7 @@ class GenerativeAgents(Rag):
         self._stream[key] = StreamEntry(writable(line_of(memory)), memory.time, score)
 
     def recall(self, question: str, limit: int) -> Sequence[RecalledLine]:
-        """Return the entries that score highest, and refresh the recency of the best 30.
+        """Return the best entries; the first 30, which the paper would show, count as accessed now.
 
         Raises:
             ModelError: Nothing could be embedded.

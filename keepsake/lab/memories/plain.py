@@ -92,7 +92,7 @@ class Newest:
 
 
 class FullContext(Newest):
-    """Everything verbatim: no summary, no search.
+    """A memory that shows everything verbatim, without summaries or search.
 
     Attributes:
         own_budget: Tokens of its context, instead of the evaluation's budget.
@@ -104,7 +104,7 @@ class FullContext(Newest):
 
 
 class SlidingWindow(Newest):
-    """The newest ``window`` memories (64), and nothing else."""
+    """A memory that shows the newest ``window`` lines (64 by default), and nothing else."""
 
     def __init__(self, given: Surroundings) -> None:
         super().__init__(given, settings_of(WindowSettings, given.settings).window)

@@ -48,7 +48,7 @@ class Rag(Newest):
     """A memory that finds lines by cosine similarity, or by BM25 without an embedder.
 
     Args:
-        given: What every memory gets.
+        given: The constructor argument of every memory.
         own: The settings, if a subclass has already read them.
     """
 
