@@ -11,7 +11,7 @@ from twisted.python.failure import Failure
 from keepsake.agent.runtime import runtime
 from keepsake.contrib.evennia.audit import AUDIT, REPORTS, newest
 from keepsake.contrib.evennia.commands.base import (
-    PATIENCE,
+    TIMEOUT_SECONDS,
     BuilderCommand,
     find_player,
     plain,
@@ -72,7 +72,7 @@ class CmdDeed(BuilderCommand):
             whose = f" for {listed(names)}" if names else ""
             self.caller.msg(f"|gTaken back|n: {deed.name} can be done again{whose}.")
         elif "reload" in self.switches:
-            runtime().in_thread(_read, PATIENCE).addCallbacks(self._build, self._refused)
+            runtime().in_thread(_read, TIMEOUT_SECONDS).addCallbacks(self._build, self._refused)
         elif self.cmdstring.endswith("world"):
             raise KeepsakeError("It is not clear what to do with the world", "Try: @world/reload")
         else:

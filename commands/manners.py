@@ -9,7 +9,7 @@ from evennia.commands.default import comms
 from evennia.objects.models import ObjectDB
 
 from commands.base import PlayerCommand, player_named, whereabouts
-from keepsake.contrib.evennia.audit import REPORTS, keep
+from keepsake.contrib.evennia.audit import REPORTS, append
 from keepsake.contrib.evennia.creation import tell_builders
 from keepsake.contrib.evennia.forgetting import forget_everywhere
 from keepsake.contrib.evennia.wording import CannotDo, counted, harmless, listed, quoted, spoken
@@ -82,7 +82,7 @@ class CmdReport(PlayerCommand):
             raise CannotDo(f"You have sent {REPORTS_AN_HOUR} reports in an hour. Try again later.")
         place = self.caller.location.key if self.caller.location else ""
         try:
-            keep(REPORTS, by=self.caller.key, about=about[:80], place=place, text=text)
+            append(REPORTS, by=self.caller.key, about=about[:80], place=place, text=text)
         except OSError as error:
             raise CannotDo("It could not be kept just now. Please try again later.") from error
         owner.attributes.add("reported", [*recent, now])

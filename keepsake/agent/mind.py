@@ -16,7 +16,7 @@ from keepsake.agent.sleep.sleeper import Sleeper
 from keepsake.agent.surroundings import Body, Life
 from keepsake.agent.thinker import Thinker
 
-type Tended = tuple[bool, str]
+type ActionResult = tuple[bool, str]
 """Whether the command changed anything, and a message for the builder."""
 
 
@@ -59,14 +59,14 @@ class Mind:
             self.books.look()
             self.books.settle(self.memory.memory.archive)
 
-    def pause(self, agent: Body) -> Tended:
+    def pause(self, agent: Body) -> ActionResult:
         """Pause the agent: it perceives and remembers, but does not think."""
         if agent.db.paused:
             return False, f"{agent.key} is paused already"
         agent.db.paused = True
         return True, f"{agent.key} is paused: it perceives and remembers, but does not think"
 
-    def resume(self, agent: Body) -> Tended:
+    def resume(self, agent: Body) -> ActionResult:
         """Resume thinking after :meth:`pause`."""
         if not agent.db.paused:
             return False, f"{agent.key} is not paused"
@@ -74,7 +74,7 @@ class Mind:
         self.thinker.schedule()
         return True, f"{agent.key} thinks again{', once it wakes' if agent.db.asleep else ''}"
 
-    def put_to_bed(self, agent: Body, who: str) -> Tended:
+    def put_to_bed(self, agent: Body, who: str) -> ActionResult:
         """Send the agent home to sleep; ``who`` is the person who asked."""
         sleeper = self.sleeper
         if sleeper.asleep:
@@ -84,7 +84,7 @@ class Mind:
             return True, f"{agent.key} sleeps"
         return True, f"{agent.key} goes home to sleep, to {agent.home.key}"
 
-    def wake(self, agent: Body, who: str) -> Tended:
+    def wake(self, agent: Body, who: str) -> ActionResult:
         """Wake the agent as rested as after a whole night, or stop it on its way to bed."""
         still = "; it is still paused, and does not think" if agent.db.paused else ""
         if self.sleeper.wake(who, rested=True):

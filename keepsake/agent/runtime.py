@@ -283,7 +283,7 @@ def start(
         places.events,
         clock=clock,
         secrets=known_secrets(places),
-        told=lambda line: log(f"[Error] {line}"),
+        on_problem=lambda line: log(f"[Error] {line}"),
         subscribers=subscribers,
     )
     open_log(places.logs / "agents.log", FaultHandler(events))

@@ -22,11 +22,11 @@ _THOUGHT: tuple[str, ...] = ("trigger", "priority", "outcome", "attempt", "wait"
 _COMPACTION = ("reason", "outcome", "first", "last", "kept", "tokens_before", "tokens_after")
 
 
-def traced(subscribers: Subscribers | None) -> Subscribers | None:
+def with_tracing(subscribers: Subscribers | None) -> Subscribers | None:
     """Return the subscribers, with a listener that makes spans if a collector is set."""
     if os.environ.get(ENDPOINT):
         subscribers = subscribers or Subscribers()
-        subscribers.on_event.append(Spans().took)
+        subscribers.on_event.append(Spans().on_event)
     return subscribers
 
 
@@ -36,7 +36,7 @@ class Spans:
     _provider: Any = None  # the SDK's; None until the world starts
     _problem = ""
 
-    def took(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         """Take an event from any thread. Events of kind ``world`` start and stop the exporter."""
         if isinstance(event, World) and event.op == "starts":
             try:

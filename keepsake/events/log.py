@@ -38,10 +38,10 @@ LONGEST = 20_000
 _PROMPTS_BYTES = 8_000_000
 """The most bytes of a file of prompts: a lookup of one prompt reads the whole file."""
 _SYNC_SECONDS, _LOOK_SECONDS = 1.0, 0.1
-_OURS = ("v", "seq", "t", "kind")
+_OWN_FIELDS = ("v", "seq", "t", "kind")
 """Fields that the log sets itself, so they hold no secrets."""
 
-type Taken = tuple[Event, datetime, int]
+type QueuedEvent = tuple[Event, datetime, int]
 """An event in the queue, its time, and its agent's id. A tuple is faster than a class."""
 
 
@@ -59,7 +59,7 @@ class Subscribers:
     agent_ids: dict[str, int] = field(default_factory=dict)
 
 
-def _tell(listeners: list[Callable[[Any], None]], what: object) -> None:
+def _notify(listeners: list[Callable[[Any], None]], what: object) -> None:
     for listener in [*listeners]:
         try:
             listener(what)
@@ -73,7 +73,7 @@ class EventLog(Events):
 
     Args:
         secrets: Values that must never be in the log.
-        told: Called in the log's thread with a message, once when the log cannot be written
+        on_problem: Called in the log's thread with a message, once when the log cannot be written
             and once when it can be written again.
         retry: Seconds until the next try to write after the disk refused.
         subscribers: The listeners, and the agents' ids by their present names.
@@ -89,7 +89,7 @@ class EventLog(Events):
         *,
         clock: Clock | None = None,
         secrets: Iterable[str] = (),
-        told: Callable[[str], None] = lambda _: None,
+        on_problem: Callable[[str], None] = lambda _: None,
         file_bytes: int = FILE_BYTES,
         buffer: int = BUFFER,
         retry: float = RETRY_SECONDS,
@@ -97,14 +97,14 @@ class EventLog(Events):
     ) -> None:
         self.folder, self.subscribers = folder, subscribers or Subscribers()
         self.problem, self.lost = "", 0
-        self._clock, self._told, self._limit = clock or SystemClock(), told, file_bytes
-        self._buffer, self._retry = buffer, retry
+        self._clock, self._on_problem = clock or SystemClock(), on_problem
+        self._limit, self._buffer, self._retry = file_bytes, buffer, retry
         self._scrubber = Scrubber(secrets)
-        self._queue: deque[Taken | threading.Event] = deque()
+        self._queue: deque[QueuedEvent | threading.Event] = deque()
         self._files: tuple[LineWriter, PromptWriter] | None = None
-        self._number = self._lost_told = 0
+        self._number = self._lost_logged = 0
         self._sleeps = False
-        self._asked, self._closing = threading.Event(), threading.Event()
+        self._wake, self._closing = threading.Event(), threading.Event()
         self._synced = time.monotonic()
         self._thread = threading.Thread(target=self._run, name="event-log", daemon=True)
         self._thread.start()
@@ -116,10 +116,10 @@ class EventLog(Events):
             agent_id = self.subscribers.agent_ids.get(str(getattr(event, "agent", "")), 0)
             self._queue.append((event, self._clock.now(), agent_id))
             if self._sleeps:
-                self._asked.set()
+                self._wake.set()
         else:
             self.lost += 1
-        _tell(self.subscribers.on_event, event)
+        _notify(self.subscribers.on_event, event)
 
     def flush(self, seconds: float = 5.0) -> bool:
         """Wait until all events so far are with the operating system; False after the timeout.
@@ -128,13 +128,13 @@ class EventLog(Events):
         """
         mark = threading.Event()
         self._queue.append(mark)
-        self._asked.set()
+        self._wake.set()
         return mark.wait(seconds)
 
     def close(self, seconds: float = 5.0) -> None:
         """Write the queued events, sync them to the disk, and end; a second call does nothing."""
         self._closing.set()
-        self._asked.set()
+        self._wake.set()
         self._thread.join(seconds)
 
     # -- in the log's own thread
@@ -146,9 +146,9 @@ class EventLog(Events):
                 self._closing.wait(self._retry)
             else:  # collects events for a moment if some are queued, else sleeps
                 self._sleeps = not self._queue
-                self._asked.wait(_LOOK_SECONDS if self._queue else _SYNC_SECONDS)
+                self._wake.wait(_LOOK_SECONDS if self._queue else _SYNC_SECONDS)
             self._sleeps = False
-            self._asked.clear()
+            self._wake.clear()
             ended = self._closing.is_set()
             self._guarded(self._write)
             if time.monotonic() - self._synced >= _SYNC_SECONDS:
@@ -166,7 +166,7 @@ class EventLog(Events):
         except Exception as error:
             # Mostly the disk. After any other error, too, the thread must live and try again.
             if not self.problem:
-                self._told(
+                self._on_problem(
                     f"The event log in {self.folder} cannot be written ({error}). Free some "
                     f"disk space or mend the permissions; {self._buffer:,} events can wait"
                 )
@@ -174,7 +174,7 @@ class EventLog(Events):
         else:
             if self.problem:
                 self.problem = ""
-                self._told(f"The event log in {self.folder} is written again")
+                self._on_problem(f"The event log in {self.folder} is written again")
 
     @property
     def _writers(self) -> tuple[LineWriter, ...]:
@@ -189,10 +189,10 @@ class EventLog(Events):
             else:
                 self._write_one(*taken)
             self._queue.popleft()
-        if lost := self.lost - self._lost_told:
+        if lost := self.lost - self._lost_logged:
             text = f"{lost} events found no room while the log could not be written"
             self._write_one(World(op="lost", n=lost, text=text), self._clock.now(), 0)
-            self._lost_told += lost
+            self._lost_logged += lost
 
     def _write_one(self, event: Event, taken: datetime, agent_id: int) -> None:
         if self._files is None:
@@ -219,10 +219,10 @@ class EventLog(Events):
     def _complete(self, record: Record, event: Event, agent_id: int) -> None:
         """Remove secrets from a record, and add its agent's id."""
         for name, value in record.items():
-            if name not in _OURS and name != "prompt":
+            if name not in _OWN_FIELDS and name != "prompt":
                 record[name] = self._clean(value)
         if isinstance(event, Fault) and not event.agent:
-            record["agent"] = self._concerned(event.text)
+            record["agent"] = self._agent_in(event.text)
             record["agent_id"] = self.subscribers.agent_ids.get(record["agent"], 0)
         elif record.get("agent"):
             record["agent_id"] = record["agent_id"] or agent_id
@@ -239,7 +239,7 @@ class EventLog(Events):
             return {name: self._clean(each) for name, each in value.items()}
         return [*map(self._clean, value)] if isinstance(value, list | tuple) else value
 
-    def _concerned(self, text: str) -> str:
+    def _agent_in(self, text: str) -> str:
         """Return the agent named at the beginning of a fault's text, after labels like [Error]."""
         while text.startswith("[") and "] " in text:
             text = text.partition("] ")[2]

@@ -37,7 +37,7 @@ _NOT_LOGGED = (
     "recalled for it and what it cost is not known. The summaries are those of its time"
 )
 _BY_RULE = {SCENE: "its ordinary day", HEARSAY: "word that it passed on", DEED: "a deed"}
-_ASKED_NOBODY = _BY_RULE.keys() | {COURTESY}
+_WITHOUT_MODEL = _BY_RULE.keys() | {COURTESY}
 """The ``event`` of acts by rule. Only a courtesy has a thought, which says what set it off."""
 _NO_THOUGHT = "It was done by rule, so there was no prompt and no model was asked"
 
@@ -112,8 +112,8 @@ def why_did(log: Path, archive: Archive, agent: str, agent_id: int, n: int = 1) 
             raise KeepsakeError(what, "Ask for a smaller number")
         act = found[-1]
         record = None if act.event in _BY_RULE else _thought_of(act, log, agent_id)
-        told = _logged(log, archive, record, act) if record else _archived(archive, act)
-        return Why(agent=agent, nth=n, command=act.text, act=act, **told)
+        facts = _logged(log, archive, record, act) if record else _archived(archive, act)
+        return Why(agent=agent, nth=n, command=act.text, act=act, **facts)
 
 
 def _thought_of(act: Memory, log: Path, agent_id: int) -> Record | None:
@@ -131,34 +131,34 @@ def _logged(log: Path, archive: Archive, record: Record, act: Memory) -> dict[st
     """Return what led to an act, from the thought in the log and the archive; blocks."""
     seq, found = int(record["seq"]), record.get("recalled") or ()
     recalled = tuple(_event(Recalled, each) for each in found if isinstance(each, dict))
-    told = _event(Thought, record | {"recalled": recalled})
-    prompt = prompt_text(log, told.prompt, seq) if told.prompt else None
+    thought = _event(Thought, record | {"recalled": recalled})
+    prompt = prompt_text(log, thought.prompt, seq) if thought.prompt else None
     missing = []
-    if told.prompt and prompt is None:
+    if thought.prompt and prompt is None:
         missing.append("Its prompt is no longer in the event log: its file was removed")
-    if not told.prompt and not told.model:
+    if not thought.prompt and not thought.model:
         missing.append("Nothing was asked: it answered by rule, from its memory, without a model")
     past, time = compactions(archive), datetime.fromisoformat(str(record["t"]))
     texts = summaries_at(archive, time)
-    if texts.standing != told.compaction:  # compacted, or undone, while the model thought
-        made = (each.after for each in past if each.number == told.compaction)
+    if texts.standing != thought.compaction:  # compacted, or undone, while the model thought
+        made = (each.after for each in past if each.number == thought.compaction)
         texts = next(made, SummaryState())
-        if told.compaction and not texts.standing:
-            number = told.compaction
+        if thought.compaction and not texts.standing:
+            number = thought.compaction
             missing.append(f"The archive does not hold compaction {number}, whose summaries it had")
-    guards = newest_first(log, kind=Guard.kind, agent_id=told.agent_id, most=MOST_BYTES)
+    guards = newest_first(log, kind=Guard.kind, agent_id=thought.agent_id, most=MOST_BYTES)
     near = [*takewhile(lambda each: each["seq"] > seq - MOST_GUARDED, guards)]
-    near = [each for each in near if each["seq"] < seq and each.get("cause") == told.cause]
+    near = [each for each in near if each["seq"] < seq and each.get("cause") == thought.cause]
     return {
         "time": time,
-        "summaries": _leant(texts, act.text, told.reason),
-        "reason": told.reason,
+        "summaries": _summary_basis(texts, act.text, thought.reason),
+        "reason": thought.reason,
         "seq": seq,
-        "trigger": told.trigger,
-        "cause": _one(archive, told.cause),
-        "recalled": tuple(_shown(told.recalled, archive, past, prompt)),
-        "window": (told.recent + 1, told.total) if told.total else None,
-        "thought": told,
+        "trigger": thought.trigger,
+        "cause": _one(archive, thought.cause),
+        "recalled": tuple(_shown(thought.recalled, archive, past, prompt)),
+        "window": (thought.recent + 1, thought.total) if thought.total else None,
+        "thought": thought,
         "guards": tuple(_event(Guard, each) for each in reversed(near)),
         "missing": tuple(missing),
     }
@@ -169,11 +169,11 @@ def _archived(archive: Archive, act: Memory) -> dict[str, Any]:
     texts = summaries_at(archive, act.time)
     return {
         "time": act.time,
-        "summaries": _leant(texts, act.text, act.reason),
+        "summaries": _summary_basis(texts, act.text, act.reason),
         "reason": act.reason,
         "trigger": _BY_RULE.get(act.event, ""),
         "window": (texts.summarised + 1, act.number - 1),
-        "missing": (_NO_THOUGHT if act.event in _ASKED_NOBODY else _NOT_LOGGED,),
+        "missing": (_NO_THOUGHT if act.event in _WITHOUT_MODEL else _NOT_LOGGED,),
     }
 
 
@@ -199,15 +199,15 @@ def _shown(
         yield PromptSource(each.kind, each.n, title, each.score, each.why, text)
 
 
-def _leant(texts: SummaryState, command: str, reason: str) -> tuple[SummaryBasis, ...]:
+def _summary_basis(texts: SummaryState, command: str, reason: str) -> tuple[SummaryBasis, ...]:
     """Return the summaries, long-term first, with their sentences that share words with an act."""
     # The verb of an act does not say what the act is about.
     about = telling(f"{command.partition(' ')[2]} {reason}")
     summaries = []
     for each in filter(None, (texts.longterm, texts.recent)):
         lines = (sentence for line in each.text.splitlines() for sentence in sentences(line))
-        told = tuple(sentence for sentence in lines if about & telling(sentence))
-        span = (each.first, each.last, each.model, each.text, told)
+        related = tuple(sentence for sentence in lines if about & telling(sentence))
+        span = (each.first, each.last, each.model, each.text, related)
         summaries.append(SummaryBasis(each.tier.value, texts.standing, *span))
     return tuple(summaries)
 

@@ -12,26 +12,26 @@ from ninja import Router
 from pydantic import BaseModel, ConfigDict, StrictStr
 
 from keepsake.agent.agent_log import log
-from keepsake.agent.mind import Mind, Tended
+from keepsake.agent.mind import ActionResult, Mind
 from keepsake.agent.runtime import now
 from keepsake.contrib.evennia.agents import AgentMixin
-from keepsake.contrib.evennia.audit import AUDIT, LONGEST, keep
-from keepsake.contrib.evennia.commands.agents import TENDING
-from keepsake.contrib.evennia.commands.compaction import compacted, taken_back
+from keepsake.contrib.evennia.audit import AUDIT, LONGEST, append
+from keepsake.contrib.evennia.commands.agents import ACTIONS
+from keepsake.contrib.evennia.commands.compaction import compaction_result, undo_result
 from keepsake.errors import KeepsakeError
 from keepsake.memory.types import CompactReason
 from keepsake.web.access import BUILDER, NotAllowed, address_of, may_act
 from keepsake.web.shapes import Done, Refused
 from keepsake.web.world import agent_with, mind_of_agent, mind_with, on_reactor
 
-HASTE = 1.0
+OUTCOME_SECONDS = 1.0
 """Seconds to wait for the end of a compaction. After that the answer says that it has begun."""
 
-type Deed = Callable[[AgentMixin, Mind, str], Tended]
+type Action = Callable[[AgentMixin, Mind, str], ActionResult]
 """An action on the reactor thread, in the name of an account; returns its outcome."""
 
 router = Router()
-ONE = "/agents/{int:number}"
+AGENT_PATH = "/agents/{int:number}"
 """The path of an agent's operations."""
 _RESPONSES = {200: Done, frozenset({400, 403, 404, 503}): Refused}
 
@@ -53,14 +53,14 @@ class NoteText(_Body):
     text: StrictStr
 
 
-def _button(name: str, told: str) -> None:
-    """Add the operation of a button without a request body; ``told``: its description."""
+def _button(name: str, description: str) -> None:
+    """Add the operation of a button without a request body; ``description``: its help."""
 
     def press(request: HttpRequest, number: int) -> Done:
-        return _done(request, number, name, TENDING[name])
+        return _run(request, number, name, ACTIONS[name])
 
-    press.__name__, press.__doc__ = name, told
-    router.post(f"{ONE}/{name}", response=_RESPONSES)(press)
+    press.__name__, press.__doc__ = name, description
+    router.post(f"{AGENT_PATH}/{name}", response=_RESPONSES)(press)
 
 
 _button("pause", "Let an agent perceive, but not think.")
@@ -69,53 +69,53 @@ _button("sleep", "Send it to bed.")
 _button("wake", "Wake it, or keep it up.")
 
 
-@router.post(f"{ONE}/compact", response=_RESPONSES)
+@router.post(f"{AGENT_PATH}/compact", response=_RESPONSES)
 def compact(request: HttpRequest, number: int) -> Done:
     """Compact an agent's memory now. Returns the outcome if it takes less than a second."""
     outcomes: SimpleQueue[Any] = SimpleQueue()
 
-    def deed(agent: AgentMixin, mind: Mind, _who: str) -> Tended:
+    def action(agent: AgentMixin, mind: Mind, _who: str) -> ActionResult:
         mind.compactions.compact(CompactReason.MANUAL).addCallback(outcomes.put)
         return True, f"{agent.key}'s memory is being compacted; its compactions tell the outcome"
 
-    return _soon(outcomes, compacted, _done(request, number, "compact", deed))
+    return _soon(outcomes, compaction_result, _run(request, number, "compact", action))
 
 
-@router.post(f"{ONE}/undo", response=_RESPONSES)
+@router.post(f"{AGENT_PATH}/undo", response=_RESPONSES)
 def undo(request: HttpRequest, number: int) -> Done:
     """Undo an agent's last compaction. Returns the outcome if it takes less than a second."""
     outcomes: SimpleQueue[Any] = SimpleQueue()
 
-    def deed(agent: AgentMixin, mind: Mind, _who: str) -> Tended:
+    def action(agent: AgentMixin, mind: Mind, _who: str) -> ActionResult:
         mind.compactions.undo().addCallback(outcomes.put)
         return True, f"{agent.key}'s last compaction is being taken back"
 
     what = "undo the last compaction of"
-    return _soon(outcomes, taken_back, _done(request, number, what, deed))
+    return _soon(outcomes, undo_result, _run(request, number, what, action))
 
 
-def _soon(outcomes: SimpleQueue[Any], told: Callable[[Any], Tended], begun: Done) -> Done:
+def _soon(outcomes: SimpleQueue[Any], describe: Callable[[Any], ActionResult], begun: Done) -> Done:
     with suppress(Empty):
-        done, said = told(outcomes.get(timeout=HASTE))
+        done, said = describe(outcomes.get(timeout=OUTCOME_SECONDS))
         return Done(done=done, said=said)
     return begun
 
 
-@router.post(f"{ONE}/pin", response=_RESPONSES)
+@router.post(f"{AGENT_PATH}/pin", response=_RESPONSES)
 def pin(request: HttpRequest, number: int, body: PinLine) -> Done:
     """Pin a line: it will be in all of the agent's prompts."""
     what = f"pin {body.text!r} for"
-    return _kept(request, number, what, lambda mind: f"Pinned: {mind.books.pinned.add(body.text)}")
+    return _edit(request, number, what, lambda mind: f"Pinned: {mind.books.pinned.add(body.text)}")
 
 
-@router.post(f"{ONE}/unpin", response=_RESPONSES)
+@router.post(f"{AGENT_PATH}/unpin", response=_RESPONSES)
 def unpin(request: HttpRequest, number: int, body: PinLine) -> Done:
     """Unpin a line."""
     what, done = f"unpin {body.text!r} of", "No longer pinned: {}".format
-    return _kept(request, number, what, lambda mind: done(mind.books.pinned.remove(body.text)))
+    return _edit(request, number, what, lambda mind: done(mind.books.pinned.remove(body.text)))
 
 
-@router.post(f"{ONE}/note", response=_RESPONSES)
+@router.post(f"{AGENT_PATH}/note", response=_RESPONSES)
 def note(request: HttpRequest, number: int, body: NoteText) -> Done:
     """Write a note, or add text to a note."""
 
@@ -123,31 +123,31 @@ def note(request: HttpRequest, number: int, body: NoteText) -> Done:
         made = mind.books.notes.write(body.title, body.text, now=now(), by=BUILDER)
         return f"Written into the note {made.title}"
 
-    return _kept(request, number, f"note {body.title!r} = {body.text!r} for", work)
+    return _edit(request, number, f"note {body.title!r} = {body.text!r} for", work)
 
 
-def _done(request: HttpRequest, number: int, what: str, deed: Deed) -> Done:
+def _run(request: HttpRequest, number: int, what: str, action: Action) -> Done:
     """Do an action on the reactor thread, and log it in the audit log."""
     who = _builder(request)
 
     @on_reactor
     def work() -> Done:
         agent, mind = agent_with(number), mind_with(number)
-        done, said = deed(agent, mind, who)
-        _write_down(request, who, f"{what} {agent.key}", "" if done else said)
+        done, said = action(agent, mind, who)
+        _audit(request, who, f"{what} {agent.key}", "" if done else said)
         return Done(done=done, said=said)
 
     return work()
 
 
-def _kept(request: HttpRequest, number: int, what: str, work: Callable[[Mind], str]) -> Done:
+def _edit(request: HttpRequest, number: int, what: str, work: Callable[[Mind], str]) -> Done:
     """Do file work in the view's thread, with the same code as the in-game commands; log it."""
     who, mind = _builder(request), mind_of_agent(number)
     try:
         done, said = True, work(mind)
     except KeepsakeError as error:
         done, said = False, str(error)
-    on_reactor(_write_down)(request, who, f"{what} {mind.memory.name}", "" if done else said)
+    on_reactor(_audit)(request, who, f"{what} {mind.memory.name}", "" if done else said)
     return Done(done=done, said=said)
 
 
@@ -158,10 +158,10 @@ def _builder(request: HttpRequest) -> str:
     return str(request.user.get_username())
 
 
-def _write_down(request: HttpRequest, who: str, what: str, problem: str) -> None:
+def _audit(request: HttpRequest, who: str, what: str, problem: str) -> None:
     """Append an action to the audit log, which also has the in-game commands."""
     line = f"dashboard: {what}{problem and f' ({problem})'}"[:LONGEST]
     try:
-        keep(AUDIT, who=who, account=who, address=address_of(request), line=line)
+        append(AUDIT, who=who, account=who, address=address_of(request), line=line)
     except OSError as error:
         log(f"[Dashboard] This was not written into the audit log: {error.strerror}")

@@ -29,7 +29,7 @@ from keepsake.errors import KeepsakeError
 from keepsake.events.why import PromptSource, Why, why_did
 from keepsake.web import access, actions, history, world
 from keepsake.web.access import NOWHERE, BadRequest, NotFound, may_act, refused
-from keepsake.web.actions import ONE
+from keepsake.web.actions import AGENT_PATH
 from keepsake.web.shapes import (
     AgentRow,
     NewEvents,
@@ -127,13 +127,13 @@ def rooms(request: HttpRequest) -> list[RoomView]:
 # -- one agent
 
 
-@api.get(ONE, response=_answers(AgentRow))
+@api.get(AGENT_PATH, response=_answers(AgentRow))
 def agent(request: HttpRequest, number: int) -> AgentRow:
     """One agent at a glance."""
     return world.row(number, may_act(request.user))
 
 
-@api.get(f"{ONE}/prompt", response=_answers(PromptView))
+@api.get(f"{AGENT_PATH}/prompt", response=_answers(PromptView))
 def prompt(request: HttpRequest, number: int, seq: Number = None) -> PromptView:
     """The last prompt, or the prompt of the thought with the number ``seq`` in the event log."""
     now, log = world.prompt(number), runtime().places.events
@@ -142,7 +142,7 @@ def prompt(request: HttpRequest, number: int, seq: Number = None) -> PromptView:
     return history.prompt_of(log, number, seq) or now
 
 
-@api.get(f"{ONE}/book", response=_answers(list[PageView]))
+@api.get(f"{AGENT_PATH}/book", response=_answers(list[PageView]))
 def book(
     request: HttpRequest, number: int, of: BookName, limit: QueryEx[int, P(ge=1, le=_LARGEST)] = 30
 ) -> list[PageView]:
@@ -153,13 +153,13 @@ def book(
     return history.book(folder, of, limit)
 
 
-@api.get(f"{ONE}/tiers", response=_answers(TiersView))
+@api.get(f"{AGENT_PATH}/tiers", response=_answers(TiersView))
 def tiers(request: HttpRequest, number: int) -> TiersView:
     """The tiers of an agent's memory: the summaries, the window and their ranges."""
     return world.tiers(number)
 
 
-@api.get(f"{ONE}/memories", response=_answers(list[Memory]))
+@api.get(f"{AGENT_PATH}/memories", response=_answers(list[Memory]))
 def memories(
     request: HttpRequest, number: int, first: Number = None, last: Number = None
 ) -> list[Memory]:
@@ -172,7 +172,7 @@ def memories(
     return list(archive.read(first, min(last, first + MOST_MEMORIES - 1)))
 
 
-@api.get(f"{ONE}/recall", response=_answers(list[PromptSource]))
+@api.get(f"{AGENT_PATH}/recall", response=_answers(list[PromptSource]))
 def recall(
     request: HttpRequest, number: int, q: Words, limit: QueryEx[int, P(ge=1, le=50)] = 12
 ) -> list[PromptSource]:
@@ -186,7 +186,7 @@ def recall(
     return list(map(source_of, found.hits))
 
 
-@api.get(f"{ONE}/compactions", response=_answers(list[PastCompaction]))
+@api.get(f"{AGENT_PATH}/compactions", response=_answers(list[PastCompaction]))
 def compactions(
     request: HttpRequest,
     number: int,
@@ -199,7 +199,7 @@ def compactions(
     return list(islice((each for each in past if before is None or each.number < before), limit))
 
 
-@api.get(f"{ONE}/series", response=_answers(Series))
+@api.get(f"{AGENT_PATH}/series", response=_answers(Series))
 def series(
     request: HttpRequest, number: int, hours: QueryEx[int, P(ge=1, le=history.MOST_HOURS)] = 1
 ) -> Series:
@@ -209,7 +209,7 @@ def series(
     return history.series(shared.places.events, number, total, hours, shared.clock.now())
 
 
-@api.get(f"{ONE}/why", response=_answers(Why))
+@api.get(f"{AGENT_PATH}/why", response=_answers(Why))
 def why(request: HttpRequest, number: int, n: QueryEx[int, P(ge=1, le=1000)] = 1) -> Why:
     """The ``n``-th last act of an agent, and all that led to it."""
     memory, log = world.mind_of_agent(number).memory, runtime().places.events

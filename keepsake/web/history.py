@@ -33,9 +33,9 @@ from keepsake.web.shapes import (
     Stretch,
 )
 
-LATELY, FAR = 16_000_000, 64_000_000
+RECENT_BYTES, OLDER_BYTES = 16_000_000, 64_000_000
 """The most bytes of the log to read, from its end, for the last prompt and for an earlier one."""
-NEW, FIRST, MOST_NEW = 2_000_000, 100, 500
+NEW_BYTES, MOST_FIRST, MOST_NEW = 2_000_000, 100, 500
 """Bytes of the log to read for new events; the most events of a first answer, of a later one."""
 MOST_BYTES = 200_000_000
 """The most bytes of all archives to search, shared equally: about two seconds of one core."""
@@ -54,7 +54,7 @@ def prompt_of(log: Path, number: int, seq: int | None = None) -> PromptView | No
         NotFound: The newest part of the log has no prompt of that number.
     """
     if seq is None:
-        last = next(_sent(log, number, LATELY), None)
+        last = next(_sent(log, number, RECENT_BYTES), None)
         return _prompt(log, last) if last else None
     thought = next((each for each in _sent(log, number) if each["seq"] <= seq), None)
     if thought is None or thought["seq"] != seq:
@@ -64,7 +64,7 @@ def prompt_of(log: Path, number: int, seq: int | None = None) -> PromptView | No
     return _prompt(log, thought)
 
 
-def _sent(log: Path, number: int, most: int = FAR) -> Iterator[Record]:
+def _sent(log: Path, number: int, most: int = OLDER_BYTES) -> Iterator[Record]:
     """Yield the thoughts that have a prompt, newest first."""
     thoughts = newest_first(log, kind="thought", agent_id=number, most=most)
     return (each for each in thoughts if each.get("prompt"))
@@ -101,8 +101,8 @@ def new_events(
 
     ``number``: The agent's number; 0 for all agents. ``complete``: Adds the words of memories.
     """
-    last, oldest, found, most = 0, 0, list[Record](), FIRST if after is None else MOST_NEW
-    for record in newest_first(log, most=NEW):
+    last, oldest, found, most = 0, 0, list[Record](), MOST_FIRST if after is None else MOST_NEW
+    for record in newest_first(log, most=NEW_BYTES):
         oldest = int(record["seq"])
         last = last or oldest
         known = after is not None and oldest <= after <= last
@@ -157,9 +157,9 @@ def _newest(folder: Path, words: Sequence[str], limit: int, most: int) -> tuple[
 
 _TIMES = ("updated", "last_met", "time", "day")
 """Fields of a page's front matter with the time of the last change, or of the last meeting."""
-_TOLD = ("place", "reason", "tags", "memories", "meetings")
+_FACTS = ("place", "reason", "tags", "memories", "meetings")
 """Fields of a page's front matter that are shown beside it."""
-_FAR = 64 << 20
+_NIGHTS_BYTES = 64 << 20
 """The most bytes of the event log to read, from its end, for nights."""
 _LONGEST = 60_000
 """The most characters of a page that are shown; the file has all of it."""
@@ -179,7 +179,7 @@ def _file(path: Path) -> PageView:
         text=str(page.content)[:_LONGEST],
         facts={
             name: ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-            for name in _TOLD
+            for name in _FACTS
             if (value := meta.get(name))
         },
         file=path.name,
@@ -191,19 +191,19 @@ BOOKS: Mapping[str, Sequence[str]] = {
     "kept": ("pinned.md", "noticed.md"),  # these are in all its prompts
 }
 """The file patterns of each book in an agent's folder."""
-_EVER = datetime.min.replace(tzinfo=UTC)
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
 def book(folder: Path, name: str, limit: int) -> list[PageView]:
     """Return the newest pages of one of :data:`BOOKS`."""
     pages = (_file(path) for pattern in BOOKS[name] for path in folder.glob(pattern))
-    return sorted(pages, key=lambda page: page.at or _EVER, reverse=True)[:limit]
+    return sorted(pages, key=lambda page: page.at or _LONG_AGO, reverse=True)[:limit]
 
 
 def nights(events: Path, agent_id: int) -> Iterator[PageView]:
     """Yield an agent's nights from the event log, newest first."""
     lines, calls = list[str](), 0  # of one night, last line first
-    for record in newest_first(events, kind=Sleep.kind, agent_id=agent_id, most=_FAR):
+    for record in newest_first(events, kind=Sleep.kind, agent_id=agent_id, most=_NIGHTS_BYTES):
         if record.get("op") == "falls asleep":
             at = datetime.fromisoformat(record["t"])
             facts = {"why": str(record.get("why", "")), "calls": str(calls)}
@@ -214,8 +214,8 @@ def nights(events: Path, agent_id: int) -> Iterator[PageView]:
             lines.append(f"- woken by {record.get('why', '')}")
         else:
             figures = ", ".join(f"{n} {name}" for name, n in (record.get("figures") or {}).items())
-            told = record.get("problem") or figures or "nothing to do"
-            lines.append(f"- {record.get('step')}: {told}")
+            result = record.get("problem") or figures or "nothing to do"
+            lines.append(f"- {record.get('step')}: {result}")
             calls += int(record.get("calls", 0))
 
 

@@ -59,7 +59,7 @@ class Metrics(Collector):
         """Return all metrics in Prometheus' text format."""
         return generate_latest(self._registry)
 
-    def took(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         """Count an event; from any thread."""
         match event:
             case Thought():

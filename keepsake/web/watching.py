@@ -43,7 +43,7 @@ class Watching:
         self._scrubber = Scrubber(known_secrets(here))
         self.metrics = Metrics(lambda: _gauges(self._scrubber))
         self.subscribers = Subscribers()
-        self.subscribers.on_event.append(self.metrics.took)
+        self.subscribers.on_event.append(self.metrics.on_event)
 
     def complete(self, record: Record) -> Record:
         """Return an event of the log; add the words of a memory, without secrets."""

@@ -104,7 +104,7 @@ class TestAnswers(TalkWorld):
 
     def test_after_a_start_a_memory_has_the_room_of_the_models_prompts_before_the_first_talk(self):
         unknown = self.services.ladder.budget
-        lifecycle._keep_house()
+        lifecycle._do_housekeeping()
         room = self.services.ladder.budget
         self.asks("Good evening.", "Good evening, Tom.")
         assert unknown < room == self.services.ladder.budget

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 from keepsake.archive.history import compactions
 from keepsake.contrib.evennia.audit import AUDIT, newest
-from keepsake.contrib.evennia.commands.compaction import compacted
+from keepsake.contrib.evennia.commands.compaction import compaction_result
 from keepsake.memory.types import Outcome
 from tests.world.web_world import WRITING, WebWorld
 
@@ -61,9 +61,9 @@ class TestChanging(WebWorld):
         assert self.post(self.of_mira("/undo"))["done"]
         self.let_compact()
         assert compactions(self.mind.memory.memory.archive)[-1].undone is not None
-        assert compacted(SimpleNamespace(outcome=Outcome.NOTHING, detail=""))[0], "no error"
+        assert compaction_result(SimpleNamespace(outcome=Outcome.NOTHING, detail=""))[0], "no error"
         vain = SimpleNamespace(outcome=Outcome.FIRST, detail="", tokens_before=9, tokens_after=9)
-        assert compacted(vain) == (False, "Nothing was saved: ; 9 tokens before, 9 now")
+        assert compaction_result(vain) == (False, "Nothing was saved: ; 9 tokens before, 9 now")
 
     def test_the_audit_log_says_who_did_what(self):
         self.post(self.of_mira("/pin"), body={"text": "Tom keeps bees."})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.contrib.evennia.commands.why import told
+from keepsake.contrib.evennia.commands.why import explanation
 from keepsake.events.types import Thought
 from keepsake.events.why import PromptSource, SummaryBasis, Why
 from tests.sentences import table
@@ -39,7 +39,7 @@ def test_codes_of_players_are_shown_and_not_obeyed():
         summaries=(SummaryBasis("recent", 1, 1, 9, forged, forged, (forged,)),),
         missing=(forged,),
     )
-    shown = told(found, now)
+    shown = explanation(found, now)
     assert "||rred||n" in shown
     assert "|r" not in shown.replace("||", "")
     assert shown.count("|wMira's last act|n") == 1

@@ -25,7 +25,7 @@ LONGEST = 1000
 """The most characters of a typed line that are logged."""
 
 
-def keep(name: str, **facts: Any) -> None:
+def append(name: str, **facts: Any) -> None:
     """Append a line and pass it to the operating system.
 
     Raises:
@@ -68,7 +68,7 @@ class AuditedCommand(MuxCommand):
             if "".join(words(line)[:1]).casefold().endswith("password"):
                 line = f"{line.split(maxsplit=1)[0]} …"
             try:
-                keep(AUDIT, **_who(self), line=line[:LONGEST])
+                append(AUDIT, **_who(self), line=line[:LONGEST])
             except OSError as error:
                 self.msg(f"|rThis was not written into the audit log:|n {error.strerror}")
         return super().at_pre_cmd()

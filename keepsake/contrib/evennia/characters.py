@@ -23,7 +23,7 @@ else:
 
 LEFT = "left"
 """The attribute with the time when a player left, in ISO format."""
-PATIENCE = 30.0
+TIMEOUT_SECONDS = 30.0
 """Seconds to wait for the news of an absence. Later news is not shown."""
 
 
@@ -52,7 +52,7 @@ class CharacterMixin(Base):
     def at_post_puppet(self, **kwargs: Any) -> None:
         """Show the news of the player's absence."""
         super().at_post_puppet(**kwargs)
-        tell_of_absence(self)
+        show_absence_news(self)
 
     def at_post_unpuppet(self, account: Any = None, session: Any = None, **kwargs: Any) -> None:
         """Store the time when the player left."""
@@ -60,7 +60,7 @@ class CharacterMixin(Base):
         self.attributes.add(LEFT, now().isoformat())
 
 
-def tell_of_absence(character: Any) -> None:
+def show_absence_news(character: Any) -> None:
     """Search for news of the player's absence in a worker thread, and show what is found."""
     left = time_of(character.attributes.get(LEFT))
     character.attributes.add(LEFT, now().isoformat())  # a crash does not store when they left
@@ -86,7 +86,7 @@ def tell_of_absence(character: Any) -> None:
             lines = (f"  {each.text.replace('|', '||')}" for each in found)
             character.msg("\n".join(["|wWhile you were away|n", *lines]))
 
-    runtime().in_thread(work, PATIENCE).addCallbacks(show, failed)
+    runtime().in_thread(work, TIMEOUT_SECONDS).addCallbacks(show, failed)
 
 
 def hosts_of(room: Any) -> list[Any]:

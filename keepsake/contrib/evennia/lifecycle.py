@@ -19,14 +19,14 @@ from keepsake.agent.runtime import COMPACTING_AT_ONCE, Runtime
 from keepsake.contrib.evennia.agents import notice_login
 from keepsake.contrib.evennia.apps import places
 from keepsake.contrib.evennia.minds import close_all, open_all, open_minds
-from keepsake.contrib.otel import traced
+from keepsake.contrib.otel import with_tracing
 from keepsake.errors import KeepsakeError
 from keepsake.paths import prepare
 from keepsake.web.watching import watching
 
 HOUSEKEEPING_SECONDS = 2.0
 _housekeeping: LoopingCall | None = None
-_held = ExitStack()
+_at_stop = ExitStack()
 """Releases the lock of the vault at a stop."""
 
 
@@ -56,8 +56,8 @@ def start() -> None:
     """
     here = places()
     prepare(here)
-    _held.enter_context(vault_lock.take(here))
-    shared = runtime.start(here, reactor, subscribers=traced(watching().subscribers))
+    _at_stop.enter_context(vault_lock.take(here))
+    shared = runtime.start(here, reactor, subscribers=with_tracing(watching().subscribers))
     for moment in (SIGNAL_OBJECT_POST_PUPPET, SIGNAL_OBJECT_POST_UNPUPPET):
         moment.connect(notice_login)
     live(shared)
@@ -68,7 +68,7 @@ def live(shared: Runtime) -> None:
     global _housekeeping  # noqa: PLW0603 - one per process, like the runtime
     shared.post(open_all)
     shared.gateway.on_ready = _model_is_back
-    _housekeeping = LoopingCall(_keep_house)
+    _housekeeping = LoopingCall(_do_housekeeping)
     _housekeeping.clock = shared.timer
     _housekeeping.start(HOUSEKEEPING_SECONDS, now=False)
 
@@ -85,10 +85,10 @@ def stop(*, reload: bool) -> None:
         _housekeeping.stop()
     close_all()
     runtime.stop(reload=reload)
-    _held.close()
+    _at_stop.close()
 
 
-def _keep_house() -> None:
+def _do_housekeeping() -> None:
     """Do what no event starts: write again after a full disk, retry and start compactions."""
     minds = open_minds()
     with suppress(KeepsakeError):  # the next model call reports a profile that cannot be used

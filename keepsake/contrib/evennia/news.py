@@ -61,7 +61,7 @@ def news_of(archive: Archive, name: str, key: str, who: Absentee) -> Iterator[Ne
         hidden = is_private(memory) or who.ignores(memory.source_id) or memory.source_id == who.key
         # Memories that mention ignored people may quote them, so they are left out too.
         if not hidden and not any(names(memory.text, each) for each in who.ignored.values()):
-            yield from _told(memory, name, "" if who.ignores(key) else name, who.name)
+            yield from _news_in(memory, name, "" if who.ignores(key) else name, who.name)
 
 
 def chosen(found: Iterable[News]) -> list[News]:
@@ -70,7 +70,7 @@ def chosen(found: Iterable[News]) -> list[News]:
     return list(single.values())[-SHOWN:]
 
 
-def _told(memory: Memory, name: str, own: str, who: str) -> Iterator[News]:
+def _news_in(memory: Memory, name: str, own: str, who: str) -> Iterator[News]:
     """Yield the news about ``who`` in a memory; ``own``: the agent's name, empty if ignored."""
     if memory.event == _DEED and names(memory.text, who):
         yield News(memory.time, memory.text, memory.text)

@@ -107,7 +107,7 @@ class FullDisk:
 def test_a_full_disk_is_told_once_and_loses_what_finds_no_room(tmp_path, logs, monkeypatch):
     told = []
     disk = FullDisk(monkeypatch, room=700)
-    log = logs(tmp_path, told=told.append, buffer=20)
+    log = logs(tmp_path, on_problem=told.append, buffer=20)
     for n in range(1, 11):
         log.emit(thought(f"prompt {n}"))
     until(lambda: told)

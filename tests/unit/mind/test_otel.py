@@ -9,7 +9,7 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from keepsake.agent.agent_log import FaultHandler, open_log
-from keepsake.contrib.otel import ENDPOINT, HEADERS, traced
+from keepsake.contrib.otel import ENDPOINT, HEADERS, with_tracing
 from keepsake.events.log import EventLog
 from keepsake.events.types import Compaction, Thought, World
 from tests.sentences import table
@@ -41,7 +41,7 @@ class Collector(BaseHTTPRequestHandler):
 
 def lived(folder, *events):
     """Emit events between the start of a world and its end; returns what was logged."""
-    log = EventLog(folder, subscribers=traced(None))
+    log = EventLog(folder, subscribers=with_tracing(None))
     open_log(folder / "agents.log", FaultHandler(log))
     for event in (World(op="starts"), *events, World(op="stops")):
         log.emit(event)
@@ -95,7 +95,7 @@ def test_a_collector_that_is_away_and_a_missing_package_cost_a_line_of_the_log(
 def test_nothing_is_imported_where_no_collector_is_named(monkeypatch):
     monkeypatch.delenv(ENDPOINT, raising=False)
     code = (
-        "import sys; from keepsake.contrib.otel import traced; assert traced(None) is None; "
-        "assert not any(name.startswith('opentelemetry') for name in sys.modules)"
+        "import sys; from keepsake.contrib.otel import with_tracing; assert not with_tracing(None);"
+        " assert not any(name.startswith('opentelemetry') for name in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from keepsake.agent.mind import Mind, Tended
+from keepsake.agent.mind import ActionResult, Mind
 from keepsake.agent.runtime import runtime
 from keepsake.contrib.evennia.agents import AgentMixin
 from keepsake.contrib.evennia.commands import books, compaction, why
@@ -36,14 +36,13 @@ VIEWS: dict[str, View] = {
     "why": why.view,
 }
 """The switches that show a part of an agent's mind."""
-TENDING: dict[str, Callable[[AgentMixin, Mind, str], Tended]] = {
+ACTIONS: dict[str, Callable[[AgentMixin, Mind, str], ActionResult]] = {
     "pause": lambda agent, mind, _: mind.pause(agent),
     "resume": lambda agent, mind, _: mind.resume(agent),
     "sleep": lambda agent, mind, who: mind.put_to_bed(agent, who),
     "wake": lambda agent, mind, who: mind.wake(agent, who),
 }
 """The switches that act on an agent, in the name of that builder. Each returns the outcome."""
-_ACTIONS = (*TENDING, "create", "delete", "prompt", "rules")
 _OPTIONS = {"drop": "rules", "remove": "pin", "undo": "compaction"}
 """Switches that modify another one, by the switch that they imply."""
 _NAMES = (*VIEWS, "rules", "sleep", "wake")
@@ -99,15 +98,15 @@ class CmdAgent(BuilderCommand):
 
     key = "@agent"
     aliases = ("@agents", *(f"@{name}" for name in _NAMES))
-    switch_options = (*VIEWS, *_ACTIONS, *_OPTIONS)
+    switch_options = (*VIEWS, *ACTIONS, "create", "delete", "prompt", "rules", *_OPTIONS)
 
     def run(self) -> None:
         """Run the action that the switch or the command's name selects."""
         action, options = self._asked()
         if view := VIEWS.get(action):
-            self._look(view, options)
-        elif action in TENDING:
-            self._tend(action)
+            self._view(view, options)
+        elif action in ACTIONS:
+            self._act_on(action)
         elif action == "rules":
             self._rules(drop="drop" in options)
         elif action:
@@ -132,7 +131,7 @@ class CmdAgent(BuilderCommand):
             raise KeepsakeError(f"{shown} do not go together", "Give one switch at a time")
         return next(iter(actions), ""), options
 
-    def _look(self, view: View, options: frozenset[str]) -> None:
+    def _view(self, view: View, options: frozenset[str]) -> None:
         words, title = self.args, ""
         if view is books.note:  # `mira/well = text`
             left, _, text = words.partition("=")
@@ -206,10 +205,10 @@ class CmdAgent(BuilderCommand):
             "brings its memories back."
         )
 
-    def _tend(self, action: str) -> None:
+    def _act_on(self, action: str) -> None:
         """Act on the agent, and show the outcome unless the caller has just seen it in the room."""
         agent = self.agent_named(self.args)
-        done, said = TENDING[action](agent, self.mind(agent), plain(self.caller.key))
+        done, said = ACTIONS[action](agent, self.mind(agent), plain(self.caller.key))
         if not done:
             raise KeepsakeError(said, "@agent shows what agents are about")
         if agent.location != self.caller.location or not said.endswith(_SEEN):

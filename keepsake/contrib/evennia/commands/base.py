@@ -36,7 +36,7 @@ COMMAND: Any = class_from_module(settings.COMMAND_DEFAULT_CLASS)
 """The game's own base class of commands."""
 LINE = 78
 """The characters of a line on a plain terminal."""
-PATIENCE = 30.0
+TIMEOUT_SECONDS = 30.0
 """Seconds to wait for an answer. After that the builder is told that it took too long."""
 
 
@@ -99,7 +99,7 @@ class BuilderCommand(COMMAND):
 
     def answer(self, work: Callable[[], str]) -> None:
         """Run ``work`` in a worker thread, then show the text that it returns."""
-        runtime().in_thread(work, PATIENCE).addCallbacks(self.page, self.failed)
+        runtime().in_thread(work, TIMEOUT_SECONDS).addCallbacks(self.page, self.failed)
 
     def failed(self, failure: Failure) -> None:
         """Show why no answer came from a worker thread."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC
 
 from keepsake.agent.memory.compacting import Compacted
-from keepsake.agent.mind import Tended
+from keepsake.agent.mind import ActionResult
 from keepsake.archive.history import PastCompaction, compactions
 from keepsake.contrib.evennia.commands.base import BuilderCommand, Query, plain, table
 from keepsake.errors import CompactionError
@@ -39,10 +39,10 @@ class CmdCompactMemories(BuilderCommand):
         caller = self.caller
         caller.msg(f"Compacting {agent.key}'s memory …")
         outcome = self.mind(agent).compactions.compact(CompactReason.MANUAL)
-        outcome.addCallback(lambda each: caller.msg(_shown(compacted(each))))
+        outcome.addCallback(lambda each: caller.msg(_coloured(compaction_result(each))))
 
 
-def compacted(outcome: Compacted) -> Tended:
+def compaction_result(outcome: Compacted) -> ActionResult:
     """Return the outcome of a compaction, in words."""
     if isinstance(outcome, CompactionError):
         return False, f"Nothing was compacted, it failed: {outcome}"
@@ -53,7 +53,7 @@ def compacted(outcome: Compacted) -> Tended:
     return after < before, f"{how}: {outcome.detail}; {before:,} tokens before, {after:,} now"
 
 
-def taken_back(outcome: Undone | CompactionError) -> Tended:
+def undo_result(outcome: Undone | CompactionError) -> ActionResult:
     """Return the outcome of an undo, in words."""
     if isinstance(outcome, CompactionError):
         return False, f"Nothing was taken back: {outcome}"
@@ -61,8 +61,8 @@ def taken_back(outcome: Undone | CompactionError) -> Tended:
     return True, f"Took back compaction {outcome.number}: {outcome.detail}. {left}"
 
 
-def _shown(tended: Tended) -> str:
-    done, said = tended
+def _coloured(result: ActionResult) -> str:
+    done, said = result
     return f"{'|g' if done else '|r'}{plain(said)}|n"
 
 
@@ -70,7 +70,7 @@ def view(query: Query) -> Callable[[], str] | None:
     """``@compaction``: list the compactions, or undo the last one and show the outcome."""
     mind, caller, name = query.mind, query.caller, query.name
     if "undo" in query.options:
-        mind.compactions.undo().addCallback(lambda outcome: caller.msg(_shown(taken_back(outcome))))
+        mind.compactions.undo().addCallback(lambda each: caller.msg(_coloured(undo_result(each))))
         return None
     archive = mind.memory.memory.archive
     return lambda: _listed(name, compactions(archive))

@@ -12,7 +12,7 @@ from keepsake.archive.integrity import IntegrityReport
 from keepsake.archive.records import Summary
 from keepsake.contrib.evennia.commands.base import (
     LINE,
-    PATIENCE,
+    TIMEOUT_SECONDS,
     BuilderCommand,
     author_of,
     labelled,
@@ -53,7 +53,7 @@ class CmdMemoryStatus(BuilderCommand):
             texts = "".join(_summary(summary) for summary in memory.context().summaries)
             caller.msg(f"{head}\n{_integrity(report, wide)}\n{texts}".rstrip())
 
-        runtime().in_thread(memory.memory.check, PATIENCE).addCallbacks(done, self.failed)
+        runtime().in_thread(memory.memory.check, TIMEOUT_SECONDS).addCallbacks(done, self.failed)
 
 
 def _facts(mind: Mind) -> Iterator[tuple[str, str]]:

@@ -24,13 +24,13 @@ from keepsake.events.why import PromptSource, SummaryBasis, Why, why_did
 from keepsake.prompt.sections import Costs, chart
 from keepsake.recall.documents import DocumentKind, Hit
 
-FEW = 5
+MOST_SENTENCES = 5
 """The most sentences of a summary that are shown."""
 _LONGEST = 200
 """The most characters of an altered, refused or dropped answer that are shown."""
 _LOG_SECONDS = 1.0
 """Seconds to wait until the event log has written the newest events."""
-HITS = 12
+MOST_HITS = 12
 NEWEST = 100
 """The number of memories that are shown if no range is given."""
 MOST = 5000
@@ -48,12 +48,12 @@ def view(query: Query) -> Callable[[], str]:
         if log is not None:  # so that the newest act is in the files
             log.flush(_LOG_SECONDS)
         found = why_did(folder, archive, name, number, n)
-        return told(found, now)
+        return explanation(found, now)
 
     return work
 
 
-def told(why: Why, now: datetime) -> str:
+def explanation(why: Why, now: datetime) -> str:
     """Return the explanation of an act in words, as a builder sees it."""
     prompt = f", prompt {why.thought.prompt}" if why.thought and why.thought.prompt else ""
     event = f"|x              event {why.seq} of the log{prompt}|n"
@@ -127,13 +127,13 @@ def _summaries(why: Why) -> Iterator[str]:
         yield from _summary(each)
 
 
-def _summary(leant: SummaryBasis) -> Iterator[str]:
-    if not leant.told:
+def _summary(summary: SummaryBasis) -> Iterator[str]:
+    if not summary.told:
         yield "    |xno sentence of it shares a word with the act|n"
-    for sentence in leant.told[:FEW]:
+    for sentence in summary.told[:MOST_SENTENCES]:
         yield f"    {plain(shortened(sentence, 300))}"
-    if len(leant.told) > FEW:
-        yield f"    |xand {len(leant.told) - FEW} more such sentences|n"
+    if len(summary.told) > MOST_SENTENCES:
+        yield f"    |xand {len(summary.told) - MOST_SENTENCES} more such sentences|n"
 
 
 def _guards(why: Why) -> Iterator[str]:
@@ -173,7 +173,7 @@ def search(query: Query) -> Callable[[], str]:
     recaller, window = query.mind.keeper.recaller, len(memory.context().window)
 
     def work() -> str:
-        found = recaller.find(words, limit=HITS, audience=None)
+        found = recaller.find(words, limit=MOST_HITS, audience=None)
         if found is None:
             raise KeepsakeError(
                 f"{name}'s memory cannot be searched now", "agents.log says why; try again"
