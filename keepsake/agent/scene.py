@@ -47,7 +47,7 @@ class TurnContext:
     impulse: Impulse
     partner: str = ""  # who is answered, by name; empty if nobody is
     whispered: bool = False  # whether the partner whispered; then the answer is whispered
-    audience: Audience = NOBODY  # who hears the answer; decides which memories are shown
+    audience: Audience = NOBODY  # who hears the answer; others' private words are left out
     words: str = ""  # the query for recall: the partner's words since the last answer
     answered: bool = False  # whether an earlier answer covered the impulse
     seen: int = 0  # the newest memory in the prompt; 0 before there is a prompt

@@ -70,7 +70,7 @@ def meant_for(said: Utterance, own_name: str, *, alone: bool = False) -> bool:
 
 
 def own_words(memory: Memory) -> Utterance | None:
-    """Return :func:`spoken`, but None for stock phrases, which state and promise nothing."""
+    """Return what :func:`spoken` does, but None for stock phrases, which state nothing."""
     return None if memory.event in STOCK else spoken(memory)
 
 

@@ -73,8 +73,8 @@ class Recaller:
         """Run :meth:`find` in a worker thread, with the time limit of a thought.
 
         Returns:
-            The results; None after a timeout or an error, because the agent must still be able to
-            think.
+            The results; None without an index, or after a timeout or an error, because the agent
+            must still be able to think.
         """
         config = self._services.recalling
         if self._recall is None or not config.budget:
