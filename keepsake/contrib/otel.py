@@ -86,5 +86,5 @@ class Spans:
         except httpx.HTTPError as error:
             problem = str(error) or repr(error)
         if problem and not self._problem:
-            warn(f"The collector in {ENDPOINT} takes no spans: {problem}")
+            warn(f"The collector in {ENDPOINT} does not accept spans: {problem}")
         self._problem = problem

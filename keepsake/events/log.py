@@ -65,7 +65,7 @@ def _notify(listeners: list[Callable[[Any], None]], what: object) -> None:
             listener(what)
         except Exception as error:  # of any kind: game and log continue without the listener
             listeners.remove(listener)  # first, because logging may emit an event again
-            _log.error("[Error] A listener to the events broke: %r", error)
+            _log.error("[Error] An event listener failed: %r", error)
 
 
 class EventLog(Events):
@@ -174,7 +174,7 @@ class EventLog(Events):
         else:
             if self.problem:
                 self.problem = ""
-                self._on_problem(f"The event log in {self.folder} is written again")
+                self._on_problem(f"The event log in {self.folder} can be written again")
 
     @property
     def _writers(self) -> tuple[LineWriter, ...]:
@@ -190,7 +190,7 @@ class EventLog(Events):
                 self._write_one(*taken)
             self._queue.popleft()
         if lost := self.lost - self._lost_logged:
-            text = f"{lost} events found no room while the log could not be written"
+            text = f"{lost} events were lost while the log could not be written"
             self._write_one(World(op="lost", n=lost, text=text), self._clock.now(), 0)
             self._lost_logged += lost
 

@@ -33,10 +33,10 @@ MOST_BACK = 1000
 MOST_GUARDED = 50
 """The number of events before a thought among which its guards' events are searched."""
 _NOT_LOGGED = (
-    "The event log does not hold this act, as far as it is read: what set it off, what was "
-    "recalled for it and what it cost is not known. The summaries are those of its time"
+    "The newest part of the event log does not have this act: its trigger, what was recalled "
+    "for it and what it cost are not known. The summaries are those of its time"
 )
-_BY_RULE = {SCENE: "its ordinary day", HEARSAY: "word that it passed on", DEED: "a deed"}
+_BY_RULE = {SCENE: "its ordinary day", HEARSAY: "hearsay that it passed on", DEED: "a deed"}
 _WITHOUT_MODEL = _BY_RULE.keys() | {COURTESY}
 """The ``event`` of acts by rule. Only a courtesy has a thought, which says what set it off."""
 _NO_THOUGHT = "It was done by rule, so there was no prompt and no model was asked"
@@ -100,7 +100,7 @@ def why_did(log: Path, archive: Archive, agent: str, agent_id: int, n: int = 1) 
         KeepsakeError: There is no such act, or the log cannot be read.
     """
     if not 1 <= n <= MOST_BACK:
-        what = f"{n} names no act: they are counted back from the last one, which is 1"
+        what = f"There is no act {n}: acts are counted back from the last one, which is 1"
         raise KeepsakeError(what, f"Ask for 1 to {MOST_BACK}")
     with refusing(f"The event log in {log} cannot be read", "Mend the permissions, or the disk"):
         lines = (line for line in archive.backwards() if line.get("kind") == MemoryKind.ACT.value)
@@ -108,7 +108,7 @@ def why_did(log: Path, archive: Archive, agent: str, agent_id: int, n: int = 1) 
         if not found:
             raise KeepsakeError(f"{agent} has not done anything yet", "Talk to it, or wait a while")
         if len(found) < n:
-            what = f"So far back nothing is known: {len(found):,} of {agent}'s acts are known"
+            what = f"Only {len(found):,} of {agent}'s acts are known"
             raise KeepsakeError(what, "Ask for a smaller number")
         act = found[-1]
         record = None if act.event in _BY_RULE else _thought_of(act, log, agent_id)
@@ -137,7 +137,7 @@ def _logged(log: Path, archive: Archive, record: Record, act: Memory) -> dict[st
     if thought.prompt and prompt is None:
         missing.append("Its prompt is no longer in the event log: its file was removed")
     if not thought.prompt and not thought.model:
-        missing.append("Nothing was asked: it answered by rule, from its memory, without a model")
+        missing.append("It answered by rule, from its memory: no model was asked")
     past, time = compactions(archive), datetime.fromisoformat(str(record["t"]))
     texts = summaries_at(archive, time)
     if texts.standing != thought.compaction:  # compacted, or undone, while the model thought
@@ -145,7 +145,9 @@ def _logged(log: Path, archive: Archive, record: Record, act: Memory) -> dict[st
         texts = next(made, SummaryState())
         if thought.compaction and not texts.standing:
             number = thought.compaction
-            missing.append(f"The archive does not hold compaction {number}, whose summaries it had")
+            missing.append(
+                f"The archive does not hold compaction {number}, whose summaries it used"
+            )
     guards = newest_first(log, kind=Guard.kind, agent_id=thought.agent_id, most=MOST_BYTES)
     near = [*takewhile(lambda each: each["seq"] > seq - MOST_GUARDED, guards)]
     near = [each for each in near if each["seq"] < seq and each.get("cause") == thought.cause]

@@ -38,12 +38,12 @@ HEADERS: dict[str, str] = SITE_HEADERS | {
 """Headers of every answer about agents: no files from other sites, no frames, no caches."""
 BUILDER = "builder"
 """The permission that the in-game commands for agents require."""
-FORBIDDEN = "This is for the staff of this world. Log in as one of them"
+FORBIDDEN = "Only staff accounts have access. Log in with one"
 UNTRUSTED = (
-    "The request does not show that it comes from this page. Load the page again; a program sends "
-    "the cookie `csrftoken` back in the header `X-CSRFToken`"
+    "The CSRF token is missing or wrong. Load the page again; a program sends the cookie "
+    "`csrftoken` in the header `X-CSRFToken`"
 )
-NOWHERE = "There is no such address. GET /agents/api/openapi.json"
+NOWHERE = "There is no such address. GET /agents/api/openapi.json lists all"
 METRICS_TOKEN = "KEEPSAKE_METRICS_TOKEN"
 
 type View = Callable[..., HttpResponseBase]

@@ -66,7 +66,7 @@ def _button(name: str, description: str) -> None:
 _button("pause", "Let an agent perceive, but not think.")
 _button("resume", "Let it think again.")
 _button("sleep", "Send it to bed.")
-_button("wake", "Wake it, or keep it up.")
+_button("wake", "Wake it, or keep it awake.")
 
 
 @router.post(f"{AGENT_PATH}/compact", response=_RESPONSES)
@@ -76,7 +76,7 @@ def compact(request: HttpRequest, number: int) -> Done:
 
     def action(agent: AgentMixin, mind: Mind, _who: str) -> ActionResult:
         mind.compactions.compact(CompactReason.MANUAL).addCallback(outcomes.put)
-        return True, f"{agent.key}'s memory is being compacted; its compactions tell the outcome"
+        return True, f"{agent.key}'s memory is being compacted; see its compactions for the outcome"
 
     return _soon(outcomes, compaction_result, _run(request, number, "compact", action))
 
@@ -88,7 +88,7 @@ def undo(request: HttpRequest, number: int) -> Done:
 
     def action(agent: AgentMixin, mind: Mind, _who: str) -> ActionResult:
         mind.compactions.undo().addCallback(outcomes.put)
-        return True, f"{agent.key}'s last compaction is being taken back"
+        return True, f"{agent.key}'s last compaction is being undone"
 
     what = "undo the last compaction of"
     return _soon(outcomes, undo_result, _run(request, number, what, action))
@@ -111,7 +111,7 @@ def pin(request: HttpRequest, number: int, body: PinLine) -> Done:
 @router.post(f"{AGENT_PATH}/unpin", response=_RESPONSES)
 def unpin(request: HttpRequest, number: int, body: PinLine) -> Done:
     """Unpin a line."""
-    what, done = f"unpin {body.text!r} of", "No longer pinned: {}".format
+    what, done = f"unpin {body.text!r} of", "Unpinned: {}".format
     return _edit(request, number, what, lambda mind: done(mind.books.pinned.remove(body.text)))
 
 
@@ -121,7 +121,7 @@ def note(request: HttpRequest, number: int, body: NoteText) -> Done:
 
     def work(mind: Mind) -> str:
         made = mind.books.notes.write(body.title, body.text, now=now(), by=BUILDER)
-        return f"Written into the note {made.title}"
+        return f"Written to the note {made.title}"
 
     return _edit(request, number, f"note {body.title!r} = {body.text!r} for", work)
 
@@ -154,7 +154,7 @@ def _edit(request: HttpRequest, number: int, what: str, work: Callable[[Mind], s
 def _builder(request: HttpRequest) -> str:
     """Return the account's name; raises NotAllowed if it may not act."""
     if not may_act(request.user):
-        raise NotAllowed("That is for builders", "Ask one, or to be made one: @perm")
+        raise NotAllowed("Only builders may do this", "An administrator can make you one: @perm")
     return str(request.user.get_username())
 
 
@@ -164,4 +164,4 @@ def _audit(request: HttpRequest, who: str, what: str, problem: str) -> None:
     try:
         append(AUDIT, who=who, account=who, address=address_of(request), line=line)
     except OSError as error:
-        log(f"[Dashboard] This was not written into the audit log: {error.strerror}")
+        log(f"[Dashboard] The audit log could not be written: {error.strerror}")

@@ -47,8 +47,8 @@ from keepsake.web.watching import watching
 _ABOUT = (
     "What the dashboard at /agents/ shows, as JSON, for staff accounts. Log in at /auth/login/ "
     "and send the session's cookie; what changes anything is a POST and needs the cookie "
-    "`csrftoken` in the header `X-CSRFToken` as well. To anybody else every address answers 403, "
-    "whether there is anything behind it or not. An agent's number stays when it is renamed, and "
+    "`csrftoken` in the header `X-CSRFToken` as well. For other accounts every address answers "
+    "403, also one that does not exist. An agent's number stays when it is renamed, and "
     "so do its charts, reasons, prompts and events."
 )
 
@@ -168,7 +168,9 @@ def memories(
     first = first or max(archive.last_number - MOST_MEMORIES + 1, 1)
     last = last or first + MOST_MEMORIES - 1
     if last < first:
-        raise BadRequest(f"There is nothing from {first} to {last}", "Give last, at least first")
+        raise BadRequest(
+            f"There is nothing from {first} to {last}", "Give `last`, at least `first`"
+        )
     return list(archive.read(first, min(last, first + MOST_MEMORIES - 1)))
 
 
@@ -239,7 +241,7 @@ def _refusal(_: HttpRequest, error: Any) -> HttpResponse:
         case HttpError():
             return refused(error.status_code, f"{error}. Send a JSON object")
         case SuspiciousOperation():
-            return refused(HTTPStatus.BAD_REQUEST, "The request is too long. Give less")
+            return refused(HTTPStatus.BAD_REQUEST, "The request is too long. Send less")
     return refused(HTTPStatus.NOT_FOUND, NOWHERE)
 
 

@@ -33,7 +33,7 @@ class Metrics(Collector):
     def __init__(self, world: Callable[[], Iterable[Metric]]) -> None:
         self._world, self._registry = world, CollectorRegistry()
         self._thoughts = self._counter("thoughts", "Thoughts, by how they ended", "outcome")
-        self._guards = self._counter("guards", "Answers not spoken as written", "op")
+        self._guards = self._counter("guards", "Altered, refused or dropped answers", "op")
         self._tokens = self._counter("tokens", "Tokens of prompts and answers; cached ones", "of")
         self._faults = self._counter("faults", "Warnings and errors in the agents' log", "level")
         self._latency = Histogram(

@@ -17,7 +17,7 @@ class TestAgentCommand(Building, AgentsWorld):
     def test_create_makes_one_here_that_perceives(self):
         shown = self.type("@agent/create Ada = You are Ada, a clockmaker.")
         assert "Made Ada" in shown
-        assert "earlier life" not in shown
+        assert "earlier memories" not in shown
         ada = find_agents("Ada")[0]
         assert ada.location == self.room1
         assert ada.db.profile == "You are Ada, a clockmaker."
@@ -25,10 +25,10 @@ class TestAgentCommand(Building, AgentsWorld):
         assert 'Tom says, "Welcome, Ada."' in self.lines(ada)
 
         folder = self.mind.memory.folder
-        assert "is gone" in self.type("@agent/delete Mira")
+        assert "is deleted" in self.type("@agent/delete Mira")
         assert [agent.key for agent in all_agents()] == ["Ada"]
         assert list((folder / "archive").glob("0*.jsonl"))
-        assert "remembers an earlier life" in self.type("@agent/create Mira")
+        assert "earlier memories" in self.type("@agent/create Mira")
         again = find_agents("Mira")[0]
         assert 'Tom says, "Welcome, Ada."' in self.lines(again)
 
@@ -70,14 +70,14 @@ class TestWhatIsMeant(Building, AgentsWorld):
             shown = self.type(line)
             assert wanted in shown, (line, shown)
         assert not self.mira.db.asleep
-        assert "Name it" in self.type("@agent/delete")
+        assert "Name the agent" in self.type("@agent/delete")
         assert self.mira.pk
         self.mira.location = self.room2
         for line in ("@journal", "@wake"):
             assert "not clear which agent you mean. Name one: Mira" in self.type(line), line
 
     def test_two_switches_do_not_go_together(self):
-        assert "do not go together" in self.type("@agent/pause/delete mira")
+        assert "cannot be combined" in self.type("@agent/pause/delete mira")
         assert self.mira.pk
 
 

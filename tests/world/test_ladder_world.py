@@ -163,12 +163,12 @@ class TestBuilders(Building, LadderWorld):
         for section in ("who it is", "commands", "window", "situation", "together"):
             line = next(line for line in shown.splitlines() if line.startswith(section))
             assert line.rstrip().endswith("%")
-        assert "Took back compaction 1" in self.type("@compaction/undo Mira", "Took back")
+        assert "Undid compaction 1" in self.type("@compaction/undo Mira", "Undid")
         assert [m.number for m in self.mind.memory.context().window] == before
         assert self.mind.memory.context().recent is None
         assert self.mind.memory.memory.next_due() == self.mind.memory.newest + 100
         assert "undone" in self.type("@compaction Mira", "undone")
-        assert "Nothing was taken back" in self.type("@compaction/undo Mira", "Nothing")
+        assert "Nothing was undone" in self.type("@compaction/undo Mira", "Nothing")
         self.summarizer(lambda _: dead)
         shown = self.type("@compact-memories Mira", "failed")
         assert "nobody answers on port 1. Start the server" in shown

@@ -148,9 +148,9 @@ class TestBuilders(Building, RecallWorld):
         self.says(*FACTS, *CHATTER)
         shown = self.type("@recall mir = where is the brass key?")
         head, first, why, *_ = shown.splitlines()
-        assert "beyond the" in head
+        assert "without the" in head
         self.type("@agent/note Mira/well = It is deep.")
-        assert "Without words all are shown" in self.type("@agent/note Mira/nosuch")
+        assert "Without words, all are shown" in self.type("@agent/note Mira/nosuch")
         assert "memory 3" in first
         assert "I lost a brass key" in first
         assert float(first.split()[0]) > 0

@@ -219,7 +219,7 @@ class TestLooking(WebWorld):
             (f"/memories?first={'9' * 5000}", "first: Unable to parse"),
             (f"/recall?q={'x' * 1001}", "q: String should have at most 1000 characters"),
             ("/book?of=diary", "'journal', 'people', 'notes'"),
-            ("/series?hours=1&" + "&".join(f"a{n}=1" for n in range(1500)), "Give less"),
+            ("/series?hours=1&" + "&".join(f"a{n}=1" for n in range(1500)), "Send less"),
         ):
             answer = self.web.get(f"{API}{self.of_mira(path)}")
             error = self.answer("get", self.of_mira(path.partition("?")[0]), answer, 400)["error"]

@@ -63,7 +63,7 @@ class TestChanging(WebWorld):
         assert compactions(self.mind.memory.memory.archive)[-1].undone is not None
         assert compaction_result(SimpleNamespace(outcome=Outcome.NOTHING, detail=""))[0], "no error"
         vain = SimpleNamespace(outcome=Outcome.FIRST, detail="", tokens_before=9, tokens_after=9)
-        assert compaction_result(vain) == (False, "Nothing was saved: ; 9 tokens before, 9 now")
+        assert compaction_result(vain) == (False, "No tokens saved: ; 9 tokens before, 9 now")
 
     def test_the_audit_log_says_who_did_what(self):
         self.post(self.of_mira("/pin"), body={"text": "Tom keeps bees."})

@@ -70,7 +70,7 @@ class AuditedCommand(MuxCommand):
             try:
                 append(AUDIT, **_who(self), line=line[:LONGEST])
             except OSError as error:
-                self.msg(f"|rThis was not written into the audit log:|n {error.strerror}")
+                self.msg(f"|rThe audit log could not be written:|n {error.strerror}")
         return super().at_pre_cmd()
 
 

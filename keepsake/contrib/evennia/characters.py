@@ -79,7 +79,7 @@ def show_absence_news(character: Any) -> None:
         return chosen(found)
 
     def failed(failure: Failure) -> None:
-        log(f"[Error] {character.key} is not told of the time away: {failure.value!r}")
+        log(f"[Error] {character.key}: The news of the absence failed: {failure.value!r}")
 
     def show(found: list[News]) -> None:
         if found and character.pk is not None:

@@ -42,7 +42,7 @@ def forget_everywhere(
                     found.append(traces)
             except (OSError, ValueError) as error:
                 problems.append(f"{agent.key}: {error}")
-                log(f"[Error] {agent.key}: forgetting broke off: {error!r}")
+                log(f"[Error] {agent.key}: forgetting failed: {error!r}")
             runtime().post(go_on)
             return
         _of_database(character)

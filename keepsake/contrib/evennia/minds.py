@@ -117,7 +117,7 @@ def _tick_from_now_on() -> None:
 def _tick() -> None:
     minds = open_minds()
     for mind in minds:
-        with logged(f"{mind.memory.name}: Its day could not go on"):
+        with logged(f"{mind.memory.name}: Its tick failed"):
             mind.sleeper.tick()
             if (agent := mind.thinker.body()) is not None and not mind.closed:
                 agent.at_minute()

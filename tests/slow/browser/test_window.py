@@ -70,7 +70,7 @@ def test_all_agents_stand_in_the_table_and_the_keyboard_finds_one(page: Page) ->
     expect(rows.filter(has_text="Mira")).to_be_visible()
     page.get_by_label("Filter the agents").fill("nobody is called so")
     expect(rows).to_have_count(0)
-    expect(page.locator("#none")).to_contain_text("No agent fits")
+    expect(page.locator("#none")).to_contain_text("No agent matches")
     page.get_by_label("Filter the agents").fill("")
     page.get_by_role("columnheader", name="Agent").get_by_role("button").click()
     expect(rows.first).to_contain_text("Bram")
@@ -191,7 +191,7 @@ def test_recall_by_hand_shows_scores_and_leads_to_the_memory(page: Page) -> None
 def test_a_compaction_shows_what_changed(page: Page) -> None:
     page.route("**/compactions?*", lambda route: route.fulfill(json=[]))
     open_mira(page, "compactions")
-    expect(page.locator("#panel-compactions")).to_contain_text("None was made yet")
+    expect(page.locator("#panel-compactions")).to_contain_text("None yet")
     expect(page.locator("#panel-compactions").get_by_role("button")).to_have_count(0)
     page.unroute("**/compactions?*")
     page.reload()
@@ -199,7 +199,7 @@ def test_a_compaction_shows_what_changed(page: Page) -> None:
     vain = {"number": 1, "tokens_before": 1500, "tokens_after": 1501}
     assert page.evaluate(words, ["compaction", vain])["tone"] == "trouble"
     refused = page.evaluate(words, ["memory", {"op": "undo", "problem": "one is under way"}])
-    assert refused["what"] == "failed: a compaction is taken back"
+    assert refused["what"] == "failed: a compaction is undone"
     newest = page.locator(".compactions > li").first
     newest.locator("summary").first.click()
     expect(newest.locator("ins").first).to_be_visible()
@@ -254,7 +254,7 @@ def test_buttons_act_and_say_what_came_of_it(page: Page) -> None:
 def test_builders_pin_note_and_undo_from_the_page(page: Page) -> None:
     open_mira(page, "notes")
     for label, fields, done in (
-        ("Write a note", {"Title": "weir", "Text": "Herons nest there."}, "Written into"),
+        ("Write a note", {"Title": "weir", "Text": "Herons nest there."}, "Written to"),
         ("Pin a line", {"Line": "Tamsin counts herons."}, "Pinned:"),
     ):
         fold = page.locator("#panel-notes details", has_text=label).first
@@ -268,12 +268,12 @@ def test_builders_pin_note_and_undo_from_the_page(page: Page) -> None:
     pinned = page.locator(".book li", has_text="Tamsin counts herons.").get_by_role("button")
     page.on("dialog", lambda dialog: dialog.accept())
     pinned.click()
-    expect(page.locator("#outcome")).to_contain_text("No longer pinned")
+    expect(page.locator("#outcome")).to_contain_text("Unpinned")
     page.locator("#sections").get_by_role("link", name="Compactions").click()
     undo = page.get_by_role("button", name="Undo the last")
     undo.click()
-    expect(page.locator("#outcome")).to_contain_text("Took back compaction")
-    expect(page.locator(".compactions li").first).to_contain_text("taken back")
+    expect(page.locator("#outcome")).to_contain_text("Undid compaction")
+    expect(page.locator(".compactions li").first).to_contain_text("undone")
 
 
 # -- last, for it takes an agent, and then the world, away

@@ -78,7 +78,7 @@ def test_a_collector_gets_thoughts_and_compactions_without_a_word_of_them(tmp_pa
 @pytest.mark.parametrize(
     ("missing", "told"),
     [
-        ("", f"[Warning] The collector in {ENDPOINT} takes no spans: "),
+        ("", f"[Warning] The collector in {ENDPOINT} does not accept spans: "),
         ("opentelemetry.sdk.trace", 'pip install "evennia-keepsake[otel]"'),
     ],
 )

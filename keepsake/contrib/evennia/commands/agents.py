@@ -19,7 +19,6 @@ from keepsake.contrib.evennia.commands.base import (
 )
 from keepsake.contrib.evennia.creation import all_agents, create_agent
 from keepsake.contrib.evennia.minds import mind_by_number, state_of
-from keepsake.contrib.evennia.wording import counted
 from keepsake.errors import KeepsakeError
 from keepsake.prompt.sections import Rendered, chart, costs_of
 
@@ -55,7 +54,7 @@ class CmdAgent(BuilderCommand):
 
     Usage:
       @agent [<name>]                     all agents, or one of them
-      @agent <name> = <profile>           say who it is
+      @agent <name> = <profile>           change its profile
       @agent/create <name> [= <profile>]  make one in this room
       @agent/delete <name>                delete it; its archive stays
       @agent/pause <name>                 it perceives, but does not think
@@ -68,10 +67,10 @@ class CmdAgent(BuilderCommand):
      |wIts mind|n
       @agent/why <name> [<n>]             why it did its last act, or the n-th
                                           last
-      @agent/recall <name> = <words>      what it finds, with scores
+      @agent/recall <name> = <words>      what a search finds, with scores
       @agent/memories <name> [65-128]     its memories, word for word
       @agent/compaction <name>            its compactions;
-                                          |w/compaction/undo|n: take the last back
+                                          |w/compaction/undo|n: undo the last
       @agent/journal <name> [<words>]     its journal: the newest days, or those
                                           with these words: 2026-11-21 cup
       @agent/people <name> [<who>]        its pages about people
@@ -113,7 +112,7 @@ class CmdAgent(BuilderCommand):
             getattr(self, f"_{action}")()
         elif self.rhs is not None:
             self.agent_named(self.lhs).db.profile = _profile_text(self.rhs)
-            self.caller.msg("Changed. The next thought uses it.")
+            self.caller.msg("Profile changed. The next thought uses it.")
         elif self.args.strip():
             self.caller.msg(self._one(self.agent_named(self.args)))
         else:
@@ -128,7 +127,7 @@ class CmdAgent(BuilderCommand):
         actions |= {_OPTIONS[each] for each in options}
         if len(actions) > 1:
             shown = ", ".join(f"/{each}" for each in sorted({*actions, *options}))
-            raise KeepsakeError(f"{shown} do not go together", "Give one switch at a time")
+            raise KeepsakeError(f"{shown} cannot be combined", "Give one switch at a time")
         return next(iter(actions), ""), options
 
     def _view(self, view: View, options: frozenset[str]) -> None:
@@ -172,7 +171,7 @@ class CmdAgent(BuilderCommand):
     def _rules(self, *, drop: bool) -> None:
         wanted = self.args.strip()
         if drop and not wanted:
-            raise KeepsakeError("Whose?", "As in: @rules/drop Tom")
+            raise KeepsakeError("No person is named", "Example: @rules/drop Tom")
         agents = [self.agent_named(wanted)] if wanted and not drop else all_agents()
         kept = [(agent.key, self.mind(agent).memory.commitments) for agent in agents]
         self.answer(lambda: books.rules_dropped(kept, wanted) if drop else books.rules(kept))
@@ -181,27 +180,26 @@ class CmdAgent(BuilderCommand):
 
     def _create(self) -> None:
         if not self.caller.location:
-            raise KeepsakeError("You are nowhere", "Go to the room where the agent shall stand")
+            raise KeepsakeError("You are not in a room", "Go to the room where the agent should be")
         name = self.lhs.strip()
         profile = _profile_text(self.rhs) if self.rhs else f"You are {name}."
         agent = create_agent(name, location=self.caller.location, profile=profile)
         mind = self.mind(agent)
         mind.thinker.schedule()
         total = mind.memory.memory.tiers.last_number  # its first look around is one
-        lived = f" {agent.key} remembers an earlier life: {counted(total, 'memory')}."
-        back = lived if total > 1 else ""
+        back = f" {agent.key} has its {total:,} earlier memories." if total > 1 else ""
         self.caller.msg(f"|gMade {agent.key}|n, in {agent.location.key}.{back}")
         if not self.rhs:
-            self.caller.msg(f"Say who that is: @agent {agent.key} = You are {agent.key}, …")
+            self.caller.msg(f"Describe the agent: @agent {agent.key} = You are {agent.key}, …")
 
     def _delete(self) -> None:
         if not self.lhs:
-            raise KeepsakeError("It is not clear which agent to delete", "Name it")
+            raise KeepsakeError("No agent is named", "Name the agent to delete")
         agent = self.agent_named(self.lhs)
         name, folder = agent.key, self.mind(agent).memory.folder
         agent.delete()
         self.caller.msg(
-            f"{name} is gone. The archive stays in {plain(str(folder))}; @agent/create {name} "
+            f"{name} is deleted. Its archive stays in {plain(str(folder))}; @agent/create {name} "
             "brings its memories back."
         )
 
@@ -210,7 +208,7 @@ class CmdAgent(BuilderCommand):
         agent = self.agent_named(self.args)
         done, said = ACTIONS[action](agent, self.mind(agent), plain(self.caller.key))
         if not done:
-            raise KeepsakeError(said, "@agent shows what agents are about")
+            raise KeepsakeError(said, "@agent shows the state of each agent")
         if agent.location != self.caller.location or not said.endswith(_SEEN):
             self.caller.msg(f"{said}.")
 
@@ -242,7 +240,7 @@ def _state(mind: Mind) -> str:
         return state_of(mind)
     since, step = sleeper.fell_asleep, sleeper.nights.step
     until = runtime().sleeping.current.wakes_at(since).astimezone()
-    work = f", {step}" if step else ", its work waits" if sleeper.nights.working else ""
+    work = f", {step}" if step else ", its work is waiting" if sleeper.nights.working else ""
     return f"asleep {since.astimezone():%H:%M} to {until:%H:%M}{work}"
 
 
@@ -255,6 +253,6 @@ def _profile_text(text: str) -> str:
     clean = text.strip()
     if not clean or len(clean) > LONGEST_PROFILE:
         raise KeepsakeError(
-            f"A profile of {len(clean)} characters is of no use", f"Write 1 to {LONGEST_PROFILE}"
+            f"The profile has {len(clean)} characters", f"Write 1 to {LONGEST_PROFILE}"
         )
     return clean

@@ -37,7 +37,7 @@ COMMAND: Any = class_from_module(settings.COMMAND_DEFAULT_CLASS)
 LINE = 78
 """The characters of a line on a plain terminal."""
 TIMEOUT_SECONDS = 30.0
-"""Seconds to wait for an answer. After that the builder is told that it took too long."""
+"""Seconds to wait for an answer. After that the command fails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Query:
         """Return the words as a number, ``default`` if empty; raises KeepsakeError for a text."""
         if not re.fullmatch(r"(-?\d{1,9})?", self.words):
             raise KeepsakeError(
-                f"{quoted(shortened(self.words))} is no number", "Give one, or none"
+                f"{quoted(shortened(self.words))} is not a number", "Give one, or none"
             )
         return int(self.words or default)
 
@@ -105,10 +105,10 @@ class BuilderCommand(COMMAND):
         """Show why no answer came from a worker thread."""
         error = failure.value
         if isinstance(error, TimeoutError):
-            error = KeepsakeError("it took too long", "Try again in a while")
+            error = KeepsakeError("there was no answer in time", "Try again later")
         elif not isinstance(error, KeepsakeError):
             log(f"[Error] {self.key}: {error!r}")
-            error = KeepsakeError("it broke off", "See agents.log")
+            error = KeepsakeError("an error occurred", "See agents.log")
         self.caller.msg(refused(error))
 
     def agent_named(self, name: str) -> AgentMixin:
@@ -122,7 +122,7 @@ class BuilderCommand(COMMAND):
             if len(here) == 1:
                 return here[0]
             if not (names := listed([agent.key for agent in here or all_agents()], "or")):
-                raise KeepsakeError("There are no agents", "Make one: @agent/create <name>")
+                raise KeepsakeError("There are no agents", "Create one: @agent/create <name>")
             raise KeepsakeError("It is not clear which agent you mean", f"Name one: {names}")
         found = find_agents(name)
         if len(found) == 1:

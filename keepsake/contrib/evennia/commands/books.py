@@ -35,7 +35,7 @@ def book(kind: str, query: Query) -> Callable[[], str]:
         if more := [path.stem for path in found[SHOWN:]]:
             lines.append(f"|xand:|n {plain(', '.join(more))}")
         if files and not found:
-            lines.append("None has these words. Without words all are shown.")
+            lines.append("No file has these words. Without words, all are shown.")
         return "\n".join(lines)
 
     return work
@@ -44,7 +44,7 @@ def book(kind: str, query: Query) -> Callable[[], str]:
 def note(query: Query) -> Callable[[], str]:
     """``@note``: read a note, or write an entry into it; raises KeepsakeError without a title."""
     if not query.title:
-        raise KeepsakeError("Give an agent and a title", "As in: @note Mira/well = <text>")
+        raise KeepsakeError("Give an agent and a title", "Example: @note Mira/well = <text>")
     notes, owner, agent = query.mind.books.notes, query.name, query.agent
     place = agent.location.key if agent.location else ""
 
@@ -52,7 +52,7 @@ def note(query: Query) -> Callable[[], str]:
         if not query.words:
             return book("notes", replace(query, words=query.title))()
         new = notes.write(query.title, query.words, place=place, now=now(), by="builder")
-        return f"|gWritten|n into {owner}'s note {plain(new.title)} ({plain(str(new.path))})."
+        return f"|gWritten|n to {owner}'s note {plain(new.title)} ({plain(str(new.path))})."
 
     return work
 
@@ -62,12 +62,12 @@ def pin(query: Query) -> Callable[[], str]:
     name, pinned, text = query.name, query.mind.books.pinned, query.words
 
     def work() -> str:
-        told = ""
+        done = ""
         if "remove" in query.options:
-            told = f"|gNo longer pinned:|n {plain(pinned.remove(text))}\n"
+            done = f"|gUnpinned:|n {plain(pinned.remove(text))}\n"
         elif text:
-            told = f"|gPinned:|n {plain(pinned.add(text))}\n"
-        return told + _block(name, pinned)
+            done = f"|gPinned:|n {plain(pinned.add(text))}\n"
+        return done + _block(name, pinned)
 
     return work
 
@@ -80,7 +80,7 @@ def _block(name: str, pinned: Pinned) -> str:
         f"{number:>3}. {plain(pin.text)}{f' |x(by {name} itself)|n' if pin.own else ''}"
         for number, pin in enumerate(pins, start=1)
     ]
-    over = [f"|rOnly {shown} of them are shown to {name}.|n"] if shown < len(pins) else []
+    over = [f"|rOnly {shown} of them are in {name}'s prompt.|n"] if shown < len(pins) else []
     used = sum(len(pin.text) for pin in pins)
     title = f"|w{name}'s pinned block|n ({used:,} of {PINNED_LIMIT:,} characters)"
     return "\n".join([title, *rows, *over])
@@ -93,7 +93,7 @@ def rules(books: Sequence[tuple[str, Commitments]]) -> str:
         for name, book in books
         for each in book.items
     ]
-    shown = table(("Agent", "What", "Who", "Memory", "Words"), rows)
+    shown = table(("Agent", "Kind", "Person", "Memory", "Text"), rows)
     return f"{shown}\n{counted(len(rows), 'line')}" if rows else "No promise or rule is open."
 
 
@@ -106,6 +106,8 @@ def rules_dropped(books: Sequence[tuple[str, Commitments]], person: str) -> str:
 
     gone = {name: count for name, book in books if (count := book.close(theirs))}
     if not gone:
-        raise KeepsakeError(f"No agent has one of {plain(person)}", "See them: @rules")
-    told = ", ".join(f"{name} {count}" for name, count in gone.items())
-    return f"|gDropped|n what was open with {plain(person)}: {told}."
+        raise KeepsakeError(
+            f"No agent has a promise or rule of {plain(person)}", "@rules lists all"
+        )
+    counts = ", ".join(f"{name} {count}" for name, count in gone.items())
+    return f"|gDropped|n promises and rules of {plain(person)}: {counts}."

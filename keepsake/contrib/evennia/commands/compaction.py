@@ -21,8 +21,8 @@ class CmdCompactMemories(BuilderCommand):
 
     The oldest memories of its window are summarised until the prompt is under its
     low mark. Pins, promises, the open talk and the newest memories stay word for
-    word. The archive keeps every memory, and |w@compaction/undo|n takes a compaction
-    back. Settings are in |wvault/config/memory_compaction.md|n.
+    word. The archive keeps every memory, and |w@compaction/undo|n undoes a
+    compaction. Settings are in |wvault/config/memory_compaction.md|n.
 
     Example:
       @compact-memories mira
@@ -45,20 +45,20 @@ class CmdCompactMemories(BuilderCommand):
 def compaction_result(outcome: Compacted) -> ActionResult:
     """Return the outcome of a compaction, in words."""
     if isinstance(outcome, CompactionError):
-        return False, f"Nothing was compacted, it failed: {outcome}"
+        return False, f"The compaction failed: {outcome}"
     if outcome.outcome is Outcome.NOTHING:
         return True, f"Nothing to compact: {outcome.detail}"
     before, after = outcome.tokens_before, outcome.tokens_after
-    how = "Compacted" if after < before else "Nothing was saved"
+    how = "Compacted" if after < before else "No tokens saved"
     return after < before, f"{how}: {outcome.detail}; {before:,} tokens before, {after:,} now"
 
 
 def undo_result(outcome: Undone | CompactionError) -> ActionResult:
     """Return the outcome of an undo, in words."""
     if isinstance(outcome, CompactionError):
-        return False, f"Nothing was taken back: {outcome}"
-    left = f"{outcome.left} more can be taken back" if outcome.left else "No other is left"
-    return True, f"Took back compaction {outcome.number}: {outcome.detail}. {left}"
+        return False, f"Nothing was undone: {outcome}"
+    left = f"{outcome.left} more can be undone" if outcome.left else "No other is left"
+    return True, f"Undid compaction {outcome.number}: {outcome.detail}. {left}"
 
 
 def _coloured(result: ActionResult) -> str:

@@ -141,10 +141,7 @@ class CmdLlmStatus(BuilderCommand):
             self.caller.msg(text)
         counts = sum((mind.thinker.log.guarded for mind in open_minds()), Counter[str]())
         found = (f"{counts[op]} {op}" for op in ("altered", "refused", "dropped"))
-        self.caller.msg(
-            "Answers since the start, not spoken as they were written: "
-            f"{', '.join(found)}. See |w@why|n."
-        )
+        self.caller.msg(f"Changed answers since the start: {', '.join(found)}. See |w@why|n.")
 
 
 def _server(server: ModelServer) -> str:
@@ -154,7 +151,7 @@ def _server(server: ModelServer) -> str:
         f"{count} {priority.name.lower()}" for priority, count in server.waiting.items() if count
     )
     lines = [
-        ("Profiles", plain(", ".join(server.profiles)) or "none asked yet"),
+        ("Profiles", plain(", ".join(server.profiles)) or "none used yet"),
         ("Server", plain(server.kind)),
         ("Health", f"{colour}{plain(server.health)}|n"),
         ("Queue", f"{len(server.running)} of {server.places} in flight; waiting: {waiting or '0'}"),

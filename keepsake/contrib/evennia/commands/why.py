@@ -56,7 +56,7 @@ def view(query: Query) -> Callable[[], str]:
 def explanation(why: Why, now: datetime) -> str:
     """Return the explanation of an act in words, as a builder sees it."""
     prompt = f", prompt {why.thought.prompt}" if why.thought and why.thought.prompt else ""
-    event = f"|x              event {why.seq} of the log{prompt}|n"
+    event = f"|x              event {why.seq} in the log{prompt}|n"
     return "\n".join(
         [
             *_act(why, now),
@@ -71,11 +71,11 @@ def explanation(why: Why, now: datetime) -> str:
 
 
 def _act(why: Why, now: datetime) -> Iterator[str]:
-    which = "last act" if why.nth == 1 else f"last act but {why.nth - 1}"
+    which = "last act" if why.nth == 1 else f"act {why.nth}, counted back from the last"
     yield f"|w{why.agent}'s {which}|n, {when(why.time.astimezone(UTC), now)}"
     where = f" |x(memory {why.act.number}, {plain(why.act.place)})|n"
     yield f"  {one_line(why.command) or '(nothing)'}{where}"
-    yield f"|wIts reason|n   {one_line(why.reason) or '(it gave none)'}"
+    yield f"|wReason|n       {one_line(why.reason) or '(none given)'}"
 
 
 def _cause(why: Why) -> Iterator[str]:
@@ -85,14 +85,14 @@ def _cause(why: Why) -> Iterator[str]:
     if (thought := why.thought) is not None:
         by = f" by {plain(thought.source)}" if thought.source else ""
         queue = f" (queue: {plain(thought.priority)})"
-    yield f"|wSet off|n      {plain(why.trigger)}{by}{queue}"
+    yield f"|wTrigger|n      {plain(why.trigger)}{by}{queue}"
     if why.cause is not None:
         yield from memory_lines([why.cause])
 
 
 def _recalled(found: tuple[PromptSource, ...]) -> Iterator[str]:
     if not found:
-        yield "|wRecalled|n     nothing that stood in the prompt"
+        yield "|wRecalled|n     nothing"
         return
     yield "|wRecalled|n"
     yield from _sources(sorted(found, key=lambda each: -each.score))
@@ -118,10 +118,10 @@ def _summaries(why: Why) -> Iterator[str]:
         window = f"memories {first}-{last}" if first <= last else "nothing"
         yield f"|wWord for word|n {window}"
     if not why.summaries:
-        yield "|wLeant on|n     no summary"
+        yield "|wSummaries|n    none in the prompt"
     for each in why.summaries:
         yield (
-            f"|wLeant on|n     its {_SUMMARIES[each.tier]} of compaction {each.compaction} "
+            f"|wSummaries|n    {_SUMMARIES[each.tier]} of compaction {each.compaction} "
             f"(memories {each.first}-{each.last}, {author_of(each.model)})"
         )
         yield from _summary(each)
@@ -129,11 +129,11 @@ def _summaries(why: Why) -> Iterator[str]:
 
 def _summary(summary: SummaryBasis) -> Iterator[str]:
     if not summary.told:
-        yield "    |xno sentence of it shares a word with the act|n"
+        yield "    |xno sentence shares a word with the act|n"
     for sentence in summary.told[:MOST_SENTENCES]:
         yield f"    {plain(shortened(sentence, 300))}"
     if len(summary.told) > MOST_SENTENCES:
-        yield f"    |xand {len(summary.told) - MOST_SENTENCES} more such sentences|n"
+        yield f"    |xand {len(summary.told) - MOST_SENTENCES} more sentences|n"
 
 
 def _guards(why: Why) -> Iterator[str]:
@@ -146,7 +146,7 @@ def _guards(why: Why) -> Iterator[str]:
 def _cost(cost: Thought) -> Iterator[str]:
     if cost.sections and cost.budget:
         lines = chart(Costs(cost.sections, cost.budget, sum(cost.sections.values())))
-        yield "|wIts prompt|n"
+        yield "|wPrompt|n"
         yield from (f"  {plain(line)}" for line in lines)
     if not cost.model:
         return
@@ -156,8 +156,8 @@ def _cost(cost: Thought) -> Iterator[str]:
         f"try {cost.attempt}"
     )
     yield (
-        f"              {cost.prompt_tokens:,} tokens ({cost.cached_tokens:,} cached) and "
-        f"{cost.completion_tokens:,} of answer; waited {cost.wait:.2f} s, answered in "
+        f"              {cost.prompt_tokens:,} prompt tokens ({cost.cached_tokens:,} cached), "
+        f"{cost.completion_tokens:,} answer tokens; waited {cost.wait:.2f} s, answered in "
         f"{cost.latency:.2f} s"
     )
 
@@ -169,7 +169,9 @@ def search(query: Query) -> Callable[[], str]:
     """``@recall``: search as the agent's own thoughts do; raises KeepsakeError without words."""
     name, words, memory = query.name, query.words, query.mind.memory
     if not words:
-        raise KeepsakeError("Give words to look for", "As in: @recall Mira = the brass key")
+        raise KeepsakeError(
+            "There are no words to search for", "Example: @recall Mira = the brass key"
+        )
     recaller, window = query.mind.keeper.recaller, len(memory.context().window)
 
     def work() -> str:
@@ -178,7 +180,7 @@ def search(query: Query) -> Callable[[], str]:
             raise KeepsakeError(
                 f"{name}'s memory cannot be searched now", "agents.log says why; try again"
             )
-        beyond = f", beyond the {counted(window, 'memory')} of its window" if window else ""
+        beyond = f", without the {counted(window, 'memory')} of its window" if window else ""
         lines = [*_sources(map(source_of, found.hits))] or ["  nothing"]
         return "\n".join([f"|w{name} recalls|n {plain(shortened(words))}{beyond}", *lines])
 
@@ -193,7 +195,7 @@ def source_of(hit: Hit) -> PromptSource:
     if found.kind is DocumentKind.SUMMARY:
         kind, n = "summary", int(found.key.partition(":")[2])
         title = f"memories {found.first}-{found.last}"
-    why = "; ".join(hit.reasons) or "beside one that was found"
+    why = "; ".join(hit.reasons) or "next to a hit"
     return PromptSource(kind, n, title, round(hit.score, 4), why, found.text)
 
 
@@ -205,7 +207,7 @@ def memories(query: Query) -> Callable[[], str]:
     name, archive = query.name, query.mind.memory.memory.archive
     words = query.words.replace(" ", "")
     if not re.fullmatch(r"(\d{1,9}(-\d{1,9})?)?", words):
-        raise KeepsakeError(f"{quoted(words)} is no range", "As in: @memories Mira 65-128")
+        raise KeepsakeError(f"{quoted(words)} is not a range", "Example: @memories Mira 65-128")
     numbers = sorted(map(int, words.split("-"))) if words else []
     return lambda: _memories(name, archive, numbers)
 
@@ -216,7 +218,7 @@ def _memories(name: str, archive: Archive, numbers: Sequence[int]) -> str:
     if not newest:
         return f"{name} has no memories yet."
     if not 1 <= first <= newest:
-        raise KeepsakeError(f"{name} has no memory {first}", f"There are 1 to {newest}")
+        raise KeepsakeError(f"{name} has no memory {first}", f"Its memories are 1 to {newest}")
     last = min(last, newest, first + MOST - 1)
     title = f"|w{name}'s memories {first}-{last}|n of {newest}"
     return "\n".join([title, *memory_lines(archive.read(first, last))])

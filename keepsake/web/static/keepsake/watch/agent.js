@@ -25,7 +25,7 @@ const CLASSES = {
 const NAMES = ["live", ...Object.keys(CLASSES)];
 
 const sections = {};
-const stream = new Stream({ agent: id, took, turned });
+const stream = new Stream({ agent: id, onEvent, onState });
 const head = new Head(id, { back: () => stream.hurry(), refused: () => stream.refuse(), gone });
 const feed = new Feed(byId("feed"));
 let over = false;
@@ -58,7 +58,7 @@ async function load(name, at) {
   const failed = panel(name).querySelector(".failed");
   const first = !(name in sections);
   const section = (sections[name] ??= new CLASSES[name](panel(name).querySelector("div"), id, name));
-  if (first) fill(failed, el("span", { class: "dim" }, "Looking …"));
+  if (first) fill(failed, el("span", { class: "dim" }, "Loading …"));
   try {
     if (at && section.show) await section.show(at);
     else if (first || RELOADED.includes(name)) await section.load();
@@ -90,7 +90,7 @@ async function seed() {
 
 const soon = throttled(() => head.refresh(), SOON);
 
-function took(kind, record) {
+function onEvent(kind, record) {
   if (kind === "gap") seed().catch(() => {}); // the archive still has the memories at least
   else feed.add(kind, record);
   if (kind === "thought") sections.prompt?.outdated();
@@ -101,12 +101,12 @@ function took(kind, record) {
 
 let lost = false;
 
-function turned(state, words) {
+function onState(state, words) {
   lost = state === "lost";
   byId("live-sign").className = `connection ${state}`;
   fill(byId("live-sign"), words);
   if (over) return;
-  if (state === "lost") announce("Nothing comes from the world. It is tried again.");
+  if (state === "lost") announce("No events arrive. The page tries again.");
   if (state === "live") announce("");
   soon();
 }
@@ -123,7 +123,7 @@ bindKeys([
   ...NAMES.slice(0, 9).map((name, i) => [String(i + 1), `section “${name}”`, () => go(name)]),
   ...rowKeys(() => panel(wanted()[0])),
   ["/", "type into the section's field", () => panel(wanted()[0]).querySelector("input[type=search], input")?.focus()],
-  ["p", "hold the stream, or let it go on", () => feed.pause()],
+  ["p", "hold the stream, or continue it", () => feed.pause()],
   ["u", "up to all agents", () => byId("up").click()],
 ]);
 addEventListener("hashchange", open);

@@ -1,6 +1,6 @@
 /* The head of an agent's page: its state, and the buttons that act on it. */
 
-import { badges, compactionFlag, silentServers, tokensBar, trouble } from "./agent_state.js";
+import { badges, compactionFlag, failingServers, tokensBar, trouble } from "./agent_state.js";
 import { act, get, mayAct } from "./api.js";
 import { ago, byId, el, fill, many, seconds, setText, time } from "./dom.js";
 import { deed } from "./event_words.js";
@@ -8,12 +8,12 @@ import { deed } from "./event_words.js";
 /** What each of the three buttons does in the agent's present state: [operation, label, tooltip]. */
 const OFFERS = [
   ({ paused }) => (paused
-    ? ["resume", "Resume", "It thinks again; if it sleeps, once it wakes"]
-    : ["pause", "Pause", "It perceives and remembers, but thinks no more"]),
-  () => ["compact", "Compact", "Summarise the oldest of its window now"],
+    ? ["resume", "Resume", "It thinks again, once it is awake"]
+    : ["pause", "Pause", "It perceives and remembers, but does not think"]),
+  () => ["compact", "Compact", "Summarise the oldest memories of its window now"],
   ({ asleep, going_home: going }) => {
     if (asleep) return ["wake", "Wake", "Wake it up"];
-    return going ? ["wake", "Stay up", "Call its going home to sleep off"] : ["sleep", "Sleep", "Send it to bed"];
+    return going ? ["wake", "Stay up", "Keep it awake"] : ["sleep", "Sleep", "Send it to bed"];
   },
 ];
 const SERVERS = 15000;
@@ -58,15 +58,15 @@ export class Head {
     const now = JSON.stringify([agent, agent.last_act_at && ago(agent.last_act_at)]);
     if (now === this.#was) return;
     this.#was = now;
-    const told = trouble(agent);
+    const problems = trouble(agent);
     this.#called(agent.name);
     fill(byId("state"), badges(agent), compactionFlag(agent),
       el("span", {}, agent.place ? ["in ", el("bdi", {}, agent.place)] : "nowhere"),
       tokensBar(agent), el("span", { class: "dim" }, many(agent.memories, "memory", "memories")),
       agent.waiting === null ? null : el("span", {}, `waits for ${seconds(agent.waiting)}`),
       agent.last_act_at ? el("span", { class: "dim act" }, el("bdi", {}, deed(agent.last_act)), ", ", time(agent.last_act_at, ago)) : null);
-    byId("problem").hidden = !told.length;
-    fill(byId("problem"), told.join("; "));
+    byId("problem").hidden = !problems.length;
+    fill(byId("problem"), problems.join("; "));
     byId("may-not").hidden = agent.may_act;
     mayAct(agent.may_act);
     this.#offer(agent);
@@ -97,7 +97,7 @@ export class Head {
     if (agent.waiting > SLOW || agent.problem) {
       if (Date.now() < this.#servers + SERVERS) return;
       this.#servers = Date.now();
-      fill(notice, silentServers((await get("agents")).servers).join(" "));
+      fill(notice, failingServers((await get("agents")).servers).join(" "));
     } else fill(notice);
     notice.hidden = !notice.textContent;
   }
@@ -124,7 +124,7 @@ export class Head {
 
   #ended(notice) {
     this.#over = true;
-    fill(notice, `${document.body.dataset.name} is gone: somebody deleted this agent. `,
+    fill(notice, `${document.body.dataset.name} was deleted. `,
       el("a", { href: "/agents/" }, "To all agents"));
     fill(byId("state"), el("span", { class: "badge paused" }, "deleted"));
     for (const each of ["problem", "outcome", "may-not", "servers-problem"]) byId(each).hidden = true;

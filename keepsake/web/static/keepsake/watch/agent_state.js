@@ -16,12 +16,12 @@ const FEW = 3;
 
 /** The agent's problems, in words; empty if there are none. */
 export function trouble(agent) {
-  const told = agent.problem ? [agent.problem] : [];
-  if (agent.waiting !== null && agent.waiting > STUCK) told.push(`waits for ${seconds(agent.waiting)}`);
-  if (!(agent.state in TONES) && !told.length) told.push(agent.state);
+  const problems = agent.problem ? [agent.problem] : [];
+  if (agent.waiting !== null && agent.waiting > STUCK) problems.push(`waits for ${seconds(agent.waiting)}`);
+  if (!(agent.state in TONES) && !problems.length) problems.push(agent.state);
   const { recent_failed: failed, recent_ended: ended } = agent;
-  if (failed >= FEW && failed > ended / 2) told.push(`${count(failed)} of its last ${many(ended, "thought")} came to nothing`);
-  return told;
+  if (failed >= FEW && failed > ended / 2) problems.push(`${count(failed)} of its last ${many(ended, "thought")} failed`);
+  return problems;
 }
 
 /** A badge for each state that is true at once: a sleeping agent may be paused as well. */
@@ -39,13 +39,13 @@ export function serverBadge({ health }) {
 }
 
 /** The model servers that were used and do not work. */
-export function silent(servers) {
+export function failing(servers) {
   return servers.filter(({ health }) => health !== READY && health !== UNASKED);
 }
 
 /** A sentence for each model server that does not work. */
-export function silentServers(servers) {
-  return silent(servers)
+export function failingServers(servers) {
+  return failing(servers)
     .map((each) => `The model server ${each.provider} ${each.host ? `at ${each.host} ` : ""}does not work: ${each.health}`);
 }
 

@@ -3,8 +3,8 @@
 import { announce, byId, el, fill } from "./dom.js";
 
 const BASE = "/agents/api/";
-const PATIENCE = 30000;
-const CUT_OFF = "The world went away while it answered; it may be reloading. This page tries again.";
+const TIMEOUT = 30000;
+const CUT_OFF = "The answer is incomplete; the server may be reloading. This page tries again.";
 
 /** An error answer; `status` is 0 if the server did not answer. */
 class Refusal extends Error {
@@ -30,7 +30,7 @@ export function post(path, said = null) {
 async function ask(path, options) {
   let answer;
   try {
-    const signal = AbortSignal.timeout(PATIENCE);
+    const signal = AbortSignal.timeout(TIMEOUT);
     answer = await fetch(BASE + path, { credentials: "same-origin", signal, ...options });
   } catch {
     throw new Refusal(0, "The server does not answer. It may be reloading; this page tries again.");
@@ -41,7 +41,7 @@ async function ask(path, options) {
 }
 
 function wordsFor(status) {
-  if (status === 403) return "You may not look here (any more). Log in again as a builder.";
+  if (status === 403) return "You have no access (any more). Log in again as a builder.";
   if (status === 404) return "There is no such agent (any more).";
   if ([502, 503, 504].includes(status)) return "The world is not running, or is reloading. This page tries again.";
   return `The server answered ${status}. Its log (keepsake doctor) says why.`;

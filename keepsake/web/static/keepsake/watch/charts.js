@@ -6,8 +6,8 @@ import { count, el, fill, percent, sameDay, seconds, tick, time } from "./dom.js
 const NARROWEST = 240;
 const HEIGHT = 200;
 const PERIODS = { 1: "1 hour", 6: "6 hours", 24: "1 day", 168: "1 week" };
-const LATER = 30000;
-const NOTHING = "nothing in this time";
+const RELOAD = 30000;
+const NOTHING = "no data in this period";
 
 /** The charts. A row is `[name, value of a point, class, kind]`; `say` formats a value.
  *
@@ -16,12 +16,12 @@ const NOTHING = "nothing in this time";
 const CHARTS = [
   { title: "Tokens of a thought", say: count, rows: [
     ["prompt, on average", (p) => p.prompt_tokens, "first", "line"],
-    ["of it from the cache", cached, "second", "line"],
+    ["prompt, from the cache", cached, "second", "line"],
     ["answer, on average", (p) => p.completion_tokens, "third", "line"],
     ["budget", (p) => p.budget, "limit", "dash"]] },
   { title: "Latency", say: seconds, rows: [
     ["median", (p) => p.latency, "first", "line"],
-    ["19 of 20 within (of fewer, the slowest)", (p) => p.latency_p95, "second", "line"]],
+    ["95th percentile", (p) => p.latency_p95, "second", "line"]],
   marks: ["without an answer", (p) => p.no_answer, "bad"] },
   { title: "Memories", say: count, fitted: true, rows: [
     ["memories", (p) => p.memories, "first", "line"]], marks: ["compactions", (p) => p.compactions, "night"] },
@@ -29,7 +29,7 @@ const CHARTS = [
     ["searches that found something", (p) => p.recalled, "first", "dots"]] },
   { title: "Thoughts", say: count, rows: [
     ["thoughts", (p) => p.thoughts, "first", "bars"],
-    ["came to nothing", (p) => p.failed, "bad", "bars"]] },
+    ["failed", (p) => p.failed, "bad", "bars"]] },
 ];
 
 /** Tokens of the prompt that were in the server's cache; null if no prompt was built or no model answered. */
@@ -44,11 +44,11 @@ export class Charts {
     this.period = el("select", { on: { change: () => this.#turn() } },
       Object.entries(PERIODS).map(([hours, words]) => el("option", { value: hours }, words)));
     this.note = el("p", { class: "dim", hidden: true },
-      "Of this time the event log was read only in part: it is too long, or was removed.");
+      "The event log does not go back to the start of this period.");
     this.trouble = el("p", { class: "problem", role: "alert" });
     this.view = el("div", { class: "charts" });
     fill(root, el("div", { class: "tools" }, el("label", {}, "The last ", this.period)), this.trouble, this.note, this.view);
-    setInterval(() => this.#again(), LATER);
+    setInterval(() => this.#again(), RELOAD);
   }
 
   async load() {
@@ -90,7 +90,7 @@ function figure(view, chart, points, open) {
   view.append(el("figure", { "data-row": true, tabindex: "-1" },
     el("figcaption", {}, el("b", {}, chart.title),
       el("span", { class: "unseen", "aria-hidden": "true" }, swatches.slice(0, chart.rows.length)),
-      chart.marks ? el("small", { class: "legend" }, el("span", {}, swatches.at(-1), `upright lines: ${chart.marks[0]}`)) : null),
+      chart.marks ? el("small", { class: "legend" }, el("span", {}, swatches.at(-1), `vertical lines: ${chart.marks[0]}`)) : null),
     drawing, any ? null : el("p", { class: "dim" }, NOTHING), table(chart, points, open)));
   if (!any) return null;
   return () => {

@@ -15,9 +15,9 @@ export class Compactions {
   constructor(root, id) {
     this.id = id;
     this.newer = el("button", { type: "button", hidden: true, on: { click: () => this.#try(() => this.load()) } },
-      "A new one was made: show it");
+      "Show the new compaction");
     this.undo = el("span", { hidden: true },
-      actButton("Undo the last", "Sure? Its memories stand word for word again", () => act(id, "undo"), () => this.load()));
+      actButton("Undo the last", "Sure? Its memories return to the window", () => act(id, "undo"), () => this.load()));
     this.list = el("ol", { class: "compactions" });
     this.note = el("p", { class: "dim" });
     const more = async () => this.#add(await get(`agents/${id}/compactions`, { limit: LIMIT, before: this.#oldest }));
@@ -45,7 +45,7 @@ export class Compactions {
     this.older.hidden = compactions.length < LIMIT;
     if (compactions.some((made) => !made.undone)) this.undo.hidden = false;
     this.note.className = "dim";
-    fill(this.note, shown ? `${many(shown, "compaction")}` : "None was made yet: its window holds all that it lived through.");
+    fill(this.note, shown ? `${many(shown, "compaction")}` : "None yet: all its memories are in the window.");
   }
 
   async #try(work) {
@@ -60,10 +60,10 @@ export class Compactions {
 
 function compaction(id, made) {
   const saved = made.tokens_before ? 1 - made.tokens_after / made.tokens_before : 0;
-  const folded = made.covered ? ` · memories ${made.covered.map(count).join("–")} folded in` : "";
+  const folded = made.covered ? ` · memories ${made.covered.map(count).join("–")} summarised` : "";
   const details = el("details", { "data-agent": id, on: { toggle: () => details.open && show(details, made) } },
     el("summary", { "data-opens": true },
-      el("b", {}, `Compaction ${made.number}`), made.undone ? el("span", { class: "badge paused" }, "taken back") : null,
+      el("b", {}, `Compaction ${made.number}`), made.undone ? el("span", { class: "badge paused" }, "undone") : null,
       el("span", {}, made.outcome), saved > 0 ? null : el("span", { class: "problem" }, "saved nothing"), el("span", { class: "dim" }, made.reason),
       el("span", { class: "figure" }, `${count(made.tokens_before)} → ${count(made.tokens_after)} tokens (${saved < 0 ? "+" : "−"}${percent(Math.abs(saved))})`),
       el("small", {}, time(made.time), ` · ${seconds(made.seconds)} · ${many(made.calls, "model call")}${folded}`)),
@@ -95,8 +95,8 @@ function text(summary) {
 function changes(before, after) {
   const [old, now] = [before, after].map((each) => (each?.text ?? "").replace(/^[ ]*[-*] /gm, "• ").replaceAll("*", ""));
   const parts = wordDiff(old, now);
-  if (parts === null) return [el("p", { class: "dim" }, "Too long to be compared; here is the new one."), text(after)];
-  if (parts.every(([how]) => how === "same")) return [el("p", { class: "dim" }, "Not a word changed."), text(after)];
+  if (parts === null) return [el("p", { class: "dim" }, "Too long to compare. The new text:"), text(after)];
+  if (parts.every(([how]) => how === "same")) return [el("p", { class: "dim" }, "No change."), text(after)];
   const tags = { same: "span", gone: "del", new: "ins" };
   return el("pre", { class: "text prose diff", dir: "auto" }, parts.map(([how, words]) => el(tags[how], {}, words)));
 }

@@ -43,15 +43,15 @@ function changed(record) {
 
 /** Changes of a memory in words, by `op`. */
 const CHANGES = {
-  append: "remembers something", repeat: "experiences something once more", undo: "a compaction is taken back",
-  edit: "changed by hand", clear: "its prompt is emptied",
-  note: "writes a note", unnote: "throws a note away", pin: "pins a line",
-  unpin: "unpins a line", noticed: "a rule or promise is noticed", closed: "a rule or promise holds no longer",
+  append: "remembers something", repeat: "experiences something again", undo: "a compaction is undone",
+  edit: "a summary is edited by hand", clear: "its prompt is cleared",
+  note: "writes a note", unnote: "deletes a note", pin: "pins a line",
+  unpin: "unpins a line", noticed: "a rule or promise is noticed", closed: "a rule or promise has ended",
   journal: "writes in its journal",
-  met: "begins to know", profile: "works out what it knows of",
-  concluded: "concludes something of", renamed: "has another name; it was", begins: "its archive begins",
-  ends: "its archive ends", mended: "a torn line of its archive is set aside", reindex: "its recall index is rebuilt",
-  lost: "memories found no room on the disk, and are lost",
+  met: "begins to know", profile: "updates its page about",
+  concluded: "concludes something about", renamed: "has another name; it was", begins: "its archive begins",
+  ends: "its archive ends", mended: "a broken line of its archive is set aside", reindex: "its recall index is rebuilt",
+  lost: "memories did not fit on the disk, and are lost",
 };
 
 function thought(record) {
@@ -67,7 +67,7 @@ function thought(record) {
 }
 
 function recall(record) {
-  const found = record.searched === false ? "nothing could be searched" : `found ${record.found}`;
+  const found = record.searched === false ? "the index could not be searched" : `found ${record.found}`;
   const took = record.seconds ? seconds(record.seconds) : "";
   return { what: `recalls: ${record.question}`, more: join(found, took, `for: ${record.by}`), tone: "thought" };
 }
@@ -80,7 +80,7 @@ function compaction(record) {
   const range = record.last ? `memories ${record.first}–${record.last}` : "";
   const tokens = record.number ? `${count(record.tokens_before)} → ${count(record.tokens_after)} tokens` : "";
   const more = join(record.reason, range, tokens, record.seconds ? seconds(record.seconds) : "", record.problem);
-  const vain = record.number && record.tokens_after >= record.tokens_before ? ", which saved nothing" : "";
+  const vain = record.number && record.tokens_after >= record.tokens_before ? ", no tokens saved" : "";
   const tone = vain || record.outcome === "failed" ? "trouble" : "milestone";
   return { what: `compaction${record.number ? ` ${record.number}` : ""}: ${record.outcome}${vain}`, more, tone };
 }

@@ -7,7 +7,7 @@ const MOST = 500;
 const PAINT = 100;
 const LONGEST = 4000;
 const SAME = 5000;
-const HOLD = "Hold the rows still; what happens meanwhile is shown when they go on";
+const HOLD = "Hold the rows still. Events that arrive meanwhile are shown when you continue";
 
 /** Rows of events in `root`; `named` adds the agent's name to each. */
 export class Feed {
@@ -24,9 +24,9 @@ export class Feed {
     this.named = named;
     this.most = most;
     this.list = el("ol", {
-      class: "feed", role: "log", "aria-live": "off", tabindex: "0", "aria-label": "What happens",
+      class: "feed", role: "log", "aria-live": "off", tabindex: "0", "aria-label": "Events",
     });
-    this.none = el("p", { class: "empty" }, "Nothing of this has happened since the page was opened.");
+    this.none = el("p", { class: "empty" }, "No such event since the page was opened.");
     this.pauseButton = el("button", { type: "button", title: HOLD, on: { click: () => this.pause() } }, "Hold");
     this.filter = el("input", {
       type: "search", placeholder: "only rows with …", "aria-label": "Filter the stream",
@@ -57,7 +57,7 @@ export class Feed {
 
   #label() {
     const waiting = this.#waiting.length + this.#missed;
-    setText(this.pauseButton, this.#paused ? `Go on (${count(waiting)} new)` : "Hold");
+    setText(this.pauseButton, this.#paused ? `Continue (${count(waiting)} new)` : "Hold");
   }
 
   #paint() {

@@ -31,7 +31,7 @@ export function memoriesFold(id, first, last) {
     const memories = await get(`agents/${id}/memories`, { first: from, last: Math.min(from + PAGE - 1, last) });
     list.append(...memoryRows(memories));
     const next = (memories.at(-1)?.number ?? last) + 1;
-    return next > last ? null : more(`The next of them, from ${count(next)} on`, () => load(next));
+    return next > last ? null : more(`More, from ${count(next)} on`, () => load(next));
   };
   const words = first === last ? `Memory ${count(first)}` : `Memories ${count(first)}–${count(last)}`;
   const inside = el("div", { class: "under" });
@@ -43,7 +43,7 @@ export function memoriesFold(id, first, last) {
 
 /** An element that shows that it loads, and then the result of `load`, or the error and a button. */
 function step(load) {
-  const place = el("div", {}, el("p", { class: "dim" }, "Looking …"));
+  const place = el("div", {}, el("p", { class: "dim" }, "Loading …"));
   load().then((found) => fill(place, found), (problem) => fill(place,
     el("p", { class: "problem", role: "alert" }, problem.message, " ",
       el("button", { type: "button", on: { click: () => place.replaceWith(step(load)) } }, "Try again"))));
@@ -63,14 +63,14 @@ export function memoryRows(memories, { mark = 0, ids = false } = {}) {
   },
   el("a", { class: "number", href: `#memory/${memory.number}` }, String(memory.number)),
   el("span", { class: "what", dir: "auto" }, memory.kind === "act" ? `> ${memory.text}` : memory.text),
-  memory.repeats > 1 ? el("b", { title: "so often in a row" }, `×${memory.repeats}`) : null,
+  memory.repeats > 1 ? el("b", { title: "times in a row" }, `×${memory.repeats}`) : null,
   el("small", {}, time(memory.time), ...about(memory))));
 }
 
 function about(memory) {
-  const told = [memory.place && `at ${memory.place}`, memory.source && `by ${memory.source}`,
+  const facts = [memory.place && `at ${memory.place}`, memory.source && `by ${memory.source}`,
     memory.reason && `because: ${memory.reason}`];
-  return told.filter(Boolean).map((each) => [" · ", el("bdi", {}, each)]);
+  return facts.filter(Boolean).map((each) => [" · ", el("bdi", {}, each)]);
 }
 
 // -- recall by hand: what the agent's own search finds, and the parts of each score
@@ -86,7 +86,7 @@ export class Recall {
     });
     this.view = el("div", {});
     fill(root,
-      el("p", { class: "dim" }, "Searches what has left its window, as it does itself, with summaries and notes. It learns nothing of it."),
+      el("p", { class: "dim" }, "Searches its older memories, summaries and notes, as the agent itself does. The agent does not notice."),
       el("form", { class: "tools", on: { submit: (event) => this.#ask(event) } }, this.question, el("button", {}, "Recall")),
       this.view);
   }
@@ -110,7 +110,7 @@ export class Recall {
   }
 
   #draw(question, hits) {
-    const none = hits.length ? "" : ". What stands in its prompt word for word is not searched: see Memory";
+    const none = hits.length ? "" : ". The memories of its window are not searched: see Memory";
     const words = `${many(hits.length, "hit")} for “${question}”${none}`;
     const most = Math.max(...hits.map((hit) => hit.score), 0);
     fill(this.view, el("p", {}, words), el("ol", { class: "hits" }, hits.map((hit) => row(hit, most))));

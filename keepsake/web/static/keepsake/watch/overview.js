@@ -1,6 +1,6 @@
 /* All agents at a glance, in a table that updates itself. */
 
-import { badges, bar, compactionFlag, serverBadge, silent, tokensBar, trouble } from "./agent_state.js";
+import { badges, bar, compactionFlag, serverBadge, failing, tokensBar, trouble } from "./agent_state.js";
 import { get } from "./api.js";
 import { ago, announce, bindKeys, byId, count, el, fill, many, percent, rowKeys, seconds, setAttribute, throttled, time } from "./dom.js";
 import { deed } from "./event_words.js";
@@ -61,8 +61,8 @@ function drawRow(agent) {
 }
 
 function cells(agent) {
-  const told = trouble(agent);
-  const words = told.join("; ");
+  const problems = trouble(agent);
+  const words = problems.join("; ");
   const link = el("a", { href: `/agents/${agent.id}/`, "data-opens": true, dir: "auto" }, agent.name);
   return [
     cell("Agent", link, words ? el("small", { class: "problem", title: words, dir: "auto" }, words) : null),
@@ -72,8 +72,8 @@ function cells(agent) {
     cell("Waiting", agent.waiting === null ? el("span", { class: "none" }, "–") : seconds(agent.waiting)),
     cell("Prompt", tokensBar(agent), compactionFlag(agent)),
     cell("Memories", count(agent.memories), agent.next_due
-      ? el("small", { title: "The next compaction falls due with this memory" }, ` due at ${count(agent.next_due)}`) : null),
-    cell("Thoughts", count(agent.ended), agent.failed ? el("small", {}, ` ${count(agent.failed)} came to nothing`) : null),
+      ? el("small", { title: "The next compaction is due at this memory" }, ` due at ${count(agent.next_due)}`) : null),
+    cell("Thoughts", count(agent.ended), agent.failed ? el("small", {}, ` ${count(agent.failed)} failed`) : null),
   ];
 }
 
@@ -94,30 +94,30 @@ function drawSummary(shown) {
   fill(byId("summary"), `${many(all.length, "agent")}${hidden}`);
   fill(byId("trouble"), verdict(bad));
   byId("none").hidden = shown > 0;
-  fill(byId("none"), all.length ? "No agent fits." : "There are no agents. In the game: @agent/create");
+  fill(byId("none"), all.length ? "No agent matches." : "There are no agents. In the game: @agent/create");
   byId("log-problem").hidden = !overview.log_problem;
   fill(byId("log-problem"), overview.log_problem);
 }
 
 /** A summary of the problems: agents, model servers and the event log. */
 function verdict(bad) {
-  const servers = silent(overview.servers).length;
-  const told = [bad && `${count(bad)} to look at`, servers && `${many(servers, "model server")} not ready`,
-    overview.log_problem && "the event log is not written"].filter(Boolean);
-  return told.length ? told.join(", ") : "all is well";
+  const servers = failing(overview.servers).length;
+  const problems = [bad && `${many(bad, "agent")} with problems`, servers && `${many(servers, "model server")} not ready`,
+    overview.log_problem && "the event log cannot be written"].filter(Boolean);
+  return problems.length ? problems.join(", ") : "no problems";
 }
 
 function drawServers() {
   fill(byId("model"), overview.model ? `The agents' model: ${overview.model}` : "");
   fill(byId("servers"), overview.servers.map((server) => {
-    const good = !silent([server]).length;
+    const good = !failing([server]).length;
     const waits = Object.entries(server.waiting).filter(([, n]) => n).map(([name, n]) => `${n} ${name}`);
     return el("li", { class: good ? "" : "stuck" },
       serverBadge(server),
       el("b", {}, server.provider), el("span", { class: "dim" }, server.host),
       el("span", {}, server.models.join(", ")),
       bar(server.running, server.in_flight, `${server.running} of ${server.in_flight} calls`),
-      el("span", { class: "dim" }, waits.length ? `waiting: ${waits.join(", ")}` : "nothing waits"),
+      el("span", { class: "dim" }, waits.length ? `waiting: ${waits.join(", ")}` : "nothing is waiting"),
       el("span", { class: "dim" }, server.cached ? `${percent(server.cached)} of prompts cached` : ""),
       good ? null : el("small", { class: "problem" }, server.health));
   }));
@@ -176,16 +176,16 @@ async function refresh() {
 const soon = throttled(refresh, SOON);
 const feed = new Feed(byId("feed"), { named: true });
 
-function took(kind, record) {
+function onEvent(kind, record) {
   if (kind !== "gap") feed.add(kind, record);
   soon();
 }
 
-function turned(state, words) {
+function onState(state, words) {
   const sign = byId("live");
   sign.className = `connection ${state}`;
   fill(sign, words);
-  if (state === "lost") announce("Nothing comes from the world. It is tried again.");
+  if (state === "lost") announce("No events arrive. The page tries again.");
   if (state === "live") announce("");
   soon();
 }
@@ -205,9 +205,9 @@ document.addEventListener("visibilitychange", refresh);
 bindKeys([
   ["/", "filter the agents", () => filter.focus()],
   ...rowKeys(() => body),
-  ["p", "hold the stream, or let it go on", () => feed.pause()],
+  ["p", "hold the stream, or continue it", () => feed.pause()],
 ]);
-const stream = new Stream({ took, turned });
+const stream = new Stream({ onEvent, onState });
 stream.start();
 setInterval(refresh, POLL);
 refresh();

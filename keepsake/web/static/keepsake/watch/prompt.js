@@ -5,7 +5,7 @@ import { count, el, fill, many, percent, time } from "./dom.js";
 
 /** The number of section colours: one for each section that a prompt can have. */
 const HUES = 11;
-const NEWER = "A newer one was sent: show it";
+const NEWER = "Show the newer prompt";
 
 /** The section "Prompt" of an agent's page. */
 export class Prompt {
@@ -46,7 +46,7 @@ export class Prompt {
 
   draw(prompt) {
     if (!prompt.at) {
-      fill(this.view, el("p", { class: "empty" }, "Nothing was sent for it yet, as far as the event log tells."));
+      fill(this.view, el("p", { class: "empty" }, "The event log has no prompt of this agent yet."));
       return;
     }
     this.#prompt = prompt;
@@ -55,10 +55,10 @@ export class Prompt {
     if (!prompt.sent.some(({ name }) => name)) this.whole.checked = true;
     this.#drawText();
     fill(this.view, this.#facts(prompt), this.#stack(prompt),
-      prompt.sent.length ? el("label", { class: "switch" }, this.whole, "as it was sent, from its first line to its last") : null,
+      prompt.sent.length ? el("label", { class: "switch" }, this.whole, "as it was sent, whole") : null,
       this.text,
       el("h3", {}, "The raw answer"),
-      el("pre", { class: "text", dir: "auto" }, prompt.answer || "None came yet."));
+      el("pre", { class: "text", dir: "auto" }, prompt.answer || "No answer yet."));
   }
 
   #drawText() {
@@ -80,7 +80,7 @@ export class Prompt {
     const server = prompt.server_tokens
       ? `${many(prompt.server_tokens, "token")} by the server's count, ` +
         `${percent(prompt.cached / prompt.server_tokens)} of them from its cache`
-      : "the server does not say what it counted";
+      : "the server does not report its count";
     return el("p", {}, "Sent ", time(prompt.at), ` about “${prompt.trigger}”: ${many(total(prompt), "token")} of ` +
       `${count(prompt.budget)}; ${server}.`);
   }
@@ -107,7 +107,7 @@ export class Prompt {
         el("span", { class: `level ${hue}`, vars: { "--share": `${share * 100}%` } })));
     const details = el("details", { open: this.#open.has(name), on: { toggle: () => {
       this.#open[details.open ? "add" : "delete"](name);
-    } } }, head, el("pre", { class: "text", dir: "auto" }, words || "Its own words are not known any more: see it as it was sent."));
+    } } }, head, el("pre", { class: "text", dir: "auto" }, words || "The text of this section is not stored: see the whole prompt."));
     return el("li", { "data-row": true, tabindex: "-1" }, details);
   }
 }

@@ -9,7 +9,7 @@ const hits = byId("hits");
 async function search(words) {
   byId("q").value = words;
   if (!words) return;
-  fill(byId("summary"), "Looking …");
+  fill(byId("summary"), "Searching …");
   try {
     const answer = await get("search", { q: words, limit: MOST });
     if (byId("q").value.trim() !== words) return;
@@ -25,7 +25,7 @@ async function search(words) {
 
 function draw(found, asked) {
   const most = found.hits.length === MOST ? `the newest ${count(MOST)} memories` : many(found.hits.length, "memory", "memories");
-  fill(byId("summary"), found.hits.length ? most : "Nobody remembers that.",
+  fill(byId("summary"), found.hits.length ? most : "No memory has these words.",
     found.complete ? "" : " The archives are so long that only their newest part was read.");
   const words = asked.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
   fill(hits, found.hits.map(({ id, agent, memory }) => el("li", { "data-row": true, tabindex: "-1" },

@@ -5,7 +5,7 @@ import { get } from "./api.js";
 const EVERY = 1000;
 const AGAIN = 2000;
 
-/** Calls `took(kind, record)` for each new event, and `turned(state, words)` for each change of state.
+/** Calls `onEvent(kind, record)` for each new event, and `onState(state, words)` for each change of state.
  *
  * The kind `gap` means that events are missing. States: `connecting`, `live`, `lost` (it tries
  * again), `refused` and `over` (it has stopped).
@@ -16,8 +16,8 @@ export class Stream {
   #timer = null;
   #state = "";
 
-  constructor({ agent = null, took, turned }) {
-    Object.assign(this, { agent, took, turned });
+  constructor({ agent = null, onEvent, onState }) {
+    Object.assign(this, { agent, onEvent, onState });
   }
 
   /** Start, and pause while the page is hidden. */
@@ -34,7 +34,7 @@ export class Stream {
 
   /** Stop, because the account has lost its access. */
   refuse() {
-    this.#turn("refused", "You may not look here any more. Log in again.");
+    this.#turn("refused", "You no longer have access. Log in again.");
   }
 
   /** Stop for good; `words` say why. */
@@ -55,19 +55,19 @@ export class Stream {
 
   #failed({ status }) {
     if (status === 403) this.refuse();
-    else this.#turn("lost", "nothing comes; looking every few seconds");
+    else this.#turn("lost", "no connection; trying every few seconds");
   }
 
   #take({ last, gap, events }) {
     this.#turn("live", "live");
     this.#last = last;
-    if (gap) this.took("gap", {});
-    for (const record of events) this.took(record.kind, record);
+    if (gap) this.onEvent("gap", {});
+    for (const record of events) this.onEvent(record.kind, record);
   }
 
   #turn(state, words) {
     if (this.#state === state || this.#state === "over") return;
     this.#state = state;
-    this.turned(state, words);
+    this.onState(state, words);
   }
 }

@@ -16,7 +16,7 @@ export class Tiers {
 
   constructor(root, id) {
     this.id = id;
-    this.newer = el("button", { type: "button", hidden: true, on: { click: () => this.#try(() => this.load()) } }, "Show what is new");
+    this.newer = el("button", { type: "button", hidden: true, on: { click: () => this.#try(() => this.load()) } }, "Show the new memories");
     this.line = el("div", { class: "timeline" });
     this.jump = el("input", { type: "number", min: "1", required: true, placeholder: "number" });
     const go = el("form", { class: "tools", on: { submit: (event) => this.#jumped(event) } },
@@ -74,7 +74,7 @@ export class Tiers {
   #draw() {
     const { total, window_tokens: tokens } = this.#tiers;
     if (!total) {
-      fill(this.line, el("p", { class: "empty" }, "It remembers nothing yet."));
+      fill(this.line, el("p", { class: "empty" }, "It has no memories yet."));
       return;
     }
     const parts = this.#parts();

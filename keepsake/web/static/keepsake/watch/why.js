@@ -33,8 +33,8 @@ export class Why {
   /** Say that there is no such act; a new agent may have none at all. */
   #nothing(nth) {
     fill(this.view, nth === 1
-      ? el("p", { class: "empty" }, "It has not done anything yet, as far as the event log tells.")
-      : [el("p", { class: "empty" }, "Of no earlier act is anything known."),
+      ? el("p", { class: "empty" }, "It has not done anything yet.")
+      : [el("p", { class: "empty" }, "No earlier act is known."),
         el("p", { class: "tools turns" }, el("a", { href: `#why/${nth - 1}` }, "the act after it →"))]);
   }
 
@@ -43,16 +43,16 @@ export class Why {
       step("What it did", act(why)),
       step("What set it off", cause(why)),
       step("What it recalled", recalled(why.recalled)),
-      step("What it leant on", leant(why)),
+      step("Summaries in its prompt", summaries(why)),
       why.thought ? step("What it cost", cost(why.thought), sent(why)) : null,
-      why.missing.length ? step("What cannot be told", why.missing.map((each) => el("p", {}, each))) : null),
+      why.missing.length ? step("What is not known", why.missing.map((each) => el("p", {}, each))) : null),
     turns(nth));
   }
 }
 
 function turns(nth) {
   const later = nth > 1 ? el("a", { href: `#why/${nth - 1}` }, "the act after it →") : null;
-  const which = nth === 1 ? "its last act" : `its last act but ${nth - 1}`;
+  const which = nth === 1 ? "its last act" : `act ${nth}, counted back from the last`;
   return el("p", { class: "tools turns" },
     el("a", { href: `#why/${nth + 1}` }, "← the act before it"), el("span", {}, which), later);
 }
@@ -79,13 +79,13 @@ function act(why) {
   return [el("p", {}, el("code", { dir: "auto" }, `> ${why.command}`), " ", el("small", {}, time(why.time))),
     (why.thought?.outcome ?? "acted") === "acted" ? null
       : el("p", { class: "problem", dir: "auto" }, `${why.thought.outcome}: ${why.thought.problem}`),
-    el("p", { dir: "auto" }, why.reason ? `Because, it said: ${why.reason}` : "It gave no reason."),
+    el("p", { dir: "auto" }, why.reason ? `Its reason: ${why.reason}` : "It gave no reason."),
     why.act ? el("p", {}, link(why.act)) : null];
 }
 
 function cause(why) {
   const from = why.thought?.source ? ` by ${why.thought.source}` : "";
-  return [el("p", {}, why.trigger ? `${why.trigger === "other" ? "something it saw" : why.trigger}${from}` : "That is not known any more."),
+  return [el("p", {}, why.trigger ? `${why.trigger === "other" ? "something it saw" : why.trigger}${from}` : "That is no longer known."),
     why.cause ? el("p", {}, link(why.cause), ": ", el("bdi", {}, why.cause.text)) : null];
 }
 
@@ -95,24 +95,24 @@ function recalled(hits) {
   return el("ol", { class: "hits" }, hits.map((hit) => row(hit, most)));
 }
 
-function leant(why) {
+function summaries(why) {
   const [first, last] = why.window ?? [0, 0];
   const window = last >= first && first ? `Word for word: memories ${count(first)}–${count(last)}.` : "";
-  if (!why.summaries.length) return [none("No summary stood in its prompt."), el("p", {}, window)];
+  if (!why.summaries.length) return [none("There was no summary in its prompt."), el("p", {}, window)];
   return [why.summaries.map((each) => el("details", {},
     el("summary", { "data-opens": true }, el("b", {}, `${TIERS[each.tier]} of memories ${each.first}–${each.last}`),
       el("small", {}, `compaction ${each.compaction}${each.model ? ` · by ${each.model}` : ""}`)),
-    each.told?.length ? el("p", { dir: "auto" }, "What shares words with the act: ", each.told.join(" ")) : null,
+    each.told?.length ? el("p", { dir: "auto" }, "Sentences that share words with the act: ", each.told.join(" ")) : null,
     prose(each.text),
-    el("p", {}, el("a", { href: `#memory/${each.first}-${each.last}` }, `memories ${count(each.first)}–${count(each.last)}`),
-      " are under it"))), el("p", {}, window)];
+    el("p", {}, "It covers ",
+      el("a", { href: `#memory/${each.first}-${each.last}` }, `memories ${count(each.first)}–${count(each.last)}`), "."))), el("p", {}, window)];
 }
 
 function cost(spent) {
   const server = spent.prompt_tokens ? `${many(spent.prompt_tokens, "token")}, ${percent(spent.cached_tokens / spent.prompt_tokens)} of them cached; ` +
     `${count(spent.completion_tokens)} in the answer. ` : "";
   const seed = spent.seed === null ? "a random seed" : `seed ${spent.seed}`;
-  return [el("p", {}, `${server}${spent.model || "Nobody"} answered after ${seconds(spent.latency)}, and ` +
+  return [el("p", {}, `${server}${spent.model || "No model"} answered after ${seconds(spent.latency)}, and ` +
     `${seconds(spent.wait)} in the queue; ${seed}, temperature ${spent.temperature}.`),
   el("p", { class: "dim" }, Object.entries(spent.sections).map(([name, tokens]) => `${name} ${count(tokens)}`).join(" · "))];
 }

@@ -9,7 +9,7 @@ function room({ name, exits, agents, players }) {
   const here = [...agents.map(([id, agent]) => el("a", { href: `/agents/${id}/`, "data-opens": true }, agent)),
     ...players.map((player) => el("bdi", {}, player))];
   return el("li", { "data-row": true, tabindex: "-1" }, el("b", {}, name), " ",
-    el("small", {}, exits.length ? `to ${exits.join(", ")}` : "no way out"),
+    el("small", {}, exits.length ? `to ${exits.join(", ")}` : "no exits"),
     el("p", { class: "what" }, here.length ? here.flatMap((each, i) => (i ? [", ", each] : [each])) : "nobody"));
 }
 
