@@ -10,7 +10,7 @@ from evennia.objects.models import ObjectDB
 
 from commands.base import PlayerCommand, player_named, whereabouts
 from keepsake.contrib.evennia.audit import REPORTS, append
-from keepsake.contrib.evennia.creation import tell_builders
+from keepsake.contrib.evennia.creation import notify_builders
 from keepsake.contrib.evennia.forgetting import forget_everywhere
 from keepsake.contrib.evennia.wording import CannotDo, counted, harmless, listed, quoted, spoken
 from keepsake.language.perception import one_line
@@ -86,7 +86,7 @@ class CmdReport(PlayerCommand):
         except OSError as error:
             raise CannotDo("It could not be kept just now. Please try again later.") from error
         owner.attributes.add("reported", [*recent, now])
-        tell_builders(f"|y[Report]|n {self.caller.key}: see @reports")
+        notify_builders(f"|y[Report]|n {self.caller.key}: see @reports")
         self.msg("Thank you. The builders will read it.")
 
 
@@ -128,7 +128,7 @@ class CmdForgetMe(PlayerCommand):
 
     def _told(self, problems: list[str]) -> None:
         if problems:
-            tell_builders(f"|r[Forget]|n {self.caller.key}: {'; '.join(problems)}")
+            notify_builders(f"|r[Forget]|n {self.caller.key}: {'; '.join(problems)}")
             self.msg("Not all of it could be done; the builders have been told. Try again later.")
         else:
             self.msg("You are forgotten here.")

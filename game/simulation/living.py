@@ -103,7 +103,7 @@ class SimulatedLife:
         shared.at_first_agent = [shared.gateway.start]  # words are indexed by who searches
         self._log = cast("EventLog", shared.event_log)
         try:
-            runtime.live(shared)
+            runtime.open_agents(shared)
             self._invite()
             timeline.run_until(plan.seconds - self._since, self._between)
             timeline.settle()

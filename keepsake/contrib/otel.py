@@ -42,7 +42,7 @@ class Spans:
             try:
                 self._start()
             except ImportError as error:
-                log(f'[Error] {ENDPOINT} is set, and {error}: pip install "evennia-keepsake[otel]"')
+                log(f'[Error] {ENDPOINT} is set, but {error}: pip install "evennia-keepsake[otel]"')
         elif self._provider and isinstance(event, World) and event.op in ("stops", "reloads"):
             self._provider.shutdown()
         elif self._provider and isinstance(event, Thought | Compaction):

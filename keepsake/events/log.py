@@ -37,7 +37,7 @@ LONGEST = 20_000
 """The most characters of a text, except a prompt. Longer texts are error pages, or faults."""
 _PROMPTS_BYTES = 8_000_000
 """The most bytes of a file of prompts: a lookup of one prompt reads the whole file."""
-_SYNC_SECONDS, _LOOK_SECONDS = 1.0, 0.1
+_SYNC_SECONDS, _COLLECT_SECONDS = 1.0, 0.1
 _OWN_FIELDS = ("v", "seq", "t", "kind")
 """Fields that the log sets itself, so they hold no secrets."""
 
@@ -146,20 +146,20 @@ class EventLog(Events):
                 self._closing.wait(self._retry)
             else:  # collects events for a moment if some are queued, else sleeps
                 self._sleeps = not self._queue
-                self._wake.wait(_LOOK_SECONDS if self._queue else _SYNC_SECONDS)
+                self._wake.wait(_COLLECT_SECONDS if self._queue else _SYNC_SECONDS)
             self._sleeps = False
             self._wake.clear()
             ended = self._closing.is_set()
-            self._guarded(self._write)
+            self._reported(self._write)
             if time.monotonic() - self._synced >= _SYNC_SECONDS:
                 self._synced = time.monotonic()
                 with suppress(OSError):  # the next write reports a disk that refuses
                     for writer in self._writers:
                         writer.sync()
         for writer in self._writers:
-            self._guarded(writer.close)
+            self._reported(writer.close)
 
-    def _guarded(self, work: Callable[[], None]) -> None:
+    def _reported(self, work: Callable[[], None]) -> None:
         """Do work that the disk may refuse; report its first failure, and when it works again."""
         try:
             work()

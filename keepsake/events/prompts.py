@@ -20,7 +20,7 @@ from keepsake.events.types import VERSION
 from keepsake.json_lines import Record, line_of, parsed
 
 STEM = "prompts"
-HASH_SIGNS = 32
+HASH_DIGITS = 32
 """Hexadecimal digits of a hash: 128 bits of SHA-256."""
 _KEPT = 0.75
 """The share of a prompt that it must have in common with its base; with less it is stored whole."""
@@ -28,7 +28,7 @@ _KEPT = 0.75
 
 def hash_of(text: str) -> str:
     """Return the hash that stands for a prompt in the log."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:HASH_SIGNS]
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:HASH_DIGITS]
 
 
 class PromptWriter:

@@ -145,9 +145,7 @@ def _logged(log: Path, archive: Archive, record: Record, act: Memory) -> dict[st
         texts = next(made, SummaryState())
         if thought.compaction and not texts.standing:
             number = thought.compaction
-            missing.append(
-                f"The archive does not hold compaction {number}, whose summaries it used"
-            )
+            missing.append(f"The archive has no compaction {number}, whose summaries it used")
     guards = newest_first(log, kind=Guard.kind, agent_id=thought.agent_id, most=MOST_BYTES)
     near = [*takewhile(lambda each: each["seq"] > seq - MOST_GUARDED, guards)]
     near = [each for each in near if each["seq"] < seq and each.get("cause") == thought.cause]

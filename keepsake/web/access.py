@@ -43,7 +43,7 @@ UNTRUSTED = (
     "The CSRF token is missing or wrong. Load the page again; a program sends the cookie "
     "`csrftoken` in the header `X-CSRFToken`"
 )
-NOWHERE = "There is no such address. GET /agents/api/openapi.json lists all"
+UNKNOWN_ADDRESS = "There is no such address. GET /agents/api/openapi.json lists all"
 METRICS_TOKEN = "KEEPSAKE_METRICS_TOKEN"
 
 type View = Callable[..., HttpResponseBase]
@@ -144,9 +144,9 @@ def refused(status: int, error: str) -> JsonResponse:
 
 
 @api
-def nowhere(_: HttpRequest, *_rest: str) -> HttpResponse:
+def unknown_address(_: HttpRequest, *_rest: str) -> HttpResponse:
     """Answer 404 for an unknown address; accounts without access get 403 as everywhere."""
-    return refused(HTTPStatus.NOT_FOUND, NOWHERE)
+    return refused(HTTPStatus.NOT_FOUND, UNKNOWN_ADDRESS)
 
 
 class _Tokens(CsrfViewMiddleware):

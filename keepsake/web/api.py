@@ -28,7 +28,7 @@ from keepsake.contrib.evennia.commands.why import source_of
 from keepsake.errors import KeepsakeError
 from keepsake.events.why import PromptSource, Why, why_did
 from keepsake.web import access, actions, history, world
-from keepsake.web.access import NOWHERE, BadRequest, NotFound, may_act, refused
+from keepsake.web.access import UNKNOWN_ADDRESS, BadRequest, NotFound, may_act, refused
 from keepsake.web.actions import AGENT_PATH
 from keepsake.web.shapes import (
     AgentRow,
@@ -46,9 +46,9 @@ from keepsake.web.watching import watching
 
 _ABOUT = (
     "What the dashboard at /agents/ shows, as JSON, for staff accounts. Log in at /auth/login/ "
-    "and send the session's cookie; what changes anything is a POST and needs the cookie "
-    "`csrftoken` in the header `X-CSRFToken` as well. For other accounts every address answers "
-    "403, also one that does not exist. An agent's number stays when it is renamed, and "
+    "and send the session's cookie. A request that changes something is a POST, and needs the "
+    "cookie `csrftoken` in the header `X-CSRFToken` as well. For other accounts every address "
+    "answers 403, also one that does not exist. An agent's number stays when it is renamed, and "
     "so do its charts, reasons, prompts and events."
 )
 
@@ -168,9 +168,7 @@ def memories(
     first = first or max(archive.last_number - MOST_MEMORIES + 1, 1)
     last = last or first + MOST_MEMORIES - 1
     if last < first:
-        raise BadRequest(
-            f"There is nothing from {first} to {last}", "Give `last`, at least `first`"
-        )
+        raise BadRequest(f"There is nothing from {first} to {last}", "Give a larger `last`")
     return list(archive.read(first, min(last, first + MOST_MEMORIES - 1)))
 
 
@@ -242,7 +240,7 @@ def _refusal(_: HttpRequest, error: Any) -> HttpResponse:
             return refused(error.status_code, f"{error}. Send a JSON object")
         case SuspiciousOperation():
             return refused(HTTPStatus.BAD_REQUEST, "The request is too long. Send less")
-    return refused(HTTPStatus.NOT_FOUND, NOWHERE)
+    return refused(HTTPStatus.NOT_FOUND, UNKNOWN_ADDRESS)
 
 
 for _kind in (KeepsakeError, OSError, ValidationError, HttpError, SuspiciousOperation, Http404):

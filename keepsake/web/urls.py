@@ -11,7 +11,7 @@ from django.views.generic import TemplateView
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
 from keepsake.errors import KeepsakeError
-from keepsake.web.access import NotFound, View, may_read_metrics, nowhere, page
+from keepsake.web.access import NotFound, View, may_read_metrics, page, unknown_address
 from keepsake.web.api import addresses
 from keepsake.web.mine import mine
 from keepsake.web.watching import watching
@@ -31,7 +31,7 @@ def agent(request: HttpRequest, number: int) -> HttpResponse:
     try:
         name = name_of(number)
     except NotFound:
-        return elsewhere(request)
+        return unknown_page(request)
     except KeepsakeError as error:
         return HttpResponse(str(error), status=503, content_type="text/plain; charset=utf-8")
     known = {"id": number, "name": name, "sections": SECTIONS}
@@ -47,7 +47,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
 
 
 @page
-def elsewhere(request: HttpRequest, rest: str = "") -> HttpResponse:
+def unknown_page(request: HttpRequest, rest: str = "") -> HttpResponse:
     """Answer 404 for an unknown address below ``/agents/``; without access 403."""
     return render(request, "keepsake/404.html", status=404)
 
@@ -63,8 +63,8 @@ urlpatterns = [
     path("world/", _template("world"), name="world"),
     path("<int:number>/", agent, name="agent"),
     path("api/", include((addresses(), "api"), namespace="api-1")),
-    re_path(r"^api(/.*)?$", nowhere),
-    path("<path:rest>", elsewhere),
+    re_path(r"^api(/.*)?$", unknown_address),
+    path("<path:rest>", unknown_page),
 ]
 if not apps.is_installed(APP):  # then Django does not find the templates either
     lacks = f"INSTALLED_APPS in server/conf/settings.py does not name {APP}. Add it"

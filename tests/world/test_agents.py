@@ -198,7 +198,7 @@ class TestAfterARestart(World):
             self.posted.get()
         self.services = self.start_services()
         self.addCleanup(runtime.stop, reload=True)
-        runtime.live(self.services)
+        runtime.open_agents(self.services)
         for path in ("/api/generate", "/api/chat"):
             self.fake.always(path, Reply())
         self.said, heard = ["say The soup is leek.", "wait"], self.hears(self.char1)

@@ -164,18 +164,18 @@ class AgentMixin(CharacterMixin):
         )
         if source and (event := event_of(self, from_obj, line, facts)):
             if event.from_player:
-                event = self._meant(event, from_obj, facts)
-            if self._heeds(line, from_obj, kind, event.kind):
+                event = self._with_addressee(event, from_obj, facts)
+            if self._may_react(line, from_obj, kind, event.kind):
                 mind.thinker.notice(replace(event, memory=number))
             mind.sleeper.noticed(event)
         return number
 
-    def _heeds(self, line: str, speaker: Any, kind: str, event: EventKind) -> bool:
+    def _may_react(self, line: str, speaker: Any, kind: str, event: EventKind) -> bool:
         """Whether the game's hook allows a thought about what the agent heard."""
         heard = (line, speaker, kind, event in (EventKind.ADDRESSED, EventKind.GIVEN))
         return of_game(self, "at_agent_heard", bool | None, True, *heard) is not False
 
-    def _meant(self, event: Impulse, player: Any, facts: dict[str, Any]) -> Impulse:
+    def _with_addressee(self, event: Impulse, player: Any, facts: dict[str, Any]) -> Impulse:
         """Return the event, as addressed if the player's words to the room are for this agent."""
         now, to = runtime().seconds(), facts.get("to")
         to_room = event.kind is EventKind.HEARD and facts.get("type") == "say" and not event.aside
@@ -206,7 +206,7 @@ class AgentMixin(CharacterMixin):
         came, is_player = mover.location is self.location, not is_agent(mover)
         if came and greeter(self.location, mover) is self:
             who, arrival = identity_of(mover), EventKind.ARRIVAL
-            if self._heeds(line, mover, arrival.value, arrival):
+            if self._may_react(line, mover, arrival.value, arrival):
                 mind.thinker.notice(Impulse(arrival, is_player, mover.key, memory, who))
         else:
             mind.thinker.schedule()

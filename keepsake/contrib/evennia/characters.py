@@ -12,7 +12,7 @@ from keepsake.agent.attention import TALK_SECONDS
 from keepsake.agent.runtime import now, running, runtime
 from keepsake.agent.surroundings import identity_of, is_agent, players_near, talkativeness
 from keepsake.contrib.evennia.minds import mind_of, open_minds
-from keepsake.contrib.evennia.news import Absentee, News, chosen, news_of
+from keepsake.contrib.evennia.news import Absentee, News, newest_news, news_of
 from keepsake.errors import KeepsakeError
 from keepsake.events.files import time_of
 
@@ -27,7 +27,7 @@ TIMEOUT_SECONDS = 30.0
 """Seconds to wait for the news of an absence. Later news is not shown."""
 
 
-_INNER = frozenset({"importance", "chain", "about", "work"})
+_AGENT_OPTIONS = frozenset({"importance", "chain", "about", "work"})
 """Options of a message that only agents get. They are not sent to a client."""
 
 
@@ -45,8 +45,8 @@ class CharacterMixin(Base):
     def msg(self, text: Any = None, from_obj: Any = None, **kwargs: Any) -> None:
         """Send a message, without the options that only agents get."""
         match text:
-            case (line, {**facts}) if not _INNER.isdisjoint(facts):
-                text = (line, {name: facts[name] for name in facts if name not in _INNER})
+            case (line, {**facts}) if not _AGENT_OPTIONS.isdisjoint(facts):
+                text = (line, {name: facts[name] for name in facts if name not in _AGENT_OPTIONS})
         super().msg(text=text, from_obj=from_obj, **kwargs)
 
     def at_post_puppet(self, **kwargs: Any) -> None:
@@ -76,7 +76,7 @@ def show_absence_news(character: Any) -> None:
         for mind, name, key in known:
             with suppress(KeepsakeError, OSError):  # logged elsewhere
                 found += news_of(mind.memory.memory.archive, name, key, who)
-        return chosen(found)
+        return newest_news(found)
 
     def failed(failure: Failure) -> None:
         log(f"[Error] {character.key}: The news of the absence failed: {failure.value!r}")

@@ -150,7 +150,7 @@ def names_in_use(but: Any = None) -> Iterator[str]:
     yield from AccountDB.objects.values_list("username", flat=True)
 
 
-def tell_builders(text: str) -> None:
+def notify_builders(text: str) -> None:
     """Show ``text`` to every connected builder; on the reactor thread."""
     sessions = evennia.SESSION_HANDLER.get_sessions()
     for who in dict.fromkeys(each.puppet or each.account for each in sessions):

@@ -60,10 +60,10 @@ def start() -> None:
     shared = runtime.start(here, reactor, subscribers=with_tracing(watching().subscribers))
     for moment in (SIGNAL_OBJECT_POST_PUPPET, SIGNAL_OBJECT_POST_UNPUPPET):
         moment.connect(notice_login)
-    live(shared)
+    open_agents(shared)
 
 
-def live(shared: Runtime) -> None:
+def open_agents(shared: Runtime) -> None:
     """Open every agent's memory, and start the housekeeping."""
     global _housekeeping  # noqa: PLW0603 - one per process, like the runtime
     shared.post(open_all)

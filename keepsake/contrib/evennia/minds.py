@@ -25,8 +25,8 @@ from keepsake.agent.surroundings import Life
 from keepsake.agent.thinker import AgentState
 from keepsake.contrib.evennia.creation import MEMORY_ID, all_agents, settle_memory
 
-_GOING = "going home to sleep"
-STATES = (*(each.value for each in AgentState), _GOING)
+_GOING_HOME = "going home to sleep"
+STATES = (*(each.value for each in AgentState), _GOING_HOME)
 """The states that an agent may be in."""
 _minds: dict[int, Mind] = {}
 _ticking: LoopingCall | None = None
@@ -57,7 +57,7 @@ def mind_of(agent: Any) -> Mind | None:
         _minds[number] = mind = Mind(Life(number, agent.key, folder, find, known_names), shared)
         mind.memory_id = agent.attributes.get(MEMORY_ID)
         mind.begin()
-        _tick_from_now_on()
+        _start_ticking()
     return _minds[number]
 
 
@@ -68,7 +68,7 @@ def mind_by_number(agent_id: int) -> Mind | None:
 
 def state_of(mind: Mind) -> str:
     """Return the mind's state, one of :data:`STATES`."""
-    return _GOING if mind.sleeper.going_home else mind.thinker.state.value
+    return _GOING_HOME if mind.sleeper.going_home else mind.thinker.state.value
 
 
 def open_minds() -> list[Mind]:
@@ -105,7 +105,7 @@ def close_all() -> None:
     _minds.clear()
 
 
-def _tick_from_now_on() -> None:
+def _start_ticking() -> None:
     """Start the call that ticks all minds each minute, if it is not running."""
     global _ticking  # noqa: PLW0603 - as above
     if _ticking is None:

@@ -64,7 +64,7 @@ def news_of(archive: Archive, name: str, key: str, who: Absentee) -> Iterator[Ne
             yield from _news_in(memory, name, "" if who.ignores(key) else name, who.name)
 
 
-def chosen(found: Iterable[News]) -> list[News]:
+def newest_news(found: Iterable[News]) -> list[News]:
     """Return the newest three, oldest first; each utterance once."""
     single = {each.same: each for each in sorted(found, key=lambda each: each.time)}
     return list(single.values())[-SHOWN:]

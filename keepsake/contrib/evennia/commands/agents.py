@@ -136,7 +136,7 @@ class CmdAgent(BuilderCommand):
             left, _, text = words.partition("=")
             name, _, title = left.partition("/")
             words = f"{name}={text}"
-        agent, words = self.agent_then(words)
+        agent, words = self.split_agent(words)
         query = Query(agent, self.mind(agent), self.caller, words, title.strip(), options)
         if work := view(query):
             self.answer(work)

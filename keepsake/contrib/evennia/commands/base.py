@@ -133,7 +133,7 @@ class BuilderCommand(COMMAND):
         names = listed([agent.key for agent in all_agents()]) or "none yet"
         raise KeepsakeError(f"There is no agent {quoted(shortened(name))}", f"There are: {names}")
 
-    def agent_then(self, words: str) -> tuple[AgentMixin, str]:
+    def split_agent(self, words: str) -> tuple[AgentMixin, str]:
         """Return the agent at the start of ``words``, and the rest: ``Mira Tom``, ``Mira = Tom``.
 
         If ``words`` are empty or begin with a number, it is the agent in the room.

@@ -106,8 +106,6 @@ def rules_dropped(books: Sequence[tuple[str, Commitments]], person: str) -> str:
 
     gone = {name: count for name, book in books if (count := book.close(theirs))}
     if not gone:
-        raise KeepsakeError(
-            f"No agent has a promise or rule of {plain(person)}", "@rules lists all"
-        )
+        raise KeepsakeError(f"No agent has a promise or rule of {plain(person)}", "See @rules")
     counts = ", ".join(f"{name} {count}" for name, count in gone.items())
     return f"|gDropped|n promises and rules of {plain(person)}: {counts}."

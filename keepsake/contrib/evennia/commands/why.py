@@ -169,9 +169,7 @@ def search(query: Query) -> Callable[[], str]:
     """``@recall``: search as the agent's own thoughts do; raises KeepsakeError without words."""
     name, words, memory = query.name, query.words, query.mind.memory
     if not words:
-        raise KeepsakeError(
-            "There are no words to search for", "Example: @recall Mira = the brass key"
-        )
+        raise KeepsakeError("No words to search for", "Example: @recall Mira = the brass key")
     recaller, window = query.mind.keeper.recaller, len(memory.context().window)
 
     def work() -> str:

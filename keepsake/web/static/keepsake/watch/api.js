@@ -1,4 +1,4 @@
-/* The client of the JSON API, which throws a Refusal with a message for people; its forms and buttons. */
+/* The client of the JSON API, which throws an ApiError with a message for people; its forms and buttons. */
 
 import { announce, byId, el, fill } from "./dom.js";
 
@@ -7,7 +7,7 @@ const TIMEOUT = 30000;
 const CUT_OFF = "The answer is incomplete; the server may be reloading. This page tries again.";
 
 /** An error answer; `status` is 0 if the server did not answer. */
-class Refusal extends Error {
+class ApiError extends Error {
   constructor(status, words) {
     super(words);
     this.status = status;
@@ -33,11 +33,11 @@ async function ask(path, options) {
     const signal = AbortSignal.timeout(TIMEOUT);
     answer = await fetch(BASE + path, { credentials: "same-origin", signal, ...options });
   } catch {
-    throw new Refusal(0, "The server does not answer. It may be reloading; this page tries again.");
+    throw new ApiError(0, "The server does not answer. It may be reloading; this page tries again.");
   }
   const said = await answer.json().catch(() => null);
   if (answer.ok && said !== null) return said;
-  throw new Refusal(answer.status, said?.error || (answer.ok ? CUT_OFF : wordsFor(answer.status)));
+  throw new ApiError(answer.status, said?.error || (answer.ok ? CUT_OFF : wordsFor(answer.status)));
 }
 
 function wordsFor(status) {

@@ -1,6 +1,6 @@
 /* All agents at a glance, in a table that updates itself. */
 
-import { badges, bar, compactionFlag, serverBadge, failing, tokensBar, trouble } from "./agent_state.js";
+import { badges, bar, compactionFlag, failing, serverBadge, tokensBar, trouble } from "./agent_state.js";
 import { get } from "./api.js";
 import { ago, announce, bindKeys, byId, count, el, fill, many, percent, rowKeys, seconds, setAttribute, throttled, time } from "./dom.js";
 import { deed } from "./event_words.js";
