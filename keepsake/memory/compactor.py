@@ -147,7 +147,7 @@ class Compactor:
         """
         tiers = self._tiers
         if not past:
-            raise CompactionError("there is no compaction to take back")
+            raise CompactionError("there is no compaction to undo")
         number, before, now = past[-1].number, past[-1].before, tiers.state.summarised
         first = before.summarised + 1
         window = self._archive.read(first, now) if first <= now else []
@@ -163,10 +163,10 @@ class Compactor:
                 self._archive.sync()
             for tier in Tier:
                 self._copies.write(tier)
-        detail = "the summaries of before stand again"
+        detail = "the earlier summaries are current again"
         if window:
-            detail = f"memories {first}-{now} stand word for word again"
-        self._log(f"Compaction {number} was taken back: {detail}")
+            detail = f"memories {first}-{now} are in the window again"
+        self._log(f"Compaction {number} was undone: {detail}")
         return Undone(number, detail, len(past) - 1)
 
 
