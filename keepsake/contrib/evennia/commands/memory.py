@@ -45,13 +45,13 @@ class CmdMemoryStatus(BuilderCommand):
         """Show the status of the agent's memory."""
         agent = self.agent_named(self.args)
         mind, caller = self.mind(agent), self.caller
-        memory, wide = mind.memory, min(self.client_width(), LINE)
-        head = f"|w{agent.key}'s memory|n\n{labelled(_facts(mind), line=wide)}"
+        memory, width = mind.memory, min(self.client_width(), LINE)
+        head = f"|w{agent.key}'s memory|n\n{labelled(_facts(mind), line=width)}"
 
         def done(report: IntegrityReport) -> None:
             # The check reads edits by hand, so the texts are shown after it.
             texts = "".join(_summary(summary) for summary in memory.context().summaries)
-            caller.msg(f"{head}\n{_integrity(report, wide)}\n{texts}".rstrip())
+            caller.msg(f"{head}\n{_integrity(report, width)}\n{texts}".rstrip())
 
         runtime().in_thread(memory.memory.check, TIMEOUT_SECONDS).addCallbacks(done, self.failed)
 
@@ -91,7 +91,7 @@ def _facts(mind: Mind) -> Iterator[tuple[str, str]]:
         yield "|rNo room|n", plain(str(no_room))
 
 
-def _integrity(report: IntegrityReport, wide: int) -> str:
+def _integrity(report: IntegrityReport, width: int) -> str:
     """Return the integrity report: the problems, or that the archive is whole."""
     if not report.whole:
         found = f"|r{counted(len(report.problems), 'problem')}|n"
@@ -99,7 +99,7 @@ def _integrity(report: IntegrityReport, wide: int) -> str:
         return labelled([("Integrity", found)]) + listed
     lines = counted(report.lines, "archive line")
     whole = f"|gwhole|n: {counted(report.memories, 'memory')} in {lines}, each in exactly one tier"
-    return labelled([("Integrity", f"{whole}; the files match")], line=wide)
+    return labelled([("Integrity", f"{whole}; the files match")], line=width)
 
 
 def _summary(summary: Summary) -> str:
@@ -158,6 +158,6 @@ def _server(server: ModelServer) -> str:
         ("Calls", f"{server.calls}, {server.failures} failed"),
         ("Cached", f"{server.cached:.0%} of the prompts"),
     ]
-    told = ("Context", server.shortage), ("Last error", server.last_error)
-    lines += [(label, plain(text)) for label, text in told if text]
+    details = ("Context", server.shortage), ("Last error", server.last_error)
+    lines += [(label, plain(text)) for label, text in details if text]
     return f"|w{server.provider}|n at {plain(server.host)}\n{labelled(lines, 12)}"
