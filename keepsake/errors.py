@@ -14,7 +14,7 @@
     ├── IndexUnavailable          recall cannot search now; search by words may still work
     └── ModelError
         ├── ModelUnavailable      no server answers (refused, no answer when last checked, stopped)
-        │   ├── CallGivenUp       the caller no longer needs the answer
+        │   ├── CallCancelled       the caller no longer needs the answer
         │   └── ModelBusy         it is loading the model, or gets too many calls (HTTP 429, 503)
         ├── ModelMissing          the server answers but does not have the model
         ├── ModelTimeout          no answer within the profile's time limit
@@ -140,7 +140,7 @@ class ModelUnavailable(ModelError):
     """No server answers: connection refused, no answer when last checked, or stopped."""
 
 
-class CallGivenUp(ModelUnavailable):
+class CallCancelled(ModelUnavailable):
     """The caller no longer needs the answer; this says nothing about the server."""
 
 

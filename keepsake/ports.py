@@ -83,7 +83,7 @@ class GenerationRequest:
     # thread; None to wait for the whole answer. There is no retry after the first piece
     on_text: Callable[[str], None] | None = field(default=None, compare=False, repr=False)
     # returns whether the caller no longer needs the answer; fast, called in the waiting thread
-    given_up: Callable[[], bool] | None = field(default=None, compare=False, repr=False)
+    is_cancelled: Callable[[], bool] | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

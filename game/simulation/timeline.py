@@ -134,7 +134,7 @@ class TimelineGateway(Gateway):
         if not used <= {SCRIPTED, NO_MODEL}:
             super().start()
             # Here, and not when the watcher comes to it: prompts depend on what a server takes.
-            self.look()
+            self.check_health()
         self._owner = 0  # there is but one thread, which may wait
 
     def _came(self, future: Future[Any]) -> bool:

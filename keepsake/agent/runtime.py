@@ -124,7 +124,7 @@ class Runtime:
         self,
         profile: str,
         priority: Priority = Priority.COMPACTION,
-        given_up: threading.Event | None = None,
+        cancelled: threading.Event | None = None,
     ) -> Ask | None:
         """Return how a task asks a model from a worker thread; None if the profile has no model.
 
@@ -135,7 +135,7 @@ class Runtime:
             return None
 
         def ask(build: Callable[[TargetModel], GenerationRequest]) -> Generation:
-            return self.gateway.generate(profile, build, priority, given_up=given_up)
+            return self.gateway.generate(profile, build, priority, cancelled=cancelled)
 
         return ask
 
@@ -150,7 +150,7 @@ class Runtime:
         if self.gateway.profiles.get(PROFILE).provider == NO_MODEL:
             self.chat_tokens, self.shown_lines = 0, LAST_LINES
             return None
-        profile = self.gateway.model(PROFILE)[0].suited()
+        profile = self.gateway.model(PROFILE)[0].resolved()
         self.chat_tokens = profile.prompt_tokens if profile.form == CHAT else 0
         self.shown_lines = LAST_LINES if profile.form == DIALOGUE else 0
         return profile

@@ -373,7 +373,7 @@ class Turn:
         if said := self._as_if(words):
             self.context = replace(self.context, words=words)
         found = await relate(self.agent, self.context, self.keeper, by="builder")
-        profile = self.services.gateway.model(PROFILE)[0].suited()
+        profile = self.services.gateway.model(PROFILE)[0].resolved()
         prompt, _, budget = self._prompt(profile, found, said)
         return prompt.rendered, budget
 

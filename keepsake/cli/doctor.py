@@ -217,7 +217,7 @@ def files(here: Places, wrong: Wrong) -> str:
 def servers(here: Places, wrong: Wrong) -> str:
     """Check that each model server named by a profile answers and has its model."""
     embedded, profiles = Embedded(here), detected_profiles(here)
-    told = [f"the agents' model is {profiles.told}"]
+    told = [f"the agents' model is {profiles.agent_model_line}"]
     asked = {
         (profile.provider, profile.host, profile.model): profile
         for profile in profiles.current.values()

@@ -46,7 +46,7 @@ def show() -> None:
     out.print(table)
     for model in models:
         out.print(f"[dim]{escape(f'{model.name}: {model.about}')}[/dim]")
-    out.print(f"The agents' model: {profiles.told}", markup=False, soft_wrap=True)
+    out.print(f"The agents' model: {profiles.agent_model_line}", markup=False, soft_wrap=True)
 
 
 @app.command("get")
@@ -60,7 +60,7 @@ def get(name: Name) -> None:
     out.print(escape(str(path)))
     if not model.sha256:
         told = "models.md has no sha256 of it: it was checked by what the hub reports alone."
-        out.print(f"{told}\n  sha256   {fetching.sum_of(path)}")
+        out.print(f"{told}\n  sha256   {fetching.sha256_of(path)}")
     out.print(f"Have the agents use it: keepsake model use {model.name}", markup=False)
 
 
@@ -112,10 +112,10 @@ def before_start(here: Places, model: str) -> bool:
         model: The command line's value: a name of ``models.md``, ``none``, or empty.
     """
     profiles = detected_profiles(here, _file(here, "llm.md"))
-    out.print(f"The agents' model: {profiles.told}", markup=False, soft_wrap=True)
+    out.print(f"The agents' model: {profiles.agent_model_line}", markup=False, soft_wrap=True)
     if model == NO_MODEL or not profiles.detects or profiles.found != NOTHING_FOUND:
         return False
-    found = fetching.chosen(_file(here, "models.md"), model)
+    found = fetching.models_to_fetch(_file(here, "models.md"), model)
     for source, chosen in [*found.items()][:1]:
         what = f"{chosen.name} ({_size(chosen)}, {chosen.licence}) is fetched from the {source}"
         told = f"{what} in the background, and the agents change over when it is whole."

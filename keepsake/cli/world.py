@@ -232,7 +232,7 @@ def status(here: Places) -> dict[str, Any]:
         ready = bool(processes.ask(here, "ready", seconds=3)["ready"])
     return {
         "ready": ready,
-        "model": fetching.told(here, runs=Component.FETCH in found),
+        "model": fetching.fetch_status(here, runs=Component.FETCH in found),
         "home": str(here.home),
         "vault": str(here.vault),
         "listen": here.listen,

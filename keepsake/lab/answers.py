@@ -52,7 +52,7 @@ class AnsweringModel:
 
     def __init__(self, profile: ModelProfile, model: Model, kept: Path) -> None:
         self._model, self._kept = model, kept
-        self.profile = replace(profile.suited(CHAT), form=CHAT, repeat_penalty=1.0)
+        self.profile = replace(profile.resolved(CHAT), form=CHAT, repeat_penalty=1.0)
         self._lock = threading.Lock()
         self.context = profile.context_tokens or model.capabilities.context
         kept.parent.mkdir(parents=True, exist_ok=True)

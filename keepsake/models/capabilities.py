@@ -14,13 +14,13 @@ from keepsake.prompt.tokens import Heuristic, estimate_tokens
 ROLES, TOOLS = "roles", "tools"
 """Parts of a request that a model may refuse. ``roles``: system messages, or consecutive messages
 with the same role."""
-_LEAST_ROOM = 192
+_LEAST_LIMIT = 192
 WHOLE, _LEAST_CUT = 0.7, 512
 """If a server counts a smaller share of our tokens than ``WHOLE``, it has read only a part of the
 prompt. A count below 512 means cached tokens were left out: no context is that small."""
 _NEW_TOKENS, _WEIGHT = 128, 0.3
 """The least new tokens from which a speed is measured, and the weight of one measurement."""
-_NOBODY_SPOKE = "…"
+_SILENCE = "…"
 _REFUSALS = {
     "stream_options": ("stream_options",),
     "max_tokens": ("use 'max_completion_tokens'",),
@@ -54,15 +54,15 @@ class Capabilities:
     thinks: bool = False  # the model thinks aloud, and this cannot be switched off
     # -- learned from refusals and answers
     refused: frozenset[str] = frozenset()  # parts of a request that it refuses
-    room: int = 0  # limit of a prompt in tokens, set after one was too long; 0 if none was
+    limit: int = 0  # limit of a prompt in tokens, set after one was too long; 0 if none was
     rate: float = 0.0  # prompt tokens evaluated per second; 0 if unknown
     evaluates: int = 0  # the most prompt tokens that the server evaluates; 0 if it evaluates all
 
-    def after(self, error: ModelError, request: GenerationRequest) -> Capabilities:
+    def updated_by(self, error: ModelError, request: GenerationRequest) -> Capabilities:
         """Return the capabilities updated by an error; unchanged if it shows nothing new."""
         if isinstance(error, PromptTooLong):
             half = size_of(request) // 2
-            return replace(self, room=max(min(half, self.room or half), _LEAST_ROOM))
+            return replace(self, limit=max(min(half, self.limit or half), _LEAST_LIMIT))
         if isinstance(error, ModelUnavailable) and not isinstance(error, ModelBusy):
             return replace(self, known=False)  # another model may be there when it is back
         said, there = error.said.lower(), {ROLES: request.messages, TOOLS: request.tools}
@@ -72,14 +72,14 @@ class Capabilities:
                 return replace(self, refused=self.refused | {part})
         return self
 
-    def evaluated(self, tokens: int, seconds: float) -> Capabilities:
+    def with_rate(self, tokens: int, seconds: float) -> Capabilities:
         """Return the capabilities with the rate updated by one measurement of new tokens."""
         if tokens < _NEW_TOKENS or seconds <= 0:
             return self
         seen = tokens / seconds
         return replace(self, rate=self.rate + _WEIGHT * (seen - self.rate) if self.rate else seen)
 
-    def counted(self, text: str, before: str, tokens: int) -> Capabilities:
+    def with_count(self, text: str, before: str, tokens: int) -> Capabilities:
         """Infer from the server's token count of a prompt how many tokens it evaluates.
 
         Args:
@@ -107,7 +107,7 @@ def alternating(messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
     """Merge messages so that user and assistant alternate, for templates that require it."""
     rest = [ChatMessage(USER if e.role == SYSTEM else e.role, e.text) for e in messages]
     if rest and rest[0].role == ASSISTANT:  # these templates require the user first
-        rest.insert(0, ChatMessage(USER, _NOBODY_SPOKE))
+        rest.insert(0, ChatMessage(USER, _SILENCE))
     return tuple(
         ChatMessage(role, "\n\n".join(each.text for each in of_one))
         for role, of_one in groupby(rest, key=lambda each: each.role)

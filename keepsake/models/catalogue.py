@@ -17,12 +17,12 @@ HUB, REGISTRY = "hub", "registry"
 _FORMS, _FETCH, _DETECTION = "forms", "fetch", "detection"
 """Headings of sections that do not describe a model: prompt forms by family, models to fetch if
 none that can talk is found, and families in order of quality."""
-_SHAPES = {
-    "repo": (r"[^/\s]+/[^/\s]+", "no owner/name"),
-    "file": (r"[^/].*\.gguf", "no GGUF file"),
-    "revision": (r"(?:[0-9a-f]{40})?", "not the full number in hexadecimal digits"),
-    "sha256": (r"(?:[0-9a-f]{64})?", "not the full number in hexadecimal digits"),
-    "wheels": (r"(?:\S+ \d+-\d+ \S+)?", "no wheels: model-part 1-22 0.2.0"),
+_PATTERNS = {
+    "repo": (r"[^/\s]+/[^/\s]+", "not owner/name"),
+    "file": (r"[^/].*\.gguf", "not the name of a GGUF file"),
+    "revision": (r"(?:[0-9a-f]{40})?", "not a complete hexadecimal hash"),
+    "sha256": (r"(?:[0-9a-f]{64})?", "not a complete hexadecimal hash"),
+    "wheels": (r"(?:\S+ \d+-\d+ \S+)?", "not of the form: model-part 1-22 0.2.0"),
 }
 """The pattern that a field must match, and the end of the error message if it does not."""
 
@@ -72,11 +72,11 @@ class Families:
 
         Larger models rank higher. Between sizes of one power of two, the family decides.
         """
-        if place_of(name, self.never) is not None:
+        if index_of(name, self.never) is not None:
             return None
-        family = place_of(name, self.best)
+        family = index_of(name, self.best)
         family = len(self.best) if family is None else family
-        return place_of(name, self.last) is None, size.bit_length(), -family, size
+        return index_of(name, self.last) is None, size.bit_length(), -family, size
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +103,10 @@ class Catalogue:
 
     def form_of(self, name: str) -> str:
         """Return the prompt form for a model name or file; empty to use what its server says."""
-        return next((f for f, each in self.forms.items() if place_of(name, each) is not None), "")
+        return next((f for f, each in self.forms.items() if index_of(name, each) is not None), "")
 
 
-def place_of(name: str, patterns: Sequence[str]) -> int | None:
+def index_of(name: str, patterns: Sequence[str]) -> int | None:
     """Return the index of the first pattern that matches a model's name, without its folder."""
     last = name.lower().replace("\\", "/").rpartition("/")[2]
     return next((at for at, each in enumerate(patterns) if fnmatch(last, each)), None)
@@ -138,9 +138,9 @@ def _model(section: ConfigSection) -> CatalogueModel:
     for key in ("size", "licence"):
         section.text(key)  # raises ConfigError if the key is missing
     found = replace(section.into(CatalogueModel), name=section.name.lower())
-    for key, (shape, what) in _SHAPES.items():
+    for key, (shape, what) in _PATTERNS.items():
         if not re.fullmatch(shape, written := getattr(found, key), re.I):
             raise section.refuse(key, f"{written!r} is {what}")
     if found.wheels and not found.sha256:
-        raise section.refuse("wheels", "nothing tells what comes of them", "Write sha256 as well")
+        raise section.refuse("wheels", "their content cannot be verified", "Write sha256 as well")
     return found

@@ -24,7 +24,7 @@ import psutil
 
 from keepsake.errors import ConfigError, ModelMissing
 from keepsake.markdown_config import ConfigFile
-from keepsake.models.catalogue import Catalogue, Families, load_catalogue, place_of
+from keepsake.models.catalogue import Catalogue, Families, index_of, load_catalogue
 from keepsake.models.embedded import require_gguf
 from keepsake.models.ollama import ollama_host
 from keepsake.models.openai import api_key
@@ -34,7 +34,7 @@ from keepsake.paths import Places
 log = logging.getLogger("keepsake.models")
 
 OPENAI_HOST, OPENAI_MODEL = "KEEPSAKE_OPENAI_HOST", "KEEPSAKE_OPENAI_MODEL"
-LOOK_SECONDS = 1.5
+QUERY_SECONDS = 1.5
 """Seconds that a server may take to list its models."""
 KEEP_SECONDS = 60.0
 """Seconds that a found server may be unreachable before the next best model replaces it."""
@@ -58,7 +58,7 @@ class Detection:
         self, models: Path, config: Path, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._models, self._clock = models, clock
-        self.catalogue = ConfigFile(config, load_catalogue, Catalogue(), _complain)
+        self.catalogue = ConfigFile(config, load_catalogue, Catalogue(), _log_problem)
         self._found: FoundModel | None = None
         self._answered = 0.0
 
@@ -68,7 +68,7 @@ class Detection:
         A found server that is unreachable keeps its place for :data:`KEEP_SECONDS`.
         """
         catalogue = self.catalogue.current
-        found = self._of_a_server(catalogue.families)
+        found = self._find_server(catalogue.families)
         if found is not None:
             self._answered = self._clock()
         elif (
@@ -77,24 +77,24 @@ class Detection:
             and self._clock() - self._answered < KEEP_SECONDS
         ):
             return before
-        found = found or self._of_a_file(catalogue.families)
+        found = found or self._find_file(catalogue.families)
         if catalogue.form_of(found.model or found.model_file):  # small models only talk
             found = replace(found, writes=False)
         self._found = found
         return found
 
-    def _of_a_server(self, families: Families) -> FoundModel | None:
+    def _find_server(self, families: Families) -> FoundModel | None:
         if host := os.environ.get(OPENAI_HOST, "").strip().rstrip("/"):
             host = host if "//" in host else f"http://{host}"
             model = os.environ.get(OPENAI_MODEL, "").strip()
             headers = {"Authorization": f"Bearer {key}"} if (key := api_key()) else {}
-            listed = [] if model else _listed(f"{host}/v1/models", "data", headers)
+            listed = [] if model else _fetch_list(f"{host}/v1/models", "data", headers)
             names = {str(each.get("id")): 0 for each in listed if each.get("id")}
             if chosen := model or _best(names, families):
                 return FoundModel(OPENAI, f"{OPENAI_HOST} names {host}", host, chosen)
         named = os.environ.get("OLLAMA_HOST", "").strip()
         host = ollama_host()
-        listed = _listed(f"{host}/api/tags", "models")
+        listed = _fetch_list(f"{host}/api/tags", "models")
         # A local Ollama cannot run a model that is larger than this machine's memory.
         most = _memory() if not named or "//127.0.0.1" in host or "//localhost" in host else None
         sizes = {
@@ -106,11 +106,11 @@ class Detection:
             return None
         why = f"OLLAMA_HOST names {host}" if named else f"an Ollama answers at {host}"
         why += f"; best of its {len(sizes)} models" if len(sizes) > 1 else ""
-        places = ((place_of(name, families.embedders), name) for name in sizes)
+        places = ((index_of(name, families.embedders), name) for name in sizes)
         embedders = [(at, name) for at, name in places if at is not None]
         return FoundModel(OLLAMA, why, host, chosen, embedder=min(embedders, default=(0, ""))[1])
 
-    def _of_a_file(self, families: Families) -> FoundModel:
+    def _find_file(self, families: Families) -> FoundModel:
         most, files = _memory(), dict[str, int]()
         for path in self._models.glob("*.gguf"):
             with suppress(ModelMissing):  # not a model
@@ -133,7 +133,7 @@ def detected_profiles(here: Places, path: Path | None = None) -> Profiles:
     return profiles
 
 
-def _complain(problem: ConfigError) -> None:
+def _log_problem(problem: ConfigError) -> None:
     if problem.path.exists():
         log.error("[Config] %s", problem)
 
@@ -149,10 +149,10 @@ def _best(sizes: Mapping[str, int], families: Families) -> str:
     return max(((rank, name) for rank, name in ranked if rank is not None), default=(0, ""))[1]
 
 
-def _listed(url: str, field: str, headers: Mapping[str, str] = {}) -> list[Mapping[str, Any]]:
+def _fetch_list(url: str, field: str, headers: Mapping[str, str] = {}) -> list[Mapping[str, Any]]:
     """Return a server's list; empty if nothing answers there, or something else does."""
     try:
-        said = httpx.get(url, timeout=LOOK_SECONDS, headers=headers, trust_env=False).json()
+        said = httpx.get(url, timeout=QUERY_SECONDS, headers=headers, trust_env=False).json()
     except (httpx.HTTPError, httpx.InvalidURL, ValueError, UnicodeError, RecursionError):
         return []
     rows = said.get(field) if isinstance(said, dict) else ()

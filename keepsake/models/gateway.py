@@ -13,7 +13,7 @@ import httpx
 
 from keepsake.errors import (
     BadAnswer,
-    CallGivenUp,
+    CallCancelled,
     ConfigError,
     KeepsakeError,
     ModelError,
@@ -38,7 +38,7 @@ from keepsake.models.profiles import (
 )
 from keepsake.models.queue import (
     READY,
-    UNWELL_SECONDS,
+    RECHECK_SECONDS,
     BuildFor,
     DaemonThreads,
     Done,
@@ -54,7 +54,7 @@ from keepsake.ports import Generation
 
 log = logging.getLogger("keepsake.models")
 
-GIVE_UP_SECONDS = 0.2
+CANCEL_CHECK_SECONDS = 0.2
 """Seconds between two checks whether the caller has cancelled its call."""
 WATCH_SECONDS = 1.0
 PROBE_SECONDS = 15.0
@@ -152,7 +152,7 @@ class Gateway:
         build: BuildFor,
         priority: Priority = Priority.COMPACTION,
         *,
-        given_up: threading.Event | None = None,
+        cancelled: threading.Event | None = None,
     ) -> Generation:
         """Queue one call like :meth:`submit` and wait for its answer; not in the owner's thread.
 
@@ -160,8 +160,8 @@ class Gateway:
             profile_name: The profile to use.
             build: Makes the request when its turn has come.
             priority: How urgent the call is.
-            given_up: Set it to cancel the call. The wait ends within :data:`GIVE_UP_SECONDS`, and
-                a call that has not started is not made.
+            cancelled: Set it to cancel the call. The wait ends within
+                :data:`CANCEL_CHECK_SECONDS`, and a call that has not started is not made.
 
         Raises:
             ModelError: There was no answer, the gateway was shut down, or the call was cancelled.
@@ -184,16 +184,16 @@ class Gateway:
                 ticket.cancelled = True
 
         self._post(submit)
-        while not wait([future], GIVE_UP_SECONDS).done:
+        while not wait([future], CANCEL_CHECK_SECONDS).done:
             if self._closed is not None:
                 raise self._closed
-            if given_up is not None and given_up.is_set():
+            if cancelled is not None and cancelled.is_set():
                 self._post(cancel)
-                raise CallGivenUp("The call was given up", "Nothing is wrong: nobody wants it")
+                raise CallCancelled("The caller cancelled the call", "Nothing is wrong")
         outcome = future.result()
         if isinstance(outcome, Generation):
             return outcome
-        raise outcome or BadAnswer("The call was not wanted when its turn came")
+        raise outcome or BadAnswer("The call was no longer needed when its turn came")
 
     def used_servers(self) -> list[ModelServer]:
         """Return the servers that profiles use; owner's thread only."""
@@ -254,21 +254,21 @@ class Gateway:
     def _watch(self) -> None:
         while not self._stopping.is_set():
             try:
-                self.look(due=True)
+                self.check_health(due=True)
             except Exception:  # no error may end the health checks
-                log.exception("[Model] A look at the model servers failed")
+                log.exception("[Model] The health check of the model servers failed")
             self._stopping.wait(WATCH_SECONDS)
 
     def _detect(self) -> None:
         """Detect the model for ``provider: auto``; blocks."""
-        self._detect_at = time.monotonic() + UNWELL_SECONDS
+        self._detect_at = time.monotonic() + RECHECK_SECONDS
         if self.profiles.detects and (found := self._detection.find()) != self.profiles.found:
             self.profiles.use(found)
             log.info("[Model] The agents' model is %s", found.line)
             if found.provider == NO_MODEL:  # agents that wait for a lost server now use rules
                 self._post(lambda: self.on_ready())  # noqa: PLW0108 - it may be set meanwhile
 
-    def look(self, *, due: bool = False) -> None:
+    def check_health(self, *, due: bool = False) -> None:
         """Check all servers in turn, or with ``due`` those whose check is due; blocks.
 
         Also starts, restarts or stops the embedded model's process, as the profiles require.
@@ -287,11 +287,11 @@ class Gateway:
             if due and now < server.due and not (embedded and ready != was_ready):
                 continue
             problem: KeepsakeError | None = own.refused if embedded else None
-            problem = problem or (own.problem if embedded and not ready else server.look())
+            problem = problem or (own.problem if embedded and not ready else server.check_health())
             if problem is not None and str(problem) != server.health and not embedded:
                 log.warning("[Model] %s", problem)
-            server.due = now + (PROBE_SECONDS if problem is None else UNWELL_SECONDS)
-            server.be(str(problem or READY))
+            server.due = now + (PROBE_SECONDS if problem is None else RECHECK_SECONDS)
+            server.set_health(str(problem or READY))
 
     def _health_changed(self, server: ModelServer) -> None:
         where, ready = {"provider": server.provider, "host": server.host}, server.health == READY
@@ -315,7 +315,7 @@ def build(profile: ModelProfile, embedded: Embedded) -> Model:
             if missing or not embedded.ready.wait(min(_READY_SECONDS, profile.time_limit)):
                 raise embedded.problem or ModelUnavailable("The embedded model is not ready")
 
-        cure = "It is started again by itself; see model.log if it stays away"
+        cure = "It restarts automatically; if it does not, see model.log"
         return OpenAIModel(profile, embedded.address, kind=LLAMA_CPP, cure_absent=cure, ready=ready)
     try:
         if profile.provider == OLLAMA:
@@ -324,6 +324,6 @@ def build(profile: ModelProfile, embedded: Embedded) -> Model:
     except (ValueError, httpx.InvalidURL) as error:  # OLLAMA_HOST is not checked before
         host = profile.host or os.environ.get("OLLAMA_HOST", "")
         raise ModelUnavailable(
-            f"{host!r} is no address of a server ({error})",
+            f"{host!r} is not the address of a server ({error})",
             "Correct host in llm.md or OLLAMA_HOST in the environment",
         ) from error

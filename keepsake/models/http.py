@@ -50,7 +50,7 @@ _TOO_LONG = (
 
 
 @dataclass(frozen=True, slots=True)
-class ServerWords:
+class ServerTexts:
     """The texts about one server that error messages use."""
 
     name: str  # what the server is, with its address
@@ -65,7 +65,7 @@ class ServerWords:
         return line if len(line) <= most else line[:most] + "…"
 
 
-def shown(host: str) -> str:
+def redacted(host: str) -> str:
     """Return an address for error messages, without the user name and password in it."""
     login, sign, _ = urlsplit(host).netloc.rpartition("@")
     return host.replace(f"{login}@", f"{HIDDEN}@", 1) if sign else host
@@ -99,15 +99,15 @@ class JsonServer:
 
     Args:
         host: Base address, with or without ``/v1``.
-        words: The texts for error messages, and the key to send.
+        texts: The texts for error messages, and the key to send.
         time_limit: Seconds that an answer may take.
     """
 
-    def __init__(self, host: str, words: ServerWords, time_limit: float) -> None:
-        self.words, self._time_limit = words, time_limit
+    def __init__(self, host: str, texts: ServerTexts, time_limit: float) -> None:
+        self.texts, self._time_limit = texts, time_limit
         self._http = httpx.Client(
             base_url=host.rstrip("/").removesuffix("/v1"),
-            headers={"Authorization": f"Bearer {words.key}"} if words.key else {},
+            headers={"Authorization": f"Bearer {texts.key}"} if texts.key else {},
             **client_settings(time_limit),
         )
         # Closes the client of a replaced model after its last call.
@@ -126,10 +126,10 @@ class JsonServer:
             ModelError: There was no answer, or it cannot be used.
         """
         seconds = seconds or self._time_limit
-        with named_errors(self.words, seconds):
+        with named_errors(self.texts, seconds):
             response = self._http.request(method, path, json=body, timeout=_timeout(seconds))
             if not response.is_success:
-                raise refused(response, self.words)
+                raise error_from_response(response, self.texts)
             return self._object(response.text)
 
     def stream(
@@ -152,7 +152,7 @@ class JsonServer:
         with closing(response):
             if not response.is_success:
                 response.read()
-                raise refused(response, self.words)
+                raise error_from_response(response, self.texts)
             if "event-stream" not in response.headers.get("Content-Type", ""):
                 whole = bytearray()
                 for piece in response.iter_bytes():
@@ -173,7 +173,7 @@ class JsonServer:
                     if (error := found.get("error")) is not None:
                         code = error.get("code") if isinstance(error, dict) else None
                         status = code if isinstance(code, int) and code >= 400 else 500
-                        raise from_status(status, json.dumps(error), self.words)
+                        raise error_from_status(status, json.dumps(error), self.texts)
                     yield found
 
     def _object(self, text: str) -> dict[str, Any]:
@@ -183,8 +183,8 @@ class JsonServer:
             found = None
         if not isinstance(found, dict):
             raise BadAnswer(
-                f"{self.words.name} sent no JSON object ({self.words.quoted(text)})",
-                "Check that host in llm.md is a model server",
+                f"{self.texts.name} sent no JSON object ({self.texts.quoted(text)})",
+                "Check that host in llm.md is the address of a model server",
             )
         return found
 
@@ -193,7 +193,7 @@ class JsonServer:
 
 
 @contextmanager
-def named_errors(server: ServerWords, seconds: float) -> Iterator[None]:
+def named_errors(server: ServerTexts, seconds: float) -> Iterator[None]:
     """Replace errors of the HTTP client, and type errors in an answer, by our named errors.
 
     Args:
@@ -213,42 +213,42 @@ def named_errors(server: ServerWords, seconds: float) -> Iterator[None]:
             "Raise time_limit in llm.md, or use a smaller model",
         ) from error
     except (httpx.NetworkError, httpx.RemoteProtocolError) as error:
-        what = f"{server.name} broke off the call ({error})"
+        what = f"{server.name} closed the connection ({error})"
         raise ModelUnavailable(what, server.cure_absent) from error
     except _UNREADABLE as error:
-        what = f"{server.name} sent what cannot be read ({str(error)[:120]})"
-        cure = "Check that host in llm.md is such a server, and look at its log"
+        what = f"{server.name} sent an unreadable answer ({str(error)[:120]})"
+        cure = "Check that host in llm.md is the address of a model server, and see its log"
         unread = BadAnswer(what, cure)
         unread.said = str(error)
         raise unread from error
 
 
-def refused(response: httpx.Response, server: ServerWords) -> ModelError:
+def error_from_response(response: httpx.Response, server: ServerTexts) -> ModelError:
     """Return the named error for a failed response; its ``until`` is set from Retry-After."""
-    error = from_status(response.status_code, response.text, server)
+    error = error_from_status(response.status_code, response.text, server)
     if (wait := response.headers.get("Retry-After", "")).isdecimal():  # in seconds
         error.until = time.monotonic() + int(wait)
     return error
 
 
-def from_status(status: int, body: str, server: ServerWords) -> ModelError:
+def error_from_status(status: int, body: str, server: ServerTexts) -> ModelError:
     """Return the named error for a failed status; its ``said`` is the whole body."""
     what, said = f"HTTP {status}: {server.quoted(body)}", body.lower()
     error: ModelError
     if status in (400, 413, 422, 500) and any(each in said for each in _TOO_LONG):
-        cure = "Prompts are made shorter; or give the model a larger context"
-        error = PromptTooLong(f"{server.name} found the prompt too long ({what})", cure)
+        cure = "Prompts are shortened automatically; or give the model a larger context"
+        error = PromptTooLong(f"{server.name} refused the prompt as too long ({what})", cure)
     elif status in (404, 405) or (status == 400 and "not found" in body):
         error = ModelMissing(f"{server.name} has no such model ({what})", server.cure_missing)
     elif status in (401, 403):
         cure = "Set KEEPSAKE_OPENAI_API_KEY in the environment of the game"
         error = ModelRejected(f"{server.name} refused the key ({what})", cure)
     elif status == 429:
-        error = ModelBusy(f"{server.name} is asked too often ({what})", "Lower in_flight")
+        error = ModelBusy(f"{server.name} gets too many requests ({what})", "Lower in_flight")
     elif status == 503 or (status >= 500 and "loading model" in said):
         error = ModelBusy(f"{server.name} is not ready ({what})", "Wait a little")
     elif status >= 500:
-        error = ModelFailed(f"{server.name} failed ({what})", "Look at its log")
+        error = ModelFailed(f"{server.name} failed ({what})", "See its log")
     else:
         cure = "Check model, context_tokens and max_tokens in llm.md"
         error = ModelRejected(f"{server.name} refused the request ({what})", cure)

@@ -17,10 +17,10 @@ from onnx import TensorProto, helper, numpy_helper, parser
 
 _EMPTY = """<ir_version: 9, opset_import: ["": 20, "com.microsoft": 1]>
 minilm (int64[1, n] input_ids) => (float[1, n, 384] hidden) {}"""
-_LOUD = np.ones(384, np.float32)
+_OUTLIER_SCALE = np.ones(384, np.float32)
 """Divisors for channels that are outliers after each layer norm; weights are multiplied by them. A
 product has one scale for its input, so outliers would leave the other channels few steps."""
-_LOUD[[63, 99, 127, 157, 223]] = 2, 4, 2, 2, 3
+_OUTLIER_SCALE[[63, 99, 127, 157, 223]] = 2, 4, 2, 2, 3
 _BLOCK = 64
 """Weights that share a scale in the other products. There the outlier channels differ by layer, or
 sums overflow 16 bits without VNNI. With 128, recall of Hythe's evidence drops by two points."""
@@ -38,10 +38,10 @@ def minilm_in_int8(path: Path) -> bytes:
     graph = _Graph(path)
     x = graph.embedded()
     for _ in range(6):
-        calm = graph.add("Mul", x, 1 / _LOUD)
-        heads = [graph.calm_product(calm) for _ in ("query", "key", "value")]
+        scaled = graph.add("Mul", x, 1 / _OUTLIER_SCALE)
+        heads = [graph.scaled_product(scaled) for _ in ("query", "key", "value")]
         x = graph.norm(x, graph.product(graph.add("MultiHeadAttention", *heads, num_heads=12)))
-        wide = graph.add("Gelu", graph.calm_product(graph.add("Mul", x, 1 / _LOUD)))
+        wide = graph.add("Gelu", graph.scaled_product(graph.add("Mul", x, 1 / _OUTLIER_SCALE)))
         x = graph.norm(x, graph.product(wide))
     graph.made.graph.node[-1].output[0] = "hidden"
     return bytes(graph.made.SerializeToString())
@@ -85,9 +85,9 @@ class _Graph:
         weights = self._arrays(*next(self._norms))
         return self.add("LayerNormalization", self.add("Add", x, y), *weights, epsilon=1e-12)
 
-    def calm_product(self, x: str) -> str:
+    def scaled_product(self, x: str) -> str:
         weights, scales, bias = self._arrays(*next(self._products))
-        weights = weights * scales * _LOUD[:, None]
+        weights = weights * scales * _OUTLIER_SCALE[:, None]
         scales = np.abs(weights).max(axis=0) / 127
         whole = np.round(weights / scales).astype(np.int8)
         return self.add("DynamicQuantizeMatMul", x, whole, scales, "", bias)

@@ -16,7 +16,7 @@ from httpx import ReadTimeout
 
 from keepsake.errors import (
     BadAnswer,
-    CallGivenUp,
+    CallCancelled,
     ModelBusy,
     ModelError,
     ModelFailed,
@@ -26,7 +26,7 @@ from keepsake.errors import (
 )
 from keepsake.language.perception import LAST_COMMA
 from keepsake.models.capabilities import ROLES, TOOLS, WHOLE, Capabilities, alternating, size_of
-from keepsake.models.http import ServerWords, named_errors
+from keepsake.models.http import ServerTexts, named_errors
 from keepsake.models.profiles import AUTO, CHAT, LLAMA_CPP, OLLAMA, YES, ModelProfile
 from keepsake.models.scripted import ScriptedModel
 from keepsake.models.thoughts import AnswerText
@@ -37,7 +37,7 @@ log = logging.getLogger("keepsake.models")
 
 THOUGHT_TOKENS = 1024
 """Extra answer tokens for a model that thinks aloud."""
-LOOK_SECONDS = 10.0
+QUERY_SECONDS = 10.0
 """Seconds that a question about the server itself, such as its list of models, may take."""
 EVALUATE_SECONDS = 2.0
 """Seconds that the server may take to evaluate the new part of a prompt."""
@@ -46,7 +46,7 @@ LEAST_TAIL, LEAST_PROMPT = 256, 1024
 _ATTEMPTS = 2
 """The most calls for one request if the error may be temporary."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 5.0
-_LOOK_SECONDS = 0.1
+_CANCEL_CHECK_SECONDS = 0.1
 """Seconds between two checks whether a waiting call was cancelled."""
 
 
@@ -91,7 +91,7 @@ class ServerModel(ABC):
         self,
         profile: ModelProfile,
         host: str,
-        server: ServerWords,
+        server: ServerTexts,
         kind: str,
         ready: Callable[[], None] = lambda: None,
     ) -> None:
@@ -102,22 +102,22 @@ class ServerModel(ABC):
         self._ready, self._learning = ready, threading.Lock()
         self._asked: dict[str | None, str] = {}  # the last prompt of each agent
 
-    def suited(self) -> ModelProfile:
+    def resolved(self) -> ModelProfile:
         """Return the profile for which prompts are made, completed by what is known."""
-        takes = self.capabilities
-        contexts = filter(None, (self.profile.context_tokens, takes.context))
-        found = self.profile.suited(self.family or takes.form, min(contexts, default=0))
-        limits = takes.room, takes.evaluates * 3 // 4
+        caps = self.capabilities
+        contexts = filter(None, (self.profile.context_tokens, caps.context))
+        found = self.profile.resolved(self.family or caps.form, min(contexts, default=0))
+        limits = caps.limit, caps.evaluates * 3 // 4
         room, tail = min([found.prompt_tokens, *filter(None, limits)]), 0
-        if takes.rate:  # even a prompt without any cached tokens must be answered in time
-            room = min(room, max(int(takes.rate * found.time_limit / 2), LEAST_PROMPT))
-            tail = max(int(takes.rate * EVALUATE_SECONDS), LEAST_TAIL)
-        offers = takes.tools if found.tools == AUTO else found.tools == YES
+        if caps.rate:  # even a prompt without any cached tokens must be answered in time
+            room = min(room, max(int(caps.rate * found.time_limit / 2), LEAST_PROMPT))
+            tail = max(int(caps.rate * EVALUATE_SECONDS), LEAST_TAIL)
+        offers = caps.tools if found.tools == AUTO else found.tools == YES
         return replace(
             found,
             prompt_tokens=room,
             tail_tokens=tail if tail < room else 0,
-            takes_tools=offers and found.form == CHAT and TOOLS not in takes.refused,
+            takes_tools=offers and found.form == CHAT and TOOLS not in caps.refused,
         )
 
     def learn(self) -> None:
@@ -140,9 +140,9 @@ class ServerModel(ABC):
             ModelError: The server does not answer, or does not have the model.
         """
         try:
-            rows = self._rows()
+            rows = self._list_models()
             names = [str(each.get("id")) for each in rows]
-            if not self._has(names):
+            if not self._is_listed(names):
                 has = f"it has {', '.join(names[:8]) or 'none'}"
                 what = f"{self.server.name} has no model {self.profile.model!r}"
                 raise ModelMissing(what, f"{self.server.cure_missing}; {has}")
@@ -151,7 +151,7 @@ class ServerModel(ABC):
             raise
         if not self.capabilities.known:
             with suppress(ModelError):  # the model is usable anyway, and the next check asks again
-                self.capabilities = self._learnt(rows)
+                self.capabilities = self._read_capabilities(rows)
 
     # -- one call
 
@@ -169,75 +169,75 @@ class ServerModel(ABC):
             raise self.down
         self._ready()
         while True:
-            takes, words, began = self.capabilities, AnswerText(request.on_text), time.monotonic()
+            caps, reply, began = self.capabilities, AnswerText(request.on_text), time.monotonic()
             try:
-                return self._call(request, takes, words, until)
-            except (ModelTimeout, CallGivenUp) as error:
+                return self._call(request, caps, reply, until)
+            except (ModelTimeout, CallCancelled) as error:
                 # The prompt was not evaluated in time: lower the rate. Only for servers that report
                 # evaluation times, because only such a report can raise the rate again.
-                timed = takes.kind in (OLLAMA, LLAMA_CPP)
-                if timed and isinstance(error, ModelTimeout) and not words.text:
-                    self.capabilities = takes.evaluated(size_of(request), time.monotonic() - began)
+                timed = caps.kind in (OLLAMA, LLAMA_CPP)
+                if timed and isinstance(error, ModelTimeout) and not reply.text:
+                    self.capabilities = caps.with_rate(size_of(request), time.monotonic() - began)
                 raise
             except ModelError as error:
-                if words.told:
-                    what = f"The answer ended amid its words: {error.what}"
+                if reply.passed:
+                    what = f"The answer was cut off: {error.what}"
                     raise BadAnswer(what, error.cure) from error
-                self.capabilities = self.capabilities.after(error, request)
-                if self.capabilities.refused != takes.refused:
+                self.capabilities = self.capabilities.updated_by(error, request)
+                if self.capabilities.refused != caps.refused:
                     continue
                 self.down = error if error.until >= until else self.down
                 left -= not isinstance(error, ModelBusy)
                 again = max(time.monotonic() + pause, error.until)
                 if again >= until or not left or not isinstance(error, may_pass):
                     raise
-            _wait(again, request.given_up)
+            _wait(again, request.is_cancelled)
             pause = min(2 * pause, _LONGEST_PAUSE)
 
     def _call(
-        self, request: GenerationRequest, takes: Capabilities, words: AnswerText, until: float
+        self, request: GenerationRequest, caps: Capabilities, reply: AnswerText, until: float
     ) -> Generation:
         """Send a request in the form that the server accepts, and read its answer as a stream."""
         began, sent, messages = time.monotonic(), SentAnswer(), request.messages
-        folded = alternating(messages) if ROLES in takes.refused else messages
+        folded = alternating(messages) if ROLES in caps.refused else messages
         shaped = replace(request, messages=folded)
-        if request.messages and takes.thinks:
+        if request.messages and caps.thinks:
             # A stop string would end the answer inside a thought, so it is applied on this side.
             shaped = replace(shaped, stop=(), max_tokens=request.max_tokens + THOUGHT_TOKENS)
-            words.stop, words.hold = request.stop, True
+            reply.stop, reply.hold = request.stop, True
         with (
             named_errors(self.server, self.profile.time_limit),
-            closing(self._pieces(shaped, takes, sent, until)) as pieces,  # type: ignore[type-var]
+            closing(self._stream(shaped, caps, sent, until)) as pieces,  # type: ignore[type-var]
         ):
             for piece in pieces:
                 if time.monotonic() > until:
                     raise ReadTimeout("the answer came too slowly")
-                words.feed(piece)
-                if words.ended:
+                reply.feed(piece)
+                if reply.ended:
                     break
-                if request.given_up is not None and request.given_up():
-                    raise CallGivenUp("The call was given up", "Nobody wants its answer")
-        if not (sent.finish or words.ended):
-            what = f"{self.server.name} broke off amid its answer"
+                if request.is_cancelled is not None and request.is_cancelled():
+                    raise CallCancelled("The caller cancelled the call", "Nothing is wrong")
+        if not (sent.finish or reply.ended):
+            what = f"{self.server.name} closed the connection during its answer"
             raise ModelUnavailable(what, self.server.cure_absent)
-        words.feed("", whole=True)
-        thought, cached = words.thought or sent.thought, min(sent.cached_tokens, sent.prompt_tokens)
+        reply.feed("", whole=True)
+        thought, cached = reply.thought or sent.thought, min(sent.cached_tokens, sent.prompt_tokens)
         # Ollama's count includes cached tokens, so only an agent's first prompt shows the rate.
         before = self._asked.get(request.cache_key, "")
         self._asked[request.cache_key] = request.prompt
-        if request.cache_key is None or not before or takes.kind != OLLAMA:
-            takes = takes.evaluated(sent.prompt_tokens - cached, sent.evaluation_seconds)
-        thinks = takes.thinks or (thought and bool(request.messages))
-        self.capabilities = replace(takes, thinks=thinks)
+        if request.cache_key is None or not before or caps.kind != OLLAMA:
+            caps = caps.with_rate(sent.prompt_tokens - cached, sent.evaluation_seconds)
+        thinks = caps.thinks or (thought and bool(request.messages))
+        self.capabilities = replace(caps, thinks=thinks)
         characters = sent.prompt_tokens * CHARACTERS_PER_TOKEN
-        if takes.evaluates or characters < WHOLE * len(request.prompt):
-            self._doubt(request.prompt, before, sent.prompt_tokens)
-        if not (words.text.strip() or sent.calls):
+        if caps.evaluates or characters < WHOLE * len(request.prompt):
+            self._learn_evaluated(request.prompt, before, sent.prompt_tokens)
+        if not (reply.text.strip() or sent.calls):
             cure = "Raise max_tokens in llm.md, or use a model that does not think"
             what, cure = ("a thought and no", cure) if thought else ("an empty", "Ask again")
             raise BadAnswer(f"{self.server.name} sent {what} answer", cure)
         return Generation(
-            text=words.text,
+            text=reply.text,
             finish_reason="length" if sent.finish == "length" else "stop",
             prompt_tokens=sent.prompt_tokens,
             cached_tokens=cached,
@@ -247,12 +247,12 @@ class ServerModel(ABC):
             tool_calls=tuple(self._tool_call(each) for each in sent.calls.values()),
         )
 
-    def _doubt(self, prompt: str, before: str, tokens: int) -> None:
+    def _learn_evaluated(self, prompt: str, before: str, tokens: int) -> None:
         """Learn from a low token count how many tokens of a prompt the server evaluates."""
-        takes = self.capabilities
-        found = takes.counted(prompt, before, tokens)
-        if new := found.evaluates > takes.evaluates:
-            loaded = self._loaded()  # Ollama evaluates half of this if a prompt is longer
+        caps = self.capabilities
+        found = caps.with_count(prompt, before, tokens)
+        if new := found.evaluates > caps.evaluates:
+            loaded = self._loaded_context()  # Ollama evaluates half of this if a prompt is longer
             if tokens < loaded * CHARACTERS_PER_TOKEN < len(prompt):
                 found = replace(found, evaluates=loaded)
         self.capabilities = found
@@ -265,8 +265,8 @@ class ServerModel(ABC):
         if not (most := self.capabilities.evaluates):
             return ""
         return (
-            f"{self.server.name} evaluates {most:,} tokens of a prompt and leaves the rest out:"
-            " prompts are made to fit. Give the model a larger context there, and reload the game"
+            f"{self.server.name} evaluates {most:,} tokens of a prompt and ignores the rest:"
+            " prompts are cut to fit. Give the model a larger context there, and reload the game"
         )
 
     def _tool_call(self, sent: Mapping[str, Any]) -> ToolCall:
@@ -279,38 +279,38 @@ class ServerModel(ABC):
                 arguments = None
         if not isinstance(name, str) or not name or not isinstance(arguments, dict):
             said = self.server.quoted(str(sent))
-            what = f"{self.server.name} sent a call of a tool that cannot be read ({said})"
+            what = f"{self.server.name} sent an unreadable tool call ({said})"
             raise BadAnswer(what, "Ask again, or write tools: no in llm.md")
         return ToolCall(name, arguments)
 
     @abstractmethod
-    def _rows(self) -> list[Mapping[str, Any]]:
+    def _list_models(self) -> list[Mapping[str, Any]]:
         """Return the server's list of models, each with its ``id``; may raise ModelError."""
 
     @abstractmethod
-    def _has(self, names: Sequence[str]) -> bool:
+    def _is_listed(self, names: Sequence[str]) -> bool:
         """Whether the model is among those that the server lists."""
 
     @abstractmethod
-    def _learnt(self, rows: Sequence[Mapping[str, Any]]) -> Capabilities:
+    def _read_capabilities(self, rows: Sequence[Mapping[str, Any]]) -> Capabilities:
         """Return the capabilities that the server states; may raise ModelError."""
 
-    def _loaded(self) -> int:
+    def _loaded_context(self) -> int:
         """Return the context window of the loaded model in tokens; 0 if the server does not say."""
         return 0
 
     @abstractmethod
-    def _pieces(
-        self, request: GenerationRequest, takes: Capabilities, sent: SentAnswer, until: float
+    def _stream(
+        self, request: GenerationRequest, caps: Capabilities, sent: SentAnswer, until: float
     ) -> Iterator[str]:
         """Yield the text of the answer as it is written; put everything else into ``sent``."""
 
 
-def _wait(until: float, given_up: Callable[[], bool] | None) -> None:
+def _wait(until: float, is_cancelled: Callable[[], bool] | None) -> None:
     while time.monotonic() < until:
-        if given_up is not None and given_up():
-            raise CallGivenUp("The call was given up", "Nobody wants its answer")
-        time.sleep(_LOOK_SECONDS)
+        if is_cancelled is not None and is_cancelled():
+            raise CallCancelled("The caller cancelled the call", "Nothing is wrong")
+        time.sleep(_CANCEL_CHECK_SECONDS)
 
 
 def tools_as_sent(tools: Sequence[Tool]) -> list[dict[str, Any]]:

@@ -22,14 +22,14 @@ from keepsake.models.capabilities import (
     thinks_aloud,
 )
 from keepsake.models.http import (
-    ServerWords,
+    ServerTexts,
     client_settings,
-    from_status,
+    error_from_response,
+    error_from_status,
     named_errors,
-    refused,
-    shown,
+    redacted,
 )
-from keepsake.models.model import LOOK_SECONDS, SentAnswer, ServerModel, tools_as_sent
+from keepsake.models.model import QUERY_SECONDS, SentAnswer, ServerModel, tools_as_sent
 from keepsake.models.profiles import CHAT, DIALOGUE, LARGEST_PROMPT, OLLAMA, ModelProfile
 from keepsake.ports import GenerationRequest
 
@@ -47,10 +47,10 @@ def ollama_host(host: str = "") -> str:
     return found.replace("//0.0.0.0", "//127.0.0.1")
 
 
-def words(host: str, model: str) -> ServerWords:
+def server_texts(host: str, model: str) -> ServerTexts:
     """Return the texts for error messages about the Ollama at ``host``."""
-    return ServerWords(
-        f"Ollama at {shown(host)}",
+    return ServerTexts(
+        f"Ollama at {redacted(host)}",
         "Start it with: ollama serve; or correct host in llm.md",
         f"Fetch the model with: ollama pull {model}",
         os.environ.get("OLLAMA_API_KEY", ""),  # the client sends it by itself
@@ -62,42 +62,42 @@ class OllamaModel(ServerModel):
 
     def __init__(self, profile: ModelProfile) -> None:
         host = ollama_host(profile.host)
-        super().__init__(profile, host, words(host, profile.model), OLLAMA)
+        super().__init__(profile, host, server_texts(host, profile.model), OLLAMA)
         import ollama  # noqa: PLC0415 - a tenth of the start-up imports, and rarely used
 
-        self._refusal = ollama.ResponseError
+        self._error_type = ollama.ResponseError
         self._client = ollama.Client(host, **client_settings(profile.time_limit))
-        self._asker = ollama.Client(host, **client_settings(LOOK_SECONDS))  # about the server
-        for client in (self._client, self._asker):  # closed after a replaced model's last call
+        self._info_client = ollama.Client(host, **client_settings(QUERY_SECONDS))
+        for client in (self._client, self._info_client):  # closed after the model's last call
             weakref.finalize(self, client.close).atexit = False
         # A quarter is left for the answer. Rounded up: Ollama reloads the model for each new size.
         self._needed = -(-(profile.prompt_tokens or LARGEST_PROMPT) * 4 // 3 // _STEP) * _STEP
-        self._may_think, self._unsaid = False, ollama.ShowResponse(model_info={})
+        self._can_think, self._nothing_said = False, ollama.ShowResponse(model_info={})
 
-    def _named(self, error: Exception) -> ModelError:
+    def _translated(self, error: Exception) -> ModelError:
         """Translate an error of the client; within a stream it has no response."""
         if isinstance(response := getattr(error.__context__, "response", None), Response):
-            return refused(response, self.server)
-        return from_status(500, str(getattr(error, "error", error)), self.server)
+            return error_from_response(response, self.server)
+        return error_from_status(500, str(getattr(error, "error", error)), self.server)
 
-    def _rows(self) -> list[Mapping[str, Any]]:
-        with named_errors(self.server, LOOK_SECONDS):
+    def _list_models(self) -> list[Mapping[str, Any]]:
+        with named_errors(self.server, QUERY_SECONDS):
             try:
-                return [{"id": each.model} for each in self._asker.list().models]
-            except self._refusal as error:
-                raise self._named(error) from error
+                return [{"id": each.model} for each in self._info_client.list().models]
+            except self._error_type as error:
+                raise self._translated(error) from error
 
-    def _has(self, names: Sequence[str]) -> bool:
+    def _is_listed(self, names: Sequence[str]) -> bool:
         return self.profile.model in names or f"{self.profile.model}:latest" in names
 
-    def _learnt(self, rows: Sequence[Mapping[str, Any]]) -> Capabilities:
-        with named_errors(self.server, LOOK_SECONDS):
+    def _read_capabilities(self, rows: Sequence[Mapping[str, Any]]) -> Capabilities:
+        with named_errors(self.server, QUERY_SECONDS):
             try:
-                said = self._asker.show(self.profile.model)
-            except self._refusal as error:
-                raise self._named(error) from error
+                said = self._info_client.show(self.profile.model)
+            except self._error_type as error:
+                raise self._translated(error) from error
             except ValueError:  # other servers with this API omit fields
-                said = self._unsaid
+                said = self._nothing_said
             can, info = said.capabilities or [], said.modelinfo or {}
             # The context window: from the profile, else from the Modelfile, else as needed.
             rows_ = (line.split() for line in (said.parameters or "").splitlines())
@@ -108,29 +108,29 @@ class OllamaModel(ServerModel):
         # server says nothing about a model, chat is most likely.
         chat = is_ollama_chat(said.template or "") or is_chat_template(own)
         chat = chat or not (said.template or can or info)
-        self._may_think = "thinking" in can
+        self._can_think = "thinking" in can
         told = self.profile.context_tokens or written.get("num_ctx")
         return Capabilities(
             OLLAMA,
             known=True,
-            form=CHAT if chat or "tools" in can or self._may_think else DIALOGUE,
+            form=CHAT if chat or "tools" in can or self._can_think else DIALOGUE,
             context=told or min([self._needed, *filter(None, sizes)]),
             tools="tools" in can,
-            thinks=not self._may_think and thinks_aloud(own),
+            thinks=not self._can_think and thinks_aloud(own),
         )
 
-    def _loaded(self) -> int:
+    def _loaded_context(self) -> int:
         try:
-            with named_errors(self.server, LOOK_SECONDS):
-                sizes = {each.model: each.context_length for each in self._asker.ps().models}
+            with named_errors(self.server, QUERY_SECONDS):
+                sizes = {each.model: each.context_length for each in self._info_client.ps().models}
                 return (
                     sizes.get(self.profile.model) or sizes.get(f"{self.profile.model}:latest") or 0
                 )
-        except (ModelError, self._refusal):
+        except (ModelError, self._error_type):
             return 0
 
-    def _pieces(
-        self, request: GenerationRequest, takes: Capabilities, sent: SentAnswer, until: float
+    def _stream(
+        self, request: GenerationRequest, caps: Capabilities, sent: SentAnswer, until: float
     ) -> Iterator[str]:
         chat = bool(request.messages)
         options = {
@@ -139,7 +139,7 @@ class OllamaModel(ServerModel):
             "repeat_penalty": request.repeat_penalty,
             "stop": list(request.stop) or None,
             "seed": request.seed,
-            "num_ctx": takes.context or self.profile.context_tokens or self._needed,
+            "num_ctx": caps.context or self.profile.context_tokens or self._needed,
         }
         question: dict[str, Any] = {
             "model": self.profile.model,
@@ -150,10 +150,10 @@ class OllamaModel(ServerModel):
         }
         if chat:
             question["messages"] = [{"role": e.role, "content": e.text} for e in request.messages]
-            if request.tools and TOOLS not in takes.refused:
+            if request.tools and TOOLS not in caps.refused:
                 question["tools"] = tools_as_sent(request.tools)
             # Send this only to a model that can think: for others Ollama answers with HTTP 400.
-            question["think"] = False if self._may_think else None
+            question["think"] = False if self._can_think else None
         else:
             question |= {"prompt": request.prompt, "raw": True}
         ask: Any = self._client.chat if chat else self._client.generate
@@ -171,5 +171,5 @@ class OllamaModel(ServerModel):
                 sent.completion_tokens = each.eval_count or 0
                 sent.evaluation_seconds = (each.prompt_eval_duration or 0) / 1e9
                 yield (message.content if message is not None else each.response) or ""
-        except self._refusal as error:
-            raise self._named(error) from error
+        except self._error_type as error:
+            raise self._translated(error) from error

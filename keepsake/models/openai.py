@@ -14,8 +14,8 @@ from typing import Any
 
 from keepsake.errors import BadAnswer, ModelFailed, ModelMissing, ModelRejected
 from keepsake.models.capabilities import Capabilities, is_chat_template, thinks_aloud
-from keepsake.models.http import JsonServer, ServerWords, shown
-from keepsake.models.model import LOOK_SECONDS, SentAnswer, ServerModel, tools_as_sent
+from keepsake.models.http import JsonServer, ServerTexts, redacted
+from keepsake.models.model import QUERY_SECONDS, SentAnswer, ServerModel, tools_as_sent
 from keepsake.models.profiles import CHAT, DIALOGUE, LLAMA_CPP, OTHER, VLLM, ModelProfile
 from keepsake.ports import GenerationRequest
 
@@ -57,31 +57,31 @@ class OpenAIModel(ServerModel):
     ) -> None:
         cure_missing = f"Load {profile.model!r} there, or correct model, host and form in llm.md"
         host = host or profile.host
-        name = f"The model server at {shown(host)}"
-        server = ServerWords(name, cure_absent, cure_missing, key)
+        name = f"The model server at {redacted(host)}"
+        server = ServerTexts(name, cure_absent, cure_missing, key)
         super().__init__(profile, host, server, kind, ready)
         self._http = JsonServer(host, server, profile.time_limit)
 
-    def _rows(self) -> list[Mapping[str, Any]]:
+    def _list_models(self) -> list[Mapping[str, Any]]:
         try:
-            listed = self._http.call("GET", "/v1/models", seconds=LOOK_SECONDS).get("data")
+            listed = self._http.call("GET", "/v1/models", seconds=QUERY_SECONDS).get("data")
         except (ModelMissing, BadAnswer):  # a server may have no such list
             return []
         rows = listed if isinstance(listed, list) else []
         return [each for each in rows if isinstance(each, dict)]
 
-    def _has(self, names: Sequence[str]) -> bool:
+    def _is_listed(self, names: Sequence[str]) -> bool:
         # llama.cpp without its router serves one model under any name.
         serves_one = self.capabilities.kind == LLAMA_CPP and len(names) == 1
         return not self.profile.model or not names or self.profile.model in names or serves_one
 
-    def _learnt(self, rows: Sequence[Mapping[str, Any]]) -> Capabilities:
+    def _read_capabilities(self, rows: Sequence[Mapping[str, Any]]) -> Capabilities:
         owners = (_OWNERS.get(str(each.get("owned_by"))) for each in rows)
         kind = next(filter(None, owners), OTHER)
         props: Mapping[str, Any] = {}
         if kind != VLLM:  # which has no such page
             with suppress(ModelMissing, ModelRejected, BadAnswer, ModelFailed):
-                props = self._http.call("GET", "/props", seconds=LOOK_SECONDS)
+                props = self._http.call("GET", "/props", seconds=QUERY_SECONDS)
         if kind != LLAMA_CPP and not {"default_generation_settings", "build_info"} & props.keys():
             own = [each for each in rows if each.get("id") == self.profile.model] or rows[:1]
             sizes = [each[name] for each in own for name in _CONTEXTS if each.get(name)]
@@ -101,10 +101,10 @@ class OpenAIModel(ServerModel):
             thinks=thinks_aloud(template),
         )
 
-    def _pieces(
-        self, request: GenerationRequest, takes: Capabilities, sent: SentAnswer, until: float
+    def _stream(
+        self, request: GenerationRequest, caps: Capabilities, sent: SentAnswer, until: float
     ) -> Iterator[str]:
-        refused, chat = takes.refused, bool(request.messages)
+        refused, chat = caps.refused, bool(request.messages)
         body: dict[str, Any] = {
             "max_tokens": (most := request.max_tokens or None),
             # OpenAI's newer models accept this in place of max_tokens.
@@ -118,7 +118,7 @@ class OpenAIModel(ServerModel):
             "stream_options": {"include_usage": True},
             "prompt": None if chat else request.prompt,
             "messages": [{"role": e.role, "content": e.text} for e in request.messages] or None,
-            **_extras(request, takes.kind),
+            **_extras(request, caps.kind),
         }
         body = {key: it for key, it in body.items() if it is not None and key not in refused}
         path = "/v1/chat/completions" if chat else "/v1/completions"

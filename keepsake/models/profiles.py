@@ -58,7 +58,7 @@ class FoundModel:
         """A text such as ``qwen3:8b (an Ollama answers at http://127.0.0.1:11434)``."""
         return f"{self.model or self.model_file or NO_MODEL} ({self.why})"
 
-    def fills(self, profile: ModelProfile) -> ModelProfile:
+    def fill(self, profile: ModelProfile) -> ModelProfile:
         """Return the profile with this model; a model that only talks is used for agents alone."""
         if not self.writes and profile.name != AGENT:
             return replace(profile, provider=NO_MODEL)
@@ -76,8 +76,8 @@ NOTHING_FOUND = FoundModel(
 class ModelProfile:
     """The model and settings of one kind of call.
 
-    As read from ``llm.md``, ``form`` may be ``auto`` and sizes may be 0. :meth:`suited` fills them
-    in, and its result is a :class:`keepsake.ports.TargetModel`.
+    As read from ``llm.md``, ``form`` may be ``auto`` and sizes may be 0. :meth:`resolved` fills
+    them in, and its result is a :class:`keepsake.ports.TargetModel`.
     """
 
     name: str  # the section's heading: ``agent``, ``summarizer`` …
@@ -102,7 +102,7 @@ class ModelProfile:
     takes_tools: bool = False  # the model can call tools
     tail_tokens: int = 0  # the most tokens of a prompt that may be new; 0 for no limit
 
-    def suited(self, form: str, context: int = 0) -> ModelProfile:
+    def resolved(self, form: str, context: int = 0) -> ModelProfile:
         """Return the profile with its open settings filled in for a model.
 
         Args:
@@ -138,9 +138,9 @@ SHIPPED: Mapping[str, ModelProfile] = {
 }
 """The profiles that must exist, with the defaults of keys that ``llm.md`` leaves out."""
 
-_READ = {"name", "host", "takes_tools", "tail_tokens"}
+_SPECIAL = {"name", "host", "takes_tools", "tail_tokens"}
 """Fields that need special code to read, or are not in the file."""
-_PLAIN = tuple(each for each in fields(ModelProfile) if each.name not in _READ)
+_PLAIN = tuple(each for each in fields(ModelProfile) if each.name not in _SPECIAL)
 _KEYS = {"host", *(each.name for each in _PLAIN)}
 
 
@@ -164,18 +164,18 @@ class Profiles(ConfigFile[Mapping[str, ModelProfile]]):
         *,
         rest: float = 0.0,
     ) -> None:
-        unread = {name: NOTHING_FOUND.fills(each) for name, each in SHIPPED.items()}
+        unread = {name: NOTHING_FOUND.fill(each) for name, each in SHIPPED.items()}
         super().__init__(path, self._filled, unread, on_problem, rest=rest)
         self.found, self.detects = NOTHING_FOUND, False
         _ = self.current
 
     @property
-    def told(self) -> str:
+    def agent_model_line(self) -> str:
         """A line about the agents' model and how it was found, or that there is none."""
         own = self.get(AGENT)
         if own.provider == NO_MODEL:
             return NOTHING_FOUND.line
-        is_found = self.found.fills(own) == own
+        is_found = self.found.fill(own) == own
         return self.found.line if is_found else f"{model_name(own)} (as llm.md says)"
 
     def use(self, found: FoundModel) -> None:
@@ -203,7 +203,7 @@ class Profiles(ConfigFile[Mapping[str, ModelProfile]]):
         if found.provider == EMBEDDED and (own := next(files, "")):  # only one embedded server
             found = replace(found, model_file=own)
         return {
-            name: found.fills(each) if each.provider == AUTO else each
+            name: found.fill(each) if each.provider == AUTO else each
             for name, each in written.items()
         }
 
@@ -255,17 +255,17 @@ def profile_of(section: ConfigSection) -> ModelProfile:
     )
     provider, model, host = profile.provider, profile.model, profile.host
     if profile.model_file and provider != EMBEDDED:
-        cure = "Write **provider**: embedded, or take model_file out"
-        raise section.refuse("model_file", f"provider {provider} loads no file", cure)
+        cure = "Write **provider**: embedded, or remove model_file"
+        raise section.refuse("model_file", f"provider {provider} does not use a file", cure)
     if provider == EMBEDDED and not profile.model_file and profile.name != EMBEDDER:
         cure = "Write **model_file**: NAME.gguf; `keepsake model list` shows some to fetch"
         raise section.refuse("model_file", "provider embedded needs a GGUF file", cure)
     if provider == AUTO and (model or host):
         key = "model" if model else "host"
-        cure = f"Write **provider**: ollama or openai, or take {key} out"
-        raise section.refuse(key, "provider auto finds the model by itself", cure)
+        cure = f"Write **provider**: ollama or openai, or remove {key}"
+        raise section.refuse(key, "provider auto finds the model itself", cure)
     if provider in (OLLAMA, OPENAI) and not model:
         raise section.refuse("model", f"provider {provider} needs the name of a model")
     if provider == OPENAI and not host:
-        raise section.refuse("host", "provider openai needs one", "Such as http://127.0.0.1:8000")
+        raise section.refuse("host", "openai needs a host", "Such as http://127.0.0.1:8000")
     return profile

@@ -63,7 +63,7 @@ agents are not raised, because they have all night."""
 REBUILDS = 2
 """How often a prompt that was too long is rebuilt."""
 READY, UNASKED = "ready", "not asked yet"
-UNWELL_SECONDS = 5.0
+RECHECK_SECONDS = 5.0
 """Seconds until the next health check of a server that failed a call or a check."""
 
 
@@ -146,7 +146,7 @@ class ModelServer:
         self._closed = reason
         self.running, self._waiting = [*self.running, *self._waiting], []
         for ticket in list(self.running):
-            self._end(ticket, reason)
+            self._finish(ticket, reason)
             ticket.cancelled = True
 
     def _pump(self) -> None:
@@ -180,26 +180,26 @@ class ModelServer:
             if not known:
                 future: Future[Any] = self._executor.submit(ticket.model.learn)
             else:
-                profile = ticket.model.suited()
+                profile = ticket.model.resolved()
                 request = None if ticket.cancelled else ticket.build(profile)
                 if request is None:
-                    self._end(ticket, None)
+                    self._finish(ticket, None)
                     return
                 messages = request.messages or (ChatMessage("user", request.prompt),)
                 request = replace(
                     profile.request(request),
                     messages=messages if profile.form == CHAT else (),  # only chat takes messages
                     tools=request.tools if profile.takes_tools else (),
-                    given_up=lambda: ticket.cancelled,
+                    is_cancelled=lambda: ticket.cancelled,
                 )
                 future = self._executor.submit(ticket.model.generate, request)
         except Exception as error:  # an error in a builder must not stop the queue
             log.exception("[Model] The prompt of %s could not be built", ticket.key)
-            self._end(ticket, ModelFailed(f"The prompt could not be built ({error})", "See log"))
+            self._finish(ticket, ModelFailed(f"The prompt could not be built ({error})", "See log"))
             return
-        future.add_done_callback(lambda _: self._post(lambda: self._came(ticket, future)))
+        future.add_done_callback(lambda _: self._post(lambda: self._handle_result(ticket, future)))
 
-    def _came(self, ticket: Ticket, future: Future[Any]) -> None:
+    def _handle_result(self, ticket: Ticket, future: Future[Any]) -> None:
         """Handle the end of a thread's work: capabilities learned, an answer, or an error."""
         if ticket not in self.running:
             return  # the queue was closed
@@ -215,15 +215,15 @@ class ModelServer:
         except CancelledError:
             outcome = ModelUnavailable("The world is shutting down")
         except Exception as error:
-            log.exception("[Model] A fault in the client of %s", ticket.key)
-            told = f"The model's client broke ({error!r})"
-            outcome = ModelFailed(told, "See the log; please report it")
+            log.exception("[Model] The model client failed for %s", ticket.key)
+            what = f"The model client failed ({error!r})"
+            outcome = ModelFailed(what, "See the log; please report it")
         if outcome is None:
             self._ask(ticket, known=True)
         else:
-            self._end(ticket, outcome)
+            self._finish(ticket, outcome)
 
-    def _end(self, ticket: Ticket, outcome: Outcome) -> None:
+    def _finish(self, ticket: Ticket, outcome: Outcome) -> None:
         """Free the place, count the call, and deliver the outcome."""
         self.running.remove(ticket)
         self._post(self._pump)
@@ -238,8 +238,8 @@ class ModelServer:
             self.failures += 1
             self.last_error = str(outcome)
             if isinstance(outcome, (ModelUnavailable, ModelFailed, ModelMissing, ModelTimeout)):
-                self.due = max(time.monotonic() + UNWELL_SECONDS, outcome.until)
-                self.be(str(outcome))
+                self.due = max(time.monotonic() + RECHECK_SECONDS, outcome.until)
+                self.set_health(str(outcome))
         try:
             ticket.done(outcome)
         except Exception:  # an error in a callback must not stop the queue
@@ -247,7 +247,7 @@ class ModelServer:
 
     # -- health
 
-    def look(self) -> ModelError | None:
+    def check_health(self) -> ModelError | None:
         """Check the server's models and return the first problem; None if there is none. Blocks.
 
         Calls to an unreachable server then fail at once until a check succeeds. Calls to the
@@ -261,11 +261,11 @@ class ModelServer:
             except ModelError as error:
                 problem = problem or error
                 gone = isinstance(error, ModelUnavailable) and not isinstance(error, ModelBusy)
-                told = ModelUnavailable(f"{error.what} (it is looked at again)", error.cure)
-                model.down = told if gone and self.provider != EMBEDDED else None
+                down = ModelUnavailable(f"{error.what} (it is checked again soon)", error.cure)
+                model.down = down if gone and self.provider != EMBEDDED else None
         return problem
 
-    def be(self, health: str) -> None:
+    def set_health(self, health: str) -> None:
         """Set the health, and call ``changed`` if it is new."""
         before, self.health = self.health, health
         if before != health and self._closed is None:
@@ -276,7 +276,7 @@ class ModelServer:
         """A text with the kind of server, and the form and size of its prompts."""
         if not (known := [each for each in self.models.values() if each.capabilities.known]):
             return "not known yet"
-        profiles = [each.suited() for each in known]
+        profiles = [each.resolved() for each in known]
         forms = " and ".join(sorted({each.form for each in profiles}))
         tools = ", with tools" if any(each.takes_tools for each in profiles) else ""
         most = f"prompts of {max(each.prompt_tokens for each in profiles):,} tokens at most"

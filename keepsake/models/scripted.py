@@ -45,9 +45,9 @@ class ScriptedModel:
         self.family = ""
         self._before: dict[str | None, tuple[str, int]] = {}
 
-    def suited(self) -> ModelProfile:
+    def resolved(self) -> ModelProfile:
         """Return the profile for which prompts are made."""
-        return self.profile.suited(self.family or SCRIPT)
+        return self.profile.resolved(self.family or SCRIPT)
 
     def generate(self, request: GenerationRequest) -> Generation:
         """Return the agent's next command.

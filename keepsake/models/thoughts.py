@@ -35,7 +35,7 @@ _UNDECIDED = re.compile(
 class AnswerText:
     """The answer of a model, assembled from streamed pieces."""
 
-    heard: Callable[[str], None] | None = None
+    on_text: Callable[[str], None] | None = None
     """Called with each piece that is certain to be part of the answer."""
     stop: Sequence[str] = ()
     """Strings that end the answer; set only if they were not sent to the server."""
@@ -43,7 +43,7 @@ class AnswerText:
     """Whether to pass nothing on before the end of a thought: for a model that is known to think,
     because its template may open the thought in the prompt."""
     text: str = ""  # the answer so far
-    told: str = ""  # the part of it that was passed on
+    passed: str = ""  # the part of it that was passed on
     thought: bool = False  # whether there was a thought
     ended: bool = False  # whether one of ``stop`` has arrived
     _raw: str = ""
@@ -65,11 +65,11 @@ class AnswerText:
             starts = (each[:n] for each in self.stop for n in range(1, len(each)))
             begun = max((len(each) for each in starts if sure.endswith(each)), default=0)
             sure = sure[: len(sure) - begun]
-        if not sure.startswith(self.told):  # everything passed on so far was a thought
-            self.told = ""
-        if self.heard is not None and len(sure) > len(self.told):
-            told, self.told = self.told, sure
-            self.heard(sure[len(told) :])
+        if not sure.startswith(self.passed):  # everything passed on so far was a thought
+            self.passed = ""
+        if self.on_text is not None and len(sure) > len(self.passed):
+            passed, self.passed = self.passed, sure
+            self.on_text(sure[len(passed) :])
 
 
 def _parted(raw: str, *, whole: bool) -> tuple[str, bool, bool]:

@@ -167,7 +167,7 @@ def overview(may_act: bool) -> Overview:
         now=shared.clock.now(),
         agents=tuple(_row(each, may_act) for each in all_agents()),
         servers=tuple(_servers()),
-        model=shared.gateway.profiles.told,
+        model=shared.gateway.profiles.agent_model_line,
         log_problem=shared.event_log.problem if shared.event_log else "",
     )
 

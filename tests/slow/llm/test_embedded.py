@@ -107,7 +107,7 @@ def test_a_child_is_adopted_after_a_reload_replaced_by_another_file_and_comes_ba
     assert "keepsake model list" in str(after_reload.refused)
     (home.models / "page.gguf").write_text("<html>not found</html>" * 9)
     after_reload.use("page.gguf")
-    assert re.search("no GGUF file.*keepsake model get", str(after_reload.refused))
+    assert re.search("not a GGUF file.*keepsake model get", str(after_reload.refused))
     assert after_reload.watch()
     assert after_reload.pid == first
     (home.models / "mine.gguf").hardlink_to(home.models / WEIGHTS)

@@ -10,7 +10,7 @@ import pytest
 
 from keepsake.errors import (
     BadAnswer,
-    CallGivenUp,
+    CallCancelled,
     ModelBusy,
     ModelError,
     ModelFailed,
@@ -21,7 +21,7 @@ from keepsake.errors import (
     PromptTooLong,
 )
 from keepsake.models import model as models
-from keepsake.models.http import ServerWords, from_status
+from keepsake.models.http import ServerTexts, error_from_status
 from keepsake.models.ollama import OllamaModel
 from keepsake.models.openai import OpenAIModel
 from keepsake.models.profiles import CHAT, DIALOGUE, LLAMA_CPP, OTHER, VLLM, ModelProfile
@@ -121,7 +121,7 @@ def test_what_ollama_is_asked(fake: FakeModelServer):
     model = asking(fake.address, "ollama")
     model.check()
     assert (model.capabilities.known, model.capabilities.form) == (True, CHAT)
-    assert model.suited().prompt_tokens < model.capabilities.context == 11264
+    assert model.resolved().prompt_tokens < model.capabilities.context == 11264
 
 
 PLAIN = {"prompt", "max_tokens", "temperature", "model", "stream", "stream_options"}
@@ -166,7 +166,7 @@ def test_tools_are_offered_and_called(provider: str, model: Model, fake: FakeMod
     assert sent["function"]["parameters"]["properties"]["what"]["type"] == "string"
     if provider == "openai":
         fake.always(CHAT_PATHS[provider], Reply(text="", calls=[("give", '{"what": ')]))
-        with pytest.raises(BadAnswer, match="cannot be read"):
+        with pytest.raises(BadAnswer, match="unreadable"):
             model.generate(replace(TALK, tools=(GIVE,)))
 
 
@@ -259,11 +259,11 @@ def test_an_ollama_that_evaluates_a_part_of_a_prompt_gets_prompts_that_fit(
     fake.evaluates = count
     for _ in range(2 if most else 1):
         model.generate(replace(asked, prompt=f"{asked.prompt}{'more ' * words[1]}"))
-    assert model.suited().prompt_tokens == (most * 3 // 4 or 8000)
+    assert model.resolved().prompt_tokens == (most * 3 // 4 or 8000)
     assert caplog.text.count("evaluates 1,000 tokens") == (most > 0)
     fake.evaluates = 0  # it has more after all
     model.generate(replace(asked, prompt="other " * 3000))
-    assert model.suited().prompt_tokens == 8000
+    assert model.resolved().prompt_tokens == 8000
 
 
 # -- servers that misbehave
@@ -279,14 +279,14 @@ def test_an_ollama_that_evaluates_a_part_of_a_prompt_gets_prompts_that_fit(
         (Reply(status=503, text="loading"), ModelBusy, "not ready"),
         (Reply(raw=b"<html>hello</html>"), BadAnswer, "sent"),
         (Reply(raw=b"[" * 50_000), BadAnswer, "sent"),
-        (Reply(raw=b"{}"), ModelError, "sent|broke off"),
+        (Reply(raw=b"{}"), ModelError, "sent|closed"),
         (Reply(raw=b'error: {"message": "context size"}\n\n'), ModelError, "sent|too long"),
         (Reply(raw=b"\xff\xfe\x00"), BadAnswer, "sent"),
         (Reply(raw=b'{"response": 5, "choices": [{"text": 5}]}'), BadAnswer, "sent"),
         (Reply(text="  \n"), BadAnswer, "empty answer"),
         (Reply(text="<think>Hmm. What"), BadAnswer, "a thought and no answer"),
-        (Reply(hang_up=True), ModelUnavailable, "broke off|does not answer"),
-        (Reply(text="I am", cut=0), ModelUnavailable, "broke off"),
+        (Reply(hang_up=True), ModelUnavailable, "closed|does not answer"),
+        (Reply(text="I am", cut=0), ModelUnavailable, "closed"),
         (Reply(delay=300), ModelTimeout, r"within 0\.5 s"),
         (Reply(drip=0.05, text="x " * 10_000), ModelTimeout, r"within 0\.5 s"),
     ],
@@ -308,11 +308,11 @@ def test_a_timeout_makes_prompts_smaller_only_where_a_later_answer_tells_better(
     provider: str, fake: FakeModelServer
 ):
     model = asking(fake.address, provider, time_limit=0.4)
-    whole = model.suited().prompt_tokens
+    whole = model.resolved().prompt_tokens
     fake.always(RAW_PATHS[provider], Reply(delay=300))
     with pytest.raises(ModelTimeout):
         model.generate(GenerationRequest("one two " * 1000))
-    assert (model.suited().prompt_tokens < whole) == (provider == "ollama")
+    assert (model.resolved().prompt_tokens < whole) == (provider == "ollama")
 
 
 def test_a_missing_model_and_an_absent_server(provider: str, fake: FakeModelServer):
@@ -335,13 +335,13 @@ def test_a_missing_model_and_an_absent_server(provider: str, fake: FakeModelServ
 def test_an_answer_that_is_given_up_ends(provider: str, model: Model, fake: FakeModelServer):
     fake.plan(CHAT_PATHS[provider], Reply(text="one two three four", drip=0.05))
     heard, request = heard_by(TALK)
-    with pytest.raises(ModelUnavailable, match="given up"):
-        model.generate(replace(request, given_up=lambda: len(heard) > 1))
+    with pytest.raises(ModelUnavailable, match="cancelled"):
+        model.generate(replace(request, is_cancelled=lambda: len(heard) > 1))
     assert heard == ["one", " two"]
     path = CHAT_PATHS[provider]
     fake.always(path, Reply(status=429))
-    with pytest.raises(CallGivenUp):
-        model.generate(replace(TALK, given_up=lambda: len(fake.calls(path)) > 1))
+    with pytest.raises(CallCancelled):
+        model.generate(replace(TALK, is_cancelled=lambda: len(fake.calls(path)) > 1))
 
 
 @pytest.mark.parametrize("status", [401, 500])
@@ -408,7 +408,7 @@ def test_an_answer_that_breaks_off_is_asked_again_before_its_first_piece_alone(
     path = CHAT_PATHS[provider]
     fake.plan(path, Reply(text="I am Mira, and", cut=2))
     heard, request = heard_by(TALK)
-    with pytest.raises(BadAnswer, match=r"broke off|ended amid"):
+    with pytest.raises(BadAnswer, match=r"closed|cut off"):
         model.generate(request)
     assert heard == ["I", " am"]
     assert len(fake.calls(path)) == 1
@@ -422,7 +422,7 @@ def test_an_answer_that_breaks_off_is_asked_again_before_its_first_piece_alone(
 
 @pytest.mark.parametrize("body", table("prompts too long"))
 def test_how_servers_say_that_a_prompt_is_too_long(body: str):
-    assert isinstance(from_status(400, body, ServerWords("It", "", "")), PromptTooLong)
+    assert isinstance(error_from_status(400, body, ServerTexts("It", "", "")), PromptTooLong)
 
 
 @pytest.mark.parametrize(
@@ -461,7 +461,7 @@ def test_tools_that_a_server_refuses_or_sends_wrong_are_left_out(
     path, fake.can = CHAT_PATHS[provider], ["completion", "tools"]
     fake.plan(path, reply)
     model = asking(fake.address, provider, tools="yes")
-    assert model.suited().takes_tools
+    assert model.resolved().takes_tools
     assert model.generate(replace(TALK, tools=(GIVE,))).text
-    assert model.suited().takes_tools == kept
+    assert model.resolved().takes_tools == kept
     assert [bool(call.body.get("tools")) for call in fake.calls(path)] == [True, kept]

@@ -106,11 +106,11 @@ def test_a_server_that_is_away_for_a_moment_is_kept(models, monkeypatch):
 def test_auto_fills_the_profiles_and_only_what_follows_instructions_writes(tmp_path, models, fake):
     profiles = Profiles(SHIPPED / "llm.md")
     assert [profiles.get(name).provider for name in ("agent", "summarizer")] == ["none"] * 2
-    assert "keepsake model list" in profiles.told
+    assert "keepsake model list" in profiles.agent_model_line
     tags(fake, qwen3__8b=5, **{"all-minilm": 1, "bge-m3": 1})
     profiles.use(find(models, {"OLLAMA_HOST": fake.address}))
     assert [profiles.get(name).model for name in ("agent", "summarizer")] == ["qwen3:8b"] * 2
-    assert profiles.told.startswith("qwen3:8b (OLLAMA_HOST names")
+    assert profiles.agent_model_line.startswith("qwen3:8b (OLLAMA_HOST names")
     embedder = load_embedder(SHIPPED / "llm.md", profiles.found)
     assert embedder.model_name == "ollama:bge-m3"
     fake.models = ["bge-m3"]
@@ -122,7 +122,7 @@ def test_auto_fills_the_profiles_and_only_what_follows_instructions_writes(tmp_p
     own = Profiles(path)
     own.use(FoundModel(EMBEDDED, "the best file", model_file="y.gguf"))
     assert own.get("agent").model_file == "x.gguf", "there is one embedded server"
-    assert own.told == "x.gguf (as llm.md says)"
+    assert own.agent_model_line == "x.gguf (as llm.md says)"
 
 
 def test_a_model_comes_and_goes_without_a_restart(home: Places, owner: Owner, fake, monkeypatch):

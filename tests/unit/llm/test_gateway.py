@@ -162,7 +162,7 @@ def test_a_server_that_is_absent_is_reported_and_found_when_it_comes(home: Place
     configure(home, f"http://127.0.0.1:{port}")
     with running(home, owner) as gateway:
         until(lambda: "ollama serve" in ollama_status(gateway, owner).health)
-        with pytest.raises(ModelUnavailable, match="looked at again"):
+        with pytest.raises(ModelUnavailable, match="checked again"):
             gateway.generate("agent", lambda _: GenerationRequest("x"))
         with FakeModelServer(port):
             until(lambda: ollama_status(gateway, owner).health == READY)

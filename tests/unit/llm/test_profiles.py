@@ -45,9 +45,9 @@ def test_wrong_values_are_refused_with_file_line_and_reason(
 def test_what_a_profile_leaves_open_follows_from_its_model(tmp_path: Path):
     path = tmp_path / "llm.md"
     path.write_text("## agent\n**time_limit**: 9\n## summarizer\n**max_tokens**: 9\n")
-    line = load(path)["agent"].suited(DIALOGUE, 32768)  # of chat: see test_gateway
+    line = load(path)["agent"].resolved(DIALOGUE, 32768)  # of chat: see test_gateway
     assert (line.prompt_tokens, line.max_tokens) == (8000, 60)
     own = "**form**: script\n**prompt_tokens**: 900\n**max_tokens**: 5"
     path.write_text(f"## agent\n{own}\n## summarizer\n**max_tokens**: 9\n")
-    script = load(path)["agent"].suited(CHAT, 4096)
+    script = load(path)["agent"].resolved(CHAT, 4096)
     assert (script.form, script.prompt_tokens, script.max_tokens) == ("script", 900, 5)

@@ -136,7 +136,7 @@ class CmdLlmStatus(BuilderCommand):
         gateway = runtime().gateway
         if problem := gateway.profiles.problem:
             self.caller.msg(f"|rllm.md is not in use:|n {plain(str(problem))}")
-        self.caller.msg(f"The agents' model: {plain(gateway.profiles.told)}")
+        self.caller.msg(f"The agents' model: {plain(gateway.profiles.agent_model_line)}")
         if text := "\n\n".join(_server(each) for each in gateway.used_servers()):
             self.caller.msg(text)
         counts = sum((mind.thinker.log.guarded for mind in open_minds()), Counter[str]())
