@@ -242,7 +242,7 @@ class ModelSummarizer:
             held = partial(self._contradicted, ask, source.constraints)
             prompts = self.prompts["summarise" if source.memories else "merge"].current
             task = Summarise(source, prompts, self.persona, self.names, held)
-            result = run(task, ask, forgiving=False)
+            result = run(task, ask, fall_back=False)
             refusals += result.refusals
             rest = source.memories[max(task.taken, 1) :]
             if not rest:

@@ -77,8 +77,8 @@ class AnswerReader:
     heard: bool = False
     _rest: str = ""
     _json: str = ""  # incomplete JSON
-    _begun: bool = False  # whether a sentence of the line in ``_rest`` was returned already
-    _heard: bool = False  # whether any part was returned
+    _has_begun: bool = False  # whether a sentence of the line in ``_rest`` was returned already
+    _has_parts: bool = False  # whether any part was returned
     _spoken: bool = False  # whether there was speech: only the first sentence is spoken ahead
     _label: re.Pattern[str] = field(init=False)
 
@@ -91,20 +91,20 @@ class AnswerReader:
         parts = list[AnswerPart]()
         for raw in lines:
             goes_on = bool(self._json) and not raw.strip().startswith(_FENCES)
-            line = raw.strip() if self._begun or goes_on else self._bare(raw)
-            self._begun, is_json = False, goes_on or line.startswith(_JSON)
+            line = raw.strip() if self._has_begun or goes_on else self._bare(raw)
+            self._has_begun, is_json = False, goes_on or line.startswith(_JSON)
             if self.script and not is_json:  # after its first line the model continues the script
-                line = "" if self._heard else f"> {line}" if _is_command(line) else line
+                line = "" if self._has_parts else f"> {line}" if _is_command(line) else line
             self._json = f"{self._json}{line}" if is_json else ""
-            of_line = self._called() if is_json else list(_parts_of(line))
-            self._heard |= bool(of_line)
+            of_line = self._tool_calls() if is_json else list(_parts_of(line))
+            self._has_parts |= bool(of_line)
             self._spoken |= any(part.kind is PartKind.SPEECH for part in of_line)
             parts += of_line
         if not (self._spoken or self.script) and (ahead := self._sentence()):
             parts.append(ahead)
         return parts
 
-    def _called(self) -> list[AnswerPart]:
+    def _tool_calls(self) -> list[AnswerPart]:
         """Return the deeds in the JSON so far: ``{"tool_call": {"name": …, "arguments": {…}}}``."""
         try:
             plain = LAST_COMMA.sub(r"\1", self._json)
@@ -139,7 +139,7 @@ class AnswerReader:
         parts = list(_parts_of(self._bare(said)))
         if len(parts) != 1 or parts[0].kind is not PartKind.SPEECH:
             return None
-        self._rest, self._begun, self._spoken = rest, True, True
+        self._rest, self._has_begun, self._spoken = rest, True, True
         return parts[0]
 
     def _bare(self, raw: str) -> str:

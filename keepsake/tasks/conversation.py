@@ -54,7 +54,7 @@ def turns_of(window: Iterable[Memory]) -> list[ChatTurn]:
         if own and turns[-1].role != ASSISTANT:
             turns.append(ChatTurn(ASSISTANT, []))
         lines, line = turns[-1].lines, own_line(memory) if own else for_prompt(memory.line)
-        if own and lines and before is not None and _goes_on(memory, before):
+        if own and lines and before is not None and _continues(memory, before):
             lines[-1] = f"{lines[-1]} {line}"  # the first sentence was spoken ahead
         else:
             lines.append(line)
@@ -114,7 +114,7 @@ def excerpt(memories: Sequence[Memory]) -> str:
     return f"[{', '.join(head)}] {' / '.join(lines)} ({numbers})"
 
 
-def _goes_on(memory: Memory, before: Memory) -> bool:
+def _continues(memory: Memory, before: Memory) -> bool:
     """Whether two consecutive memories are the agent's words to the same person."""
     both = (before, memory)
     speech = all(m.kind is MemoryKind.ACT and m.text.startswith(f"{_SPEECH} ") for m in both)

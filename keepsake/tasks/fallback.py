@@ -21,9 +21,9 @@ import yaml
 
 from keepsake.language.perception import COMMON_WORDS, closed, sentences, stems, words
 
-KNOWN = 0.4
+LEAST_SCORE = 0.4
 """The least score of a sentence that answers a question. The words in common score 0 to 1."""
-_RECALLED, _AHEAD, _NEAR, _WHOSE = 0.15, 2.5, 0.3, 0.15
+_RECALLED, _LEAD, _NEIGHBOUR, _PERSON = 0.15, 2.5, 0.3, 0.15
 """Weights of recall's score, of its lead over the second line, of a word in a neighbouring
 sentence, and of the right person."""
 _LONGEST, _LONGEST_PAIR, _LONGEST_NAME, _SHORT = 300, 160, 31, 7
@@ -31,7 +31,7 @@ _MARKUP = str.maketrans(dict.fromkeys("~<>|{}[]*_#`\\^@="))
 _DATA: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text("utf-8"))
 STOCK: Mapping[str, Mapping[str, Any]] = _DATA["languages"]
 """The stock lines of ``fallback.yaml``, by language and kind."""
-_SAYS_NOTHING = COMMON_WORDS.union(_DATA["says_nothing"].split())
+_STOP_WORDS = COMMON_WORDS.union(_DATA["says_nothing"].split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +79,12 @@ def answer(
         given: The thing that ``partner`` gave; empty for nothing.
     """
     names, kind = {agent.casefold(), partner.casefold()}, "unknown"
-    question = _read(said, names)
+    question = _parse(said, names)
     if given or arrival:
         kind = "given" if given else "greetings"
     elif not _asks(said, question.stock):
         kind = _courtesy(question, names)
-    elif told := _known(question, partner, lines):
+    elif told := _best_answer(question, partner, lines):
         return told
     chosen: list[str] = [
         each.format(who=partner.translate(_MARKUP)) for each in question.stock[kind]
@@ -96,13 +96,13 @@ def answer(
 # -- reading what was said
 
 
-def _read(said: str, names: Iterable[str]) -> _Question:
+def _parse(said: str, names: Iterable[str]) -> _Question:
     found = tuple(each.casefold().replace("’", "'") for each in words(said))
     kinds, there = ("asks", "hello", "bye", "thanks"), set(found)
     # the language with the most known words; English if there are none
     stock = max(STOCK.values(), key=lambda s: sum(len(there & {*s[k].split()}) for k in kinds))
     told = [each for each in found if each not in names and each not in stock["asks"].split()]
-    telling = [each for each in told if each not in _SAYS_NOTHING] or told
+    telling = [each for each in told if each not in _STOP_WORDS] or told
     of_agent = not {"you", "your", "yours", "tell"}.isdisjoint(found)  # "Can you tell me …"
     of_asker = bool(there & {"i", "i'm", "my", "mine"}) or ("me" in there and not of_agent)
     of_agent = of_agent and not of_asker
@@ -127,25 +127,25 @@ def _courtesy(question: _Question, names: Iterable[str]) -> str:
     return "heard"
 
 
-def _is(kind: str, question: _Question) -> bool:
+def _matches(kind: str, question: _Question) -> bool:
     """Whether a question is short and contains one of the phrases of this kind."""
     said, phrases = f" {' '.join(question.words)} ", question.stock.get(kind, ())
     return len(question.words) <= _SHORT and any(f" {each} " in said for each in phrases)
 
 
-def _known(question: _Question, partner: str, lines: Sequence[FallbackLine]) -> str:
+def _best_answer(question: _Question, partner: str, lines: Sequence[FallbackLine]) -> str:
     """Return the best sentence, phrased for the agent; empty if none answers the question."""
-    if _is("of_asker", question):
+    if _matches("of_asker", question):
         return str(question.stock["asker"]).format(who=partner)
     usable = [line for line in lines if line.speaker.casefold() in ("", partner.casefold())]
     found = [(each, line) for line in usable for each in _sentences(line, question.stock)]
     own = [text for text, line in found if not line.speaker]
-    if own and _is("of_agent", question):
+    if own and _matches("of_agent", question):
         return in_first_person(own[0])
-    worth = _worth(question, found)
+    worth = _scores(question, found)
     # Among equal sentences the newest wins, because it may correct an older one.
     best = max(range(len(found)), key=lambda n: (worth[n], found[n][1].number), default=0)
-    if not found or worth[best] < KNOWN:
+    if not found or worth[best] < LEAST_SCORE:
         return ""
     text, line = found[best]
     if line.speaker:
@@ -170,7 +170,7 @@ def _sentences(line: FallbackLine, stock: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def _worth(question: _Question, found: Sequence[tuple[str, FallbackLine]]) -> list[float]:
+def _scores(question: _Question, found: Sequence[tuple[str, FallbackLine]]) -> list[float]:
     """Score each sentence as an answer, mainly by common words; rare words count more."""
     held = [stems(text) for text, _ in found]
     among = Counter(word for one in held for word in one)
@@ -182,17 +182,17 @@ def _worth(question: _Question, found: Sequence[tuple[str, FallbackLine]]) -> li
     worth = []
     for (_, line), there in zip(found, held, strict=True):
         near = stems(line.text) - there
-        shared = sum(wanted[w] * (w in there or _NEAR * (w in near)) for w in wanted)
-        recalled = _RECALLED * max(line.score, 0.0) + _AHEAD * max(line.score - second, 0.0)
+        shared = sum(wanted[w] * (w in there or _NEIGHBOUR * (w in near)) for w in wanted)
+        recalled = _RECALLED * max(line.score, 0.0) + _LEAD * max(line.score - second, 0.0)
         whose = (question.of_asker - question.of_agent) * (1 if line.speaker else -1)
-        worth.append(shared / whole + recalled / best + _WHOSE * whose)
+        worth.append(shared / whole + recalled / best + _PERSON * whose)
     return worth
 
 
 # -- "you" to "I", in English, where both take the same verb forms except for "to be"
 
 _FORMS = _DATA["pronouns"]
-_TO_ME = {"are": "am", "re": "m", "were": "was"}
+_TO_BE = {"are": "am", "re": "m", "were": "was"}
 _PRONOUN = re.compile(
     rf"\b(?P<who>you|{'|'.join(_FORMS['of_me'])})\b"
     r"(?:(?P<gap>['’]|\s+)(?P<be>are|re|were)\b)?",
@@ -202,17 +202,17 @@ _PRONOUN = re.compile(
 
 def in_first_person(text: str) -> str:
     """Turn a sentence that calls the agent "you" into one that the agent says of itself."""
-    return _PRONOUN.sub(_to_me, text)
+    return _PRONOUN.sub(_replacement, text)
 
 
-def _to_me(found: re.Match[str]) -> str:
+def _replacement(found: re.Match[str]) -> str:
     """Replace a form of "you" by one of "I", with a capital at the beginning of a sentence."""
     who, be = found["who"].casefold(), found["be"] or ""
     subject = be or _is_subject(found)
     word = _FORMS["of_me"].get(who) or ("I" if subject else "me")
     if found.string[: found.start()].rstrip(" '\"“(")[-1:] in ("", ".", "!", "?", "…"):
         word = f"{word[0].upper()}{word[1:]}"
-    return f"{word}{found['gap'] or ''}{_TO_ME.get(be, be)}"
+    return f"{word}{found['gap'] or ''}{_TO_BE.get(be, be)}"
 
 
 def _is_subject(found: re.Match[str]) -> bool:

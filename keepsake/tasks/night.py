@@ -66,7 +66,7 @@ class NightTask[T]:
     values: Mapping[str, Any]  # the other variables of the template
     answer_tokens: int
     read: Callable[[str], T]
-    otherwise: T  # the result without a model
+    default: T  # the result without a model
     schema: Mapping[str, Any] | None = None  # the JSON schema of the answer; None for text
 
     def ask(self, target: TargetModel, refused: str) -> GenerationRequest:
@@ -87,7 +87,7 @@ class NightTask[T]:
 
     def fallback(self) -> T:
         """Return the result without a model."""
-        return self.otherwise
+        return self.default
 
 
 def _schema(name: str, most: int, fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -97,7 +97,7 @@ def _schema(name: str, most: int, fields: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": {name: entries}, "required": [name]}
 
 
-def _listed(answer: str, name: str) -> list[Mapping[str, Any]]:
+def _parse_list(answer: str, name: str) -> list[Mapping[str, Any]]:
     """Return the complete objects of the list ``name`` in an answer, or of a bare list."""
     decoder, plain = json.JSONDecoder(strict=False), LAST_COMMA.sub(r"\1", answer)
     alone, end = list[Mapping[str, Any]](), 0
@@ -117,10 +117,10 @@ def _listed(answer: str, name: str) -> list[Mapping[str, Any]]:
             alone.append(found)
     if alone:
         return alone
-    raise AnswerRefused(f'The answer is no JSON object with a list "{name}"')
+    raise AnswerRefused(f'The answer is not a JSON object with a list "{name}"')
 
 
-def _drafted(
+def _parse_entry(
     found: Mapping[str, Any], longest: int, shown: Collection[int], least: int = 1
 ) -> DraftEntry:
     """Parse one object of an answer; refuse it if it cites fewer than ``least`` memories."""
@@ -134,7 +134,7 @@ def _drafted(
     except (KeyError, TypeError, ValueError):
         numbers = []
     if len(numbers) < least:
-        raise AnswerRefused(f"Each entry names at least {least} of the memories that it rests on")
+        raise AnswerRefused(f"Each entry must cite at least {least} of the memories")
     if unknown := [number for number in numbers if number not in shown]:
         raise AnswerRefused(f"There is no memory {unknown[0]} among those that were shown")
     return DraftEntry(text, tuple(numbers))
@@ -151,11 +151,11 @@ def journal_task(
 
     def read(answer: str) -> tuple[DraftEntry, ...]:
         entries = []
-        for found in _listed(answer, "entries")[:MOST_ENTRIES]:
+        for found in _parse_list(answer, "entries")[:MOST_ENTRIES]:
             given = found.get("importance")
             if not isinstance(given, int) or not 1 <= given <= 10:
                 raise AnswerRefused('The "importance" of an entry is a whole number from 1 to 10')
-            draft = _drafted(found, LONGEST_ENTRY, shown)
+            draft = _parse_entry(found, LONGEST_ENTRY, shown)
             entries.append(replace(draft, importance=given))
         return tuple(entries)
 
@@ -212,8 +212,8 @@ def reflect_task(  # noqa: PLR0917 - all six arguments are needed and distinct
     """
 
     def read(answer: str) -> tuple[DraftEntry, ...]:
-        found = _listed(answer, "insights")[:most]
-        return tuple(_drafted(each, LONGEST_INSIGHT, numbers, LEAST_CITED) for each in found)
+        found = _parse_list(answer, "insights")[:most]
+        return tuple(_parse_entry(each, LONGEST_INSIGHT, numbers, LEAST_CITED) for each in found)
 
     values = {"name": own_name, "known": known, "most": most, "longest": LONGEST_INSIGHT}
     schema = _schema("insights", most, {"text": _TEXT, "memories": _NUMBERS})

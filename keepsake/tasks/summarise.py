@@ -157,12 +157,10 @@ class Summarise:
         told = [name for name in names if _mentions(text, name)]
         known = [name for name in told if any(_mentions(each, name) for each in self.shown)]
         unknown = (name for name in told if name not in known)
-        foreign = [name for name in unknown if any(_stands(text, part) for part in _parts(name))]
+        foreign = [name for name in unknown if any(_has_word(text, part) for part in _parts(name))]
         if len(foreign) > max(len(known), 1):
-            what = (
-                f"the memories do not hold {', '.join(sorted(foreign))}; tell only what they hold"
-            )
-            raise AnswerRefused(what)
+            what = f"the memories do not mention {', '.join(sorted(foreign))}"
+            raise AnswerRefused(f"{what}; write only what they say")
         lost = (name for name in names if name not in told and self._is_wanted(name))
         if missing := ", ".join(sorted(lost)):
             raise AnswerRefused(f"it leaves out {missing}; say what matters about each")
@@ -171,10 +169,10 @@ class Summarise:
         """Whether several memories with speech (or sentences of summaries) contain a name."""
         name, shown = name.casefold(), [each.casefold() for each in self.shown]
         if not self._merges:
-            return sum('"' in each and _stands(each, name) for each in shown) >= SEVERAL
-        if len(shown) > 1 and all(_stands(text, name) for text in shown):
+            return sum('"' in each and _has_word(each, name) for each in shown) >= SEVERAL
+        if len(shown) > 1 and all(_has_word(text, name) for text in shown):
             return True
-        return sum(_stands(part, name) for text in shown for part in _sentences(text)) >= SEVERAL
+        return sum(_has_word(part, name) for text in shown for part in _sentences(text)) >= SEVERAL
 
 
 def cleaned(answer: str) -> str:
@@ -187,7 +185,7 @@ def cleaned(answer: str) -> str:
     return rest.strip() if announces and rest.strip() else text
 
 
-def _stands(text: str, word: str) -> bool:
+def _has_word(text: str, word: str) -> bool:
     """Whether ``text`` contains ``word`` as a whole word; some scripts do not separate words."""
     at = text.find(word)
     while at >= 0:

@@ -74,7 +74,7 @@ class TalkScene:
 
     def variables(self) -> dict[str, Any]:
         """Return the variables of ``talk.md``, cleaned of text that could pass for another part."""
-        values = {name: self.variable(name) for name in _SHOWN}
+        values = {name: self.variable(name) for name in _SCENE_FIELDS}
         return values | {"always": values["pinned"] + values["noticed"]}
 
     def variable(self, name: str) -> Any:
@@ -87,15 +87,15 @@ class TalkScene:
         if isinstance(value, str):
             lines = value.splitlines() if name in _PARAGRAPHS else [value]
             return "\n".join(for_prompt(x, limit=LONGEST_TEXT) for x in lines)
-        if isinstance(value, tuple) and name not in _OURS:
+        if isinstance(value, tuple) and name not in _WITH_MARKUP:
             return [*filter(None, (for_prompt(each, limit=LONGEST_LINE) for each in value))]
         return [*value] if isinstance(value, tuple) else value
 
 
 _PARAGRAPHS = ("persona", "longterm", "recent")
-_OURS = ("deeds", "options", "commands")  # not cleaned: <thing> is a placeholder
-_SHOWN = tuple(f.name for f in fields(TalkScene) if f.name not in ("window", "tools"))
-TALK_VARIABLES = frozenset({*_SHOWN, "always", "refused", "talk", "window", "cursor"})
+_WITH_MARKUP = ("deeds", "options", "commands")  # not cleaned: <thing> is a placeholder
+_SCENE_FIELDS = tuple(f.name for f in fields(TalkScene) if f.name not in ("window", "tools"))
+TALK_VARIABLES = frozenset({*_SCENE_FIELDS, "always", "refused", "talk", "window", "cursor"})
 """The names that ``talk.md`` and ``act.md`` may use."""
 
 
@@ -107,15 +107,15 @@ class TalkPrompt:
     rendered: Rendered  # the prompt as text, with the section of each line
 
 
-def ever_less(
+def shrinking(
     scene: TalkScene, values: dict[str, Any], names: Sequence[str]
 ) -> Iterator[tuple[TalkScene, dict[str, Any]]]:
     """Yield the scene and its variables, then again with one line less of ``names`` each time."""
     yield scene, values
     for name in names:
         while value := getattr(scene, name):
-            less: dict[str, Any] = {name: "" if isinstance(value, str) else value[:-1]}
-            scene = replace(scene, **less)
+            shorter: dict[str, Any] = {name: "" if isinstance(value, str) else value[:-1]}
+            scene = replace(scene, **shorter)
             values = values | {name: scene.variable(name)}
             yield scene, values
 
@@ -126,11 +126,11 @@ LAST_LINES = 16
 it, so that most prompts begin like the previous one and the server's prefix cache works."""
 
 _MARKS = Marks(sorted(TALK_VARIABLES - {"cursor"}), anywhere=("name", "partner"))
-_FEWER = (
+_SHRINK_ORDER = (
     *("experiences", "recalled", "notes", "journal"),
     *("things", "people", "description", "facts"),
 )
-_FEWER_IN_TEXT = (*_FEWER, "told", "examples")
+_TEXT_SHRINK_ORDER = (*_SHRINK_ORDER, "told", "examples")
 """Variables that are shortened if the prompt is too long, in this order, from their last line."""
 
 
@@ -197,7 +197,7 @@ class Talk:
         day = self.scene.now.rpartition(", ")[0]
         if news and news[0] == f"[{day}, {self.scene.place}]":  # the message's head says it
             news = news[1:]
-        last = self._last(target, values, refused, [(line, "window") for line in news])
+        last = self._last_message(target, values, refused, [(line, "window") for line in news])
         room = target.prompt_tokens - self.count([line for line, _ in (*head, *last)])
         cost = self.count([line for turn in turns for line in turn.lines]) + 4 * len(turns)
         while turns and (cost > room or turns[0].role == ASSISTANT):  # drop the oldest
@@ -216,13 +216,13 @@ class Talk:
         rendered = Rendered(text, (*head, *talk, *last))
         return TalkPrompt(GenerationRequest(text, messages=tuple(messages), tools=tools), rendered)
 
-    def _last(
+    def _last_message(
         self, target: TargetModel, values: dict[str, Any], refused: str, news: Sequence[PromptLine]
     ) -> list[PromptLine]:
         """Return the last message, with as much of the scene as may be new in a prompt."""
         most = min(target.tail_tokens or target.prompt_tokens, target.prompt_tokens // 2)
         lines: list[PromptLine] = []
-        for scene, shown in ever_less(self.scene, values, _FEWER):
+        for scene, shown in shrinking(self.scene, values, _SHRINK_ORDER):
             lines = self._lines(self.prompts, "turn", shown, refused=for_prompt(refused))
             if scene.trigger and not scene.partner:
                 lines += self._lines(self.act, "turn", shown)
@@ -239,7 +239,7 @@ class Talk:
         else:
             talk = [*filter(None, (dialogue_line(memory, name) for memory in window))]
             talk = talk[max(len(talk) // LAST_LINES - 1, 0) * LAST_LINES :]
-        for scene, values in ever_less(self.scene, self.scene.variables(), _FEWER_IN_TEXT):
+        for scene, values in shrinking(self.scene, self.scene.variables(), _TEXT_SHRINK_ORDER):
             more: dict[str, Any]
             if target.form == SCRIPT:
                 more = {"window": talk, "cursor": f"~{name}>", "refused": for_prompt(refused)}

@@ -95,20 +95,20 @@ Raises:
 """
 
 
-def run[T](task: Task[T], ask: Ask, *, forgiving: bool = True) -> TaskResult[T]:
+def run[T](task: Task[T], ask: Ask, *, fall_back: bool = True) -> TaskResult[T]:
     """Run a task on a model, with one more attempt after a refusal, and then the fallback.
 
-    ``forgiving``: Whether the fallback is also used if the model gives no answer.
+    ``fall_back``: Whether the fallback is also used if the model gives no answer.
 
     Raises:
-        ModelError: There was no answer, and ``forgiving`` is off.
+        ModelError: There was no answer, and ``fall_back`` is off.
     """
     refusals, reason = list[RefusedAnswer](), ""
     for _ in range(TRIES):
         try:
             answer = ask(partial(task.ask, refused=reason))
         except ModelError:
-            if not forgiving:
+            if not fall_back:
                 raise
             break
         try:
@@ -138,7 +138,7 @@ class Prompts:
         try:
             return self.parts[part].render(values).strip()
         except Exception as error:  # expressions in a template can raise anything
-            raise _failed(self.path, error) from error
+            raise _template_error(self.path, error) from error
 
 
 def load_prompts(path: Path, parts: Collection[str], variables: Collection[str]) -> Prompts:
@@ -155,7 +155,7 @@ def load_prompts(path: Path, parts: Collection[str], variables: Collection[str])
     try:
         source = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        cure = "Put it back from the committed vault, saved as UTF-8"
+        cure = "Restore it from the committed vault, saved as UTF-8"
         raise ConfigError(path, 1, f"the template cannot be read ({error})", cure) from error
     found: dict[str, jinja2.Template] = {}
     for fence in _FENCE.finditer(source):
@@ -168,7 +168,7 @@ def load_prompts(path: Path, parts: Collection[str], variables: Collection[str])
         try:
             found[part], used = _compiled(text)
         except jinja2.TemplateError as error:
-            raise _failed(path, error) from error
+            raise _template_error(path, error) from error
         for name, at in used.items():
             if name not in variables:
                 cure = f"A template can use: {', '.join(sorted(variables))}"
@@ -188,12 +188,12 @@ def _compiled(text: str) -> tuple[jinja2.Template, Mapping[str, int]]:
     return ENVIRONMENT.from_string(text), {n.name: n.lineno for n in names if n.name in used}
 
 
-def _failed(path: Path, error: BaseException) -> ConfigError:
+def _template_error(path: Path, error: BaseException) -> ConfigError:
     """Return the error for a template that cannot be parsed or fails on its values."""
     # The line is in the error itself, or else in the traceback's frames of the template.
     frames = traceback.walk_tb(error.__traceback__)
     lines = [line for frame, line in frames if frame.f_code.co_filename == "<template>"]
     line = getattr(error, "lineno", None) or (lines or [1])[-1]
     reason = getattr(error, "message", None) or str(error) or type(error).__name__
-    cure = "Mend the template, or put it back from the committed vault"
+    cure = "Fix the template, or restore it from the committed vault"
     return ConfigError(path, line, f"the prompt fails: {reason}", cure)

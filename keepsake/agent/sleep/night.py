@@ -72,7 +72,7 @@ class NightAsk:
             NightOver: See :meth:`__call__`.
             ModelError: There was no answer.
         """
-        result = run(task, self, forgiving=False)
+        result = run(task, self, fall_back=False)
         self.refused += result.refusals
         return result.value
 
