@@ -232,7 +232,7 @@ def servers(here: Places, wrong: Wrong) -> str:
             require_gguf(here.models / profile.model_file)
         if provider == EMBEDDED and not processes.one(here, Component.MODEL):
             if _has_agents(here):
-                cure = f"It is started again by itself; {here.logs / 'model.log'} says why it ended"
+                cure = f"It restarts automatically; {here.logs / 'model.log'} says why it ended"
                 wrong(f"{provider} at {embedded.address} does not run", cure)
             told.append(f"{provider} starts with the first agent of the world")
             continue

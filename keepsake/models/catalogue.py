@@ -88,7 +88,7 @@ class Catalogue:
     # patterns of names by the prompt form that suits them, such as ``qwen2.5-coder*0.5b*``
     forms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     # names by source; the first that this machine can run is fetched
-    fetched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    to_fetch: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def named(self, name: str) -> CatalogueModel:
         """Return the model with this name.

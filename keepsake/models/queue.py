@@ -158,14 +158,14 @@ class ModelServer:
         if len(self.running) >= self.places:
             return
         now, keys = self._clock(), {each.key for each in self.running} - {None}
-        behind = sum(each.priority in BACKGROUND for each in self.running)
-        held = BACKGROUND if 0 < self.places - 1 <= behind else ()
+        background = sum(each.priority in BACKGROUND for each in self.running)
+        blocked = BACKGROUND if 0 < self.places - 1 <= background else ()
         ranked = list[tuple[int, int]]()
         for place, each in enumerate(self._waiting):
-            if each.key not in keys and each.priority not in held:
+            if each.key not in keys and each.priority not in blocked:
                 waited = 0.0 if each.priority is Priority.SLEEP else now - each.since
-                lifted = each.priority - int(waited / PATIENCE_SECONDS)
-                ranked.append((max(lifted, min(each.priority, Priority.EVENT)), place))
+                priority = each.priority - int(waited / PATIENCE_SECONDS)
+                ranked.append((max(priority, min(each.priority, Priority.EVENT)), place))
         if ranked:
             taken = self._waiting.pop(min(ranked)[1])
             self.running.append(taken)

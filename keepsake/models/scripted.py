@@ -22,7 +22,7 @@ from keepsake.models.profiles import SCRIPT, SCRIPTED, ModelProfile
 from keepsake.ports import Generation, GenerationRequest
 from keepsake.prompt.tokens import Heuristic
 
-_READ, _WRITTEN = 4000.0, 60.0
+_READ_SPEED, _WRITE_SPEED = 4000.0, 60.0
 """Simulated speeds of reading and writing, in tokens per second."""
 _TRIES = 8
 _LINES: Mapping[str, Sequence[str]] = yaml.safe_load(
@@ -31,7 +31,7 @@ _LINES: Mapping[str, Sequence[str]] = yaml.safe_load(
 """The lines that it says, by occasion."""
 _SPEECH = r'^(\S+) (?:says|asks|shouts|whispers) ?([^"\n]*), "(.*?)"?$'
 _EXITS, _HERE, _ASLEEP = "Exits: ", "Also here: ", " (asleep)"
-_OWN_LATELY = 6
+_RECENT_ACTS = 6
 """The number of recent acts that it does not repeat."""
 
 
@@ -66,16 +66,16 @@ class ScriptedModel:
         again = times + 1 if before == request.prompt else 0
         self._before[request.cache_key] = request.prompt, again
         seed = (self.profile.seed or 0) if request.seed is None else request.seed
-        throw = f"{seed}\n{request.temperature}\n{again}\n{request.prompt}"
-        dice = Random(throw.encode("utf-8", "replace"))
-        reason = f" | {dice.choice(_LINES['reasons'])}" if dice.random() < 0.6 else ""
+        state = f"{seed}\n{request.temperature}\n{again}\n{request.prompt}"
+        rng = Random(state.encode("utf-8", "replace"))
+        reason = f" | {rng.choice(_LINES['reasons'])}" if rng.random() < 0.6 else ""
         done = [x.removeprefix(own).partition(" | ")[0].strip() for x in lines if x.startswith(own)]
-        tries = (_idea(lines, own, dice) for _ in range(_TRIES))
-        lately = done[-_OWN_LATELY:]
-        act = next((each for each in tries if each not in lately), "say Well, well.")
+        tries = (_idea(lines, own, rng) for _ in range(_TRIES))
+        recent = done[-_RECENT_ACTS:]
+        act = next((each for each in tries if each not in recent), "say Well, well.")
         text = " ".join(act.split(" ")[: max(int(request.max_tokens / 1.5), 1)]) + reason
         prompt, completion = Heuristic().of(request.prompt), Heuristic().of(text)
-        seconds = round(prompt / _READ + completion / _WRITTEN, 3)
+        seconds = round(prompt / _READ_SPEED + completion / _WRITE_SPEED, 3)
         return Generation(f" {text}", "stop", prompt, 0, completion, seconds, SCRIPTED)
 
     shortage = ""
@@ -86,42 +86,42 @@ class ScriptedModel:
     learn = check
 
 
-def _idea(lines: Sequence[str], own: str, dice: Random) -> str:
+def _idea(lines: Sequence[str], own: str, rng: Random) -> str:
     """Choose an act for the scene in a prompt, where the agent's own lines begin with ``own``."""
     here = [each for each in _listed(lines, _HERE) if not each.endswith(_ASLEEP)]
     people = [each for each in here if each[:1].isupper()]
     things = [each for each in here if not each[:1].isupper()]
-    thing = dice.choice(things) if things else "lamp"
+    thing = rng.choice(things) if things else "lamp"
     speaker, said, to_me = _said(lines, own)
-    who = speaker or (dice.choice(people) if people else "")
+    who = speaker or (rng.choice(people) if people else "")
     topic = max(reversed(words(said)), key=len, default="weather").casefold()
 
     def filled(occasion: str) -> str:
         """Return a line for the occasion; without a name if nobody is there."""
-        line = dice.choice(_LINES[occasion])
+        line = rng.choice(_LINES[occasion])
         line = line if who else line.replace(", {who}", "").replace("{who}", "nobody")
         return line.format(who=who, topic=topic, thing=thing).replace("|", "/")
 
     done = f"emote {filled('emotes')}"
     if said:
-        if not to_me and dice.random() < 0.55:
-            return dice.choice(("wait", done))
-        if not to_me and dice.random() < 0.25:
+        if not to_me and rng.random() < 0.55:
+            return rng.choice(("wait", done))
+        if not to_me and rng.random() < 0.25:
             note = f"note {speaker}: {said.replace('|', '/')[:160]}"
-            return dice.choice((f"recall {speaker} {topic}", note))
+            return rng.choice((f"recall {speaker} {topic}", note))
         return f"say {filled('answers' if '?' in said else 'acknowledged')}"
     choices = ["wait", "wait", done, done, "look", f"remember {filled('journal')}"]
     choices += [f"say {filled('small_talk')}"] * 3 + [f"recall {who}"] if who else []
     choices += [f"go {each}" for each in _listed(lines, _EXITS)[:2]]
     choices += [f"examine {thing}"] if things else []
-    return dice.choice(choices)
+    return rng.choice(choices)
 
 
 def _said(lines: Sequence[str], own: str) -> tuple[str, str, bool]:
     """Return speaker, words, and whether to the agent, of the last speech since its last act."""
     # Speech to the agent takes precedence over other speech.
-    lately = "\n".join(["", *lines]).rpartition(f"\n{own}")[2]
-    found = re.findall(_SPEECH, lately, re.M)
+    recent = "\n".join(["", *lines]).rpartition(f"\n{own}")[2]
+    found = re.findall(_SPEECH, recent, re.M)
     to_me = [each for each in found if each[1] == "to you"]
     who, _, words = (to_me or found or [("", "", "")])[-1]
     return who, words, bool(to_me)

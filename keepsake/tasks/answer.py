@@ -27,7 +27,7 @@ SHORTEST_AHEAD = 20
 EMPTY = "The answer was empty. Say something, or write > wait"
 RECITED = 40
 """A line is refused if it has this many consecutive letters and digits of the instructions."""
-SHORT = 20
+SHORT_LINE = 20
 """The most letters and digits of a line that may be repeated: a yes, a name, a greeting."""
 
 _FENCES = ("```", "~~~")

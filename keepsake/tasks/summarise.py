@@ -161,11 +161,11 @@ class Summarise:
         if len(foreign) > max(len(known), 1):
             what = f"the memories do not mention {', '.join(sorted(foreign))}"
             raise AnswerRefused(f"{what}; write only what they say")
-        lost = (name for name in names if name not in told and self._is_wanted(name))
+        lost = (name for name in names if name not in told and self._is_required(name))
         if missing := ", ".join(sorted(lost)):
             raise AnswerRefused(f"it leaves out {missing}; say what matters about each")
 
-    def _is_wanted(self, name: str) -> bool:
+    def _is_required(self, name: str) -> bool:
         """Whether several memories with speech (or sentences of summaries) contain a name."""
         name, shown = name.casefold(), [each.casefold() for each in self.shown]
         if not self._merges:

@@ -20,7 +20,7 @@ from keepsake.ports import ASSISTANT, SYSTEM, USER, ChatMessage, GenerationReque
 from keepsake.prompt.script import script
 from keepsake.prompt.sections import FRAME, Marks, PromptLine, Rendered
 from keepsake.prompt.verbs import Verb
-from keepsake.tasks.answer import EMPTY, SHORT, AnswerReader, bare, recites
+from keepsake.tasks.answer import EMPTY, SHORT_LINE, AnswerReader, bare, recites
 from keepsake.tasks.conversation import dialogue_line, example_line, turns_of
 from keepsake.tasks.deed import tools_of
 from keepsake.tasks.task import Prompts
@@ -182,7 +182,7 @@ class Talk:
         again = not self._may_repeat and words in self._own
         if not said:
             return EMPTY
-        if len(said) > SHORT and (again or said == bare(self._said_last)):
+        if len(said) > SHORT_LINE and (again or said == bare(self._said_last)):
             return "You said exactly this a moment ago. Say something else, or write > wait"
         if recites(said, bare(self._instructions)):
             return "The answer repeats the instructions. Answer as the character, in your own words"
