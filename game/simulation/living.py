@@ -189,7 +189,7 @@ class SimulatedLife:
             raise KeepsakeError(told, f"Start its server, {then}")
         if problem := self._log.problem:
             told = f"The event log could not be written ({problem})"
-            raise KeepsakeError(told, f"Free some disk space or mend the permissions, {then}")
+            raise KeepsakeError(told, f"Free some disk space or fix the permissions, {then}")
 
 
 def _clock(seconds: float) -> str:

@@ -149,7 +149,7 @@ def create(places: Places, plan: SimulationPlan) -> Lab:
     if lab.folder.exists():
         told = f"There is a simulation {name!r} already"
         raise KeepsakeError(told, f"Continue it ({lab.resume}), or choose another name")
-    cure = "Free some disk space or mend the permissions"
+    cure = "Free some disk space or fix the permissions"
     with refusing(f"The simulation could not be made in {lab.folder}", cure), ExitStack() as failed:
         failed.callback(shutil.rmtree, lab.folder, ignore_errors=True)
         prepare(lab.places)

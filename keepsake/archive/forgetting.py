@@ -68,7 +68,7 @@ class Traces:
         longer = (each for each in known if any(is_named(each, name) for name in self._names))
         self._longer = sorted(longer, key=len, reverse=True)
         for memory in memories:
-            if self.caused(memory):
+            if self.involves(memory):
                 self.numbers.add(memory.number)
                 said = heard(memory)
                 if not self._by_or_to(memory):
@@ -82,7 +82,7 @@ class Traces:
                 others |= set(_terms(memory.text))
         self.rare = frozenset(t for t in mine - others if len(t) >= _LEAST)
 
-    def caused(self, memory: Memory) -> bool:
+    def involves(self, memory: Memory) -> bool:
         """Return whether the person said, did or was told it, or an agent mentioned them."""
         return self._by_or_to(memory) or self._overheard(memory)
 
@@ -112,7 +112,7 @@ class Traces:
             text = re.sub(rf"(?<!\w){re.escape(longer)}(?!\w)", " ", text, flags=re.I)
         return any(is_named(text, name) for name in self._names)
 
-    def hold(self, text: str, *, named: bool = True) -> bool:
+    def matches(self, text: str, *, named: bool = True) -> bool:
         """Return whether ``text`` contains their words or, if ``named``, their name or memories."""
         if named and (self.person.key in text or self.named(text)):
             return True
@@ -130,9 +130,9 @@ class Traces:
         )
 
     def _kept(self, line: str) -> str | None:
-        if line.startswith(_MARK) or not self.hold(line):
+        if line.startswith(_MARK) or not self.matches(line):
             return line
-        left = " ".join(each for each in sentences(line) if not self.hold(each))
+        left = " ".join(each for each in sentences(line) if not self.matches(each))
         return left if any(map(str.isalnum, left)) else None
 
     def cleaned(self, value: Any) -> Any:
@@ -150,7 +150,7 @@ class Traces:
             return any(self._theirs(each) for each in value.values())
         if isinstance(value, list | tuple):
             return any(self._theirs(each) for each in value)
-        return isinstance(value, str) and self.hold(value)
+        return isinstance(value, str) and self.matches(value)
 
 
 def forget(
@@ -205,7 +205,7 @@ def _cleaned(record: dict[str, Any], line: str, traces: Traces) -> dict[str, Any
     memory = Memory.from_record(record)
     own = memory.kind is not MemoryKind.PERCEPTION
     told = f"{memory.text} {memory.reason}"
-    if not traces.caused(memory) and not (own and traces.hold(told, named=False)):
+    if not traces.involves(memory) and not (own and traces.matches(told, named=False)):
         return record
     kept = {key: record[key] for key in ("type", "n", "t", "kind", "place") if key in record}
     digest = hashlib.sha256(line.encode("utf-8", "surrogatepass")).hexdigest()
@@ -237,7 +237,7 @@ def _clean_file(path: Path, traces: Traces) -> None:
         _rewrite(path, lambda record, _: dict(traces.cleaned(record)))
         return
     text = path.read_text(encoding="utf-8", errors="replace")
-    if traces.hold(text):
+    if traces.matches(text):
         replace_file(path, _clean_text(path, text, traces))
 
 

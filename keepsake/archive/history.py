@@ -38,7 +38,7 @@ def summaries_at(archive: Archive, moment: datetime) -> SummaryState:
     return _replayed(archive, moment)[1]
 
 
-def standing(archive: Archive) -> list[PastCompaction]:
+def undoable(archive: Archive) -> list[PastCompaction]:
     """Return the compactions that are in effect. They can be undone, the last one first."""
     return [past for past in compactions(archive) if past.undone is None]
 
@@ -48,7 +48,7 @@ def _replayed(
 ) -> tuple[dict[int, PastCompaction], SummaryState]:
     """Return the compactions by number, and the summaries, as of ``until`` or now."""
     found, now = dict[int, PastCompaction](), SummaryState()
-    for _, line in archive.forwards(lived=False):
+    for _, line in archive.forwards(memories=False):
         record = line or {}
         try:
             if until and record and datetime.fromisoformat(record["t"]) > until:
@@ -56,7 +56,7 @@ def _replayed(
             before, now = now, now.after(record)
             match record.get("type"):
                 case "compaction":
-                    found[now.standing] = _past(record, before, now)
+                    found[now.compaction] = _past(record, before, now)
                 case "undo" if past := found.get(int(record["id"])):
                     undone = datetime.fromisoformat(record["t"])
                     found[past.number] = replace(past, undone=undone)
@@ -72,7 +72,7 @@ def _past(record: Record, before: SummaryState, after: SummaryState) -> PastComp
     older = Outcome.WATERFALL if after.longterm else Outcome.FIRST  # older lines lack it
     first = max(after.recent.first if after.recent else 0, before.summarised + 1)
     return PastCompaction(
-        number=after.standing,
+        number=after.compaction,
         time=datetime.fromisoformat(record["t"]),
         reason=str(record.get("reason", "")),
         outcome=Outcome(record.get("outcome") or older),

@@ -59,7 +59,7 @@ def check_lines(archive: Archive) -> IntegrityReport:
         try:
             number = int(record["n"])
         except (KeyError, TypeError, ValueError):
-            problems.append(f"the archive line {position} lacks its number")
+            problems.append(f"the archive line {position} has no number")
             continue
         if kind == "clear":
             cleared = number
@@ -67,7 +67,7 @@ def check_lines(archive: Archive) -> IntegrityReport:
         if number > expected:
             problems.append(f"memories {expected}-{number - 1} are missing from the archive")
         elif number < expected:
-            problems.append(f"memory {number} stands twice in the archive")
+            problems.append(f"memory {number} is in the archive twice")
         newest, memories, expected = number, memories + 1, max(expected, number + 1)
     return IntegrityReport(lines, memories, tuple(problems), newest, cleared)
 

@@ -35,8 +35,9 @@ from keepsake.json_lines import (
 SEGMENT_LINES = 4096
 _SUFFIX, _DIGITS = ".jsonl", 10
 """Suffix and fewest digits of segment names. Copies that a person made beside them are ignored."""
-_CURE_GONE = "Put its folder back; what happens meanwhile waits in the home"
-_LIVED = (b'{"type":"memory",', b'{"type":"repeat",')
+_UNTIL_THEN = "new memories are kept in KEEPSAKE_HOME until then"
+_CURE_GONE = f"Put its folder back; {_UNTIL_THEN}"
+_MEMORY_LINES = (b'{"type":"memory",', b'{"type":"repeat",')
 """Start of the lines that hold memories and repeats, as :meth:`Archive.append` writes them."""
 _NUMBER = re.compile(rb'[^,]*,"n":(\d{1,15}),')
 
@@ -115,15 +116,15 @@ class Archive:
             there, aside = file.path.read_bytes() if file.path.exists() else b"", self._aside()
             if there:
                 aside.write_bytes(there)
-            anew = AppendedFile(file.path.with_suffix(".tmp"))
-            anew.cut(0)
-            anew.append(file.whole_lines())
-            anew.sync()
-            anew.path = anew.path.replace(file.path)
+            restored = AppendedFile(file.path.with_suffix(".tmp"))
+            restored.cut(0)
+            restored.append(file.whole_lines())
+            restored.sync()
+            restored.path = restored.path.replace(file.path)
         except OSError as error:
             return _unwritable(self.folder, error)
         file.close()
-        self._file, self._lines = anew, None
+        self._file, self._lines = restored, None
         return ArchiveUnwritable(
             f"{file.path} was changed or replaced while the game ran; the game's lines are back"
             + (f", the other text is kept as {aside.name}" if there else ""),
@@ -221,14 +222,14 @@ class Archive:
             with (self.folder / name).open("rb") as file:
                 yield from lines_from_end(file)
 
-    def forwards(self, *, lived: bool = True) -> Iterator[tuple[str, Record | None]]:
-        """Yield every line; without ``lived`` skip memories and repeats (most lines) unparsed.
+    def forwards(self, *, memories: bool = True) -> Iterator[tuple[str, Record | None]]:
+        """Yield every line; without ``memories`` skip memories and repeats (most lines) unparsed.
 
         Yields:
             The position as ``segment:line``, and the record; None for an unreadable line.
         """
         for segment, index, line in _lines(self._segments()):
-            if lived or not line.startswith(_LIVED):
+            if memories or not line.startswith(_MEMORY_LINES):
                 yield f"{segment}:{index}", parsed(line) or None
 
     def read(self, first: int, last: int) -> list[Memory]:
@@ -298,7 +299,7 @@ class Syncer:
 
 def _number_of(line: bytes) -> float:
     """Return the memory number in a line; infinite if only parsing can tell."""
-    if not line.startswith(_LIVED):
+    if not line.startswith(_MEMORY_LINES):
         return math.inf
     found = _NUMBER.match(line)
     return int(found[1]) if found else math.inf
@@ -313,7 +314,7 @@ def _lines(segments: list[Path]) -> Iterator[tuple[str, int, bytes]]:
 def _unwritable(folder: Path, error: OSError) -> ArchiveUnwritable:
     return ArchiveUnwritable(
         f"the archive {folder} cannot be written ({error.strerror or error})",
-        "Free some disk space or mend the permissions; what happens meanwhile waits in the home",
+        f"Free some disk space or fix the permissions; {_UNTIL_THEN}",
     )
 
 

@@ -1,7 +1,7 @@
 """The one rule of privacy: who may hear a memory of words that were whispered.
 
 A whisper is for two: the speaker and the addressee. A prompt contains the whispered words only if
-its audience is the other one of the two; else :func:`outward` gives a substitute without the words.
+its audience is the other one of the two; else :func:`redacted` gives a substitute.
 Text that is made from memories and shown to anybody (summaries, journal, dreams, reflections) is
 made from these substitutes. Texts that cite memories by number (facts, observations, rules, recall
 results) are checked against the archive with :class:`PrivateWords`.
@@ -37,7 +37,7 @@ def is_private(memory: Memory) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def outward(memory: Memory) -> Memory:
+def redacted(memory: Memory) -> Memory:
     """Return the memory as anybody may know it: that something was whispered, without the words."""
     if not is_private(memory):
         return memory
@@ -64,10 +64,10 @@ class PrivateWords:
         """Load from the archive; blocks. It parses only lines with the word ``whisper``."""
         found, word = cls(), WHISPER.encode()
         for memory in memories_in(parsed(line) for line in archive.lines_back() if word in line):
-            found.saw(memory)
+            found.add(memory)
         return found
 
-    def saw(self, memory: Memory) -> None:
+    def add(self, memory: Memory) -> None:
         """Register a newly archived memory."""
         if is_private(memory):
             who = memory.to_id if memory.kind is MemoryKind.ACT else memory.source_id
@@ -80,10 +80,8 @@ class PrivateWords:
 
     def heard_by(self, memories: Iterable[Memory], audience: Audience) -> tuple[Memory, ...]:
         """Return the memories as the audience may hear them."""
-        if (
-            not self.shared
-        ):  # most agents have no whispers, and each thought checks hundreds of memories
+        if not self.shared:  # quick for most agents, since a thought checks hundreds of memories
             return tuple(memories)
         return tuple(
-            each if self.may_hear([each.number], audience) else outward(each) for each in memories
+            each if self.may_hear([each.number], audience) else redacted(each) for each in memories
         )

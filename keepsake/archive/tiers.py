@@ -26,7 +26,7 @@ class SummaryState:
     recent: Summary | None = None
     summarised: int = 0  # S: the newest memory that is not in the window
     # number of the compaction that made them, 0 for none; ``time`` is when it was made
-    standing: int = 0
+    compaction: int = 0
     time: datetime | None = None
 
     def summary(self, tier: Tier) -> Summary | None:
@@ -59,7 +59,7 @@ class SummaryState:
         assert self.time is not None  # set by the compaction
         return {
             "type": "compaction",
-            "id": self.standing,
+            "id": self.compaction,
             "step": step,
             "t": self.time.isoformat(),
             **self._summaries(),
@@ -80,7 +80,7 @@ class SummaryState:
             "t": time.isoformat(),
             **self._summaries(),
             "summarised": self.summarised,
-            "standing": self.standing,
+            "standing": self.compaction,
             "compactions": compactions,
             "total": total,
             "last": self.time.isoformat() if self.time else None,
@@ -152,7 +152,7 @@ class Tiers:
             case kind:
                 state, total = self.state.after(record), record.get("total")
                 if kind in _MOVES:
-                    self.compactions = int(record.get("compactions", state.standing))
+                    self.compactions = int(record.get("compactions", state.compaction))
                     self.step = int(record.get("step") or self.compactions)
                     self.undone_at = total if kind == "undo" else None
                     self.window = [each for each in self.window if each.number > state.summarised]
@@ -184,6 +184,6 @@ def load_tiers(archive: Archive) -> Tiers:
         try:
             tiers.apply(record)
         except (KeyError, ValueError, TypeError) as error:
-            archive.reports.append(f"a line was passed over ({error!r}): {str(record)[:80]}")
+            archive.reports.append(f"a line was skipped ({error!r}): {str(record)[:80]}")
     tiers.last_number = archive.last_number
     return tiers

@@ -35,7 +35,7 @@ MANIFEST = "manifest.json"
 FORM = 1
 """The version of the backup file's format."""
 _STAGE = ".restoring"
-_CURE = "Free some disk space or mend the permissions, and try again"
+_CURE = "Free some disk space or fix the permissions, and try again"
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,7 +122,7 @@ def conforms(name: str, embedder: str) -> bool:
         KeepsakeError: There is no such memory, or no such embedder.
     """
     well = True
-    for each in checked(protocol.maker(name), named_embedder(embedder)):
+    for each in checked(protocol.load_memory_class(name), named_embedder(embedder)):
         mark = "[red]✗[/red]" if each.fault else "–" if each.skipped else "[green]✓[/green]"
         told = each.fault or each.skipped
         out.print(f"{mark} {each.name}{escape(f': {told}' if told else '')}")
@@ -134,7 +134,7 @@ def swept(plan: Path, folder: Path, jobs: int | None, *, ray: bool) -> bool:
     """Run a sweep, write its table and report, show the results; return whether all cells ran."""
     found = read_plan(plan)
     for memory in dict.fromkeys(cell.memory for cell in found.cells):
-        protocol.maker(memory)  # fails early if the memory does not exist
+        protocol.load_memory_class(memory)  # fails early if the memory does not exist
     with refusing(f"{folder} could not be made", "Name another folder by --out"):
         folder.mkdir(parents=True, exist_ok=True)
     with items_bar(found.name, len(found.cells)) as bar:

@@ -168,7 +168,7 @@ class EventLog(Events):
             if not self.problem:
                 self._on_problem(
                     f"The event log in {self.folder} cannot be written ({error}). Free some "
-                    f"disk space or mend the permissions; {self._buffer:,} events can wait"
+                    f"disk space or fix the permissions; {self._buffer:,} events can wait"
                 )
             self.problem = str(error) or repr(error)
         else:

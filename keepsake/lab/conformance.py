@@ -16,7 +16,7 @@ from keepsake.archive.privacy import NOBODY, WHISPER, Audience
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.lab.benchmarks import Trial, TrialQuestion
 from keepsake.lab.evaluate import Evaluation, lived
-from keepsake.memory.protocol import Maker, MemorySystem, RecalledLine, Surroundings
+from keepsake.memory.protocol import MemoryArguments, MemoryFactory, MemorySystem, RecalledLine
 from keepsake.ports import Embedder
 
 BEGAN = datetime(2026, 5, 1, 9, 0, tzinfo=UTC)
@@ -50,11 +50,11 @@ class CheckResult:
     skipped: str = ""  # why the check was skipped
 
 
-def checked(make: Maker, embedder: Embedder | None = None) -> Iterator[CheckResult]:
+def checked(make: MemoryFactory, embedder: Embedder | None = None) -> Iterator[CheckResult]:
     """Run all checks on a memory; blocks for some seconds.
 
     Args:
-        make: The class, or any function from :class:`Surroundings` to a memory.
+        make: The class, or any function from :class:`MemoryArguments` to a memory.
         embedder: The embedder that the memory gets; None to check it with words alone.
     """
     how = Evaluation(memory=lambda given: WatchedMemory(make, given), embedder=embedder)
@@ -76,7 +76,7 @@ def checked(make: Maker, embedder: Embedder | None = None) -> Iterator[CheckResu
 class WatchedMemory:
     """A wrapper around a memory that checks each of its answers."""
 
-    def __init__(self, make: Maker, given: Surroundings) -> None:
+    def __init__(self, make: MemoryFactory, given: MemoryArguments) -> None:
         self._memory, self._tokens, self._perceived = make(given), given.tokens, 0
         _expect(isinstance(self._memory, MemorySystem), "a method of MemorySystem is missing")
         self.rest = self._memory.rest

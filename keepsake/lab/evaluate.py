@@ -30,7 +30,13 @@ from keepsake.lab.measures import (
     stands_in,
 )
 from keepsake.lab.memories.plain import first_within
-from keepsake.memory.protocol import Maker, RecalledLine, Surroundings, line_of, maker
+from keepsake.memory.protocol import (
+    MemoryArguments,
+    MemoryFactory,
+    RecalledLine,
+    line_of,
+    load_memory_class,
+)
 from keepsake.ports import Embedder, FixedClock, LanguageModel
 from keepsake.prompt.tokens import Heuristic
 
@@ -50,7 +56,7 @@ _TOKENS = Heuristic()
 class Evaluation:
     """The configuration of an evaluation."""
 
-    memory: str | Maker  # the memory's name or class
+    memory: str | MemoryFactory  # the memory's name or class
     settings: Mapping[str, str] = field(default_factory=dict)  # the memory's settings
     embedder: Embedder | None = None
     writer: LanguageModel | None = None  # writes the memory's summaries; None for rules
@@ -94,7 +100,7 @@ def evaluated(
     Raises:
         KeepsakeError: The memory cannot be used, or a model does not answer.
     """
-    _maker(how)  # fails early if the memory does not exist
+    _factory(how)  # fails early if the memory does not exist
     rows: list[Row] = []
     waiting = deque[tuple[Row, Future[Row]]]()
 
@@ -116,8 +122,8 @@ def evaluated(
     return rows
 
 
-def _maker(how: Evaluation) -> Maker:
-    return maker(how.memory) if isinstance(how.memory, str) else how.memory
+def _factory(how: Evaluation) -> MemoryFactory:
+    return load_memory_class(how.memory) if isinstance(how.memory, str) else how.memory
 
 
 def lived(trial: Trial, how: Evaluation) -> Iterator[Asking]:
@@ -132,7 +138,7 @@ def lived(trial: Trial, how: Evaluation) -> Iterator[Asking]:
         refusing("There is no room for temporary files", "Free some disk space, or set TMPDIR"),
         tempfile.TemporaryDirectory(prefix="keepsake-", ignore_cleanup_errors=True) as folder,
     ):
-        given = Surroundings(
+        given = MemoryArguments(
             agent=trial.agent,
             folder=Path(folder),
             clock=clock,
@@ -142,7 +148,7 @@ def lived(trial: Trial, how: Evaluation) -> Iterator[Asking]:
             audience=lambda: hearing,
             settings=how.settings,
         )
-        with closing(_maker(how)(given)) as memory:
+        with closing(_factory(how)(given)) as memory:
             budget: int = getattr(memory, "own_budget", how.budget)
             if how.answerer is not None and how.answerer.context:
                 budget = min(budget, how.answerer.budget)

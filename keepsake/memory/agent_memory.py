@@ -30,7 +30,7 @@ from keepsake.memory.types import (
     Load,
     MemoryContext,
     Outcome,
-    Undone,
+    UndoResult,
 )
 from keepsake.memory.window import MemoryHost, Triggers, Window
 
@@ -64,8 +64,7 @@ class AgentMemory:
             host.log(f"[Memory] {agent}: {report}")
         self._triggers = Triggers(self.tiers, self.window, host)
         self._copies = VaultCopies(summaries, self.tiers, archive, self.lock, host)
-        parts = archive, self.tiers, self.lock, self.window, self._copies, host
-        self.compactor = Compactor(*parts)
+        self.compactor = Compactor(archive, self.tiers, self.lock, self.window, self._copies, host)
         self._copies.adopt_edits(mend=True)
 
     def append(
@@ -130,14 +129,14 @@ class AgentMemory:
 
     def may_be_due(self) -> CompactReason | None:
         """Return a reason for a compaction, even if it would not pay. Quick: it makes no plan."""
-        return next(iter(self._holding()), None)
+        return next(iter(self._reasons()), None)
 
     def next_turn(self) -> CompactReason | None:
         """Return why a compaction is due (count, high, sleep). Makes a plan: for worker threads.
 
         None while a compaction runs, after a recent failure, or if none would pay.
         """
-        return next(filter(self._pays, self._holding()), None)
+        return next(filter(self._pays, self._reasons()), None)
 
     def before_thought(self) -> CompactReason | None:
         """Return EMERGENCY if a compaction must come before the prompt that is built next.
@@ -155,11 +154,11 @@ class AgentMemory:
                 return None
         return emergency if self._pays(emergency) else None
 
-    def _holding(self) -> list[CompactReason]:
+    def _reasons(self) -> list[CompactReason]:
         if self._busy.locked() or self.compactor.backing_off:
             return []
         with self.lock:
-            return self._triggers.holding()
+            return self._triggers.reasons()
 
     def _pays(self, reason: CompactReason) -> bool:
         plan = self._plan(reason)  # slow, so without the lock: appends need not wait
@@ -180,11 +179,11 @@ class AgentMemory:
             CompactionError: Nothing was changed. It says why, or that nothing is left to do.
         """
         emergency = reason is CompactReason.EMERGENCY
-        with self._alone(), self.compactor.failing_safely():
+        with self._exclusively(), self.compactor.failing_safely():
             self.archive.sync()  # memories must be on disk before they are compacted
             self._copies.adopt_edits()
             with self.lock:
-                self.window.mask_as_far_as_it_goes()
+                self.window.mask_all_allowed()
                 blocked, load = self._triggers.blocked(), self.window.load()
             plan = self._plan(reason)
             hopeless = blocked and (plan is None or plan.least > load.budget)
@@ -200,29 +199,29 @@ class AgentMemory:
             if made is None and emergency and load.used > load.budget:
                 raise CompactionError(
                     f"{self.agent}'s prompt needs {load.used} tokens and may have {load.budget}, "
-                    f"and nothing is left to compact; {load.overhead} are no memories",
-                    "Raise context_tokens in memory_compaction.md if the model can look at more; "
+                    f"and nothing is left to compact; {load.overhead} of them are not memories",
+                    "Raise context_tokens in memory_compaction.md if the model allows more; "
                     "or shorten the profile, the pinned lines or the template in prompts/talk.md",
                 )
             kept = len(self.tiers.window)
             why = (
-                f"the {kept} memories since the last summary stay word for word, as the newest "
-                f"{self.host.config().immediate_window} and an open talk do; the next compaction "
-                f"is due at memory {self.next_due()}, and now it is {self.tiers.last_number}"
+                f"the {kept} memories since the last summary stay in the window, as the newest "
+                f"{self.host.config().immediate_window} and an unfinished talk always do; the next "
+                f"compaction is due at memory {self.next_due()}, now at {self.tiers.last_number}"
             )
             return made or CompactionResult(
                 reason=reason, outcome=Outcome.NOTHING, detail=why, kept=kept
             )
 
-    def undo(self) -> Undone:
+    def undo(self) -> UndoResult:
         """Undo the newest compaction; may be repeated until none is left.
 
         Raises:
             CompactionError: Nothing was changed; the error says why.
         """
-        with self._alone():
+        with self._exclusively():
             try:
-                undone = self.compactor.take_back(history.standing(self.archive))
+                undone = self.compactor.undo(history.undoable(self.archive))
             except KeepsakeError as error:
                 raise CompactionError(error.what, error.cure) from error
             with self.lock:  # what was known about the load is no longer valid
@@ -231,7 +230,7 @@ class AgentMemory:
             return undone
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _exclusively(self) -> Iterator[None]:
         if not self._busy.acquire(blocking=False):
             raise CompactionRunning(
                 f"a compaction of {self.agent}'s memory is under way", "Wait for it to end"
@@ -254,7 +253,7 @@ class AgentMemory:
             ArchiveUnwritable: There is an edit, but it could not be archived.
         """
         try:
-            with self._alone():
+            with self._exclusively():
                 return self._copies.adopt_edits()
         except CompactionRunning:
             return []

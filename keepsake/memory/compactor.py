@@ -21,7 +21,7 @@ from keepsake.memory.ladder import Ladder
 from keepsake.memory.plan import CompactionPlan
 from keepsake.memory.summary_files import VaultCopies
 from keepsake.memory.summary_text import Summarizer, extractive
-from keepsake.memory.types import CompactionResult, CompactReason, Outcome, Rung, Undone
+from keepsake.memory.types import CompactionResult, CompactReason, Outcome, Rung, UndoResult
 from keepsake.memory.window import MemoryHost, Window
 
 RETRY_SECONDS = 30.0
@@ -138,7 +138,7 @@ class Compactor:
 
     # -- undoing a compaction
 
-    def take_back(self, past: Sequence[PastCompaction]) -> Undone:
+    def undo(self, past: Sequence[PastCompaction]) -> UndoResult:
         """Undo the last of ``past``, the compactions not yet undone. No compaction may be running.
 
         Raises:
@@ -167,7 +167,7 @@ class Compactor:
         if window:
             detail = f"memories {first}-{now} are in the window again"
         self._log(f"Compaction {number} was undone: {detail}")
-        return Undone(number, detail, len(past) - 1)
+        return UndoResult(number, detail, len(past) - 1)
 
 
 def _result(ladder: Ladder, number: int, seconds: float) -> CompactionResult:

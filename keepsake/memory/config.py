@@ -50,6 +50,6 @@ class CompactionConfig(FileSettings):
             told = f"{self.high:g} is not above low {self.low:g}"
             raise read.refuse("high", told, "Raise it or lower low")
         if self.budget <= 0:
-            told = f"a reserve of {self.reserve_tokens:,} leaves nothing of the context"
+            told = f"a reserve of {self.reserve_tokens:,} leaves no tokens for a prompt"
             raise read.refuse("context_tokens", told, "Lower reserve_tokens or raise this")
         return self

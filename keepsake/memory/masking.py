@@ -85,23 +85,23 @@ class _View:
         if seen and '"' in head:  # speech
             return memory
         if seen and memory.source:
-            return None if self._stands_already(memory.source, head) else memory
+            return None if self._is_repeat(memory.source, head) else memory
         is_look = (not seen and self.verb in _LOOKS) or " Exits: " in tail or " Here: " in tail
         if is_look and not text.startswith(_NO_LOOKS):
             title = shorten(text[: 2 * _HEAD].partition(". ")[0].rstrip("."), _HEAD)
             # After a walk a look says where the agent is now, even if nothing there has changed.
-            if self._stands_already(f"look {title}", text) and self.verb != "go":
+            if self._is_repeat(f"look {title}", text) and self.verb != "go":
                 return None
             parts = (each.rstrip(".") for each in tail.split(". ") if each.startswith(_LABELS))
             lists = (f"{shorten(each, _LIST)}." for each in parts)
             return _shortened(memory, " ".join([f"{title}.", *lists]))
         first, *rest = head.casefold().split(" ", 2)[:2]  # ``the door``, ``oswin``
         nobodys = f"{first} {''.join(rest)}" if first in _ARTICLES else first
-        if seen and self._stands_already(nobodys, head):
+        if seen and self._is_repeat(nobodys, head):
             return None
         return _shortened(memory, shorten(text[: 2 * _HEAD], 2 * _HEAD - 1))
 
-    def _stands_already(self, subject: str, text: str) -> bool:
+    def _is_repeat(self, subject: str, text: str) -> bool:
         """Whether ``text`` repeats the last line of its subject, and is long enough to fold."""
         # Arriving, leaving and arriving again is no repetition: all three lines are needed.
         known, self.latest[subject] = self.latest.get(subject) == text, text

@@ -39,7 +39,7 @@ class RecalledLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class MemoryArguments:
     """The constructor argument of a memory."""
 
     agent: str  # the agent's name; empty if it only listens, as in the field's benchmarks
@@ -61,7 +61,7 @@ class Surroundings:
 class MemorySystem(Protocol):
     """The memory of one agent.
 
-    The only argument of its constructor is :class:`Surroundings`. Every method may block. A memory
+    Its constructor takes one argument, :class:`MemoryArguments`. Every method may block. A memory
     sets ``own_budget`` if its budget differs from the others' in an evaluation, and
     ``keeps_whispers = False`` if it shows everything to everybody. ``keepsake eval --check``
     (:mod:`keepsake.lab.conformance`) checks this contract.
@@ -111,10 +111,10 @@ def dated(memory: Memory) -> str:
     return f"{memory.time:%-d %B %Y}, {line_of(memory)}"
 
 
-type Maker = Callable[[Surroundings], MemorySystem]
+type MemoryFactory = Callable[[MemoryArguments], MemorySystem]
 
 
-def maker(name: str) -> Maker:
+def load_memory_class(name: str) -> MemoryFactory:
     """Return the class of that name: an entry point of :data:`GROUP` or ``package.module:Class``.
 
     Raises:
@@ -126,7 +126,7 @@ def maker(name: str) -> Maker:
     sys.path += [""] * ("" not in sys.path)
     importlib.invalidate_caches()
     try:
-        found: Maker = point.load()
+        found: MemoryFactory = point.load()
     except Exception as error:  # a foreign module may raise anything when it is imported
         cure = (
             f"There are: {', '.join(sorted(known.names))}. Or name a package.module:Class that can "
@@ -135,6 +135,6 @@ def maker(name: str) -> Maker:
         raise KeepsakeError(f"The memory {name!r} cannot be loaded ({error!r})", cure) from error
     missing = [each for each in METHODS if not hasattr(found, each)]
     if not callable(found) or (isinstance(found, type) and missing):
-        told = f"{name} is no memory: it lacks {', '.join(missing)}"
+        told = f"{name} is not a memory: it does not have {', '.join(missing)}"
         raise KeepsakeError(told, f"It needs {', '.join(METHODS)}; see docs/research.md")
     return found

@@ -70,12 +70,12 @@ def numbered(memories: Iterable[Memory]) -> list[str]:
     for memory in [each for each in every if each.event != FORGOTTEN] or every:
         here = memory.time.astimezone()
         when = f"[{short_day(here)}, {DAYTIMES[here.hour]}] "
-        lines.append(f"{memory.number}. {'' if when == before else when}{told(memory)}")
+        lines.append(f"{memory.number}. {'' if when == before else when}{in_second_person(memory)}")
         before = when
     return lines
 
 
-def told(memory: Memory) -> str:
+def in_second_person(memory: Memory) -> str:
     """Return a memory in the second person, as one line that is safe in a prompt."""
     if memory.kind is not MemoryKind.ACT:
         return for_prompt(memory.line)
@@ -124,7 +124,7 @@ class SummarySource:
     @property
     def lines(self) -> tuple[str, ...]:
         """All older summaries and memories, one text each."""
-        return (*self.older, *map(told, self.memories))
+        return (*self.older, *map(in_second_person, self.memories))
 
     def relevant(self) -> SummarySource:
         """Leave out the agent's use of its own memory, unless there is nothing else."""
@@ -235,7 +235,7 @@ def _retold(memory: Memory, agent: str) -> tuple[str, str, float]:
     if memory.kind is MemoryKind.ACT:
         if own := spoken(memory):
             return f"I told {own.to}" if own.to else "I said", for_prompt(own.words), _OWN
-        return "", told(memory).replace("You ", f"{agent} ", 1), _OWN
+        return "", in_second_person(memory).replace("You ", f"{agent} ", 1), _OWN
     if said := heard(memory):
         how = "told me" if said.to == "you" else "said"
         return f"{said.who} {how}", for_prompt(said.words), 1.0

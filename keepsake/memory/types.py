@@ -137,7 +137,7 @@ class CompactionResult(CompactionFigures):
 
 
 @dataclass(frozen=True, slots=True)
-class Undone:
+class UndoResult:
     """What the undo of a compaction did."""
 
     number: int

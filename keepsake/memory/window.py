@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from keepsake.archive.privacy import outward
+from keepsake.archive.privacy import redacted
 from keepsake.archive.records import Memory
 from keepsake.archive.tiers import Tiers
 from keepsake.books.journal import importance
@@ -96,10 +96,10 @@ class Window:
                 self._masked = head, masking.mask(head, self._through, self.matters)
             shown = (*self._masked[1], *window[len(head) :])
             self._made_of, summaries = made_of, (state.longterm, state.recent)
-            self._context = MemoryContext(*summaries, window, shown, state.standing)
+            self._context = MemoryContext(*summaries, window, shown, state.compaction)
         return self._context
 
-    def mask_as_far_as_it_goes(self) -> None:
+    def mask_all_allowed(self) -> None:
         """Mask as many memories as allowed; for moments when the prompt changes anyway."""
         kept = self._host.config().preserve_memories
         self._through = max(self._through, self._tiers.last_number - kept)
@@ -137,7 +137,7 @@ class Window:
             longterm=context.longterm,
             recent=context.recent,
             # Summaries are made of these memories, and anyone may read them: no whispered words.
-            window=tuple(map(outward, context.window)),
+            window=tuple(map(redacted, context.window)),
             weights=weights,
             plain=self.count(*context.window),
             longterm_tokens=longterm,
@@ -165,7 +165,7 @@ class Triggers:
         """The load after the last compaction, if that was in vain; else None."""
         self._declined: dict[CompactReason, int] = {}
 
-    def holding(self) -> list[CompactReason]:
+    def reasons(self) -> list[CompactReason]:
         """Return the reasons for a background compaction; quick: no plan tells if it would pay."""
         config, load = self._host.config(), self._window.load()
         asleep = load.share >= config.sleep and self._host.asleep()

@@ -14,7 +14,7 @@ from keepsake.agent.surroundings import Life
 from keepsake.books.persona import open_lines
 from keepsake.errors import CompactionError, CompactionRunning, KeepsakeError
 from keepsake.events.types import Compaction, Guard, MemoryChange
-from keepsake.memory.types import CompactionResult, CompactReason, Undone
+from keepsake.memory.types import CompactionResult, CompactReason, UndoResult
 
 LONGEST = 86_400.0
 """Seconds after which a compaction times out: one day."""
@@ -105,10 +105,10 @@ class Compactions:
 
         return self._in_thread(change).addCallback(tell)
 
-    def undo(self) -> Deferred[Undone | CompactionError]:
+    def undo(self) -> Deferred[UndoResult | CompactionError]:
         """Undo the last compaction; see :meth:`compact`."""
 
-        def tell(outcome: Undone | CompactionError) -> Undone | CompactionError:
+        def tell(outcome: UndoResult | CompactionError) -> UndoResult | CompactionError:
             problem = str(outcome) if isinstance(outcome, CompactionError) else ""
             number = 0 if isinstance(outcome, CompactionError) else outcome.number
             name, emit = self._memory.name, self._services.events.emit

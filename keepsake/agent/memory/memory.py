@@ -96,7 +96,7 @@ class MemoryComponent:
                 memory = self.memory.append(facts.pop("text"), MemoryKind(kind), time=when, **facts)
                 self.waiting.popleft()
                 self.newest = memory.number
-                self.private.saw(memory)
+                self.private.add(memory)
                 self._services.events.emit(
                     MemoryChange(  # only the length of the text, not its words
                         agent=self.name,
@@ -187,7 +187,7 @@ class MemoryComponent:
             # The error must not reach others in the same room, whose line is being delivered.
             archive.close()
             told = f"the archive in {self.folder} cannot be read ({error!r})"
-            cure = "Mend its files; what happens meanwhile waits in the home"
+            cure = "Fix its files; new memories are kept in KEEPSAKE_HOME until then"
             self._trouble(ArchiveError(told, cure))
             return False
         self._services.syncer.syncs.add(archive.sync)

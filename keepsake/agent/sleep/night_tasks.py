@@ -16,7 +16,7 @@ from keepsake.agent.memory.books import Books
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.sleep.night import Figures, NightAsk, NightTask
-from keepsake.archive.privacy import NOBODY, is_private, outward
+from keepsake.archive.privacy import NOBODY, is_private, redacted
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.entries import EntryOrigin, Judge
 from keepsake.books.entries import line as entry_line
@@ -55,7 +55,7 @@ class NightWork:
 
     def _read(self, first: int, last: int) -> list[Memory]:
         # Results of a night appear in all prompts, so private words are removed.
-        return [outward(each) for each in self._memory.memory.archive.read(first, last)]
+        return [redacted(each) for each in self._memory.memory.archive.read(first, last)]
 
     def _may(self, numbers: Sequence[int]) -> bool:
         """Return whether everybody may hear text based on these memories."""

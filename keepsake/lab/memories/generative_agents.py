@@ -22,7 +22,7 @@ from keepsake.lab.memories.plain import first_within, settings_of
 from keepsake.lab.memories.retrieval import Rag, RagSettings
 from keepsake.language.perception import writable
 from keepsake.markdown_config import between
-from keepsake.memory.protocol import RecalledLine, Surroundings, line_of
+from keepsake.memory.protocol import MemoryArguments, RecalledLine, line_of
 from keepsake.ports import GenerationRequest, LanguageModel
 from keepsake.recall.documents import Document, DocumentKind
 
@@ -64,7 +64,7 @@ class GenerativeAgents(Rag):
     reflects.
     """
 
-    def __init__(self, given: Surroundings) -> None:
+    def __init__(self, given: MemoryArguments) -> None:
         self._settings = settings_of(StreamSettings, given.settings)
         super().__init__(given, self._settings)
         self._given, self._unreflected = given, 0  # summed importance since the last reflection

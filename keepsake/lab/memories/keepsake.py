@@ -17,7 +17,7 @@ from keepsake.markdown_config import settings_of
 from keepsake.memory.agent_memory import AgentMemory
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.ladder import ModelSummarizer
-from keepsake.memory.protocol import RecalledLine, Surroundings, dated
+from keepsake.memory.protocol import MemoryArguments, RecalledLine, dated
 from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.summary_text import Summarizer, extractive
 from keepsake.memory.types import CompactReason
@@ -56,7 +56,7 @@ class KeepsakeMemory:
     an agent in a world writes these.
     """
 
-    def __init__(self, given: Surroundings) -> None:
+    def __init__(self, given: MemoryArguments) -> None:
         self._given, self._asleep, self._private = given, False, PrivateWords()
         config, summarizer = _config(given), _summarizer(given)
         self._commitments = Commitments(given.folder / "noticed.md")
@@ -90,7 +90,7 @@ class KeepsakeMemory:
     def perceive(self, memory: Memory) -> None:
         """Archive the memory, and compact if a compaction is due."""
         self._memory.take(memory)
-        self._private.saw(memory)
+        self._private.add(memory)
         self._lived[memory.number] = memory
         self._names |= {memory.source, memory.place} - {""}
         if not about_memory(memory) and memory.event not in (FORGOTTEN, SCENE):
@@ -145,7 +145,7 @@ class KeepsakeMemory:
                 self._memory.compact(reason)
 
 
-def _config(given: Surroundings) -> CompactionConfig:
+def _config(given: MemoryArguments) -> CompactionConfig:
     """Return the settings; ``context_tokens`` follows from the budget unless it is set."""
     written, known = dict(given.settings), settings_of(CompactionConfig)
     if unknown := ", ".join(sorted(written.keys() - {each.name for each in known})):
@@ -157,7 +157,7 @@ def _config(given: Surroundings) -> CompactionConfig:
     return CompactionConfig.load(SHIPPED_CONFIG / "memory_compaction.md", written)
 
 
-def _summarizer(given: Surroundings) -> Summarizer:
+def _summarizer(given: MemoryArguments) -> Summarizer:
     """Return the model's summarizer, or the rules without a model."""
     if (model := given.model) is None:
         return extractive

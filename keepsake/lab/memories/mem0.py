@@ -17,7 +17,7 @@ from keepsake.errors import KeepsakeError
 from keepsake.lab.memories.plain import Newest, settings_of
 from keepsake.lab.memories.retrieval import RagSettings
 from keepsake.language.perception import writable
-from keepsake.memory.protocol import RecalledLine, Surroundings, dated
+from keepsake.memory.protocol import MemoryArguments, RecalledLine, dated
 from keepsake.ports import ChatMessage, GenerationRequest
 
 _TOGETHER = 2
@@ -36,7 +36,7 @@ class Mem0(Newest):
         KeepsakeError: mem0 is not installed, or the model or the embedder is missing.
     """
 
-    def __init__(self, given: Surroundings) -> None:
+    def __init__(self, given: MemoryArguments) -> None:
         super().__init__(given, settings_of(RagSettings, given.settings).window)
         if given.model is None or given.embedder is None:
             cure = "Name a profile of llm.md by --writer, and leave --embedder none out"

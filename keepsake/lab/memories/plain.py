@@ -16,7 +16,7 @@ import numpy as np
 
 from keepsake.archive.records import Memory
 from keepsake.markdown_config import ConfigSection, Setting, between
-from keepsake.memory.protocol import RecalledLine, Surroundings, dated
+from keepsake.memory.protocol import MemoryArguments, RecalledLine, dated
 from keepsake.ports import Embedder, Tokens
 from keepsake.recall.documents import Document
 
@@ -66,7 +66,7 @@ class Newest:
 
     keeps_whispers = False  # as usual for these memories, everybody is shown everything
 
-    def __init__(self, given: Surroundings, size: int) -> None:
+    def __init__(self, given: MemoryArguments, size: int) -> None:
         self._tokens, self._size = given.tokens, size
         self._lines: dict[int, str] = {}
 
@@ -98,7 +98,7 @@ class FullContext(Newest):
         own_budget: Tokens of its context, instead of the evaluation's budget.
     """
 
-    def __init__(self, given: Surroundings) -> None:
+    def __init__(self, given: MemoryArguments) -> None:
         super().__init__(given, sys.maxsize)
         self.own_budget = settings_of(WholeSettings, given.settings).budget or sys.maxsize
 
@@ -106,7 +106,7 @@ class FullContext(Newest):
 class SlidingWindow(Newest):
     """A memory that shows the newest ``window`` lines (64 by default), and nothing else."""
 
-    def __init__(self, given: Surroundings) -> None:
+    def __init__(self, given: MemoryArguments) -> None:
         super().__init__(given, settings_of(WindowSettings, given.settings).window)
 
 

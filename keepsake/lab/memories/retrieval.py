@@ -19,7 +19,7 @@ from keepsake.archive.records import Memory
 from keepsake.lab.memories.plain import MOST_LINES, LineIndex, Newest, settings_of
 from keepsake.language.perception import COMMON_WORDS, words, writable
 from keepsake.markdown_config import between
-from keepsake.memory.protocol import RecalledLine, Surroundings, dated
+from keepsake.memory.protocol import MemoryArguments, RecalledLine, dated
 from keepsake.models.embedders import onnx_model, run_onnx
 from keepsake.recall.documents import Document, DocumentKind
 
@@ -52,7 +52,7 @@ class Rag(Newest):
         own: The settings, if a subclass has already read them.
     """
 
-    def __init__(self, given: Surroundings, own: RagSettings | None = None) -> None:
+    def __init__(self, given: MemoryArguments, own: RagSettings | None = None) -> None:
         super().__init__(given, (own or settings_of(RagSettings, given.settings)).window)
         self._embedder = given.embedder
         # SQLite's bm25() is Okapi BM25 with k1 = 1.2 and b = 0.75, over Porter stems.
@@ -129,7 +129,7 @@ def _words_of(question: str) -> Mapping[str, None]:
 class Bm25(Rag):
     """A memory that finds lines by their words alone."""
 
-    def __init__(self, given: Surroundings) -> None:
+    def __init__(self, given: MemoryArguments) -> None:
         super().__init__(replace(given, embedder=None))
 
 
@@ -143,7 +143,7 @@ class Hybrid(Rag):
         ModelMissing: The cross-encoder cannot be loaded.
     """
 
-    def __init__(self, given: Surroundings) -> None:
+    def __init__(self, given: MemoryArguments) -> None:
         own = settings_of(HybridSettings, given.settings)
         super().__init__(given, own)
         folder, self._candidates = Path(own.reranker).expanduser(), own.candidates

@@ -14,7 +14,7 @@ from keepsake.lab.memories.keepsake import KeepsakeMemory
 from keepsake.lab.memories.mem0 import Mem0
 from keepsake.lab.memories.plain import FullContext, SlidingWindow
 from keepsake.lab.memories.retrieval import Bm25, Hybrid, Rag
-from keepsake.memory.protocol import RecalledLine, Surroundings, dated, maker
+from keepsake.memory.protocol import MemoryArguments, RecalledLine, dated, load_memory_class
 from keepsake.ports import FixedClock
 from tests.fakes.embedder import BagOfWords
 from tests.unit.lab.in_process import keepsake
@@ -40,7 +40,7 @@ class Good:
 
     def perceive(self, memory):
         self.lived[memory.number] = memory
-        self.private.saw(memory)
+        self.private.add(memory)
 
     def heard(self):
         audience = self.given.audience()
@@ -129,20 +129,20 @@ def test_the_check_is_a_command_and_its_exit_code_says_whether_a_memory_conforms
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("collections:OrderedDict", "it lacks perceive, context, recall, rest, close"),
+        ("collections:OrderedDict", "it does not have perceive, context, recall, rest, close"),
         ("collections:More", "name a package.module:Class"),
         ("nowhere_to_be_found:Memory", "pip install -e"),
     ],
 )
 def test_what_is_no_memory_is_named_before_anything_is_lived(name, told):
     with pytest.raises(KeepsakeError, match=told):
-        maker(name)
+        load_memory_class(name)
 
 
 def test_what_left_the_window_stands_in_summaries_and_rules_stay(tmp_path):
     rule = "- rule from Ada: Never open the cellar door. (memory 1)\n"
     (tmp_path / "noticed.md").write_text(rule)
-    memory = KeepsakeMemory(Surroundings(agent="Mira", folder=tmp_path, clock=FixedClock(BEGAN)))
+    memory = KeepsakeMemory(MemoryArguments(agent="Mira", folder=tmp_path, clock=FixedClock(BEGAN)))
     for each in life(300):
         memory.perceive(each)
     memory.rest(asleep=True)
@@ -161,6 +161,6 @@ def test_what_left_the_window_stands_in_summaries_and_rules_stay(tmp_path):
     ],
 )
 def test_what_a_memory_lacks_is_told_with_the_cure(tmp_path, make, settings, told):
-    given = Surroundings(agent="", folder=tmp_path, clock=FixedClock(BEGAN), settings=settings)
+    given = MemoryArguments(agent="", folder=tmp_path, clock=FixedClock(BEGAN), settings=settings)
     with pytest.raises(KeepsakeError, match=re.escape(told)):
         make(given)

@@ -58,7 +58,7 @@ def test_every_length_of_a_cut_file_opens(life):
 
 
 CANNOT_BE_READ = "the archive line 0000000001.jsonl:3 cannot be read"
-NO_NUMBER = "the archive line 0000000001.jsonl:3 lacks its number"
+NO_NUMBER = "the archive line 0000000001.jsonl:3 has no number"
 
 
 @pytest.mark.parametrize(

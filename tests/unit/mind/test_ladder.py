@@ -93,7 +93,7 @@ def test_a_prompt_that_never_fits_says_what_is_too_large_and_asks_the_model_seld
         except CompactionError as error:
             refused += 1
             assert "nothing is left to compact" in error.what  # noqa: PT017 - some are made
-            assert "1200 are no memories" in str(error)  # noqa: PT017
+            assert "1200 of them are not memories" in str(error)  # noqa: PT017
             assert "context_tokens" in error.cure  # noqa: PT017
     made = memory.tiers.compactions
     assert made + refused == 60
@@ -169,5 +169,5 @@ def test_an_archive_from_before_the_ladder_still_opens(life):
     (past,) = history.compactions(memory.archive)
     assert (past.outcome, past.covered) == (Outcome.FIRST, (1, 4))
     assert check(memory.archive, memory.context(), memory.summaries).whole
-    assert "memories 1-4 stand" in memory.undo().detail
+    assert "memories 1-4 are in the window" in memory.undo().detail
     memory.close()

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from keepsake.archive.privacy import PrivateWords, is_private, outward
+from keepsake.archive.privacy import PrivateWords, is_private, redacted
 from keepsake.archive.records import MemoryKind
 from tests.unit.mind.journals import did, result, seen, told
 
@@ -23,7 +23,7 @@ RECALLED = result(3, 'You recall: memory 1 Tom whispers to you, "The key is belo
 def test_a_whisper_is_heard_by_the_other_alone(audience, hears):
     private = PrivateWords()
     for memory in (HEARD, SAID, told(4, "Good day.")):
-        private.saw(memory)
+        private.add(memory)
     given = frozenset(audience)
     assert [private.may_hear([number], given) for number in (1, 2, 4)] == [hears, hears, True]
     assert private.may_hear([4, 1], given) is hears
@@ -34,7 +34,7 @@ def test_a_whisper_is_heard_by_the_other_alone(audience, hears):
 @pytest.mark.parametrize("memory", [HEARD, OLD, SAID, RECALLED])
 def test_no_word_and_no_reason_of_it_goes_outward(memory):
     assert is_private(memory)
-    shown = outward(memory)
+    shown = redacted(memory)
     assert "stone" not in shown.text
     assert "loft" not in shown.text
     assert shown.reason == ""

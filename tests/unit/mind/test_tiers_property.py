@@ -279,7 +279,7 @@ class Lives(RuleBasedStateMachine):
     @rule(torn=st.none() | st.binary(min_size=1, max_size=30).filter(lambda b: b"\n" not in b))
     def restart_or_crash_in_the_middle_of_a_line(self, torn):
         self.free_disk()
-        before, last = self.memory.context(), self.memory.tiers.state.standing
+        before, last = self.memory.context(), self.memory.tiers.state.compaction
         self.memory.close()
         if torn is not None:
             segments = sorted((self.life.folder / "archive").glob("0*.jsonl"))
@@ -289,7 +289,7 @@ class Lives(RuleBasedStateMachine):
         after = self.memory.context()
         assert (after.longterm, after.recent) == (before.longterm, before.recent)
         assert after.window == before.window
-        assert self.memory.tiers.state.standing == last
+        assert self.memory.tiers.state.compaction == last
 
     @rule(lost=st.booleans())
     def crash_between_commit_and_files(self, lost):
@@ -342,7 +342,7 @@ class Lives(RuleBasedStateMachine):
             assert report.problems == ()
             numbers = [m.number for m in self.memory.archive.read(1, self.told)]
             assert numbers == list(range(1, self.told + 1))
-            assert len(history.standing(self.memory.archive)) == len(self.before)
+            assert len(history.undoable(self.memory.archive)) == len(self.before)
 
 
 Lives.TestCase.settings = settings(

@@ -102,7 +102,7 @@ def test_the_history_has_both_texts_figures_and_what_was_taken_back(life, memory
     assert (second.after.recent, second.after.longterm) == (after.recent, after.longterm)
     assert second.undone is not None
     assert third.before == first.after
-    assert [past.number for past in history.standing(memory.archive)] == [1, 3]
+    assert [past.number for past in history.undoable(memory.archive)] == [1, 3]
     assert (first.covered, third.covered) == ((1, 4), (5, 13))
     assert first.steps[0].rung is Rung.MASK
     assert first.tokens_before > first.tokens_after > 0

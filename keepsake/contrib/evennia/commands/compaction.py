@@ -10,7 +10,7 @@ from keepsake.agent.mind import ActionResult
 from keepsake.archive.history import PastCompaction, compactions
 from keepsake.contrib.evennia.commands.base import BuilderCommand, Query, plain, table
 from keepsake.errors import CompactionError
-from keepsake.memory.types import CompactReason, Outcome, Undone
+from keepsake.memory.types import CompactReason, Outcome, UndoResult
 
 
 class CmdCompactMemories(BuilderCommand):
@@ -53,7 +53,7 @@ def compaction_result(outcome: Compacted) -> ActionResult:
     return after < before, f"{how}: {outcome.detail}; {before:,} tokens before, {after:,} now"
 
 
-def undo_result(outcome: Undone | CompactionError) -> ActionResult:
+def undo_result(outcome: UndoResult | CompactionError) -> ActionResult:
     """Return the outcome of an undo, in words."""
     if isinstance(outcome, CompactionError):
         return False, f"Nothing was undone: {outcome}"
