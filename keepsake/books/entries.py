@@ -78,7 +78,7 @@ class EntryOrigin(StrEnum):
     SURROUNDINGS = "surroundings"
 
 
-class Judge(StrEnum):
+class Rater(StrEnum):
     """The rater of an entry's importance."""
 
     RULES = "rules"
@@ -94,7 +94,7 @@ class JournalEntry:
     time: datetime
     text: str  # one line; words of others name their speaker
     importance: int  # 1, trivial, to 10, a turning point of a life
-    judge: Judge
+    rated_by: Rater
     origin: EntryOrigin
     memories: tuple[int, ...] = ()  # the memories it rests on, ascending
     # keys of the people it is about, as in :attr:`keepsake.archive.records.Memory.source_id`
@@ -109,7 +109,7 @@ class JournalEntry:
     @property
     def is_insight(self) -> bool:
         """Whether the agent concluded it from other entries in a nightly reflection."""
-        return self.origin is EntryOrigin.INFERRED and self.judge is Judge.MODEL
+        return self.origin is EntryOrigin.INFERRED and self.rated_by is Rater.MODEL
 
 
 def normal(entry: JournalEntry) -> JournalEntry:
@@ -168,7 +168,7 @@ def parse(day: date, source: str) -> DayFile:
         number = int(heading["number"])
         try:
             if heading["day"] != f"{day:%Y%m%d}":
-                raise ValueError("it is no entry of this day")
+                raise ValueError("its heading is of another day")
             if number in numbers:
                 raise ValueError("there is such an entry already")
             numbers.add(number)
@@ -186,7 +186,7 @@ def appended(source: str | None, entry: JournalEntry) -> str:
     newline = "\r\n" if "\r\n" in source else "\n"
     above = f"{source.rstrip()}{2 * newline}" if source.strip() else ""
     fields: Mapping[str, str] = {
-        "importance": f"{entry.importance}, by {entry.judge.value}",
+        "importance": f"{entry.importance}, by {entry.rated_by.value}",
         "source": entry.origin.value,
         "memories": ", ".join(map(str, entry.memories)),
         "who": ", ".join(entry.who),
@@ -218,15 +218,15 @@ def _entry(heading: re.Match[str], day: date, lines: Sequence[str]) -> JournalEn
     )
 
 
-def _importance(value: str) -> tuple[int, Judge]:
+def _importance(value: str) -> tuple[int, Rater]:
     if not value:
-        return BY_HAND, Judge.AGENT
+        return BY_HAND, Rater.AGENT
     head = value.partition("(")[0]  # earlier versions add the reason in brackets
     score = re.match(r"\s*(\d{1,6})(?:/10)?[\s,.;]*", head, re.ASCII)
     if score is None or not LEAST <= int(score[1]) <= MOST:
-        raise ValueError(f"importance {value[:40]!r} is no number from {LEAST} to {MOST}")
+        raise ValueError(f"importance {value[:40]!r} is not a number from {LEAST} to {MOST}")
     # Without the name of a rater, a person wrote the number; it counts as the agent's own rating.
-    return int(score[1]), next((each for each in Judge if each.value in head), Judge.AGENT)
+    return int(score[1]), next((each for each in Rater if each.value in head), Rater.AGENT)
 
 
 def _origin(value: str) -> EntryOrigin:
@@ -235,7 +235,7 @@ def _origin(value: str) -> EntryOrigin:
         return EntryOrigin(name) if name else EntryOrigin.INFERRED
     except ValueError:
         known = ", ".join(origin.value for origin in EntryOrigin)
-        raise ValueError(f"source {name[:40]!r} is none of {known}") from None
+        raise ValueError(f"source {name[:40]!r} is not one of {known}") from None
 
 
 def _time(written: str, day: date, clock: str) -> datetime:
@@ -261,18 +261,18 @@ def _numbers(value: str) -> Iterator[int]:
 # -- in a prompt
 
 
-def telling_of(entries: Iterable[JournalEntry]) -> dict[int, JournalEntry]:
+def entry_by_memory(entries: Iterable[JournalEntry]) -> dict[int, JournalEntry]:
     """Return the entry that describes each memory, by the memory's number.
 
     Among several entries, one rated by a model or the agent wins, then the most important.
     Conclusions that the agent only drew from a memory do not count.
     """
     told = [each for each in entries if each.origin is not EntryOrigin.INFERRED]
-    told.sort(key=lambda each: (each.judge is not Judge.RULES, each.importance))
+    told.sort(key=lambda each: (each.rated_by is not Rater.RULES, each.importance))
     return {number: each for each in told for number in each.memories}
 
 
-def standing(  # noqa: PLR0917 - independent arguments, all needed
+def prompt_lines(  # noqa: PLR0917 - independent arguments, all needed
     entries: Iterable[JournalEntry],
     budget: int,
     now: datetime,
@@ -283,7 +283,7 @@ def standing(  # noqa: PLR0917 - independent arguments, all needed
     """Return the journal lines for a prompt, oldest first; fast enough for each thought.
 
     Entries about one person come first, then the most important, then the newest. An entry is
-    omitted if other entries that may be shown describe all its memories (:func:`telling_of`).
+    omitted if other entries that may be shown describe all its memories (:func:`entry_by_memory`).
 
     Args:
         entries: The journal, oldest first.
@@ -297,12 +297,12 @@ def standing(  # noqa: PLR0917 - independent arguments, all needed
         Lines such as ``[21 Nov, importance 8] Tom told me: "…" (memory 120)``.
     """
     shown = [each for each in entries if may(each)]
-    telling = {each.id for each in telling_of(shown).values()}
+    described = {each.id for each in entry_by_memory(shown).values()}
     found = [
         each
         for each in reversed(shown)
         if each.importance >= LEAST_SHOWN
-        and (each.origin is EntryOrigin.INFERRED or not each.memories or each.id in telling)
+        and (each.origin is EntryOrigin.INFERRED or not each.memories or each.id in described)
     ]
     found.sort(key=lambda each: (about not in each.who if about else True, -each.importance))
     left, missed, chosen = budget, 0, list[tuple[tuple[int, int], str]]()

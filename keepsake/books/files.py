@@ -65,7 +65,7 @@ def unusable(path: Path, error: Exception) -> NoteRefused:
     reason = " ".join(str(getattr(error, "strerror", None) or error).split())[:200]
     return NoteRefused(
         f"{path} cannot be read or written ({reason})",
-        "Save it as UTF-8, mend the lines between its `---`, free some disk space or mend the "
+        "Save it as UTF-8, fix the lines between its `---`, free some disk space or fix the "
         "permissions",
     )
 
@@ -181,9 +181,9 @@ class RecordStore[T]:
         self.version = 0
         self._parse, self._owner = parse, owner
         self._files: dict[Path, _File[T]] = {}
-        self._looked = False
+        self._refreshed = False
 
-    def tell(self, op: str, by: str, **facts: Any) -> None:
+    def emit(self, op: str, by: str, **facts: Any) -> None:
         """Log a change of the book."""
         change = MemoryChange(agent=self._owner.agent, op=op, by=by, **{"n": 0, **facts})
         self._owner.emit(change)
@@ -201,7 +201,7 @@ class RecordStore[T]:
         with self.lock:
             return {path: file.problem for path, file in self._files.items() if file.problem}
 
-    def look(self, paths: Collection[Path], *, wait: bool = True) -> dict[Path, T]:
+    def refresh(self, paths: Collection[Path], *, wait: bool = True) -> dict[Path, T]:
         """Read again those of these files that have changed, and forget all others; never raises.
 
         ``wait``: Whether to wait for another thread that writes now; otherwise return the earlier
@@ -210,19 +210,19 @@ class RecordStore[T]:
         Returns:
             The last good state of each.
         """
-        if self.lock.acquire(blocking=wait or not self._looked):
+        if self.lock.acquire(blocking=wait or not self._refreshed):
             try:
                 for path in paths:
-                    self._look_at(path)
+                    self._refresh_file(path)
                 for path in sorted(self._files.keys() - set(paths)):
                     self._gone(path)
-                self._looked = True
+                self._refreshed = True
             finally:
                 self.lock.release()
         files = ((path, self._files.get(path)) for path in paths)
         return {path: file.record for path, file in files if file and file.record is not None}
 
-    def _look_at(self, path: Path) -> None:
+    def _refresh_file(self, path: Path) -> None:
         now, file = stamp(path), self._files.get(path)
         if now == (file.stamp if file else None) and (now or not file):
             return
@@ -235,7 +235,7 @@ class RecordStore[T]:
         except NoteRefused as problem:
             self._broken(path, now, str(problem))
         except (OSError, UnicodeDecodeError) as error:
-            # No stamp, so that the next look tries again: repaired permissions do not change the
+            # No stamp, so that the next refresh tries again: repaired permissions do not change the
             # stamp.
             self._broken(path, None, str(unusable(path, error)))
 
@@ -286,7 +286,7 @@ class RecordStore[T]:
                     text = source if source and source.strip() else None
                     if text is None:
                         self._gone(path)
-                    else:  # include what a person has written since the last look
+                    else:  # include what a person has written since the last refresh
                         old = self._take(path, None, text)
                     made = make(text, old)
                     new = self._parsed(path, made, datetime.now(UTC))

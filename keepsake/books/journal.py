@@ -16,11 +16,11 @@ from keepsake.books.entries import (
     DayFile,
     EntryOrigin,
     JournalEntry,
-    Judge,
+    Rater,
     appended,
+    entry_by_memory,
     normal,
     parse,
-    telling_of,
 )
 from keepsake.books.files import NO_OWNER, Owner, RecordStore, pages
 from keepsake.errors import NoteRefused
@@ -55,11 +55,11 @@ class Journal:
     def entries(self) -> tuple[JournalEntry, ...]:
         """Return every readable entry, oldest first; blocks while files are read."""
         days = (path for path in pages(self.folder) if _DAY.fullmatch(path.stem))
-        self._store.look([*days][-DAYS:])
-        return self._take_over()
+        self._store.refresh([*days][-DAYS:])
+        return self._update_cache()
 
-    def resting_on(self, number: int) -> JournalEntry | None:
-        """Return the entry that describes a memory, as last read; fast. See :func:`telling_of`."""
+    def entry_about(self, number: int) -> JournalEntry | None:
+        """Return the entry that describes a memory, as last read; see :func:`entry_by_memory`."""
         return self._by_number.get(number)
 
     @property
@@ -68,19 +68,19 @@ class Journal:
         self.entries()
         found = {
             path: [
-                f"{path}, {each}. Mend it; until then it is left alone" for each in file.problems
+                f"{path}, {each}. Fix it; the game ignores it until then" for each in file.problems
             ]
             for path, file in self._store.records().items()
         }
         found |= {path: [problem] for path, problem in self._store.problems().items()}
         return tuple(each for path in sorted(found) for each in found[path])
 
-    def _take_over(self) -> tuple[JournalEntry, ...]:
+    def _update_cache(self) -> tuple[JournalEntry, ...]:
         """Update the cache for the methods that read no files."""
         with self._store.lock:
             days = self._store.records()
             self.known = tuple(entry for path in sorted(days) for entry in days[path].entries)
-            self._by_number = telling_of(self.known)
+            self._by_number = entry_by_memory(self.known)
             return self.known
 
     def write(
@@ -88,7 +88,7 @@ class Journal:
         text: str,
         *,
         importance: int,
-        judge: Judge = Judge.RULES,
+        rated_by: Rater = Rater.RULES,
         origin: EntryOrigin,
         memories: Iterable[int] = (),
         who: Iterable[str] = (),
@@ -107,7 +107,7 @@ class Journal:
         """
         time = now.astimezone().replace(microsecond=0)
         numbers, people = tuple(memories), tuple(who)
-        new = normal(JournalEntry("", time, text, importance, judge, origin, numbers, people))
+        new = normal(JournalEntry("", time, text, importance, rated_by, origin, numbers, people))
         if not any(map(str.isalnum, new.text)):
             raise NoteRefused("The journal entry has no words", "Write: journal <what happened>")
         result, is_new = new, True
@@ -122,10 +122,10 @@ class Journal:
             return appended(source, result) if is_new else source or ""
 
         self._store.change(self.folder / f"{time.date().isoformat()}.md", make)
-        self._take_over()
+        self._update_cache()
         if is_new:
             first = min(result.memories, default=0)
-            self._store.tell("journal", by, n=first, of="journal", size=len(result.text))
+            self._store.emit("journal", by, n=first, of="journal", size=len(result.text))
         return result
 
 

@@ -66,12 +66,12 @@ class ListBook[T]:
 
         Fast: it does not wait for a thread that writes the file now.
         """
-        return self._store.look([self.path], wait=False).get(self.path, ())
+        return self._store.refresh([self.path], wait=False).get(self.path, ())
 
     @property
     def problems(self) -> list[str]:
         """The reason why the file cannot be read; empty if it is readable or missing."""
-        self._store.look([self.path])
+        self._store.refresh([self.path])
         return list(self._store.problems().values())
 
     def _change(self, plan: Callable[[tuple[T, ...]], T | Collection[int]]) -> None:
@@ -97,7 +97,7 @@ class ListBook[T]:
         return tuple(item for item in found if item is not None)
 
 
-def meant(which: str, numbers: Sequence[int], texts: Sequence[str], of: str) -> int:
+def find_item(which: str, numbers: Sequence[int], texts: Sequence[str], of: str) -> int:
     """Return the index of the one item that a number, or words that only it contains, refer to.
 
     Raises:
@@ -111,7 +111,7 @@ def meant(which: str, numbers: Sequence[int], texts: Sequence[str], of: str) -> 
     found = found or [place for place, text in enumerate(plain) if wanted and wanted in text]
     if len(found) == 1:
         return found[0]
-    why = "may be several" if found else "is none"
+    why = "matches several" if found else "matches none"
     listed = "; ".join(f"{n}. {shorten(text, 60)}" for n, text in zip(numbers, texts, strict=True))
     cure = f"Give its number: {listed}" if listed else "There are none"
     raise NoteRefused(f"{which[:60]!r} {why} of the {of}", cure)
@@ -181,7 +181,7 @@ class Pinned(ListBook[Pin]):
             return Pin(line, own)
 
         self._change(plan)
-        self._store.tell("pin", "agent" if own else "builder", size=len(line))
+        self._store.emit("pin", "agent" if own else "builder", size=len(line))
         return line
 
     def remove(self, which: str, *, only_own: bool = False) -> str:
@@ -197,7 +197,7 @@ class Pinned(ListBook[Pin]):
             if not pins:
                 raise NoteRefused("Nothing is pinned")
             texts = [pin.text for pin in pins]
-            place = meant(which, range(1, len(pins) + 1), texts, "pinned lines")
+            place = find_item(which, range(1, len(pins) + 1), texts, "pinned lines")
             removed = texts[place]
             if only_own and not pins[place].own:
                 raise NoteRefused(
@@ -206,7 +206,7 @@ class Pinned(ListBook[Pin]):
             return (place,)
 
         self._change(plan)
-        self._store.tell("unpin", "agent" if only_own else "builder", size=len(removed))
+        self._store.emit("unpin", "agent" if only_own else "builder", size=len(removed))
         return removed
 
 
@@ -309,17 +309,17 @@ class Commitments(ListBook[Commitment]):
         def plan(items: tuple[Commitment, ...]) -> Commitment:
             same = (each for each in items if (each.kind, each.who) == (item.kind, item.who))
             if any(each.text.casefold() == text.casefold() for each in same):
-                raise NoteRefused("That stands in the list already")
+                raise NoteRefused("That is already in the list")
             if sum(each.cost for each in (*items, item)) > PROMISED_LIMIT:
                 told = f"The list of promises is full ({len(items)})"
-                raise NoteRefused(told, "Keep one first: kept <number>")
+                raise NoteRefused(told, "Close one first: kept <number>")
             return item
 
         self._change(plan)
-        self._store.tell("noticed", by, n=item.number, of=item.kind.value, size=len(item.text))
+        self._store.emit("noticed", by, n=item.number, of=item.kind.value, size=len(item.text))
         return item
 
-    def meant(self, which: str) -> Commitment:
+    def find(self, which: str) -> Commitment:
         """Return the commitment that the number of its memory, or words that only it has, refer to.
 
         Raises:
@@ -327,7 +327,7 @@ class Commitments(ListBook[Commitment]):
         """
         items = self.items
         numbers, lines = [each.number for each in items], [each.line for each in items]
-        return items[meant(which, numbers, lines, "open promises")]
+        return items[find_item(which, numbers, lines, "open promises")]
 
     def close(self, which: Callable[[Commitment], bool], by: str = "builder") -> int:
         """Remove the commitments for which ``which`` is true; return their number.
@@ -339,5 +339,5 @@ class Commitments(ListBook[Commitment]):
         if gone:
             self._change(lambda items: [n for n, each in enumerate(items) if which(each)])
         for each in gone:
-            self._store.tell("closed", by, n=each.number, of=each.kind.value, size=len(each.text))
+            self._store.emit("closed", by, n=each.number, of=each.kind.value, size=len(each.text))
         return len(gone)

@@ -67,7 +67,7 @@ class NoteBook:
 
     def all(self) -> list[Note]:
         """Return every readable note, sorted by title; reads only files that changed."""
-        notes = self.store.look(pages(self.folder)).values()
+        notes = self.store.refresh(pages(self.folder)).values()
         return sorted(notes, key=lambda note: (note.title.casefold(), note.path.name))
 
     def find(self, title: str) -> Note | None:
@@ -132,7 +132,7 @@ class NoteBook:
             return _written(grown, frontmatter.parse(before)[0])
 
         _, note = self.store.change(path, make)
-        self.store.tell("note", by, title=shorten(note.title, LONGEST_TITLE), size=len(text))
+        self.store.emit("note", by, title=shorten(note.title, LONGEST_TITLE), size=len(text))
         return note
 
     def forget(self, title: str) -> Path:
@@ -148,7 +148,7 @@ class NoteBook:
         if note is None:
             raise self.unknown(title)
         aside = self.store.move_aside(note.path, self.folder / FORGOTTEN)
-        self.store.tell("unnote", "agent", title=shorten(note.title, LONGEST_TITLE))
+        self.store.emit("unnote", "agent", title=shorten(note.title, LONGEST_TITLE))
         return aside
 
     def unknown(self, title: str) -> NoteRefused:

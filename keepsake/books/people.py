@@ -28,7 +28,7 @@ from keepsake.books.files import (
     replace_file,
     unusable,
 )
-from keepsake.books.person_page import PersonPage, parse_page, worked_in, written
+from keepsake.books.person_page import PersonPage, format_page, parse_page, with_memories
 from keepsake.json_lines import in_json, parsed
 from keepsake.language.heard import key_of
 from keepsake.language.perception import MONTHS, fit_name, for_prompt, quoted
@@ -40,7 +40,7 @@ BUDGET = 300  # most tokens of lines about people in a small prompt
 MOST_SHOWN, MOST_QUOTES = 6, 4
 """Most people of a room in a prompt, and most quotes of each kind for each of them."""
 _LONGEST, _LONGEST_QUOTE = 2_000, 300
-_WORKED_IN = ".worked_in.json"
+_PROGRESS = ".worked_in.json"
 
 type May = Callable[[Iterable[int]], bool]
 """Returns whether the audience may hear a text that rests on the memories of those numbers."""
@@ -67,10 +67,10 @@ class PeopleBook:
 
     # -- reading
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Read the files that people have changed; every other blocking method does this too."""
         with self._store.lock:
-            self._store.look(pages(self.folder))
+            self._store.refresh(pages(self.folder))
             self._index()
 
     @property
@@ -78,28 +78,28 @@ class PeopleBook:
         """Number of the last processed memory; give :meth:`take` all later ones."""
         with self._store.lock:
             if self._through is None:
-                self.look()
+                self.refresh()
                 # If the file is unreadable, all memories are processed again, which does no harm.
                 self._through = 0
                 with suppress(OSError, ValueError, TypeError):
-                    text = read(self.folder / _WORKED_IN) or ""
+                    text = read(self.folder / _PROGRESS) or ""
                     self._through = max(int(parsed(text).get("through", 0)), 0)
             return self._through
 
     @property
     def problems(self) -> list[str]:
         """The problems of files that cannot be read, one sentence each."""
-        self.look()
+        self.refresh()
         return list(self._store.problems().values())
 
     def page(self, key: str) -> PersonPage | None:
         """Return the page as its file is now; None for an unknown person."""
-        self.look()
+        self.refresh()
         return self.known.get(key)
 
     def all(self) -> list[PersonPage]:
         """Return all pages, the most recently met person first."""
-        self.look()
+        self.refresh()
         return sorted(self.known.values(), key=lambda each: each.last_met, reverse=True)
 
     # -- writing
@@ -114,7 +114,7 @@ class PeopleBook:
             NoteRefused: A file could not be written. Nothing is lost: pass the same memories again.
         """
         with self._store.lock:
-            self.look()
+            self.refresh()
             work = dict[str, list[Memory]]()
             new = sorted(
                 (each for each in memories if each.number > self.through), key=lambda it: it.number
@@ -123,9 +123,9 @@ class PeopleBook:
                 if memory.kind is MemoryKind.PERCEPTION and (key := key_of(memory)):
                     work.setdefault(key, []).append(memory)
             for key, found in work.items():
-                self._work_in(key, found)
+                self._update_page(key, found)
             if new:  # after the pages are on the disk, so that nothing is skipped
-                path, text = self.folder / _WORKED_IN, in_json({"through": new[-1].number})
+                path, text = self.folder / _PROGRESS, in_json({"through": new[-1].number})
                 try:
                     replace_file(path, f"{text}\n")
                 except OSError as error:
@@ -142,26 +142,26 @@ class PeopleBook:
             if (known := self.page(key)) is not None:
                 old, new = self._write(self._paths[key], lambda page: edit(page or known))
                 if old != new:
-                    self._tell("concluded", "night", new, size=len(new.portrait))
+                    self._emit("concluded", "night", new, size=len(new.portrait))
 
-    def _work_in(self, key: str, memories: Sequence[Memory]) -> None:
+    def _update_page(self, key: str, memories: Sequence[Memory]) -> None:
         """Update one page; an unreadable page is left as it is."""
         known, end = self.known.get(key), f"-{_suffix(key)}.md"
         fresh = [each for each in memories if known is None or each.number > known.through]
         broken = self._store.problems()
         if not fresh or self._paths.get(key) in broken or any(p.name.endswith(end) for p in broken):
             return
-        name = folder_name(worked_in(None, key, fresh).name)
+        name = folder_name(with_memories(None, key, fresh).name)
         path = self._paths.get(key) or free_name(self.folder / f"{name}{end}")
-        old, new = self._write(path, lambda page: worked_in(page, key, fresh))
+        old, new = self._write(path, lambda page: with_memories(page, key, fresh))
         if old is None or old.name != new.name:
-            self._tell("renamed" if old else "met", "rules", new, n=fresh[0].number)
-        self._tell("profile", "rules", new, n=fresh[-1].number, times=len(fresh))
+            self._emit("renamed" if old else "met", "rules", new, n=fresh[0].number)
+        self._emit("profile", "rules", new, n=fresh[-1].number, times=len(fresh))
 
     def _write(
         self, path: Path, edit: Callable[[PersonPage | None], PersonPage]
     ) -> tuple[PersonPage | None, PersonPage]:
-        old, new = self._store.change(path, lambda _, page: written(edit(page)))
+        old, new = self._store.change(path, lambda _, page: format_page(edit(page)))
         self._index()
         return old, new
 
@@ -171,8 +171,8 @@ class PeopleBook:
         self._paths = {page.key: path for path, page in records.items()}
         self.known = {page.key: page for page in records.values()}
 
-    def _tell(self, op: str, by: str, page: PersonPage, **facts: int) -> None:
-        self._store.tell(op, by, of="person", about=page.name, **facts)
+    def _emit(self, op: str, by: str, page: PersonPage, **facts: int) -> None:
+        self._store.emit(op, by, of="person", about=page.name, **facts)
 
 
 def _suffix(key: str) -> str:
@@ -186,7 +186,7 @@ def _suffix(key: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
+class PromptContext:
     """How and what a prompt says about people."""
 
     now: datetime
@@ -198,7 +198,7 @@ class Telling:
 
 
 def lines(
-    present: Sequence[tuple[str, str]], book: PeopleBook, budget: int, how: Telling
+    present: Sequence[tuple[str, str]], book: PeopleBook, budget: int, how: PromptContext
 ) -> tuple[str, ...]:
     """Return a line for each of ``present`` within ``budget`` tokens, most often met first.
 
@@ -223,7 +223,7 @@ def lines(
     return tuple(told)
 
 
-def _shown(name: str, page: PersonPage | None, how: Telling) -> Iterator[str]:
+def _shown(name: str, page: PersonPage | None, how: PromptContext) -> Iterator[str]:
     """Yield versions of the line about a person, from the longest to the shortest."""
     if page is None:
         yield f"{name}, whom you meet for the first time"

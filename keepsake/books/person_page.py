@@ -95,7 +95,7 @@ class PersonPage:
         return replace(self, lines=tuple(by_text.values())[-MOST_LINES:])
 
 
-def worked_in(page: PersonPage | None, key: str, memories: Sequence[Memory]) -> PersonPage:
+def with_memories(page: PersonPage | None, key: str, memories: Sequence[Memory]) -> PersonPage:
     """Return the page with these memories added; a new page if ``page`` is None."""
     if page is None:
         first, said = memories[0], heard(memories[0])
@@ -173,7 +173,7 @@ def parse_page(source: str, changed: datetime) -> PersonPage:
     )
 
 
-def written(page: PersonPage) -> str:
+def format_page(page: PersonPage) -> str:
     """Return the text of the page's file."""
     parts = (
         f"# {page.name}",

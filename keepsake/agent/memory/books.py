@@ -16,14 +16,14 @@ from keepsake.agent.surroundings import Body, Life, identity_of, is_agent, peopl
 from keepsake.archive.log import Archive
 from keepsake.archive.privacy import NOBODY, Audience, PrivateWords
 from keepsake.archive.records import Memory
-from keepsake.books.entries import JournalEntry, standing
+from keepsake.books.entries import JournalEntry, prompt_lines
 from keepsake.books.files import Owner
 from keepsake.books.journal import BUDGET as JOURNAL_BUDGET
 from keepsake.books.journal import SHARE, Journal, importance
 from keepsake.books.kept_lines import Commitments, Pinned
 from keepsake.books.notes import NoteBook
 from keepsake.books.people import BUDGET as PEOPLE_BUDGET
-from keepsake.books.people import PeopleBook, Telling
+from keepsake.books.people import PeopleBook, PromptContext
 from keepsake.books.people import lines as people_lines
 
 CHUNK = 2000
@@ -59,7 +59,7 @@ class Books:
         self.notes.all()
         _ = self.pinned.shown, self.commitments.items
         self.journal.entries()
-        self.people.look()
+        self.people.refresh()
 
     def settle(self, archive: Archive) -> None:
         """Add memories that are not on the pages of people yet; blocks."""
@@ -73,7 +73,7 @@ class Books:
 
         A journal entry about the memory takes precedence over the rules.
         """
-        entry = self.journal.resting_on(memory.number)
+        entry = self.journal.entry_about(memory.number)
         return entry.importance if entry is not None else importance(memory, self._name)
 
     def journal_lines(
@@ -93,7 +93,7 @@ class Books:
             return not shown and private.may_hear(numbers, audience=NOBODY)
 
         now, tokens = services.clock.now(), services.tokens
-        return standing(self.journal.known, budget, now, tokens, may, about)
+        return prompt_lines(self.journal.known, budget, now, tokens, may, about)
 
     def people_lines(
         self, agent: Body, private: PrivateWords, first: int | None, audience: Audience = NOBODY
@@ -101,7 +101,7 @@ class Books:
         """Return a prompt's lines about the people who are with the agent."""
         services, hears = self._services, private.may_hear
         budget = max(PEOPLE_BUDGET, services.chat_tokens // SHARE)
-        telling = Telling(
+        how = PromptContext(
             services.clock.now(),
             services.tokens,
             partial(hears, audience=audience),
@@ -112,4 +112,4 @@ class Books:
         # Skip agents that it has not met: its persona may describe them, as neighbours.
         told = [each for each in near if each[0] in self.people.known or not is_agent(each[1])]
         present = [(key, person.key) for key, person in told]
-        return people_lines(present, self.people, budget, telling)
+        return people_lines(present, self.people, budget, how)

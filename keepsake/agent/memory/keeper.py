@@ -138,7 +138,7 @@ class MemoryTools:
         return None
 
     def _kept(self, command: Command, _place: str) -> str:
-        promise = self.books.commitments.meant(command.argument)
+        promise = self.books.commitments.find(command.argument)
         self.books.commitments.close(lambda each: each == promise, by="agent")
         return f"{script.PROMISE_KEPT}{promise.line}"
 

@@ -18,7 +18,7 @@ from keepsake.agent.runtime import Runtime
 from keepsake.agent.sleep.night import Figures, NightAsk, NightTask
 from keepsake.archive.privacy import NOBODY, is_private, redacted
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.books.entries import EntryOrigin, Judge
+from keepsake.books.entries import EntryOrigin, Rater
 from keepsake.books.entries import line as entry_line
 from keepsake.books.files import replace_file
 from keepsake.books.person_page import PageLine, PersonPage
@@ -91,7 +91,7 @@ class NightWork:
             journal.write(
                 draft.text,
                 importance=draft.importance,
-                judge=Judge.MODEL,
+                rated_by=Rater.MODEL,
                 origin=EntryOrigin.TOLD if was_told else EntryOrigin.SEEN,
                 memories=draft.memories,
                 who=[memory.source_id for memory in rests_on if memory.source_id],
@@ -130,7 +130,7 @@ class NightWork:
             journal.write(
                 insight.text,
                 importance=min(max(score, _LEAST_INSIGHT), _MOST_INSIGHT),
-                judge=Judge.MODEL,
+                rated_by=Rater.MODEL,
                 origin=inferred,
                 memories=insight.memories,
                 who=[key for each in cited for key in each.who],

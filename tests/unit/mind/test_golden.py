@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from keepsake.books.entries import EntryOrigin, Judge
+from keepsake.books.entries import EntryOrigin, Rater
 from keepsake.books.journal import Journal
 from keepsake.books.kept_lines import Commitments, Pinned
 from keepsake.books.notes import NoteBook
@@ -49,7 +49,7 @@ def test_an_earlier_vault_opens_and_is_written_on(agent):
     journal = Journal(agent / "journal")
     tom, ada, hand, gathered, *later = journal.entries()
     assert (tom.memories, tom.who) == ((120, 121, 122, 130), (TOM,))
-    assert (ada.importance, ada.judge) == (9, Judge.MODEL)
+    assert (ada.importance, ada.rated_by) == (9, Rater.MODEL)
     assert hand.text == "Written by hand. No entry, a remark:"
     assert (gathered.origin, gathered.importance) == (EntryOrigin.INFERRED, 1)
     assert [entry.id for entry in later] == ["20261123-1", "20261123-2"]
@@ -79,9 +79,9 @@ def test_the_books_of_the_version_before_this_one_open_and_are_written_on(agent)
     ]
     cup, insight, rain = journal.entries()
     assert (cup.memories, cup.who, cup.origin) == ((3, 4, 5), (TOM,), EntryOrigin.TOLD)
-    assert (cup.importance, cup.judge) == (6, Judge.RULES)
+    assert (cup.importance, cup.rated_by) == (6, Rater.RULES)
     assert insight.is_insight
-    assert (rain.importance, rain.judge) == (4, Judge.AGENT)
+    assert (rain.importance, rain.rated_by) == (4, Rater.AGENT)
     known = {page.name: page for page in book.all()}
     tom, ada, eve = (known[name] for name in ("Thomas", "Ada", "Eve"))
     assert (tom.name, tom.portrait) == ("Thomas", "A miller who became a baker.")

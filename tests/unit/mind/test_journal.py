@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from keepsake.books.entries import EntryOrigin, Judge, local_day, standing
+from keepsake.books.entries import EntryOrigin, Rater, local_day, prompt_lines
 from keepsake.books.journal import Journal, importance
 from tests.sentences import table
 from tests.unit.mind import journals
@@ -48,7 +48,7 @@ def test_what_a_person_wrote_stays_word_for_word(journal: Journal):
     (entry, added, rain) = journal.entries()
     assert (entry.text, entry.importance) == ("Tom gave me a cup.", 6)
     assert (added.text, added.memories) == ("Ada owes me two pears.", (4, 5, 6, 9))
-    assert (added.judge, f"{added.time.astimezone():%H:%M}") == (Judge.AGENT, "08:15")
+    assert (added.rated_by, f"{added.time.astimezone():%H:%M}") == (Rater.AGENT, "08:15")
     assert rain.id == f"{day}-901"
     text = path.read_text()
     assert text.startswith(source), "to the letter"
@@ -58,7 +58,7 @@ def test_what_a_person_wrote_stays_word_for_word(journal: Journal):
 
 
 def lines(journal: Journal, budget: int = 500) -> tuple[str, ...]:
-    return standing(journal.known, budget, NOON, WordTokens())
+    return prompt_lines(journal.known, budget, NOON, WordTokens())
 
 
 def test_what_mattered_most_stands_there_oldest_first_within_the_budget(journal: Journal):
@@ -71,7 +71,7 @@ def test_what_mattered_most_stands_there_oldest_first_within_the_budget(journal:
     ]
     room = sum(map(WordTokens().of, lines(journal)[:2]))
     assert "Ada came." in lines(journal, room)[1], "the newest of what mattered alike"
-    shown = standing(journal.known, room, NOON, WordTokens(), about="tom")
+    shown = prompt_lines(journal.known, room, NOON, WordTokens(), about="tom")
     assert "Tom came." in shown[1], "first what is about the asker"
     for number in range(30):
         write(journal, f"Tom gave me {number} cups of honey.", 5 + number % 5)
@@ -82,14 +82,14 @@ def test_what_mattered_most_stands_there_oldest_first_within_the_budget(journal:
 
 def test_an_entry_gives_way_only_to_one_that_may_be_shown(journal: Journal):
     write(journal, "Tom can be relied upon.", 2, memories=(7, 8), origin=EntryOrigin.INFERRED)
-    assert journal.resting_on(7) is None, "a thought about it does not tell of it"
+    assert journal.entry_about(7) is None, "a thought about it does not tell of it"
     write(journal, CUP, 6, memories=(7,))
-    model = write(journal, "Tom hid it in the well.", 8, judge=Judge.MODEL, memories=(7, 9))
+    model = write(journal, "Tom hid it in the well.", 8, rated_by=Rater.MODEL, memories=(7, 9))
     write(journal, "Ada came by.", 1, memories=(7, 8))
-    assert journal.resting_on(7) == model
+    assert journal.entry_about(7) == model
     (shown,) = lines(journal)
     assert "in the well" in shown
-    open_ = standing(journal.known, 500, NOON, WordTokens(), lambda each: 9 not in each.memories)
+    open_ = prompt_lines(journal.known, 500, NOON, WordTokens(), lambda it: 9 not in it.memories)
     assert [each.split("] ")[1] for each in open_] == [f"{CUP} (memory 7)"]
 
 

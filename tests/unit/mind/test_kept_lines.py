@@ -61,7 +61,7 @@ def test_a_promise_stands_until_it_is_kept(book):
     book.add(promise("a bowl of soup on the twelfth"))
     assert book.lines() == ("You promised Jonas: a bowl of soup on the twelfth (memory 241)",)
     assert Commitments(book.path).items == book.items
-    kept = book.meant("241")
+    kept = book.find("241")
     assert book.close(lambda each: each == kept) == 1
     assert book.lines() == ()
     with book.path.open("a") as file:  # as earlier versions mark what is over
@@ -79,7 +79,7 @@ def test_a_file_of_before_opens_and_what_people_wrote_stays(book):
     book.path.write_text("\n".join(earlier) + "\n")
     assert [item.kind.value for item in book.items] == ["rule", "promise"]
     book.add(promise("mend the lamp"))
-    soup = book.meant("soup")
+    soup = book.find("soup")
     book.close(lambda each: each == soup)
     text = book.path.read_text()
     for line in earlier:

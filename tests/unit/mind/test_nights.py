@@ -10,7 +10,7 @@ import pytest
 
 from keepsake.agent.sleep.night import Figures, NightAsk
 from keepsake.archive.records import Memory
-from keepsake.books.entries import Judge, line, standing
+from keepsake.books.entries import Rater, line, prompt_lines
 from keepsake.books.journal import Journal
 from keepsake.tasks.night import journal_task
 from keepsake.tasks.task import AnswerRefused
@@ -81,10 +81,10 @@ def test_a_model_writes_the_entries_of_the_day(book):
     assert written(book, Script(lambda _: entries(LOTTE))) == {"written": 1}
     entry = book.entries()[-1]
     assert entry.text == LOTTE["text"]
-    assert (entry.importance, entry.judge) == (9, Judge.MODEL)
+    assert (entry.importance, entry.rated_by) == (9, Rater.MODEL)
     assert entry.memories == (1, 2)
-    assert book.resting_on(1) == entry
-    assert standing(book.known, 500, NOON, WordTokens()) == (line(entry, NOON),)
+    assert book.entry_about(1) == entry
+    assert prompt_lines(book.known, 500, NOON, WordTokens()) == (line(entry, NOON),)
     written(book, Script(lambda _: entries(LOTTE)))
     assert len(book.entries()) == 2, "done again it changes nothing"
 

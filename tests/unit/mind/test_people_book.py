@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from keepsake.archive.records import Tier
 from keepsake.books import files as vault_files
 from keepsake.books.notes import NoteBook
-from keepsake.books.people import PeopleBook, Telling
+from keepsake.books.people import PeopleBook, PromptContext
 from keepsake.books.people import lines as people_lines
-from keepsake.books.person_page import PageLine, PersonPage, parse_page, worked_in, written
+from keepsake.books.person_page import PageLine, PersonPage, format_page, parse_page, with_memories
 from keepsake.memory.summary_text import SummarySource, extractive
 from tests.unit.mind.acquaintances import (
     ADA,
@@ -59,7 +59,7 @@ def test_what_is_told_five_times_in_other_words_is_five_quotations_and_no_fact(t
         days.says("Tom", TOM, each)
     book = taken(tmp_path, days)
     assert said(book, TOM) == [*told]
-    (line,) = people_lines([(TOM, "Tom")], book, 300, Telling(days.now, WordTokens()))
+    (line,) = people_lines([(TOM, "Tom")], book, 300, PromptContext(days.now, WordTokens()))
     head, _, quotes = line.partition("; last said: ")
     assert (head.count("Vell"), quotes.count("Vell")) == (0, quotes.count("'") // 2)
 
@@ -81,7 +81,7 @@ def test_days_are_those_of_the_world_in_pages_summaries_and_notes(tmp_path, monk
         time.tzset()
         days = Days(now=(noon := START + timedelta(hours=2)))
         heard = days.says("Tom", TOM, "My boat is red.")
-        telling = Telling(noon, WordTokens())
+        telling = PromptContext(noon, WordTokens())
         (line,) = people_lines([(TOM, "Tom")], taken(tmp_path, days), 300, telling)
         summary = extractive(SummarySource(Tier.RECENT, "Mira", (heard,))).text
         note = [NoteBook(tmp_path / "notes").write("Boats", "Red.", now=noon) for _ in range(2)][1]
@@ -160,7 +160,7 @@ def test_what_was_confided_comes_first_and_only_for_those_who_may_hear_it(tmp_pa
         days.says("Ada", ADA, f"I have baked loaf {number}.")
     book, ada = taken(tmp_path, days), [(ADA, "Ada")]
     tomorrow = days.now + timedelta(days=1)
-    how = Telling(tomorrow, WordTokens(), confided=lambda numbers: secret in numbers)
+    how = PromptContext(tomorrow, WordTokens(), confided=lambda numbers: secret in numbers)
     (line,) = people_lines(ada, book, 300, how)
     assert "told you in confidence: 'Nobody may know" in line
     assert line.index("Nobody may know") < line.index("loaf 7")
@@ -182,8 +182,8 @@ def test_nothing_that_is_said_forges_a_line_or_a_heading(words, name):
     days = Days()
     for each in words:
         days.says("Tom", TOM, each)
-    page = worked_in(None, TOM, [*days.memories, days.does("Tom", TOM, "waves.")])
-    again = parse_page(written(page), START)
+    page = with_memories(None, TOM, [*days.memories, days.does("Tom", TOM, "waves.")])
+    again = parse_page(format_page(page), START)
     assert [each.numbers for each in again.lines] == [each.numbers for each in page.lines]
     assert again.by_hand == ()
     when = datetime(2026, 1, 1, tzinfo=UTC)

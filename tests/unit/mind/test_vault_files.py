@@ -71,7 +71,7 @@ def test_each_edit_of_a_person_is_seen_and_each_write_of_the_game(tmp_path_facto
     """A look follows each step, as in the game; words of one size differ by their time alone."""
     path = tmp_path_factory.mktemp("records") / "record.md"
     store = RecordStore(parse)
-    store.look([path])
+    store.refresh([path])
     good = None  # the last good record
     moment = 1_000_000_000
     for step, word in steps:
@@ -93,5 +93,5 @@ def test_each_edit_of_a_person_is_seen_and_each_write_of_the_game(tmp_path_facto
         moment += 1
         if path.exists():
             os.utime(path, ns=(moment, moment))
-        assert store.look([path]).get(path) == good
+        assert store.refresh([path]).get(path) == good
         assert bool(store.problems()) == (path.exists() and path.read_text().startswith("#"))
