@@ -42,7 +42,7 @@ def in_use(number: int, address: str = LOOPBACK) -> bool:
         return caller.connect_ex((LOOPBACK if address == "0.0.0.0" else address, number)) == 0
 
 
-def _lives(pid: int) -> bool:
+def _is_running(pid: int) -> bool:
     try:
         return pid > 0 and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
     except psutil.Error:
@@ -90,9 +90,9 @@ def serve(tied: argparse.Namespace, start: Callable[[], str]) -> NoReturn:
         told = f"Port {tied.port} is in use: end the program that uses it"
         sys.exit(f"{told}, or set KEEPSAKE_PORT_BASE")
     print(start(), flush=True)
-    while _lives(tied.watch_pid):
+    while _is_running(tied.watch_pid):
         time.sleep(_CHECK_SECONDS)
-    print("nobody is left to serve", flush=True)
+    print("the game has ended", flush=True)
     os._exit(0)
 
 
@@ -137,7 +137,7 @@ class Supervisor(ABC):
         self._places = places
         self._child: subprocess.Popen[bytes] | None = None
         self.ready, self._lock = threading.Event(), threading.Lock()
-        self._stopped, self._deaths = False, 0
+        self._stopped, self._failures = False, 0
         self._next_start = self._started = 0.0
 
     @abstractmethod
@@ -151,7 +151,7 @@ class Supervisor(ABC):
             return self._child.pid
         pid = _read_pid(self.pid_file)
         with suppress(psutil.Error):  # not another program that has reused the id
-            words = psutil.Process(pid).cmdline() if _lives(pid) else []
+            words = psutil.Process(pid).cmdline() if _is_running(pid) else []
             return pid if f"--pid-file={self.pid_file}" in words else None
         return None
 
@@ -164,7 +164,7 @@ class Supervisor(ABC):
         """
         with self._lock:
             if self._stopped or not wanted:
-                self._put_away(f"The {self.name} is not in use")
+                self._stop_child(f"The {self.name} is not in use")
             elif (pid := self.pid) is None or self._outdated(pid):
                 self._begin(pid)
             elif not self.ready.is_set() and self._is_healthy():
@@ -177,9 +177,9 @@ class Supervisor(ABC):
         """Stop the child permanently, by force if necessary."""
         with self._lock:
             self._stopped = True
-            self._put_away(f"The {self.name} was stopped")
+            self._stop_child(f"The {self.name} was stopped")
 
-    def _put_away(self, why: str) -> None:
+    def _stop_child(self, why: str) -> None:
         self.problem = self.unavailable(why, self.off_cure)
         self._end()
 
@@ -194,12 +194,12 @@ class Supervisor(ABC):
     def _begin(self, outdated: int | None) -> None:
         """Start a child if its retry delay is over; replaces one that is outdated or has ended."""
         if outdated is not None:
-            self._log(logging.INFO, f"The {self.name} server is to serve something else")
+            self._log(logging.INFO, f"The {self.name} server restarts with new settings")
             self._end()
             self._next_start = 0.0
         self.ready.clear()
         if self._child is not None:
-            self._mourn(self._child.returncode)
+            self._handle_exit(self._child.returncode)
             self._child = None
         if time.monotonic() < self._next_start:
             return
@@ -215,7 +215,7 @@ class Supervisor(ABC):
     def _start(self) -> None:
         served = _read_pid(self._places.portal_pid)
         words = ["--port", self._port, f"--pid-file={self.pid_file}"]
-        words += ["--watch-pid", served if _lives(served) else os.getpid(), *self._arguments()]
+        words += ["--watch-pid", served if _is_running(served) else os.getpid(), *self._arguments()]
         self.log_file.parent.mkdir(parents=True, exist_ok=True)
         own = {**self.environ, "PYTHONPATH": str(REPOSITORY), "PYTHONUNBUFFERED": "1"}
         with self.log_file.open("wb") as output:
@@ -232,17 +232,17 @@ class Supervisor(ABC):
         self.problem = self.unavailable(f"The {self.name} is being loaded", "Wait a little")
         self._log(logging.INFO, f"Starting the {self.name} server on port {self._port}")
 
-    def _mourn(self, status: int) -> None:
+    def _handle_exit(self, status: int) -> None:
         """Handle a child that has ended by itself."""
-        what = f"The {self.name} server ended with status {status} ({self._last_words()})"
+        what = f"The {self.name} server ended with status {status} ({self._last_log_line()})"
         self._failed(self.unavailable(what, f"It will be started again; see {self.log_file}"))
 
     def _failed(self, problem: KeepsakeError) -> None:
         if self._started and time.monotonic() - self._started > _LAST_RETRY:
-            self._deaths = 0  # it ran long enough to count as a success
+            self._failures = 0  # it ran long enough to count as a success
         self.ready.clear()
-        wait = min(_FIRST_RETRY * 2**self._deaths, _LAST_RETRY)
-        self._deaths += 1
+        wait = min(_FIRST_RETRY * 2**self._failures, _LAST_RETRY)
+        self._failures += 1
         self._next_start = time.monotonic() + wait
         if str(problem) != str(self.problem):  # log a repeated failure to start only once
             self._log(logging.ERROR, f"{problem} (next try in {wait:g} s)")
@@ -259,9 +259,9 @@ class Supervisor(ABC):
             with suppress(psutil.NoSuchProcess):
                 call(psutil.Process(pid))
             # A child of another parent process may stay a zombie for ever.
-            while _lives(pid) and time.monotonic() < until:
+            while _is_running(pid) and time.monotonic() < until:
                 time.sleep(0.02)
-            if not _lives(pid):
+            if not _is_running(pid):
                 break
         if self._child is not None:
             self._child.wait()
@@ -274,10 +274,10 @@ class Supervisor(ABC):
             return asked.getresponse().status == 200
         return False
 
-    def _last_words(self) -> str:
+    def _last_log_line(self) -> str:
         with suppress(OSError):
             lines = self.log_file.read_text(errors="replace").splitlines()
-            return next((line.strip()[:200] for line in reversed(lines) if line.strip()), "no word")
+            return next((line.strip()[:200] for line in reversed(lines) if line.strip()), "nothing")
         return "no log"
 
     def _log(self, level: int, text: str) -> None:

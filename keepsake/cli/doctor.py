@@ -284,7 +284,7 @@ def index(here: Places, wrong: Wrong) -> str:
             wrong(f"{folder} cannot be read and written", f"Make it yours: chmod -R u+rwX {folder}")
         for file in (folder / WORDS, folder / DATABASE):
             if file.exists() and (problem := database.damage(file)):
-                cure = f"Delete {folder}: the next start makes it anew from the archives"
+                cure = f"Delete {folder}: the next start rebuilds it from the archives"
                 wrong(f"{file} is damaged ({problem})", cure)
     return f"{len(folders)} folders in {here.index} are sound"
 

@@ -74,7 +74,7 @@ class AgentIndex:
     Attributes:
         words: Searches by words.
         vectors: Searches by meaning; None if there is no ``chroma``.
-        on_anew: Called from any thread when the index is rebuilt, with the reason.
+        on_rebuild: Called from any thread when the index is rebuilt, with the reason.
     """
 
     def __init__(
@@ -87,19 +87,19 @@ class AgentIndex:
         embedder: Embedder,
         log: Callable[[str], None],
     ) -> None:
-        self.on_anew: Callable[[str], None] = lambda _: None
+        self.on_rebuild: Callable[[str], None] = lambda _: None
         self.words = WordIndex(folder / WORDS)
         self.vectors = self if chroma else None
         self._agent, self._archive, self._book, self._log = folder.name, archive, notes, log
         self._chroma, self._embedder = chroma, embedder
         self._reading = threading.Lock()
-        self._begin_anew()
+        self._reset()
         self._counts = IndexCounts(0, 0, 0)
         self._problems: dict[str, KeepsakeError | None] = {}  # by part: "words", "vectors"
         self._loss = ""  # why the vectors must be rebuilt
         self._closed = False
 
-    def _begin_anew(self) -> None:
+    def _reset(self) -> None:
         self._position = self._saved = ReadPosition()
         self._notes: dict[str, str] | None = None  # digests by key; None before they are read
         self._noted = -1  # the version of the notes that was read last
@@ -118,7 +118,7 @@ class AgentIndex:
         """
         if self._collection is None:
             raise IndexUnavailable(
-                "The vectors are being made", "Recall goes on with words until they are there"
+                "The vectors are being made", "Recall uses words alone until they are ready"
             )
         try:
             return self._collection.query(vector, limit)
@@ -128,11 +128,11 @@ class AgentIndex:
 
     # -- words
 
-    def refresh(self, breathe: Callable[[], object] | None = None) -> None:
+    def refresh(self, pause: Callable[[], object] | None = None) -> None:
         """Index the words of new archive lines and notes.
 
         Args:
-            breathe: Pauses the indexing thread between batches. None in other threads, which do
+            pause: Pauses the indexing thread between batches. None in other threads, which do
                 not look for notes that were edited by hand.
 
         A failure is logged and kept in :attr:`problem`.
@@ -144,13 +144,13 @@ class AgentIndex:
             try:
                 if self.words.damage:
                     raise IndexDamaged(self.words.damage)
-                self._read(breathe)
+                self._read(pause)
             except (ArchiveChanged, IndexDamaged) as reason:
-                self._log(f"[Index] {self._agent}: {reason}; making the index anew")
+                self._log(f"[Index] {self._agent}: {reason}; rebuilding the index")
                 self.words.delete()
-                self._begin_anew()
-                self.on_anew(str(reason))
-                self._read(breathe)
+                self._reset()
+                self.on_rebuild(str(reason))
+                self._read(pause)
         except IndexUnavailable as error:
             problem = error
         except OSError as error:
@@ -160,7 +160,7 @@ class AgentIndex:
         if problem or self._problems:
             self._note_problem("words", problem)
 
-    def _read(self, breathe: Callable[[], object] | None) -> None:
+    def _read(self, pause: Callable[[], object] | None) -> None:
         """Read the rest of the archive, and the notes if they may have changed."""
         position, others = self._position, dict[str, Document | None]()
         known = 0
@@ -172,8 +172,8 @@ class AgentIndex:
             others |= {k: d for _, k, d in batch if k and not (d and d.kind is DocumentKind.MEMORY)}
             if self.words.add(memories) and known:
                 raise ArchiveChanged
-            if breathe is not None:
-                breathe()
+            if pause is not None:
+                pause()
         if position.memories < known:
             raise ArchiveChanged
         if others:
@@ -182,9 +182,9 @@ class AgentIndex:
         self._position, book = position, self._book
         if first:
             self._save_position()
-        if book is not None and (breathe is not None or book.store.version != self._noted):
+        if book is not None and (pause is not None or book.store.version != self._noted):
             self._read_notes(book)
-        if breathe is not None:
+        if pause is not None:
             self._counts = self.words.counts()
 
     def _read_notes(self, book: NoteBook) -> None:
@@ -217,22 +217,22 @@ class AgentIndex:
 
     # -- vectors
 
-    def embed(self, breathe: Callable[[], object] = lambda: None) -> None:
-        """Make the missing vectors; ``breathe`` is a pause between batches.
+    def embed(self, pause: Callable[[], object] = lambda: None) -> None:
+        """Make the missing vectors; ``pause`` is called between batches.
 
         A failure is logged and kept in :attr:`problem`; recall then uses words alone.
         """
         problem: KeepsakeError | None = None
         try:
             if self._chroma is not None and not self._closed:
-                self._embed_waiting(self._chroma, breathe)
+                self._embed_waiting(self._chroma, pause)
         except (IndexUnavailable, ModelError) as error:
             problem = error
             if isinstance(error, VectorsUnusable):
                 self._loss, self._collection = error.what, None
         self._note_problem("vectors", problem)
 
-    def _embed_waiting(self, chroma: Chroma, breathe: Callable[[], object]) -> None:
+    def _embed_waiting(self, chroma: Chroma, pause: Callable[[], object]) -> None:
         vectors = self._collection or self._opened(chroma)
         while not self._closed and (waiting := self.words.waiting(VECTORS_BATCH)):
             found = self.words.get(waiting)
@@ -243,7 +243,7 @@ class AgentIndex:
                 vectors.add([*found.values()], self._embedder.embed(texts))
             self.words.embedded(waiting.values())
             self._counts = self.words.counts()
-            breathe()
+            pause()
         self._collection = None if self._closed else vectors
 
     def _opened(self, chroma: Chroma) -> AgentVectors:
@@ -261,7 +261,7 @@ class AgentIndex:
         except VectorsUnusable as problem:
             reason = problem.what
         if name:
-            self._log(f"[Index] {self._agent}: making the vectors anew: {reason}")
+            self._log(f"[Index] {self._agent}: rebuilding the vectors: {reason}")
         try:
             vectors = chroma.create(self._agent, model, name)
         except VectorsUnusable as problem:

@@ -87,10 +87,9 @@ class Chroma:
             text = f"{got.status}: {got.data[:200].decode(errors='replace')}"
         except (HTTPError, ValueError) as error:  # ValueError: the answer is not JSON
             kind, text = IndexUnavailable, str(error)
-        raise kind(
-            f"Chroma at {self.address} cannot be asked ({text})",
-            "Recall goes on with words; see `keepsake doctor` and vectors.log",
-        )
+        cure = "Recall uses words alone; see `keepsake doctor` and vectors.log"
+        how = "refused a request" if kind is VectorsUnusable else "does not answer"
+        raise kind(f"Chroma at {self.address} {how} ({text})", cure)
 
     def check(self) -> str:
         """Return the server's version.
@@ -133,7 +132,7 @@ class Chroma:
         """
         found = self.request("GET", f"{_COLLECTIONS}/{name or 'none'}")
         if (found["metadata"] or {}).get("home") != self._home:
-            raise VectorsUnusable(f"{name} is not marked as this world's", "It is made anew")
+            raise VectorsUnusable(f"{name} belongs to another copy of the game", "It is rebuilt")
         return AgentVectors(self, found)
 
     def close(self) -> None:

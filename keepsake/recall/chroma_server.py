@@ -70,34 +70,31 @@ class ChromaServer(Supervisor):
         if folder.exists():
             shutil.rmtree(broken, ignore_errors=True)
             folder.rename(broken)
-        self._log(
-            logging.ERROR,
-            f"{folder} is damaged ({reason}) and set aside as {broken.name}; all vectors are made"
-            " anew, and words serve meanwhile",
-        )
+        told = f"{folder} is damaged ({reason}) and set aside as {broken.name}; all vectors are"
+        self._log(logging.ERROR, f"{told} rebuilt, and recall uses words alone until then")
 
-    def _mourn(self, status: int) -> None:
-        words = self._last_words()
+    def _handle_exit(self, status: int) -> None:
+        words = self._last_log_line()
         if status in _CRASHES or any(each in words for each in _DAMAGE):
             self._put_aside(f"Chroma ended with status {status}: {words}")
-        super()._mourn(status)
+        super()._handle_exit(status)
 
     def _arguments(self) -> list[object]:
         return ["--path", data_folder(self._places)]
 
     @property
-    def owed(self) -> Path:
+    def vacuum_mark(self) -> Path:
         """The mark that exists while the server's files may still hold deleted data."""
         return self._places.index / ".vacuum-owed"
 
-    def owe_vacuum(self) -> None:
+    def request_vacuum(self) -> None:
         """Record that a vacuum is needed, before something is deleted.
 
         Raises:
             OSError: It could not be recorded, so nothing may be deleted.
         """
-        self.owed.parent.mkdir(parents=True, exist_ok=True)
-        self.owed.touch()
+        self.vacuum_mark.parent.mkdir(parents=True, exist_ok=True)
+        self.vacuum_mark.touch()
 
     def vacuum(self) -> None:
         """Rebuild the server's file without deleted data; the server need not stop for that.
@@ -117,7 +114,7 @@ class ChromaServer(Supervisor):
             for graph in file.parent.glob("*-*-*-*-*"):  # Chroma keeps those of dropped collections
                 if graph.name not in used:
                     shutil.rmtree(graph, ignore_errors=True)
-        self.owed.unlink(missing_ok=True)
+        self.vacuum_mark.unlink(missing_ok=True)
 
 
 def data_folder(places: Places) -> Path:

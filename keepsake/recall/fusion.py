@@ -20,7 +20,7 @@ from operator import truediv
 
 from keepsake.language.perception import stem
 from keepsake.recall.documents import SAME_SCENE, Document, DocumentKind, Hit
-from keepsake.recall.query import RecallQuery, held, tells_when
+from keepsake.recall.query import RecallQuery, mentions_time, terms_in
 
 BY_WORDS = "words: "
 """The prefix of a reason that lists the question's words in a document."""
@@ -99,7 +99,7 @@ def rank(
     """
     # From here on a candidate is its index ("place") in these lists.
     rows, documents = [*candidates], [*candidates.values()]
-    told, worth = _told(question, documents), {t: worths.get(t, 1.0) for t in question.terms}
+    matched, worth = _matched(question, documents), {t: worths.get(t, 1.0) for t in question.terms}
     near, beside = _near(documents)
     asking = {
         place
@@ -108,8 +108,8 @@ def rank(
         and "?" in each.text
         and each.text.rstrip(' "”’)').endswith("?")
     }
-    scores = _by_signs(question, documents, now, scene=scene)
-    by_words = _by_words(worth, words, rows, told, beside)
+    scores = _by_signals(question, documents, now, scene=scene)
+    by_words = _by_words(worth, words, rows, matched, beside)
     by_meaning = _by_meaning([meaning.get(row) for row in rows], near)
     for place, document in enumerate(documents):
         scores[place] += _WORDS * by_words[place] + by_meaning[place]
@@ -120,7 +120,7 @@ def rank(
             scores[place] -= _OWN
     if question.when and not scene:
         for place in heapq.nlargest(_MAY_TELL, range(len(scores)), key=scores.__getitem__):
-            if tells_when(documents[place].text):
+            if mentions_time(documents[place].text):
                 scores[place] += _WHEN
     given = {
         place: _ANSWER * scores[other]
@@ -142,18 +142,18 @@ def rank(
         helped = [
             documents[other].first
             for other in beside.get(place, ())
-            if (place in given and other in asking) or set(told(other)).difference(told(place))
+            if (place in given and other in asking) or {*matched(other)}.difference(matched(place))
         ]
         likeness = meaning.get(rows[place])
-        reasons = _reasons(question, document, told(place), likeness, helped)
+        reasons = _reasons(question, document, matched(place), likeness, helped)
         hits.append(Hit(document, scores[place], reasons))
     return hits
 
 
-def _told(question: RecallQuery, documents: Sequence[Document]) -> Callable[[int], list[str]]:
+def _matched(question: RecallQuery, documents: Sequence[Document]) -> Callable[[int], list[str]]:
     """Return a cached function from a place to the question's terms in its document."""
     roots = {term: stem(term) for term in question.terms}
-    return cache(lambda place: held(f"{documents[place].text} {documents[place].title}", roots))
+    return cache(lambda place: terms_in(f"{documents[place].text} {documents[place].title}", roots))
 
 
 def _near(
@@ -175,7 +175,7 @@ def _near(
     return near, beside
 
 
-def _by_signs(
+def _by_signals(
     question: RecallQuery, documents: Sequence[Document], now: datetime, *, scene: bool
 ) -> list[float]:
     """Return the score of each document for people and times of the question, length and age."""
@@ -202,7 +202,7 @@ def _by_words(
     worth: Mapping[str, float],
     found: Mapping[int, float],
     rows: Sequence[int],
-    told: Callable[[int], Sequence[str]],
+    matched: Callable[[int], Sequence[str]],
     beside: Mapping[int, Sequence[int]],
 ) -> list[float]:
     """Return BM25 scores as shares of a full match, which is estimated from the best ones."""
@@ -211,7 +211,7 @@ def _by_words(
     for row in islice((row for row in found if row in places), _CALIBRATION):
         whole += found[row]
         here = (places[row], *beside.get(places[row], ()))
-        held += sum(worth[term] for term in {term for place in here for term in told(place)})
+        held += sum(worth[term] for term in {term for place in here for term in matched(place)})
     share = held / sum(worth.values()) / whole if whole > 0.0 and held > 0.0 else 0.0
     return [found.get(row, 0.0) * share for row in rows]
 
@@ -236,13 +236,13 @@ def _by_meaning(known: Sequence[float | None], near: Sequence[tuple[int, int, in
 def _reasons(
     question: RecallQuery,
     document: Document,
-    told: Sequence[str],
+    matched: Sequence[str],
     likeness: float | None,
     helped: Sequence[int],
 ) -> tuple[str, ...]:
     """Return the reasons why a candidate was found, for people to read."""
     speaker = document.speaker.casefold()
-    found = [f"{BY_WORDS}{', '.join(told)}"] if told else []
+    found = [f"{BY_WORDS}{', '.join(matched)}"] if matched else []
     if speaker and (speaker in question.names or speaker == question.asker):
         found.append(f"said by {document.speaker}")
     if any(start <= document.time < end for start, end in question.times):

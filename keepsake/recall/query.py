@@ -117,13 +117,13 @@ def terms_of(text: str, names: Collection[str]) -> tuple[str, ...]:
         text = pattern(rf"{_whole(name).pattern}(?:['’]s)?", re.I).sub(" ", text)
     for each in reversed(_times(text)):
         text = f"{text[: each.start()]} {text[each.end() :]}"
-    telling = list[str]()
+    terms = list[str]()
     for word in words(_POSSESSIVE.sub("", text).casefold()):
         if UNSPACED.match(word):  # pairs of characters, because no space ends a word
-            telling += map(" ".join, pairwise(word) if word[1:] else [word])
+            terms += map(" ".join, pairwise(word) if word[1:] else [word])
         elif word not in COMMON_WORDS and word not in _ASKING and len(word) > 1:
-            telling.append(word)
-    return tuple(dict.fromkeys(telling))[:_MOST_TERMS]
+            terms.append(word)
+    return tuple(dict.fromkeys(terms))[:_MOST_TERMS]
 
 
 def _plain(text: str) -> str:
@@ -135,7 +135,7 @@ def _known(text: str, names: Collection[str]) -> list[str]:
     return [name for name in every_name if name in lower and _whole(name).search(lower)]
 
 
-def held(text: str, roots: Mapping[str, str]) -> list[str]:
+def terms_in(text: str, roots: Mapping[str, str]) -> list[str]:
     """Return the terms that ``text`` has in any form; ``roots`` has the stem of each."""
     plain = _POSSESSIVE.sub("", text.replace("’", "'")).casefold()
     return [term for term, root in roots.items() if root in plain and _has(plain, root)]
@@ -190,7 +190,7 @@ _PATTERNS = (
 """Group names end in the number of their pattern, since a group name may occur only once."""
 _TIME = re.compile("|".join(_PATTERNS), re.I)
 _SPANS = ("-", "19", "20", "ago", "day", "night", "morning", "week", "month", "year")
-_SIGNS = (*_SPANS, *(name[:3] for name in _MONTHS))
+_TIME_MARKS = (*_SPANS, *(name[:3] for name in _MONTHS))
 """Every expression of time contains one of these; to look for them takes a tenth of the time."""
 _ORDINAL = r"\d(?:st|nd|rd|th)|first|second|third|(?:four|fif|six|en|eigh|nin|elf|tie)th"
 _TOLD = re.compile(
@@ -205,11 +205,11 @@ _UNITS = {"day": (1, 0), "week": (7, 3), "month": (30, 12), "year": (365, 60)}
 
 def _times(text: str) -> list[re.Match[str]]:
     lower = text.casefold()
-    return [*_TIME.finditer(text)] if any(sign in lower for sign in _SIGNS) else []
+    return [*_TIME.finditer(text)] if any(sign in lower for sign in _TIME_MARKS) else []
 
 
 @lru_cache(maxsize=8192)  # searches see the same lines again
-def tells_when(text: str) -> bool:
+def mentions_time(text: str) -> bool:
     """Whether ``text`` names a time, even one that cannot be dated: "on the twelfth"."""
     return _TOLD.search(text.lower()) is not None
 

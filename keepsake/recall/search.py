@@ -29,7 +29,7 @@ _WINDOW = 60
 """Extra results requested from the vectors, because some of them are already in the window."""
 _SPREAD = 20
 """The number of best candidates, by words and by meaning, whose neighbours are added."""
-_ASIDE = ThreadPoolExecutor(32, thread_name_prefix="recall")
+_EXECUTOR = ThreadPoolExecutor(32, thread_name_prefix="recall")
 """Threads that call embedder and vectors during the search by words; they start when needed."""
 
 
@@ -103,7 +103,7 @@ class MemorySearch:
         asked = None
         if vectors and embedder:  # search near the mean of the vectors
             embed, nearest, most = embedder.embed, vectors.query, _POOL + _WINDOW
-            asked = _ASIDE.submit(
+            asked = _EXECUTOR.submit(
                 lambda: nearest(reduce(lambda a, b: [*map(add, a, b)], embed(views)), most)
             )
         pools: dict[DocumentKind | None, int] = {None: _POOL}
@@ -164,7 +164,7 @@ class MemorySearch:
         except (IndexUnavailable, ModelError, TimeoutError) as error:
             if isinstance(error, TimeoutError):
                 told = "Embedder and vectors did not answer in time"
-                error = IndexUnavailable(told, "Recall goes on with words; see `keepsake doctor`")
+                error = IndexUnavailable(told, "Recall uses words alone; see `keepsake doctor`")
             if name not in self._failing:
                 self._complain(error)
             self._failing.add(name)

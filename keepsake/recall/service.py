@@ -49,12 +49,12 @@ class IndexService:
     ) -> None:
         self._places, self._embedder, self._log = places, embedder, log
         self.server = ChromaServer(places) if chroma == CHILD else None
-        self._owe_vacuum = self.server.owe_vacuum if self.server else lambda: None
+        self._request_vacuum = self.server.request_vacuum if self.server else lambda: None
         address = self.server.address if self.server else chroma
-        self._chroma = None if address == NONE else Chroma(address, places, self._owe_vacuum)
+        self._chroma = None if address == NONE else Chroma(address, places, self._request_vacuum)
         self._agents: dict[str, AgentIndex] = {}
         self._wake, self._ending = threading.Event(), threading.Event()
-        self._rested = 0.0  # when the indexing thread last paused, in seconds
+        self._paused = 0.0  # when the indexing thread last paused, in seconds
         self._threads = [
             threading.Thread(target=self._work, name="index", daemon=True),
             threading.Thread(target=self._watch, name="index-watch", daemon=True),
@@ -98,7 +98,7 @@ class IndexService:
         Raises:
             OSError: It could not be deleted.
         """
-        self._owe_vacuum()  # a store that was set aside may hold the words, too
+        self._request_vacuum()  # a store that was set aside may hold the words, too
         WordIndex(self._places.index / agent / WORDS).delete()
 
     def status(self) -> dict[str, IndexStatus]:
@@ -134,39 +134,39 @@ class IndexService:
         while not self._ending.is_set():
             self._wake.clear()
             try:
-                self._go_round()
+                self._run_round()
             except _Stopping:
                 return
             except Exception as error:  # a bug must not end the thread
-                self._log(f"[Index] Indexing broke off: {error!r}")
+                self._log(f"[Index] Indexing failed: {error!r}")
             self._wake.wait(ROUND_SECONDS)
 
-    def _go_round(self) -> None:
+    def _run_round(self) -> None:
         """Bring all indexes up to date."""
         self._vacuum()
-        indexes, self._rested = list(self._agents.values()), time.monotonic()
+        indexes, self._paused = list(self._agents.values()), time.monotonic()
         for index in indexes:
-            index.refresh(self._breathe)
+            index.refresh(self._pause)
         ready = self._chroma is not None and (self.server is None or self.server.ready.is_set())
         for index in indexes if ready else ():
-            index.embed(self._breathe)
+            index.embed(self._pause)
             if isinstance(index.problem, StoreDamaged) and self.server is not None:
                 self.server.set_aside(index.problem.what)
                 return  # the next rounds rebuild everything when the server is ready
             self._vacuum()
 
-    def _breathe(self) -> None:
+    def _pause(self) -> None:
         """Pause between two batches as long as the last one took, or stop if the game ends."""
-        if self._ending.wait(min(time.monotonic() - self._rested, _LONGEST_REST)):
+        if self._ending.wait(min(time.monotonic() - self._paused, _LONGEST_REST)):
             raise _Stopping
-        self._rested = time.monotonic()
+        self._paused = time.monotonic()
 
     def _vacuum(self) -> None:
         """Remove deleted data from Chroma's files, too, if a vacuum is needed."""
-        if self.server is None or not (self.server.owed.exists() and self.server.ready.is_set()):
+        if not ((server := self.server) and server.vacuum_mark.exists() and server.ready.is_set()):
             return
         try:
-            self.server.vacuum()
+            server.vacuum()
         except (sqlite3.Error, OSError) as error:
             self._log(f"[Index] Chroma's file could not be vacuumed, and will be: {error}")
 
@@ -181,7 +181,7 @@ class IndexService:
             except Exception as error:  # a bug must not end the thread that monitors the server
                 ready = False
                 if was_ready:
-                    self._log(f"[Index] Looking after Chroma's server failed: {error!r}")
+                    self._log(f"[Index] Monitoring Chroma's server failed: {error!r}")
             if ready and not was_ready:
                 self._wake.set()
             self._ending.wait(WATCH_SECONDS if ready else WATCH_SECONDS / 4)

@@ -317,7 +317,7 @@ class WordIndex:
                     yield self._open
             except (sqlite3.Error, OverflowError, OSError) as error:
                 what = f"The index of words {self.path} cannot be used ({error})"
-                cure = "Delete it: the next start makes it anew"
+                cure = "Delete it: the next start rebuilds it"
                 # With these errors the file may be intact: it is busy, or the disk is full.
                 passing = isinstance(error, (sqlite3.OperationalError, OSError))
                 if passing and getattr(error, "sqlite_errorname", "") != "SQLITE_ERROR":

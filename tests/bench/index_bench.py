@@ -63,7 +63,7 @@ def measure() -> Iterator[Figure]:
             clock = (~(service.server.pid or 0) << 3) | 2  # Linux: of all threads of that process
             memory = lived(here.agents / NAME, NAME, life(1, size))
             index = service.open(NAME, here.agents / NAME / "archive")
-            service._go_round()
+            service._run_round()
             asked = [_used(clock, ask) for ask in _questions(index, size)]
             for what, part in (("", ""), (", without embedding", "embedding")):
                 cuts = quantiles((each.total() - each[part] for each in asked), n=20)
@@ -120,5 +120,5 @@ def _add(service: IndexService, index: AgentIndex, memory: AgentMemory, each: in
             memory.append(line.text, line.kind, place="The Kettle")
             if each == _ROUND:
                 index.refresh()  # as somebody asks
-        service._go_round()
+        service._run_round()
     time.sleep(1.0)  # the server has more to do than to answer

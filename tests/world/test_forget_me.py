@@ -154,7 +154,7 @@ class TestForgetMe(Building, PrivateWorld):
 
     def test_a_world_that_ends_before_its_index_hears_of_it(self):
         last = self.mind.memory.memory.archive.last_number
-        with patch.object(IndexService, "_go_round"):  # as if it had been killed there
+        with patch.object(IndexService, "_run_round"):  # as if it had been killed there
             self.char1.execute_cmd("forget me")
             self.char1.execute_cmd("forget me Tom")
             self.settle(lambda: any("You are forgotten here." in each for each in self.shown))

@@ -44,7 +44,7 @@ class Recaller:
         if services.indexes is not None:
             self._index = services.indexes.open(life.folder.name, life.folder / "archive", notes)
             change = partial(MemoryChange, agent=life.name, op="reindex", n=0)
-            self._index.on_anew = lambda reason: services.events.emit(
+            self._index.on_rebuild = lambda reason: services.events.emit(
                 change(by="rules" if reason else "builder", problem=reason)
             )
             self._recall = MemorySearch(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from keepsake.recall.documents import Document, DocumentKind, text_of
 from keepsake.recall.fusion import rank
-from keepsake.recall.query import read, tells_when
+from keepsake.recall.query import mentions_time, read
 from keepsake.recall.words import WordIndex
 from tests.sentences import table
 
@@ -58,7 +58,7 @@ def test_a_time_is_read_from_the_clock(text, first, after):
 
 @pytest.mark.parametrize("text", table("tells when"))
 def test_a_text_tells_when(text):
-    assert tells_when(text)
+    assert mentions_time(text)
 
 
 @pytest.mark.parametrize(("text", "asks"), table("asks when"))
