@@ -123,7 +123,7 @@ def test_a_store_that_is_broken_is_set_aside_and_words_serve_until_it_is_whole(
     until(lambda: settles(index, "Sack 12", "memory:12"))
     (vectors,) = doctor.examine_one(here, "Vectors")
     assert "set aside" in vectors.what
-    assert any("anew" in line for line in said)
+    assert any("rebuilding" in line for line in said)
 
 
 @pytest.mark.parametrize("end", ["", "before the index", "before the vacuum"])

@@ -94,7 +94,7 @@ def test_worlds_on_two_machines_with_homes_of_one_path_keep_their_own_vectors(
     here.secret_key.unlink()  # another home: its secret is another
     theirs = Chroma(server.address, here)
     assert theirs.create("Mira", "bag").count() == again.count() == 0
-    with pytest.raises(IndexUnavailable, match="this world"):
+    with pytest.raises(IndexUnavailable, match="another copy"):
         theirs.open(again.name)
     theirs.create("Mira", "bag", former=again.name)
     with pytest.raises(IndexUnavailable):

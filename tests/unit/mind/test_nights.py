@@ -34,7 +34,7 @@ def entries(*found: object) -> str:
 
 
 @pytest.mark.parametrize(
-    ("answer", "why"), [*table("refused journals"), (f'{{"a": {"[" * 50_000}}}', "no JSON")]
+    ("answer", "why"), [*table("refused journals"), (f'{{"a": {"[" * 50_000}}}', "not a JSON")]
 )
 def test_a_journal_that_does_not_hold_is_refused(answer, why):
     with pytest.raises(AnswerRefused, match=why):
