@@ -16,9 +16,9 @@ class Account(DefaultAccount):
     def authenticate(
         cls, username: str, password: str, ip: str = "", **kwargs: Any
     ) -> tuple[Account | None, list[str]]:
-        """Try a password, unless too many were wrong; the account, or what to tell whoever tries.
+        """Check a password, unless the throttle refuses. Return the account, or messages to show.
 
-        The pages' way is ``game.web.middleware``, with the same throttle.
+        Web pages log in through ``game.web.middleware``, which uses the same throttle.
         """
         username = throttle.cut(username)
         attempt = throttle.attempt(username, ip)
@@ -31,7 +31,7 @@ class Account(DefaultAccount):
 
     @classmethod
     def create(cls, *args: Any, **kwargs: Any) -> tuple[Account | None, list[str]]:
-        """Make an account, unless too many came from its address (``ip``)."""
+        """Create an account, unless its address (``ip``) has created too many."""
         attempt = throttle.creation(kwargs.get("ip") or "")
         if attempt.refusal:
             return None, [attempt.refusal]
@@ -41,13 +41,13 @@ class Account(DefaultAccount):
         return account, errors
 
     def at_post_login(self, session: Any = None, **kwargs: Any) -> None:
-        """Walk in, and keep in mind from where."""
+        """Enter the world, and store the address of the session."""
         super().at_post_login(session=session, **kwargs)
         if address := getattr(session, "address", ""):
             self.came_from(address)
 
     def came_from(self, address: str) -> None:
-        """A right password came from there: others' wrong ones will not keep it out."""
+        """Store an address that logged in, so that others' wrong passwords do not lock it out."""
         source = throttle.network_of(address)
         known = list(self.attributes.get(throttle.ADDRESSES, default=()))
         if known[:1] != [source]:
@@ -55,23 +55,23 @@ class Account(DefaultAccount):
             self.attributes.add(throttle.ADDRESSES, newest[: throttle.MOST_ADDRESSES])
 
     def disconnect_session_from_account(self, session: Any, reason: str | None = None) -> None:
-        """Hang up; "quit", which Evennia gives as the reason of `quit`, is no word for players."""
+        """Disconnect. Evennia's reason for `quit`, the word "quit", is not shown to players."""
         word = "" if (reason or "").startswith("quit") else reason
         super().disconnect_session_from_account(session, word)
 
     def ignores(self, other: Account) -> bool:
-        """Whether whoever plays here has chosen to hear nothing of them."""
+        """Return whether this account's player ignores the other account."""
         theirs = {each.id for each in other.played()}
         return any(theirs & {*(each.db.ignored or ())} for each in self.played())
 
     def played(self) -> set[Any]:
-        """Their characters; the first account's own is in no list, but was the last it played."""
+        """Return the characters and the last one played: Evennia does not list account 1's."""
         return {each for each in (*self.characters.all(), self.db._last_puppet) if each}
 
     def at_post_create_character(self, character: Any, **kwargs: Any) -> None:
-        """Leave renaming and deleting the account's one character to the admins.
+        """Let only admins rename and delete the account's one character.
 
-        Evennia's web site would let its player give it any name, an agent's too.
+        Evennia's web site would let the player choose any name, even an agent's.
         """
         super().at_post_create_character(character, **kwargs)
         character.locks.add("edit:perm(Admin);delete:perm(Admin)")

@@ -16,18 +16,18 @@ class Agent(AgentMixin, Character):
     """A character of the village that a language model plays.
 
     Attributes (in the database):
-        day: What it does at which hour; see :mod:`world.days`.
+        day: The daily schedule; see :mod:`world.days`.
     """
 
     agent_cmdset = "commands.agent_cmdset.AgentCmdSet"
     is_everyday = days.is_everyday
 
     def at_minute(self) -> None:
-        """Go on with its day."""
+        """Continue the daily schedule."""
         super().at_minute()
         days.live_on(self, almanac(now().astimezone()))
 
     def at_object_post_copy(self, new_obj: Any, **kwargs: Any) -> None:
-        """A copy is somebody else: no deed means it."""
+        """Remove the world's id from a copy, so that no deed refers to it."""
         super().at_object_post_copy(new_obj, **kwargs)
         new_obj.tags.clear(category=TAG_CATEGORY)

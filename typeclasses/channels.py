@@ -4,4 +4,4 @@ from evennia.comms.comms import DefaultChannel
 
 
 class Channel(DefaultChannel):
-    """A line people talk on across the world."""
+    """A channel on which players talk across the world."""

@@ -1,4 +1,4 @@
-"""Characters: whatever perceives and acts, played by a person or an agent."""
+"""Characters, which perceive and act; a person or an agent plays each."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ _HEARD = frozenset({"say", "talk", "whisper", "pose", "shout", *BY_RULE})
 
 
 class Character(CharacterMixin, ObjectParent, DefaultCharacter):
-    """Somebody in the world; people play one of these."""
+    """A character in the world, and the class of the players' characters."""
 
     default_description = "A stranger, as yet undescribed."
 
     def get_display_desc(self, looker: Any, **kwargs: Any) -> str:
-        """The description, and that somebody sleeps, as everybody can see."""
+        """Return the description, and whether the character sleeps."""
         text = super().get_display_desc(looker, **kwargs)
         sleeps = f"{self.get_display_name(looker, **kwargs)} lies asleep."
         return f"{text}\n{sleeps}" if self.db.asleep else text
 
     def get_display_things(self, looker: Any, **kwargs: Any) -> str:
-        """What somebody has, as in ``Carries: a jar of honey``."""
+        """Return what the character carries: ``Carries: a jar of honey``."""
         line = super().get_display_things(looker, **kwargs).replace(", and ", " and ")
         return f"|wCarries:|n {line.partition('|n ')[2]}." if line else ""
 
     def announce_move_from(
         self, destination: Any, msg: str | None = None, mapping: Any = None, **kwargs: Any
     ) -> None:
-        """Tell those who stay: ``Tom goes south to The Quay``."""
+        """Show the departure to the old room: ``Tom goes south to The Quay``."""
         way = next((e for e in self.location.exits if e.destination == destination), None)
         text = "{object} goes {exit} to {destination}." if way else "{object} is gone."
         super().announce_move_from(destination, msg=msg or text, mapping=mapping, **kwargs)
@@ -44,12 +44,12 @@ class Character(CharacterMixin, ObjectParent, DefaultCharacter):
     def announce_move_to(
         self, source_location: Any, msg: str | None = None, mapping: Any = None, **kwargs: Any
     ) -> None:
-        """Tell those who were here: ``Tom arrives from The Kettle``."""
+        """Show the arrival to the new room: ``Tom arrives from The Kettle``."""
         text = "{object} arrives from {origin}."
         super().announce_move_to(source_location, msg=msg or text, mapping=mapping, **kwargs)
 
     def at_msg_receive(self, text: Any = None, from_obj: Any = None, **kwargs: Any) -> bool:
-        """Whether it is shown: what somebody says or plays whom this one ignores is not."""
+        """Return whether to show a message: speech and emotes of ignored players are hidden."""
         line, *_, facts = text if isinstance(text, tuple) and len(text) > 1 else (text, None)
         kind = (facts or {}).get("type")
         if kind in _HEARD and getattr(from_obj, "id", None) in (self.db.ignored or ()):
@@ -60,18 +60,18 @@ class Character(CharacterMixin, ObjectParent, DefaultCharacter):
         return bool(super().at_msg_receive(text=text, from_obj=from_obj, **kwargs))
 
     def at_look(self, target: Any, **kwargs: Any) -> str:
-        """What they see of it; their clients are told where they are, too."""
+        """Return the target's appearance; for the room, also send the location to the clients."""
         if target is self.location:
             tell_room(self)
         return str(super().at_look(target, **kwargs))
 
     def at_post_puppet(self, **kwargs: Any) -> None:
-        """Show the room and tell the others."""
+        """Show the room, announce the player, and check for steps of deeds."""
         super().at_post_puppet(**kwargs)
         happened(self)
 
     def at_post_move(self, source_location: Any, move_type: str = "move", **kwargs: Any) -> None:
-        """Look around, and see whether something comes of being here."""
+        """Look around, and check whether the arrival takes a step of a deed."""
         if not self.is_agent:
             put_in_order(self.location)
         super().at_post_move(source_location, move_type=move_type, **kwargs)

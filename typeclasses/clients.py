@@ -1,6 +1,6 @@
-"""What a player's client is told beside the text: by GMCP, and the same to the web's.
+"""Data sent to players' clients beside the text, by GMCP and to the web client.
 
-A message is named as Evennia names it: ``room_info`` is ``Room.Info`` on the wire.
+Messages have Evennia's names: ``room_info`` is ``Room.Info`` on the wire.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from django.conf import settings
 from world.atlas import SHORT
 
 _FAR = 3
-"""How many steps away the places of the map are."""
+"""The radius of the map, in steps."""
 SPOKEN = frozenset({"say", "talk", "whisper", "shout", "page", "tell"})
 
 
 def is_web(session: Any) -> bool:
-    """Whether this is a web client's connection."""
+    """Return whether the session belongs to a web client."""
     return "websocket" in str(session.protocol_key)
 
 
 def tell(somebody: Any, message: str, **facts: Any) -> None:
-    """Send a message with its fields to those clients of somebody that can take it."""
+    """Send a message with its fields to the character's clients that support it."""
     for session in filter(_takes_messages, somebody.sessions.all()):
         session.msg(**{message: ((), facts)})
 
@@ -34,7 +34,7 @@ def _takes_messages(session: Any) -> bool:
 
 
 def tell_room(looker: Any) -> None:
-    """Where they are: name, ways out, and a map."""
+    """Send the room to the looker's clients: name, exits and a map."""
     room, sessions = looker.location, looker.sessions.all()
     if room is None or not any(map(_takes_messages, sessions)):
         return
@@ -59,7 +59,7 @@ def _ways(room: Any, looker: Any) -> list[Any]:
 
 
 def map_of(looker: Any, steps: int = _FAR) -> str:
-    """The places round about, the nearest first, and how to walk there."""
+    """Return the places nearby, the nearest first, and the way to each."""
     lines, known, edge = [], {looker.location}, [(looker.location, ())]
     for _ in range(steps):
         ways = [(way, path) for room, path in edge for way in _ways(room, looker)]
@@ -73,14 +73,14 @@ def map_of(looker: Any, steps: int = _FAR) -> str:
 
 
 def linked(reader: Any, text: str, things: Iterable[Any]) -> str:
-    """``text``, where each of ``things`` that it names can be looked at by a click."""
+    """Return ``text`` with a link to look at each of ``things`` that it names."""
     names = sorted((each.key for each in things), key=len, reverse=True)
     anyone = re.compile("|".join(map(re.escape, names)) or r"(?!)")
     return anyone.sub(lambda name: link(reader, f"look {name[0]}", name[0]), text)
 
 
 def link(reader: Any, command: str, label: str) -> str:
-    """``label``, as something to click for those whose client can (MXP, the web's)."""
+    """Return ``label``, as a link if the reader's client supports it (MXP, web client)."""
     sessions = reader.sessions.all() if hasattr(reader, "sessions") else ()
     clicks = any(is_web(each) or (each.protocol_flags or {}).get("MXP") for each in sessions)
     return f"|lc{command}|lt{label}|le" if clicks else label

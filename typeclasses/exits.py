@@ -1,4 +1,4 @@
-"""Ways from one room to another."""
+"""Exits from one room to another."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Exit(DefaultExit):
     """A way out of a room."""
 
     def at_post_traverse(self, traversing_object: Any, source_location: Any, **kwargs: Any) -> None:
-        """Let agents that follow the one who left come along, or lose them."""
+        """Let agents that follow the character come along, or lose track of it."""
         super().at_post_traverse(traversing_object, source_location, **kwargs)
         for mind in list(open_minds()) if running() else ():
             agent, actor, leader = mind.thinker.body(), mind.actor, traversing_object

@@ -1,4 +1,4 @@
-"""Things, and the order of what a room or a character holds."""
+"""Things, and the order of the contents of rooms and characters."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from keepsake.agent.runtime import now
 
 
 class OrderedContents(ContentsHandler):
-    """What is in something, in the order in which it came, and after a start by age.
+    """The contents of an object, in the order of arrival; after a start, by age.
 
-    PostgreSQL gives rows in an order of its own, and Evennia loses it where somebody is left out.
+    PostgreSQL returns rows in any order. Evennia loses the order if an object is excluded.
     """
 
     def load(self) -> list[Any]:
-        """All of it, from the database."""
+        """Return all contents, from the database."""
         return sorted(super().load(), key=attrgetter("pk"))
 
     def get(self, exclude: Any = None, content_type: str | None = None) -> list[Any]:
-        """All of it but ``exclude``, one or more, of that type if one is given."""
+        """Return the contents, of one type if given, without ``exclude`` (one object or more)."""
         left_out = {each.pk for each in make_iter(exclude)} if exclude else set()
         return [each for each in super().get(None, content_type) if each.pk not in left_out]
 
 
 class ObjectParent:
-    """Mixed into every typeclass that others can be in."""
+    """A mixin for every typeclass that can contain objects."""
 
     @lazy_property
     def contents_cache(self) -> OrderedContents:
-        """What is in it, as Evennia keeps it in RAM."""
+        """Return the handler of the contents, which Evennia keeps in memory."""
         return OrderedContents(self)
 
 
@@ -41,16 +41,16 @@ class Object(DefaultObject):
     """A thing that can be looked at, taken and given.
 
     Attributes (in the database):
-        given_by: The number of who gave it last to whoever has it.
-        moved: When it came to where it is, in ISO format.
+        given_by: The number of the character who gave it to its present holder.
+        moved: The time of its last move, in ISO format.
     """
 
     def at_post_move(self, source_location: Any, move_type: str = "move", **kwargs: Any) -> None:
-        """Keep since when it is there."""
+        """Store the time of the move."""
         super().at_post_move(source_location, move_type=move_type, **kwargs)
         self.db.moved = now().isoformat()
 
     def at_give(self, giver: Any, getter: Any, **kwargs: Any) -> None:
-        """Keep who gave it."""
+        """Store the giver."""
         super().at_give(giver, getter, **kwargs)
         self.db.given_by = giver.id

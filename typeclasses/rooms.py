@@ -1,4 +1,4 @@
-"""Rooms, and how they look."""
+"""Rooms, and their appearance."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EXIT_ORDER = {name: place for place, name in enumerate(SHORT)}
 
 
 def where(room: Any) -> str:
-    """Where somebody in a room is: ``on the Gorse Path``."""
+    """Return the location as a phrase: ``on the Gorse Path``."""
     return str(room.db.where or f"at {room.key}")
 
 
@@ -29,16 +29,16 @@ class Room(ObjectParent, DefaultRoom):
     """A place in the world.
 
     Attributes (in the database):
-        where: Where somebody in it is: ``on the Gorse Path``.
-        outdoors: Whether sky and tide are seen from it.
-        looks: What is seen as well at some times: words of the almanac such as ``low tide,
-            night``, all of which must hold, with a sentence.
+        where: The location as a phrase: ``on the Gorse Path``.
+        outdoors: Whether the sky and the tide are visible.
+        looks: Extra sentences of the description, each with its condition: words of the almanac
+            such as ``low tide, night``, all of which must hold.
     """
 
     default_description = "There is nothing to see here yet."
 
     def return_appearance(self, looker: Any, **kwargs: Any) -> str:
-        """What ``look`` shows: title, description, ways, people, things, and where its host is."""
+        """Return what ``look`` shows: title, description, exits, people, things and hosts."""
         title = self.get_display_name(looker, **kwargs)
         number = self.get_extra_display_name_info(looker, **kwargs)
         lists = (
@@ -51,7 +51,7 @@ class Room(ObjectParent, DefaultRoom):
         return "\n".join([*head, *filter(None, lists)]).rstrip()
 
     def get_display_desc(self, looker: Any, **kwargs: Any) -> str:
-        """The description, what is seen at such times as this, and the sky."""
+        """Return the description, the sentences that hold at this time, and the sky."""
         seen_at = almanac(now().astimezone())
         looks = self.attributes.get("looks") or {}
         seen = [
@@ -65,7 +65,7 @@ class Room(ObjectParent, DefaultRoom):
         return " ".join([*seen, seen_at.sky] if self.attributes.get("outdoors") else seen)
 
     def get_display_exits(self, looker: Any, **kwargs: Any) -> str:
-        """The ways out, as in ``Exits: north to Pump Square and up to The Guest Loft``."""
+        """Return the exits: ``Exits: north to Pump Square and up to The Guest Loft``."""
         exits = self.filter_visible(self.contents_get(content_type="exit"), looker, **kwargs)
         exits = sorted(exits, key=lambda way: (EXIT_ORDER.get(way.key, 99), way.key))
         names = [
@@ -76,7 +76,7 @@ class Room(ObjectParent, DefaultRoom):
         return f"|wExits:|n {iter_to_str(names, endsep=' and')}." if names else ""
 
     def get_display_characters(self, looker: Any, **kwargs: Any) -> str:
-        """Everybody else, as in ``Here: Mira and Tom``."""
+        """Return the other characters: ``Here: Mira and Tom``."""
         people = self.contents_get(content_type="character")
         names = []
         for person in self.filter_visible(people, looker, **kwargs):
@@ -86,7 +86,7 @@ class Room(ObjectParent, DefaultRoom):
         return f"|wHere:|n {iter_to_str(names, endsep=' and')}." if names else ""
 
     def get_display_things(self, looker: Any, **kwargs: Any) -> str:
-        """What lies about, as in ``You see: a blue cup``."""
+        """Return the things in the room: ``You see: a blue cup``."""
         line = super().get_display_things(looker, **kwargs).replace(", and ", " and ")
         line = linked(looker, line, self.contents_get(content_type="object"))
         return f"{line}." if line else ""
@@ -94,14 +94,14 @@ class Room(ObjectParent, DefaultRoom):
     def at_object_receive(
         self, moved_obj: Any, source_location: Any, move_type: str = "move", **kwargs: Any
     ) -> None:
-        """A player arrived: have whoever keeps this place come back to it."""
+        """When a player arrives, call the room's hosts back."""
         super().at_object_receive(moved_obj, source_location, move_type=move_type, **kwargs)
         if identity_of(moved_obj) and not (moved_obj.is_agent or moved_obj.unannounced):
             call_hosts(self)
 
 
 def _absences(room: Room) -> Iterator[str]:
-    """Where hosts sleep or are busy and what to do, a line each; others come as they are called."""
+    """Yield a line for each host that sleeps or is busy: where it is and what to do."""
     for host in hosts_of(room):
         keeper, place, mind = f"{host.key}, who keeps this place,", host.location, mind_of(host)
         if place is room and host.db.asleep:

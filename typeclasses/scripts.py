@@ -4,4 +4,4 @@ from evennia.scripts.scripts import DefaultScript
 
 
 class Script(DefaultScript):
-    """The base of what runs on a timer in the database."""
+    """The base class of timers that are stored in the database."""

@@ -1,17 +1,17 @@
-"""How often a password may be tried, and an account made: one count for all ways in.
+"""Limits on password attempts and new accounts, counted together for every kind of log-in.
 
-Telnet and web socket ask here by :class:`typeclasses.accounts.Account`, the pages by the Django
-backend ``game.web.middleware``. All of it lives in Django's cache of the Server's process, where
-counting is atomic, whichever threads ask at once.
+Telnet and web socket use :class:`typeclasses.accounts.Account`, web pages the Django backend
+``game.web.middleware``. The counts are in Django's cache in the Server's process, where counting
+is atomic across threads.
 
-What is counted is wrong passwords:
+Wrong passwords are counted in three ways:
 
-* **of one account from one address**: then nothing more is tried there for a while, not even the
-  right one. It concerns nobody else.
-* **of one address**, over all names, and **of one account**, from all addresses: then whoever has
-  been in that account from that address before goes on as always; anybody else waits for a turn,
-  one for all of them every half minute. So spraying and a net of robots become slow, and no right
-  password is kept out.
+* **for one account from one address**: at the limit, every further password of this pair is
+  refused for a while, even the right one. Nobody else is affected.
+* **for one address** over all names, and **for one account** from all addresses: at the limit, a
+  player who has logged in to that account from that address before is not affected. All others
+  share one attempt every half minute for each full count. Password spraying and botnets become
+  slow, and no right password is locked out.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ from evennia.accounts.models import AccountDB
 from evennia.utils import logger
 
 PAIR_LIMIT, PAIR_SECONDS = 5, 300
-"""Wrong passwords of one account from one address."""
+"""Wrong passwords allowed for one account from one address, and the seconds they count."""
 ADDRESS_LIMIT = 20
-"""Wrong passwords from one address in :data:`CROWD_SECONDS`, whichever the names."""
+"""Wrong passwords allowed from one address in :data:`CROWD_SECONDS`, over all names."""
 ACCOUNT_LIMIT = 50
-"""Wrong passwords of one account in :data:`CROWD_SECONDS`, from addresses of all kinds."""
+"""Wrong passwords allowed for one account in :data:`CROWD_SECONDS`, from all addresses."""
 CROWD_SECONDS = 600
 TURN_SECONDS = 30
 CREATION_LIMIT, CREATION_SECONDS = 20, 600
-"""Accounts from one address: enough for a class or a family."""
+"""New accounts allowed from one address, and the seconds: enough for a class or a family."""
 ADDRESSES = "login_addresses"
-"""The attribute with the addresses from which an account was played last."""
+"""The attribute with the addresses of an account's last log-ins, the newest first."""
 MOST_ADDRESSES = 16
 LONGEST_NAME = 200
-"""Characters; no account has a name so long, and SQLite refuses to look for one of 50,000."""
+"""Characters kept of a name. No account's name is longer; SQLite refuses to search for 50,000."""
 
 TOO_OFTEN = (
     "Too many wrong passwords for this name from your address. Wait five minutes, then try again."
@@ -60,22 +60,22 @@ _CACHE = ConnectionProxy(caches, "throttle")
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One password that may be tried, or may not."""
+    """One password attempt, allowed or refused."""
 
-    refusal: str = ""  # why it is not even looked at, for whoever typed it; empty if it is
+    refusal: str = ""  # the reason shown to the player; empty if allowed
     counted: tuple[str, ...] = ()
 
     def take_back(self) -> None:
-        """It was the right one, or nothing came of it: it does not count."""
+        """Uncount the attempt: the password was right, or it was not checked."""
         for key in self.counted:
-            with suppress(ValueError):  # the window of this count has ended meanwhile
+            with suppress(ValueError):  # the window of this count has ended
                 _CACHE.decr(key)
 
 
 def attempt(username: str, address: str) -> Attempt:
-    """Count a password that is about to be tried; it counts as wrong until it is taken back.
+    """Count a password before it is checked. It counts as wrong until it is taken back.
 
-    What is asked for without an address comes from the program itself, and is not counted.
+    An attempt without an address comes from the program itself and is not counted.
     """
     if not address:
         return Attempt()
@@ -96,12 +96,12 @@ def attempt(username: str, address: str) -> Attempt:
 
 
 def cut(username: str) -> str:
-    """A name that can be looked for, whatever was typed."""
-    return username.replace("\0", "")[:LONGEST_NAME]  # PostgreSQL refuses to hear of it
+    """Return a name that the database can search for, from any input."""
+    return username.replace("\0", "")[:LONGEST_NAME]  # PostgreSQL refuses NUL characters
 
 
 def creation(address: str) -> Attempt:
-    """Count an account that is about to be made; ``take_back`` it if it was not."""
+    """Count an account before it is created. Call ``take_back`` if it was not created."""
     if not address:
         return Attempt()
     key = _key("creation", network_of(address))
@@ -111,7 +111,7 @@ def creation(address: str) -> Attempt:
 
 
 def network_of(address: str) -> str:
-    """What counts as one address: of IPv6 the /64 that one customer has."""
+    """Return the unit that counts as one address: for IPv6, a customer's /64 network."""
     try:
         found = ipaddress.ip_address(address)
     except ValueError:
@@ -122,7 +122,7 @@ def network_of(address: str) -> str:
 
 
 def _was_here(username: str, source: str) -> bool:
-    # Asked of the database: Evennia's own cache of it belongs to the reactor thread.
+    # Read from the database: Evennia's cache belongs to the reactor thread.
     found = AccountDB.objects.filter(
         username__iexact=username, db_attributes__db_key__in=(ADDRESSES, "creator_ip")
     ).values_list("db_attributes__db_value", flat=True)
@@ -131,7 +131,7 @@ def _was_here(username: str, source: str) -> bool:
 
 
 def _take(key: str, limit: int, seconds: int) -> bool:
-    """Count one more of a window of so many seconds; whether it is within the limit."""
+    """Count one attempt in a window of ``seconds``. Return whether it is within the limit."""
     _CACHE.add(key, 0, seconds)
     try:
         count: int = _CACHE.incr(key)
@@ -143,6 +143,6 @@ def _take(key: str, limit: int, seconds: int) -> bool:
 
 
 def _key(kind: str, *parts: str) -> str:
-    # Whatever was typed, of whatever length.
+    # The hash allows any input of any length.
     digest = hashlib.blake2b(repr(parts).encode(), digest_size=16).hexdigest()
     return f"{kind}-{digest}"
