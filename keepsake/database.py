@@ -60,12 +60,12 @@ def database_settings(here: Places) -> dict[str, Any]:
     }
 
 
-def shown(here: Places) -> str:
+def address(here: Places) -> str:
     """Return where the database is, without its password."""
     return public_part(here.database_url) if here.database_url else str(here.database)
 
 
-def refuse_another(here: Places) -> None:
+def check_world(here: Places) -> None:
     """Refuse a database that does not belong to this home's world.
 
     In a shell without the variable, a world on PostgreSQL would start again, empty, on SQLite. In a
@@ -100,14 +100,14 @@ def damage(path: Path) -> str:
 # -- PostgreSQL
 
 
-def ask(here: Places, question: str) -> Any:
+def query(here: Places, question: str) -> Any:
     """Query one value from PostgreSQL; raise KeepsakeError if it cannot be reached."""
     with _connect(here) as connection:
         row = connection.execute(question.encode()).fetchone()
     return row and row[0]
 
 
-def hold(here: Places) -> Connection[tuple[Any, ...]] | None:
+def lock(here: Places) -> Connection[tuple[Any, ...]] | None:
     """Lock the PostgreSQL database for one world, until the returned connection is closed.
 
     Returns:
@@ -134,7 +134,7 @@ def _connect(here: Places) -> Connection[tuple[Any, ...]]:
         f"See that PostgreSQL runs there, and that {DATABASE_URL} names a database and a user "
         "who owns it: `createuser NAME`, `createdb --owner NAME NAME`"
     )
-    with refusing(f"The database {shown(here)} cannot be reached", cure, psycopg.Error):
+    with refusing(f"The database {address(here)} cannot be reached", cure, psycopg.Error):
         return psycopg.connect(**{**_PATIENCE, **given}, application_name=name, autocommit=True)
 
 
@@ -202,6 +202,6 @@ def _run(here: Places, name: str, *arguments: str) -> None:
     )
     if done.returncode:
         raise KeepsakeError(
-            f"{name} of {shown(here)} failed: {' '.join(done.stderr.split())[-600:]}",
+            f"{name} of {address(here)} failed: {' '.join(done.stderr.split())[-600:]}",
             "Its version must not be older than the server's; look at the disk space too",
         )

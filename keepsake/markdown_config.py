@@ -326,5 +326,5 @@ class ConfigFile[T]:
         if problem is not None and self._on_problem is not None:
             self._on_problem(problem)
         if value is None:
-            raise self.problem or ConfigError(self.path, 0, "holds nothing")
+            raise self.problem or ConfigError(self.path, 0, "is empty")
         return value

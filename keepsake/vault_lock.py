@@ -42,8 +42,8 @@ def take(here: Places, *, patience: float = PATIENCE) -> contextlib.ExitStack:
             if fd is None:
                 problem = f"The vault {here.vault} is in use by {_holder(here.agents)}"
                 cure = "Stop that copy, or set KEEPSAKE_VAULT to another folder for this one"
-            elif here.database_url and not (connection := database.hold(here)):
-                problem = f"The database {database.shown(here)} is in use by another copy"
+            elif here.database_url and not (connection := database.lock(here)):
+                problem = f"The database {database.address(here)} is in use by another copy"
                 cure = f"Stop that copy, or set {DATABASE_URL} to a database of this one's own"
             else:
                 if connection is not None:

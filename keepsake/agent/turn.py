@@ -210,7 +210,7 @@ class Turn:
         self.context = replace(self.context, seen=memory.newest)
         prompt, basis, budget = self._prompt(profile, self.found)
         costs = costs_of(prompt.rendered, self.services.tokens, budget)
-        memory.memory.weigh(costs.used)
+        memory.memory.report_prompt(costs.used)
         if costs.used > budget:  # the server would cut it at an arbitrary place
             self.too_large = costs
             return None

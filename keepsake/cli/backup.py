@@ -68,7 +68,7 @@ def backup(here: Places, target: Path) -> Backup:
         raise KeepsakeError(f"{path} exists already", "Choose another name, or remove it")
     with processes.alone(here):
         here = processes.actual(here)
-        database.refuse_another(here)
+        database.check_world(here)
         if not (here.database_url or here.database.exists()):
             raise KeepsakeError(
                 f"There is no world to back up: {here.database} does not exist",
@@ -143,7 +143,7 @@ def restore(here: Places, source: Path, *, replace: bool = False) -> Backup:
                     has_world = _has_world(here)
                     if not replace and (has_world or [*here.agents.glob("*/archive/*.jsonl")]):
                         raise KeepsakeError(
-                            f"There is a world already ({database.shown(here)}, {here.agents})",
+                            f"There is a world already ({database.address(here)}, {here.agents})",
                             "Set KEEPSAKE_HOME and KEEPSAKE_VAULT to empty folders, or let it be "
                             "moved aside: `keepsake restore FILE --replace`",
                         )
@@ -158,7 +158,7 @@ def restore(here: Places, source: Path, *, replace: bool = False) -> Backup:
 def _has_world(here: Places) -> bool:
     """Return whether the database holds a world."""
     asked = "SELECT to_regclass('objects_objectdb') IS NOT NULL"
-    return here.database.exists() or bool(here.database_url and database.ask(here, asked))
+    return here.database.exists() or bool(here.database_url and database.query(here, asked))
 
 
 def _unpack(source: Path, stage: Path) -> dict[str, Any]:

@@ -138,10 +138,10 @@ def world(here: Places, wrong: Wrong) -> str:
 
 def world_database(here: Places, wrong: Wrong) -> str:
     """Check that the database can be reached and read."""
-    database.refuse_another(here)
+    database.check_world(here)
     if here.database_url:
-        version = database.ask(here, "SHOW server_version")
-        return f"{database.shown(here)}, PostgreSQL {version}"
+        version = database.query(here, "SHOW server_version")
+        return f"{database.address(here)}, PostgreSQL {version}"
     if not here.database.exists():
         return f"{here.database} (SQLite) is made at the first start"
     if problem := database.damage(here.database):

@@ -62,7 +62,7 @@ def start(here: Places, say: Say) -> bool:
         end_all(processes.actual(here), say)  # leftovers of a crashed world
         if taken := processes.taken(here):
             raise KeepsakeError(taken[0], processes.ports_cure(here.ports))
-        database.refuse_another(here)
+        database.check_world(here)
         vault_lock.take(here).close()
         try:
             launch(here, "start", say)
@@ -72,7 +72,7 @@ def start(here: Places, say: Say) -> bool:
             end_all(here)
             raise
         if here.database_url:
-            here.elsewhere.write_text(f"{database.shown(here)}\n", encoding="utf-8")
+            here.elsewhere.write_text(f"{database.address(here)}\n", encoding="utf-8")
     return True
 
 

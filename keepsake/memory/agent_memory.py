@@ -110,7 +110,7 @@ class AgentMemory:
         with self.lock:
             return self.window.context()
 
-    def weigh(self, prompt: int) -> None:
+    def report_prompt(self, prompt: int) -> None:
         """Report the tokens of the last prompt: its other parts leave less room for memories.
 
         Until the first report the other parts count as 0 tokens. A memory without reports

@@ -152,7 +152,7 @@ class TestBuilders(Building, LadderWorld):
         self.budget(immediate_window=4, recent_window=100, preserve_memories=4)
         self.mira.db.paused = True
         self.char1.execute_cmd("say The Marker of Harrow Bay is |rred|n.")
-        assert "due at memory 105, and now" in self.type("@compact-memories Mira", "Nothing to")
+        assert "due at memory 105, now at" in self.type("@compact-memories Mira", "Nothing to")
         self.chatter(8)
         before = [m.number for m in self.mind.memory.context().window]
         assert " tokens before, " in self.type("@compact-memories Mira", "Compacted")
