@@ -56,7 +56,7 @@ def _replayed(
             before, now = now, now.after(record)
             match record.get("type"):
                 case "compaction":
-                    found[now.compaction] = _past(record, before, now)
+                    found[now.standing] = _past(record, before, now)
                 case "undo" if past := found.get(int(record["id"])):
                     undone = datetime.fromisoformat(record["t"])
                     found[past.number] = replace(past, undone=undone)
@@ -72,7 +72,7 @@ def _past(record: Record, before: SummaryState, after: SummaryState) -> PastComp
     older = Outcome.WATERFALL if after.longterm else Outcome.FIRST  # older lines lack it
     first = max(after.recent.first if after.recent else 0, before.summarised + 1)
     return PastCompaction(
-        number=after.compaction,
+        number=after.standing,
         time=datetime.fromisoformat(record["t"]),
         reason=str(record.get("reason", "")),
         outcome=Outcome(record.get("outcome") or older),

@@ -26,7 +26,7 @@ class SummaryState:
     recent: Summary | None = None
     summarised: int = 0  # S: the newest memory that is not in the window
     # number of the compaction that made them, 0 for none; ``time`` is when it was made
-    compaction: int = 0
+    standing: int = 0
     time: datetime | None = None
 
     def summary(self, tier: Tier) -> Summary | None:
@@ -59,7 +59,7 @@ class SummaryState:
         assert self.time is not None  # set by the compaction
         return {
             "type": "compaction",
-            "id": self.compaction,
+            "id": self.standing,
             "step": step,
             "t": self.time.isoformat(),
             **self._summaries(),
@@ -80,7 +80,7 @@ class SummaryState:
             "t": time.isoformat(),
             **self._summaries(),
             "summarised": self.summarised,
-            "standing": self.compaction,
+            "standing": self.standing,
             "compactions": compactions,
             "total": total,
             "last": self.time.isoformat() if self.time else None,
@@ -152,7 +152,7 @@ class Tiers:
             case kind:
                 state, total = self.state.after(record), record.get("total")
                 if kind in _MOVES:
-                    self.compactions = int(record.get("compactions", state.compaction))
+                    self.compactions = int(record.get("compactions", state.standing))
                     self.step = int(record.get("step") or self.compactions)
                     self.undone_at = total if kind == "undo" else None
                     self.window = [each for each in self.window if each.number > state.summarised]

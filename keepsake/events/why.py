@@ -140,10 +140,10 @@ def _logged(log: Path, archive: Archive, record: Record, act: Memory) -> dict[st
         missing.append("It answered by rule, from its memory: no model was asked")
     past, time = compactions(archive), datetime.fromisoformat(str(record["t"]))
     texts = summaries_at(archive, time)
-    if texts.compaction != thought.compaction:  # compacted, or undone, while the model thought
+    if texts.standing != thought.compaction:  # compacted, or undone, while the model thought
         made = (each.after for each in past if each.number == thought.compaction)
         texts = next(made, SummaryState())
-        if thought.compaction and not texts.compaction:
+        if thought.compaction and not texts.standing:
             number = thought.compaction
             missing.append(f"The archive has no compaction {number}, whose summaries it used")
     guards = newest_first(log, kind=Guard.kind, agent_id=thought.agent_id, most=MOST_BYTES)
@@ -208,7 +208,7 @@ def _summary_basis(texts: SummaryState, command: str, reason: str) -> tuple[Summ
         lines = (sentence for line in each.text.splitlines() for sentence in sentences(line))
         related = tuple(sentence for sentence in lines if about & telling(sentence))
         span = (each.first, each.last, each.model, each.text, related)
-        summaries.append(SummaryBasis(each.tier.value, texts.compaction, *span))
+        summaries.append(SummaryBasis(each.tier.value, texts.standing, *span))
     return tuple(summaries)
 
 

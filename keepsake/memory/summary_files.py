@@ -105,7 +105,7 @@ class SummaryFolder:
             "tokens_after": summary.tokens_after,
             "model": summary.model,
             "time": summary.time.isoformat(timespec="seconds"),
-            "compaction": state.compaction,
+            "compaction": state.standing,
             "step": step,
             "digest": _digest(text),
         }
@@ -201,6 +201,6 @@ class VaultCopies:
 
     def _emit(self, tier: Tier, size: int, problem: str = "") -> None:
         """Emit the event of an edit: its length in characters, or why it was not adopted."""
-        agent, number = self._folder.agent, self._tiers.state.compaction
+        agent, number = self._folder.agent, self._tiers.state.standing
         change = MemoryChange(agent=agent, op="edit", n=number, of=tier.value, size=size, by="hand")
         self._host.emit(replace(change, problem=problem))

@@ -96,7 +96,7 @@ class Window:
                 self._masked = head, masking.mask(head, self._through, self.matters)
             shown = (*self._masked[1], *window[len(head) :])
             self._made_of, summaries = made_of, (state.longterm, state.recent)
-            self._context = MemoryContext(*summaries, window, shown, state.compaction)
+            self._context = MemoryContext(*summaries, window, shown, state.standing)
         return self._context
 
     def mask_all_allowed(self) -> None:

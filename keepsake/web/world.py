@@ -232,7 +232,7 @@ def tiers(number: int) -> TiersView:
     return TiersView(
         first=oldest.first if oldest else window,
         total=tiers.last_number,
-        compaction=tiers.state.compaction,
+        compaction=tiers.state.standing,
         longterm=context.longterm,
         recent=context.recent,
         window_first=window,

@@ -279,7 +279,7 @@ class Lives(RuleBasedStateMachine):
     @rule(torn=st.none() | st.binary(min_size=1, max_size=30).filter(lambda b: b"\n" not in b))
     def restart_or_crash_in_the_middle_of_a_line(self, torn):
         self.free_disk()
-        before, last = self.memory.context(), self.memory.tiers.state.compaction
+        before, last = self.memory.context(), self.memory.tiers.state.standing
         self.memory.close()
         if torn is not None:
             segments = sorted((self.life.folder / "archive").glob("0*.jsonl"))
@@ -289,7 +289,7 @@ class Lives(RuleBasedStateMachine):
         after = self.memory.context()
         assert (after.longterm, after.recent) == (before.longterm, before.recent)
         assert after.window == before.window
-        assert self.memory.tiers.state.compaction == last
+        assert self.memory.tiers.state.standing == last
 
     @rule(lost=st.booleans())
     def crash_between_commit_and_files(self, lost):
