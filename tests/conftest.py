@@ -1,4 +1,4 @@
-"""For all tests."""
+"""Settings, hooks and fixtures for all tests."""
 
 import gc
 import os
@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, settings
 
 from tests.empty_tables import empty_tables
 
-# Nor is anybody's own model asked: no Ollama answers here.
+# Tests never use the developer's own model: no Ollama listens on this port.
 os.environ |= {"OLLAMA_HOST": "127.0.0.1:9", "KEEPSAKE_MODEL": "none"}
 os.environ.pop("KEEPSAKE_OPENAI_HOST", None)
-os.environ.pop("KEEPSAKE_DATABASE_URL", None)  # no test goes to a world's own database
+os.environ.pop("KEEPSAKE_DATABASE_URL", None)  # tests never use a real world's database
 
 # Tests kill processes; the power stays on. Before keepsake.json_lines is imported, which keeps
 # one of these functions. A world in a process of its own waits for its disk as ever.
@@ -25,7 +25,7 @@ settings.register_profile(
     deadline=None,
     max_examples=40,
     suppress_health_check=[HealthCheck.too_slow],
-    # New examples each time find new faults, but nobody whose change is checked wants them.
+    # CI uses the same examples every time, so that it fails only because of the change.
     derandomize="CI" in os.environ,
 )
 settings.register_profile("thorough", settings.get_profile("keepsake"), max_examples=1000)
@@ -33,7 +33,7 @@ settings.load_profile("keepsake")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The pure tests last: their many short files fill up whichever process is done first."""
+    """Run the pure tests last: their many short files balance the load of the processes."""
     items.sort(key=lambda item: "mind" in item.path.parts)
 
 
@@ -48,5 +48,5 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="session")
 def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Evennia's tables, empty; the same file for all test processes: copy it."""
+    """Return the file of Evennia's empty tables. All test processes share it: copy it."""
     return empty_tables(tmp_path_factory)

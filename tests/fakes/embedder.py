@@ -1,4 +1,4 @@
-"""An embedder whose vectors are near when texts share words."""
+"""A fake embedder: texts that share words get similar vectors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from keepsake.errors import ModelUnavailable
 
 
 class BagOfWords:
-    """Counts words, and what it embeds; ``same`` are words that mean the same as others."""
+    """Embeds texts by word counts and records them; ``same`` maps words to synonyms."""
 
     def __init__(self, model_name: str = "bag", same: Mapping[str, str] = {}) -> None:
         self.model_name, self.same = model_name, same

@@ -1,4 +1,4 @@
-"""A hub over the wire: what huggingface_hub asks of one to fetch a file."""
+"""A fake Hugging Face hub over HTTP: the requests that fetch one file."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ class FakeHub:
 
     Attributes:
         data: The file's bytes.
-        digest: What it says of the file's SHA-256.
-        failing: The status of every download, 0 for the file itself.
-        gate: Nothing of a download is sent before it is set; None for none.
-        ranges: The ``Range`` of each download that came in, None without one.
+        digest: The SHA-256 that the hub reports for the file.
+        failing: The HTTP status of every download; 0 to send the file.
+        gate: Downloads wait until this event is set. It is set at first.
+        ranges: The ``Range`` header of each download request; None without one.
     """
 
     def __init__(self, repo: str, file: str, data: bytes) -> None:

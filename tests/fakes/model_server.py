@@ -25,24 +25,24 @@ DIMENSION = 16
 
 @dataclass(frozen=True)
 class Reply:
-    """What to do with one request."""
+    """How the server answers one request."""
 
-    text: str | None = None  # the answer's words; None for those of the script
+    text: str | None = None  # the answer's text; None for the script's
     status: int = 200
-    retry_after: str = ""  # what the head says of when to ask again
+    retry_after: str = ""  # the Retry-After header
     delay: float = 0.0  # seconds before anything is sent
-    gate: threading.Event | None = None  # nothing is sent before it is set
-    raw: bytes | None = None  # the body in place of what the protocol says
+    gate: threading.Event | None = None  # the reply waits until this is set
+    raw: bytes | None = None  # the body, instead of the protocol's
     hang_up: bool = False  # close the connection without an answer
     drip: float = 0.0  # seconds between the bytes of the body, or the pieces of a stream
-    cut: int | None = None  # close the connection after so many pieces of a stream
-    calls: Sequence[tuple[str, Any]] = ()  # calls of tools in the answer: names and arguments
+    cut: int | None = None  # close the connection after this many pieces
+    calls: Sequence[tuple[str, Any]] = ()  # tool calls: names and arguments
     thought: str = ""  # what the model thought, kept apart; then no words come
 
 
 @dataclass(frozen=True)
 class Call:
-    """One request as it came in."""
+    """One request that the server received."""
 
     path: str
     body: dict[str, Any]
@@ -96,11 +96,11 @@ class FakeModelServer:
         self.address = f"http://127.0.0.1:{self.port}"
 
     def plan(self, path: str, *replies: Reply) -> None:
-        """The next requests to ``path`` get these replies, in turn."""
+        """Answer the next requests to ``path`` with these replies, in order."""
         self._plans[path].extend(replies)
 
     def always(self, path: str, reply: Reply) -> None:
-        """Every request to ``path`` without a plan gets this reply."""
+        """Answer every request to ``path`` that has no plan with this reply."""
         self._always[path] = reply
 
     def calls(self, path: str | None = None) -> list[Call]:
@@ -132,7 +132,7 @@ class FakeModelServer:
             return self._always.get(call.path, Reply())
 
     def _answer(self, call: Call, reply: Reply) -> tuple[int, Any]:
-        """The status, and the body or the pieces of a stream."""
+        """Return the status, and the body or the pieces of a stream."""
         body = call.body
         model = str(body.get("model") or self.models[0])
         if reply.status != 200:
@@ -280,13 +280,13 @@ class _Server(ThreadingHTTPServer):
     request_queue_size = 128
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that gave up is no news."""
+        """Ignore clients that closed the connection."""
 
 
 class _Handler(BaseHTTPRequestHandler):
     fake: FakeModelServer
     protocol_version = "HTTP/1.1"
-    # Head and body go out as two packets; without this the second waits 40 ms.
+    # Header and body are two packets; without this the second waits 40 ms.
     disable_nagle_algorithm = True
 
     def do_GET(self) -> None:
