@@ -1,7 +1,7 @@
-"""Evennia's tables with nothing in them, made once a run: to migrate takes long.
+"""Evennia's empty tables, made once per test run because migrations are slow.
 
-Most tests of a running world are about what comes afterwards, and begin with a copy. From an
-entirely empty home, as a stranger does, begins `tests/slow/cli/test_world.py`.
+Most tests of a running world start with a copy of them. `tests/slow/cli/test_world.py` starts
+with an empty home, as a new user does.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ connections.close_all()
 
 
 def empty_tables(factory: pytest.TempPathFactory) -> Path:
-    """The database; made by the first test process of this run that asks for it."""
+    """Return the database. The first test process that needs it makes it."""
     own = factory.getbasetemp()
     shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
     made = shared / "empty-tables.db3"
@@ -42,26 +42,26 @@ def empty_tables(factory: pytest.TempPathFactory) -> Path:
 
 
 def lay_tables(tables: Path, here: Places) -> None:
-    """Give a copy of Keepsake that was never started the tables."""
+    """Copy the tables into a copy of Keepsake that was never started."""
     here.home.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(tables, here.database)
 
 
 def lay_tables_for_labs(tables: Path, home: Path) -> None:
-    """Have worlds that are simulated in a home made from the tables."""
+    """Copy the tables into a home, for the simulated worlds of its lab."""
     (home / "lab").mkdir(parents=True, exist_ok=True)
     shutil.copyfile(tables, home / "lab" / ".empty.db3")
 
 
 def _migrate(folder: Path) -> Path:
-    """Make the tables as a first start does; returns their file."""
+    """Make the tables as a first start does, and return their file."""
     here = Places(folder / "home", folder / "vault", Ports())
     migrate({"KEEPSAKE_HOME": str(here.home), "KEEPSAKE_VAULT": str(here.vault)})
     return here.database
 
 
 def migrate(environ: Mapping[str, str]) -> None:
-    """Make the tables of a copy with that environment."""
+    """Make the tables of the copy that these environment variables describe."""
     settings = {"DJANGO_SETTINGS_MODULE": "game.server.conf.settings"}
     places(environ).logs.mkdir(parents=True, exist_ok=True)
     subprocess.run(

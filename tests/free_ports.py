@@ -1,8 +1,8 @@
-"""Ports for what tests start; each is one process's own until that process ends.
+"""Free ports for tests. Each port belongs to one test process until that process ends.
 
-To look whether a port is free is not enough: two test processes that look at the same
-moment find the same one, and start on it a second later. So every base that is handed out
-is held by a guard, a socket that listens on a port which no copy of Keepsake uses.
+Checking that a port is free is not enough: two test processes can find the same free port
+and both use it a second later. So each port base is reserved by a guard: a socket that
+listens on a port that no copy of Keepsake uses.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from collections.abc import Iterator
 _FIRST, _LAST, _STEP = 10000, 32700, 10
 """Below the ports that the system gives to connections."""
 _GUARD = 9
-"""From the base; a copy uses what lies before it."""
+"""The guard's offset from the base. A copy of Keepsake uses the ports below it."""
 
 _guards: list[socket.socket] = []
 
 
 def _all_bases() -> Iterator[int]:
-    """Round and round; processes with numbers in a row begin far apart."""
+    """Cycle through all bases. Processes with adjacent ids start far apart."""
     number = (_LAST - _FIRST) // _STEP
     start = os.getpid() * 37 % (number // 10) * 10
     return itertools.cycle(_FIRST + (start + i) % number * _STEP for i in range(number))
@@ -31,7 +31,7 @@ _bases = _all_bases()
 
 
 def free_base() -> int:
-    """A port base for one copy, or a port for one server; never the same twice."""
+    """Return an unused port base for a copy, or a port for a server."""
     for base in itertools.islice(_bases, (_LAST - _FIRST) // _STEP):
         guard = _listening(base + _GUARD)
         if guard is None:
@@ -52,7 +52,7 @@ def _is_free(port: int) -> bool:
 
 def _listening(port: int) -> socket.socket | None:
     made = socket.socket()
-    # A connection that has ended holds its port for a minute; that is no obstacle.
+    # Reuse ports that closed connections still hold (for about a minute).
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         made.bind(("127.0.0.1", port))

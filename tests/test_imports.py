@@ -1,4 +1,4 @@
-"""Who may import whom; see ARCHITECTURE.md."""
+"""Which module may import which; see ARCHITECTURE.md."""
 
 import ast
 import sys
@@ -67,7 +67,7 @@ RULES = {
 }
 
 MOST_MODULES = 20
-"""How many modules a folder may have, ``__init__.py`` among them: more is no longer looked over."""
+"""The largest number of modules in a folder, ``__init__.py`` included, to keep it readable."""
 
 
 def within(module: str, package: str) -> bool:
@@ -93,7 +93,7 @@ def nodes(path: Path) -> list[ast.AST]:
 
 @cache
 def imports(module: str, path: Path) -> list[tuple[str, int]]:
-    """Every module that ``module`` imports, wherever in it, with the line."""
+    """Return every module that ``module`` imports anywhere, with the line number."""
     found = []
     for node in nodes(path):
         if isinstance(node, ast.Import):
@@ -112,7 +112,7 @@ def imports(module: str, path: Path) -> list[tuple[str, int]]:
 
 
 def broken(module: str, imported: str) -> str | None:
-    """Why ``module`` may not import ``imported``; None if it may."""
+    """Return why ``module`` may not import ``imported``. None if it may."""
     if within(imported, "game.server.conf") and not within(module, "game.server.conf"):
         return "nothing imports the wiring"
     pure = any(within(module, part) for part in (*_PURE, "keepsake.agent"))
@@ -145,7 +145,7 @@ def test_the_mind_uses_few_libraries():
 
 
 def test_imports_go_round_in_no_circle():
-    """Neither when modules are loaded, nor with what is imported later, or for type checkers."""
+    """Late imports and imports for type checkers count too."""
     known = dict(modules())
     ever: dict[str, set[str]] = defaultdict(set)
     for module, path in known.items():
@@ -173,7 +173,7 @@ def test_no_class_name_is_used_twice():
 
 
 def test_packages_import_nothing():
-    """What a package imports, each of its modules would load."""
+    """Each module of a package loads everything that the package imports."""
     for module, path in modules():
         if path.name == "__init__.py":
             loaded = {name for name, _ in imports(module, path)} - {"importlib"}
