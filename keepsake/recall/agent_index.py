@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import astuple, dataclass
 from itertools import batched
 from pathlib import Path
@@ -31,6 +30,8 @@ from keepsake.recall.words import IndexCounts, IndexDamaged, WordIndex
 
 WORDS = "words.db"
 WORDS_BATCH, VECTORS_BATCH = 256, 64
+SAVE_AFTER = 500
+"""New memories after which the position in the archive is saved; the next start reads the rest."""
 LOCK_SECONDS = 0.05
 """Seconds that a search waits for another thread that reads the archive. After that it uses the
 index as it is."""
@@ -180,7 +181,7 @@ class AgentIndex:
             self.words.add(document for document in others.values() if document is not None)
             self.words.remove([key for key, document in others.items() if document is None])
         self._position, book = position, self._book
-        if first:
+        if first or position.memories >= self._saved.memories + SAVE_AFTER:
             self._save_position()
         if book is not None and (pause is not None or book.store.version != self._noted):
             self._read_notes(book)
@@ -286,8 +287,6 @@ class AgentIndex:
         """Close the file when the current step is done."""
         self._closed = True
         with self._reading:
-            with suppress(IndexUnavailable, OSError):  # the next start then reads more
-                self._save_position()
             self.words.close()
 
     def _note_problem(self, part: str, problem: KeepsakeError | None) -> None:

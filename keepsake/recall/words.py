@@ -299,7 +299,7 @@ class WordIndex:
             self.damage = ""
             if self.path is not None:
                 for path in self.path.parent.glob(f"{self.path.stem}.*"):
-                    path.unlink()
+                    path.unlink(missing_ok=True)  # another connection may be closing
                 if self.path.parent.exists():
                     sync(self.path.parent)
 

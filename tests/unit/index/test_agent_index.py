@@ -175,7 +175,7 @@ def test_lost_vectors_are_made_anew_and_words_serve_meanwhile(
 def test_the_next_start_reads_only_what_is_new(life: Life, reopen: Opener, monkeypatch):
     life.live_days(9)
     life.compact(1, 4, "Ann came to the mill.")
-    index, read = reopen(), []
+    index, read = reopen(), list[bytes]()
     follow(index)
     index.close()
     monkeypatch.setattr(
