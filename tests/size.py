@@ -20,9 +20,9 @@ def sources(*folders: str) -> Iterator[tuple[Path, str]]:
 
 
 def figures() -> dict[str, int]:
-    """What there is now."""
+    """Return the current counts, by name."""
     found = list(sources(*PACKAGES))
-    # What models.md lists has the form of settings, and sets nothing.
+    # models.md looks like settings, but it sets nothing.
     pages = {*(REPOSITORY / "vault/config").glob("*.md")} - {REPOSITORY / "vault/config/models.md"}
     documents = {*REPOSITORY.glob("*.md"), *(REPOSITORY / "docs").glob("*.md")}
     documents -= {REPOSITORY / "CHANGELOG.md"}
@@ -39,7 +39,7 @@ def figures() -> dict[str, int]:
 
 
 def main() -> None:
-    """Print it, and the folders with the most modules."""
+    """Print the counts, and the folders with the most modules."""
     names = (path.parent.relative_to(REPOSITORY).as_posix() for path, _ in sources(*PACKAGES))
     for name, value in [*figures().items(), *Counter(names).most_common(LARGEST)]:
         print(f"{name:30}{value:>12,}")

@@ -49,7 +49,7 @@ def main(names: list[str]) -> int:
     for name in names or BENCHES:
         with console.status(f"Measuring {name} …"):
             figures += BENCHES[name]()
-        # After each one, so that a run that is broken off has not been for nothing.
+        # Save after each bench, to keep the results of an interrupted run.
         save(figures, Path("bench.json"))
     show(figures, console)
     console.print("Written to bench.json")

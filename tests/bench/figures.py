@@ -19,7 +19,7 @@ class Figure:
     n: int  # at which size: memories, agents, prompts …
     value: float
     unit: str
-    reference: str = ""  # what it is to be held against, with its number from the same run
+    reference: str = ""  # what to compare it with, and that value from the same run
 
 
 def show(figures: Iterable[Figure], console: Console) -> None:

@@ -1,4 +1,4 @@
-"""What remembering and opening cost, by the length of a life."""
+"""The time to append a memory and to open a memory, by its number of lines."""
 
 from __future__ import annotations
 
