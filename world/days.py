@@ -1,7 +1,7 @@
-"""The villagers' days: they walk, work, meet and pass on what they saw, by rule.
+"""The villagers' days: by rule they walk, work, meet and spread news.
 
-:func:`live_on` is called for each agent once a minute, on the reactor thread. What an agent has
-done and seen is read from its window, so little else is kept. No thought comes of it.
+:func:`live_on` is called for each agent once a minute, on the reactor thread. It reads what an
+agent has done and seen from its window, so it needs little state. It starts no thoughts.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from world.source import id_of
 PACE = 5.0
 """Seconds between two lines of a meeting."""
 APART, QUIET = timedelta(hours=6), timedelta(minutes=40)
-"""How long two who met have nothing to say to each other by rule; how long each then rests."""
+"""The shortest time between two meetings of the same two agents, and between any two of one."""
 OWN_WILL = timedelta(minutes=20)
-"""How long an agent stays where it went by its own will."""
+"""How long an agent stays in a place that it chose itself."""
 TOLD_FROM, LASTS, LONGEST = 5, timedelta(days=7), 160
-"""How much a deed must matter to be told on, how long it is news, and its most characters."""
+"""News: the least importance of a deed, the time for which it is told, its most characters."""
 _SAME_WORK = 2
-"""Hours after which an agent does something else of the same work."""
+"""Hours after which an agent goes on to its next activity of the same hour."""
 
 
 def live_on(agent: Any, now: Almanac) -> None:
-    """A minute has passed: the agent goes where its hour has it, works, and meets others."""
+    """Let an agent live one minute: go where it belongs at this hour, work, and meet others."""
     if is_free(agent):
         _go_on(agent, now)
     if is_free(agent) and _rested(agent, now.moment):
@@ -50,7 +50,7 @@ def live_on(agent: Any, now: Almanac) -> None:
 
 
 def is_free(agent: Any) -> bool:
-    """Whether nothing keeps it from its day: a talk, sleep, a thought, a way, a player."""
+    """Return whether the agent is free: no talk, sleep, thought, walk or player controls it."""
     mind = agent.mind
     if mind is None or agent.location is None or mind.sleeper.walking:
         return False
@@ -59,9 +59,9 @@ def is_free(agent: Any) -> bool:
 
 
 def is_everyday(agent: Any, line: str, facts: Mapping[str, Any], by: Any) -> bool:
-    """Whether a scene of an ordinary day is nothing to remember: it stands in the window.
+    """Return whether a scene of an ordinary day need not be remembered: the window has it.
 
-    Work is remembered where nothing else was seen of who does it that day.
+    Work is remembered only if the agent has seen nothing else of the worker that day.
     """
     who, today = identity_of(by), runtime().clock.now().astimezone().date()
     everyday = {*BY_RULE, "traverse", "move"}
@@ -78,7 +78,7 @@ def is_everyday(agent: Any, line: str, facts: Mapping[str, Any], by: Any) -> boo
 
 
 def _window(agent: Any) -> Sequence[Memory]:
-    """What it has experienced lately; nothing while its archive cannot be read."""
+    """Return the agent's window; empty while its archive cannot be read."""
     try:
         window: Sequence[Memory] = agent.mind.memory.context().window
     except KeepsakeError:
@@ -90,7 +90,7 @@ def _window(agent: Any) -> Sequence[Memory]:
 
 
 def _go_on(agent: Any, now: Almanac) -> None:
-    """Go where its hour has it, or do what it does there."""
+    """Go to the place of this hour, or work there."""
     hours = (hour for hour in agent.db.day or () if now.moment in Hours.parse(hour["at"]))
     hour = next((hour for hour in hours if now.states.issuperset(hour.get("when") or ())), None)
     went = [m.time for m in _window(agent) if m.kind is MemoryKind.ACT and m.text[:3] == "go "]
@@ -109,7 +109,7 @@ def _go_on(agent: Any, now: Almanac) -> None:
 
 
 def _work(agent: Any, does: Sequence[str], now: Almanac) -> None:
-    """Have people see what it does, once a day; the window need not say it twice."""
+    """Show the agent's work to the room, each activity once a day."""
     turn = now.moment.toordinal() * (24 // _SAME_WORK) + now.moment.hour // _SAME_WORK
     work = f"{does[(turn + agent.id) % len(does)]}."
     if agent.ndb.worked == (today := (now.moment.date(), work)):
@@ -121,7 +121,7 @@ def _work(agent: Any, does: Sequence[str], now: Almanac) -> None:
 
 
 def _stands(agent: Any, *texts: str) -> bool:
-    """Whether one of these stands in its window."""
+    """Return whether the window has a memory with one of these texts."""
     return any(memory.text in texts for memory in _window(agent))
 
 
@@ -129,9 +129,9 @@ def _stands(agent: Any, *texts: str) -> bool:
 
 
 def _meet(agent: Any, now: Almanac) -> None:
-    """Turn to another agent who is here, if the two have not talked lately."""
+    """Play a scene or tell news with another agent here, if the two have not met lately."""
     for other in people_near(agent):
-        if not is_agent(other) or other.id < agent.id:  # one of the two begins
+        if not is_agent(other) or other.id < agent.id:  # the one with the lower id begins
             continue
         if not (is_free(other) and _rested(other, now.moment)):
             continue
@@ -150,7 +150,7 @@ def _meet(agent: Any, now: Almanac) -> None:
 
 
 def _meetings(agent: Any, who: str = "") -> Iterator[datetime]:
-    """When it had words with somebody by rule, or with that one."""
+    """Yield the times of an agent's meetings by rule: all, or those with one person."""
     for memory in _window(agent):
         own = memory.kind is MemoryKind.ACT
         partner = memory.to_id if own else memory.source_id
@@ -164,7 +164,7 @@ def _rested(agent: Any, now: datetime) -> bool:
 
 
 def _scene(one: Any, other: Any, now: Almanac) -> Sequence[SceneLine]:
-    """A scene that these two may play here and neither has seen lately: theirs before anybody's."""
+    """Choose a scene that these two may play here and have not seen lately; their own first."""
     names, place = (one.key, other.key), id_of(one.location)
     for scene in sorted(
         scenes(), key=lambda each: (each.who == ANYBODY, runtime().random.random())
@@ -183,7 +183,7 @@ def _play(line: SceneLine, actor: Any, whom: Any) -> None:
 
 
 def _together(one: Any, other: Any) -> bool:
-    """Whether they still are, and nobody has turned to one of them meanwhile."""
+    """Return whether both are still in one place, and still free."""
     return is_free(one) and is_free(other) and one.location is other.location
 
 
@@ -199,15 +199,15 @@ def _remember(actor: Any, act: str, whom: Any, event: str, *, links: str = "") -
     )
 
 
-# -- what they pass on: deeds that they saw, with a chain of memories to who was there
+# -- news: deeds that they saw or heard of, with the chain of memories back to a witness
 
 
 type Rumour = tuple[Memory, str, list[str]]
-"""The memory of a deed, what it tells, and what it rests on, ``Nell 17``: first who was there."""
+"""The memory of a deed, its text, and its sources such as ``Nell 17``, the witness first."""
 
 
 def _rumours(agent: Any) -> Iterator[Rumour]:
-    """What the window has of deeds: seen, or told by another agent."""
+    """Yield the deeds in an agent's window that it saw, or heard of from another agent."""
     for memory in _window(agent):
         if memory.kind is not MemoryKind.PERCEPTION or is_private(memory):
             continue
@@ -219,12 +219,12 @@ def _rumours(agent: Any) -> Iterator[Rumour]:
 
 
 def _about(memory: Memory) -> str:
-    """Whom a rumour tells of."""
+    """Return the identity of the person whom a rumour is about."""
     return memory.source_id if memory.event == DEED else memory.to_id
 
 
 def news_for(teller: Any, listener: Any, now: datetime) -> Rumour | None:
-    """What one tells the other, the weightiest first; None for nothing that is new to them."""
+    """Return the most important news that is new to the listener; None if there is none."""
     who = identity_of(listener)
     known = {each for _, text, links in _rumours(listener) for each in (text, links[0])}
     told = {
@@ -245,14 +245,14 @@ def news_for(teller: Any, listener: Any, now: datetime) -> Rumour | None:
 
 
 def _tell(rumour: Rumour, teller: Any, listener: Any) -> None:
-    """Say it aloud, by whose word it is: whoever is there hears it, and may tell it on."""
+    """Say it aloud, with its source. Everybody in the room hears it and may tell it further."""
     if not _together(teller, listener):
         return
     memory, text, links = rumour
     first = len(links) == 1
     words = f"{'I saw it myself' if first else f'{links[-2].rpartition(" ")[0]} tells me'}: {text}"
     facts = {
-        "importance": memory.importance - 1,  # each mouth takes one from how much it matters
+        "importance": memory.importance - 1,  # each retelling makes it less important
         "chain": "; ".join(links),
         "about": _about(memory),
     }

@@ -1,4 +1,4 @@
-"""The small scenes that agents play by rule where they meet: ``scenes.yaml``."""
+"""Short scenes that agents play by rule when they meet: ``scenes.yaml``."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from world.source import DataFile, Entry, ids, known, refused
 type SceneLine = tuple[str, str, str]
 """A line of a scene: its actor, how it is seen, and the actor's own act."""
 ANYBODY = ("A", "B")
-"""What whoever happens to be there is called in a scene."""
+"""The roles of a scene that any two agents may play."""
 
 
 class Scene(Entry):
-    """A small scene between two."""
+    """A short scene of two people."""
 
     who: tuple[known("person"), known("person")] = ANYBODY
     places: ids("room") = Field((), alias="in")  # where it may be; empty for anywhere
@@ -35,20 +35,20 @@ class Scene(Entry):
         return self
 
     def _parts(self) -> Iterator[tuple[str, str, str]]:
-        """Of each line who has it, ``:`` if it is speech, and the rest."""
+        """Yield the role of each line, ``:`` if it is speech, and the rest."""
         for line in self.lines:
             name, _, text = line.partition(" ")
             yield name.removesuffix(":"), name[-1:], text
 
     def fits(self, names: tuple[str, str], place: str, now: Almanac) -> bool:
-        """Whether these two may play it here and now."""
+        """Return whether these two may play it here and now."""
         here = not self.places or place in self.places
         hour = not self.at or now.moment in Hours.parse(self.at)
         ours = self.who == ANYBODY or {*self.who} == {*names}
         return here and hour and ours and now.states.issuperset(self.when)
 
     def played_by(self, names: tuple[str, str]) -> Iterator[SceneLine]:
-        """Its lines: ``Joss: words`` is speech, ``Joss does something.`` is seen."""
+        """Yield its lines: ``Joss: words`` is speech, ``Joss does something.`` is a gesture."""
         cast = dict(zip(self.who, names if self.who == ANYBODY else self.who, strict=True))
         for role, mark, text in self._parts():
             if mark == ":":
@@ -65,7 +65,7 @@ class _Scenes(Entry):
 
 @lru_cache(maxsize=1)
 def scenes() -> tuple[Scene, ...]:
-    """The scenes of the world; ``scenes.cache_clear()`` has them read again."""
+    """Return the scenes of the world; ``scenes.cache_clear()`` makes the next call read again."""
     return read_scenes()
 
 

@@ -1,8 +1,8 @@
-"""How much one line, one player and one address may send: lines, in token buckets.
+"""Limits on the input of a line, a connection, a player and an address, as token buckets.
 
-The Portal keeps to it for each connection, before anything is handed to the Server; the Server
-for each player and each address, before anything is looked at. What is over is dropped, and
-whoever sent it is told, but not of every line.
+The Portal limits each connection before it passes a line to the Server. The Server limits each
+player and each address before it reads a line. Lines over the limit are dropped. The sender gets a
+warning, but not for every line.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 
 LONGEST_LINE = 6000
-"""Signs of one line; Evennia's own limit, which it puts to telnet alone."""
+"""The most characters of a line; Evennia has the same limit, but only for telnet."""
 LONGEST_MESSAGE = 64 * 1024
-"""Bytes of a message of the web client: such a line, each sign of it escaped, and more."""
+"""The most bytes of a message of the web client: the longest line with every character escaped."""
 LOGIN_SECONDS = 600.0
-"""A connection that has not logged in by then is closed."""
+"""Seconds after which a connection without a login is closed."""
 TOLD_AGAIN_AFTER = 5.0
-"""Seconds in which nobody is told twice to slow down."""
+"""Seconds between two warnings to the same sender."""
 MOST_KNOWN = 10_000
-"""Buckets that are kept; those not used for longest go first."""
+"""The most buckets that are kept; the least recently used are dropped first."""
 
 GONE = "The world has stopped. What you typed last may be unheard."
 AWAY = "The world is away for a moment: that was not heard. Try again shortly."
@@ -38,23 +38,23 @@ NO_LOGIN = (
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """How many lines a bucket holds, and how many flow into it each second."""
+    """The size of a bucket in lines, and the lines that are added each second."""
 
     lines: float
     a_second: float
 
 
 BYTES_A_LINE = 400
-"""A longer line counts as several."""
+"""A line with more bytes counts as several lines."""
 CONNECTION = Allowance(80, 80)
 PLAYER = Allowance(40, 4)
 ADDRESS = Allowance(400, 40)
-"""Ten players: a class, a family."""
+"""As much as ten players, for a school class or a family behind one address."""
 
 
 @dataclass(slots=True)
 class Bucket:
-    """Holds lines; full at first."""
+    """A token bucket; it starts full."""
 
     allowed: Allowance
     at: float
@@ -65,20 +65,20 @@ class Bucket:
         self.lines = self.allowed.lines
 
     def has(self, now: float) -> bool:
-        """Fill up until ``now``; whether a line may pass.
+        """Refill the bucket up to ``now``, and return whether a line may pass.
 
-        One that is larger than what is left passes, and is paid off later.
+        A line larger than the rest may pass too: the bucket then goes below zero.
         """
         passed, self.at = max(now - self.at, 0.0), max(now, self.at)
         self.lines = min(self.lines + passed * self.allowed.a_second, self.allowed.lines)
         return self.lines >= 1
 
     def take(self, size: int) -> None:
-        """A line of ``size`` bytes passes."""
+        """Take out a line of ``size`` bytes."""
         self.lines -= max(1.0, size / BYTES_A_LINE)
 
     def to_be_told(self) -> bool:
-        """Whether whoever is over it is to be told, which then counts as done."""
+        """Return whether to warn the sender now, and count that as a warning."""
         if self.at - self.told_at < TOLD_AGAIN_AFTER:
             return False
         self.told_at = self.at
@@ -86,10 +86,10 @@ class Bucket:
 
 
 class Buckets:
-    """Buckets by name, of which a bounded number is kept.
+    """A bounded number of buckets by name.
 
     Args:
-        clock: Seconds that never go back.
+        clock: A monotonic clock, in seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -97,9 +97,9 @@ class Buckets:
         self._known: OrderedDict[Hashable, Bucket] = OrderedDict()
 
     def refusing(self, size: int, named: Iterable[tuple[Hashable, Allowance]]) -> Bucket | None:
-        """Take a line of ``size`` bytes out of all buckets; the first that has no room.
+        """Take a line of ``size`` bytes out of all named buckets, or out of none.
 
-        Then nothing is taken from any.
+        Returns the first bucket that is empty; None if the line may pass.
         """
         now, found = self._clock(), []
         for name, allowed in named:

@@ -1,4 +1,4 @@
-"""What comes of the steps of deeds, and how it is put back and taken back."""
+"""The effects of the steps of deeds, and how they are undone."""
 
 from __future__ import annotations
 
@@ -24,48 +24,47 @@ from world.deed.progress import DEEDS, doers, forget_progress, keep_record, prog
 from world.source import TAG_CATEGORY, find, id_of
 
 SEEN_LESS = 2
-"""How much less a deed matters to those who only saw it."""
-
+"""How much less important a deed is to those who only saw it."""
 
 SOMEBODY = "somebody"
-"""Who did it, where whoever did it has been forgotten."""
+"""Replaces the name of a player who was forgotten."""
 LEFT_LYING = timedelta(days=1)
-"""After which a thing that nobody who plays has with them lies where it belongs again."""
+"""The time after which a thing that no player carries returns to its place."""
 
 
 @dataclass
 class DeedScene:
-    """What a player has done just now, and what is around them."""
+    """A player's action, and the situation around it."""
 
     player: Any  # who did it
     said: str  # the words that they spoke; empty if they did not
-    to: Any  # to whom; None for all in the room
-    how: str  # ``say``, ``whisper`` where nobody else heard it, ``pose`` where it was only played
+    to: Any  # the addressee; None for all in the room
+    how: str  # ``say``, ``whisper`` if only the addressee heard it, ``pose`` if it was a gesture
     now: Almanac  # the moment
-    place: str  # the id of the room; empty for one of no file
+    place: str  # the id of the room; empty if no file describes it
     people: dict[str, Any]  # the agents here that are awake, by id
     others: list[Any]  # the other players here
-    # the player, and other players who have a part in it, which a condition found
+    # the player, and the other players that a condition found to take part
     party: list[Any] = field(default_factory=list)
-    last: datetime | None = None  # when the player did the step before
+    last: datetime | None = None  # when the player took the previous step
 
     def named(self, text: str) -> str:
-        """``text`` with the names of all who have a part in it."""
+        """Return ``text`` with the names of all who take part."""
         return text.replace("{who}", iter_to_str([each.key for each in self.party]))
 
     def beside(self, player: Any) -> str:
-        """The names of those who have a part in it with that player."""
+        """Return the names of the others who take part with that player."""
         return iter_to_str([each.key for each in self.party if each is not player])
 
 
 def tell(reader: Any, text: str) -> None:
-    """Show somebody what the file says; nothing if it says nothing."""
+    """Show a text of the file to somebody, unless it is empty."""
     if text:
         reader.msg((text, {"type": DEED}))
 
 
 def carried(holder: Any, thing: str) -> list[Any]:
-    """The things of that id that somebody carries."""
+    """Return the things of that id that somebody carries."""
     return [each for each in holder.contents if id_of(each) == thing]
 
 
@@ -75,7 +74,7 @@ def _show_you(scene: DeedScene, step: DeedStep, _: WorldDeed) -> None:
 
 
 def _show_others(scene: DeedScene, step: DeedStep, _: WorldDeed) -> None:
-    """Those who stand by see it; agents keep it, but for those who keep a memory of their own."""
+    """Show it to the bystanders, except agents to whom the step gives a memory of their own."""
     facts = {"type": DEED, "importance": max(step.importance - SEEN_LESS, 1)}
     own = [find("agent", each) for each in step.memory]
     for reader in scene.player.location.contents_get(content_type="character"):
@@ -84,13 +83,13 @@ def _show_others(scene: DeedScene, step: DeedStep, _: WorldDeed) -> None:
 
 
 def _remember(scene: DeedScene, step: DeedStep, _: WorldDeed) -> None:
-    """A memory of who did it; once of each, as it goes into what is known of them."""
+    """Give agents a memory of the deed: one for each player, as it goes into the player's page."""
     for person, text in step.memory.items():
         if (agent := find("agent", person)) is None:
             continue
         weight = step.standing.get(person, 0)
         kind = KINDNESS if weight > 0 else WRONG if weight < 0 else DEED
-        # It tells of the agent itself, as "you": for nobody else's ears.
+        # It addresses the agent as "you", so nobody else gets it.
         about = identity_of(agent)
         facts = {"type": kind, "importance": step.importance, "to": agent.id, "about": about}
         for player in scene.party:
@@ -100,7 +99,7 @@ def _remember(scene: DeedScene, step: DeedStep, _: WorldDeed) -> None:
 
 
 def _say(scene: DeedScene, step: DeedStep, _: WorldDeed) -> None:
-    """Somebody says it of their own accord, and keeps it as their own words."""
+    """Have agents say something, which they remember as their own words."""
     name = scene.player.key
     for person, words in step.says.items():
         agent = scene.people.get(person)
@@ -109,7 +108,7 @@ def _say(scene: DeedScene, step: DeedStep, _: WorldDeed) -> None:
 
 
 def make(scene: DeedScene, step: DeedStep, deed: WorldDeed) -> None:
-    """Put what the step makes into the player's hands; what it made for them before goes."""
+    """Give the player the things that the step makes, in place of earlier copies."""
     player = scene.player
     for thing in step.make:
         made = deed.things[thing]
@@ -128,7 +127,7 @@ def make(scene: DeedScene, step: DeedStep, deed: WorldDeed) -> None:
 
 
 def made_things(thing: str) -> list[Any]:
-    """All things of that id that a deed has made."""
+    """Return all things of that id that a deed has made."""
     return list(ObjectDB.objects.get_by_tag(f"thing:{thing}", category=TAG_CATEGORY))
 
 
@@ -147,7 +146,7 @@ def _move(scene: DeedScene, step: DeedStep, _: WorldDeed) -> None:
 
 
 def put(thing: Any, where: Any, *, gone: bool = False) -> None:
-    """Put a thing there; ``gone``: out of the world. It stays where it is if there is no there."""
+    """Move a thing, or with ``gone`` out of the world. It stays if its destination is None."""
     if gone:
         thing.location = None
     elif where is None:
@@ -163,7 +162,7 @@ def _open(_: DeedScene, step: DeedStep, __: WorldDeed) -> None:
 
 
 def unlock(way: str, *, opened: bool) -> None:
-    """Open or close a way such as ``quay:down``."""
+    """Open or close an exit such as ``quay:down``."""
     if (exit_ := find("exit", way)) is not None:
         who = "all()" if opened else "false()"
         exit_.locks.add(f"view:{who};traverse:{who}")
@@ -171,7 +170,7 @@ def unlock(way: str, *, opened: bool) -> None:
 
 def _change(scene: DeedScene, step: DeedStep, deed: WorldDeed) -> None:
     changes = [tuple(each) for each in records().get(deed.id, {}).get("changes", ())]
-    if not deed.once:  # of a deed that each can do only the newest shows
+    if not deed.once:  # if each player can do it, only the newest change shows
         for target, old, new in reversed(changes):
             replace_words(target, new, old)
         changes = []
@@ -183,13 +182,13 @@ def _change(scene: DeedScene, step: DeedStep, deed: WorldDeed) -> None:
 
 
 _TEXTS = ("desc", "details", "profile", "examples")
-"""Attributes whose words a deed may change."""
+"""Attributes whose texts a deed may change."""
 
 
 def replace_words(target: str, old: str, new: str) -> bool:
-    """Put ``new`` in place of ``old`` wherever the object of that id says it; whether it did.
+    """Replace ``old`` by ``new`` in the texts of the object with that id; whether it was found.
 
-    It does not if somebody has written it anew by hand.
+    It is not found if a builder has rewritten the text by hand.
     """
     obj = find("room", target) or find("thing", target) or find("agent", target)
     changed = False
@@ -220,14 +219,14 @@ EFFECTS: dict[str, Callable[[DeedScene, DeedStep, WorldDeed], None]] = {
     "others": _show_others,
     "memory": _remember,
 }
-"""By the name that a file gives it, what an effect does; done in this order."""
+"""The effects by their names in the files, in the order in which they are applied."""
 
 
-# -- what is put back, and what is taken back
+# -- undoing
 
 
 def put_in_order(place: Any) -> None:
-    """Have what belongs in that place lie there again, if nobody who plays has had it for a day."""
+    """Return things to the place where they belong, if no player has carried them for a day."""
     home = f"room:{id_of(place)}"
     for key in {key for deed in DEEDS.values() for key in deed.homes if deed.homes[key] == home}:
         thing = find("thing", key)
@@ -240,12 +239,12 @@ def put_in_order(place: Any) -> None:
 
 
 def reset(deed: WorldDeed, player: Any = None) -> list[str]:
-    """Take a deed back: what ``player`` did of it, or what anybody did and came of it.
+    """Undo a deed: one player's steps, or with None all players' steps and all its effects.
 
-    What people remember of it stays with them.
+    The memories of it stay.
 
     Returns:
-        The names of those who have it to do again.
+        The names of the players who can do it again.
     """
     record = records().get(deed.id, {})
     whose = doers(deed) if player is None else [player]
@@ -267,7 +266,7 @@ def reset(deed: WorldDeed, player: Any = None) -> list[str]:
 
 
 def forget_player(player: Any) -> None:
-    """Take away what a player has done, and their name from what the world keeps of it."""
+    """Delete a player's progress, and their name from the world's records."""
     for deed in progress(player):
         forget_progress(player, deed)
     key = identity_of(player)

@@ -1,4 +1,4 @@
-"""What comes of what a player has just done: the conditions of steps, and the steps that hold."""
+"""Checks which steps of deeds a player's action completes, and takes these steps."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ from world.deed.progress import (
 from world.source import find, id_of
 
 _DAILY = ("take", "move", "others")
-"""Effects of a step of several days that come of each of them, and not of the last alone."""
+"""Effects that a step of several days has on each day, not only on the last."""
 
 
 def happened(player: Any, said: str = "", *, to: Any = None, how: str = "say") -> None:
-    """See what comes of what a player has just done; a deed that breaks off breaks nothing else.
+    """Check all deeds after a player's action; an error in a deed is logged and goes no further.
 
-    Where an agent has come, it is seen what comes of that for the players there.
+    After the arrival of an agent, check them for the players in the room.
 
     Args:
-        player: Whoever came here, spoke, took or gave something.
+        player: The player or agent who came here, spoke, took or gave something.
         said: What they said, or played.
-        to: To whom they said it; None for all in the room.
+        to: The addressee; None for all in the room.
         how: ``say``, ``whisper`` or ``pose``.
     """
     if player.is_agent:
@@ -51,7 +51,7 @@ def happened(player: Any, said: str = "", *, to: Any = None, how: str = "say") -
                 happened(each)
         return
     if not player.has_account or player.location is None or player.ndb.in_deed:
-        return  # what an agent says in a deed is part of it
+        return  # the effects of a deed set off no other deeds
     with logged(f"{player.key}: A deed broke off"):
         mine, world = progress(player), records()
         begun = ((each, mine.get(each.id, {}), world.get(each.id, {})) for each in DEEDS.values())
@@ -70,7 +70,7 @@ def happened(player: Any, said: str = "", *, to: Any = None, how: str = "say") -
 
 
 def is_of_a_deed(line: str, player: Any) -> bool:
-    """Whether ``ring bell`` and the like is what a deed waits for at the player's place."""
+    """Return whether a deed at the player's place waits for a line such as ``ring bell``."""
     verb, _, rest = line.partition(" ")
     place = id_of(player.location) if rest and getattr(player, "location", None) else ""
     steps = (step.when for deed in DEEDS.values() for step in deed.steps.values())
@@ -79,12 +79,12 @@ def is_of_a_deed(line: str, player: Any) -> bool:
 
 
 def _follow(deed: WorldDeed, scene: DeedScene, mine: dict[str, Any]) -> None:
-    """Take the steps of one deed whose time has come, in their order."""
+    """Take the steps of one deed whose conditions hold, in their order."""
     for step in deed.steps.values():
         times = [time for each in mine.get("steps", {}).values() for time in each]
         scene.last = datetime.fromisoformat(max(times)) if times else None
         scene.party = [scene.player]
-        # They have no more what they were given for it: they may ask for it again.
+        # A player who has lost the thing that a step gave may ask for it again.
         again = is_done(step, mine) and not all(carried(scene.player, each) for each in step.make)
         today = f"{scene.now.moment:%Y-%m-%d}" in days_of(step, mine)
         before = all(is_done(deed.steps[each], mine) for each in step.after)
@@ -102,7 +102,7 @@ def _follow(deed: WorldDeed, scene: DeedScene, mine: dict[str, Any]) -> None:
 
 
 def _holds(step: DeedStep, scene: DeedScene) -> bool:
-    """Whether all conditions hold; what is said to somebody whom it does not name is not meant."""
+    """Return whether all conditions hold. Words to an agent whom the step does not name fail."""
     when, to = step.when, scene.to
     if when.words and to is not None and to.is_agent and not (when.tell or id_of(to) in when.near):
         return False
@@ -125,7 +125,7 @@ def _take(scene: DeedScene, step: DeedStep, deed: WorldDeed) -> None:
     for name in EFFECTS:
         if getattr(step, name) and (is_last or name in _DAILY):
             EFFECTS[name](scene, step, deed)
-    # Whom the step tells of have answered with it, but for what else they were asked.
+    # The step is the answer of the agents in it, unless the player also asked something else.
     words = bool(step.when.words) and not _asks_more(step, scene.said)
     for person in {*step.memory, *step.says} & {*scene.people} if is_last else ():
         if (mind := mind_of(scene.people[person])) is not None:
@@ -134,13 +134,13 @@ def _take(scene: DeedScene, step: DeedStep, deed: WorldDeed) -> None:
 
 
 def _asks_more(step: DeedStep, said: str) -> bool:
-    """Whether a question is in it beside the sentences that the step waits for."""
+    """Return whether the player also asked a question that the step does not wait for."""
     asked = (each for each in sentences(said) if each.rstrip("\"”'").endswith(("?", "？")))
     return any(not any(word.search(each) for word in step.when.words) for each in asked)
 
 
 def _quote(step: DeedStep, scene: DeedScene) -> None:
-    """Whom the step is told or given to keeps what it says there, as it was told, as its own."""
+    """Have the agent remember the words that the step's text puts in its mouth as its own."""
     persons = {step.when.tell, *step.when.give.values()} & {*scene.people}
     said = step.you.split('"')[1::2]
     words = " ".join(  # `"Herring," she says.` ends a sentence
@@ -191,7 +191,7 @@ def _elsewhere(scene: DeedScene, place: str) -> bool:
 
 
 def _reached(done: Mapping[str, Mapping[str, Any]], ends: tuple[str, ...]) -> bool:
-    """Whether all of these deeds, or ends such as ``twelfth_cup.given_back``, are reached."""
+    """Return whether all these deeds, or ends such as ``twelfth_cup.given_back``, are reached."""
     for deed, _, wanted in (each.partition(".") for each in ends):
         end = done.get(deed, {}).get("end", "")
         if not end or wanted not in ("", end):
@@ -222,4 +222,4 @@ CONDITIONS: dict[str, Callable[[DeedScene, Any], bool]] = {
     "standing": lambda scene, least: all(standing(scene.player, p) >= n for p, n in least.items()),
     "wait": _waited,
 }
-"""By the name that a file gives it, whether a condition holds."""
+"""The check of each condition, by its name in the files."""

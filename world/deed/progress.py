@@ -1,6 +1,6 @@
-"""What deeds there are, and what has been done of them.
+"""The deeds of the world, and the progress in them.
 
-What a player has done is an attribute of theirs (``deeds``); what the world lives with is in
+A player's progress is an attribute of the character (``deeds``). The records of the world are in
 Evennia's ``ServerConfig``.
 """
 
@@ -18,28 +18,28 @@ from world.deed.files import DeedStep, WorldDeed
 
 _ATTRIBUTE = _CONF = "deeds"
 DEEDS: dict[str, WorldDeed] = {}
-"""Every deed by its id, in the order of their files."""
+"""Every deed by its id, in the order of the files."""
 _records: dict[str, dict[str, dict[str, Any]]] = {}
-"""What :func:`records` has read, by its name in the configuration: each line spoken asks for it."""
+"""Cache of :func:`records`, which every spoken line needs; by its name in the configuration."""
 
 
 def install(deeds: Mapping[str, WorldDeed]) -> None:
-    """Have these deeds from now on, in place of those before."""
+    """Replace all deeds by these."""
     DEEDS.clear()
     _records.clear()
     DEEDS.update(deeds)
 
 
 def progress(player: Any) -> dict[str, dict[str, Any]]:
-    """By deed, a player's ``steps`` (their times, in ISO format) and the ``end`` they reached."""
+    """Return, by deed, a player's ``steps`` (their times in ISO format) and the ``end`` reached."""
     return dict(deserialize(player.attributes.get(_ATTRIBUTE)) or {})
 
 
 def records() -> dict[str, dict[str, Any]]:
-    """By deed, what the world lives with.
+    """Return the world's record of each deed, by deed.
 
-    ``end``, ``who`` (names) and ``keys`` (identities) of whoever came to an end last, ``changes``
-    (which object, the former words, the present ones).
+    It has the ``end`` that was reached last, ``who`` (names) and ``keys`` (identities) of those
+    who reached it, and ``changes`` (object, earlier words, present words).
     """
     if _CONF not in _records:
         _records[_CONF] = dict(deserialize(ServerConfig.objects.conf(_CONF)) or {})
@@ -47,13 +47,13 @@ def records() -> dict[str, dict[str, Any]]:
 
 
 def doers(deed: WorldDeed) -> list[Any]:
-    """The players who have begun or done it."""
+    """Return the players who have begun or completed the deed."""
     found = ObjectDB.objects.filter(db_attributes__db_key=_ATTRIBUTE).distinct()
     return sorted((each for each in found if deed.id in progress(each)), key=lambda who: who.key)
 
 
 def standing(player: Any, person: str) -> int:
-    """What a player is to the person of that id, by what they have done; 0 for nothing."""
+    """Return a player's reputation with a person, the sum over their steps; 0 for neutral."""
     mine = progress(player)
     return sum(
         step.standing.get(person, 0)
@@ -64,23 +64,23 @@ def standing(player: Any, person: str) -> int:
 
 
 def is_over(deed: WorldDeed, mine: Mapping[str, Any], world: Mapping[str, Any]) -> bool:
-    """Whether it is done: by this player, or in all the world."""
+    """Return whether the deed is over: for this player, or for the whole world."""
     return bool(mine.get("end") or (deed.once and world.get("end")))
 
 
 def is_done(step: DeedStep, mine: Mapping[str, Any]) -> bool:
-    """Whether that step of theirs has been taken, on as many days as it takes."""
+    """Return whether the player has taken that step on as many days as it needs."""
     return len(days_of(step, mine)) >= step.days
 
 
 def days_of(step: DeedStep, mine: Mapping[str, Any]) -> set[str]:
-    """The days on which they took it: ``2026-05-04``."""
+    """Return the days on which the player took it, such as ``2026-05-04``."""
     times = mine.get("steps", {}).get(step.id, ())
     return {f"{datetime.fromisoformat(time).astimezone():%Y-%m-%d}" for time in times}
 
 
 def note(deed: WorldDeed, step: DeedStep, player: Any, moment: datetime) -> None:
-    """Keep that a player took a step, and the end where it is one."""
+    """Record that a player took a step, and the end if it is one."""
     mine = progress(player)
     own = mine.setdefault(deed.id, {"steps": {}, "end": ""})
     own["steps"].setdefault(step.id, []).append(moment.isoformat())
@@ -90,7 +90,7 @@ def note(deed: WorldDeed, step: DeedStep, player: Any, moment: datetime) -> None
 
 
 def keep_record(deed_id: str, **facts: Any) -> None:
-    """Keep facts of what the world lives with of that deed; without any, nothing of it."""
+    """Update the world's record of a deed; without facts, delete it."""
     world = records()
     former = world.pop(deed_id, {})
     if facts:
@@ -100,7 +100,7 @@ def keep_record(deed_id: str, **facts: Any) -> None:
 
 
 def forget_progress(player: Any, deed_id: str) -> bool:
-    """Have a player not have done that deed; whether they had begun it."""
+    """Delete a player's progress in a deed; return whether there was any."""
     mine = progress(player)
     had = mine.pop(deed_id, None) is not None
     player.attributes.add(_ATTRIBUTE, mine)
