@@ -1,7 +1,7 @@
-"""Hour, season, tide, weather and market day: what any moment is like in the world.
+"""The part of the day, season, tide, weather and market day at any moment.
 
-The world's time is real time. All of it follows from the moment alone, so that everybody who
-asks agrees, nothing has to be kept, and a simulation of one seed stays the same.
+The world's time is real time. Everything is computed from the moment alone: there is no state,
+all callers agree, and a simulation with one seed stays the same.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ PARTS = ("night", "morning", "afternoon", "evening")
 SEASONS = ("spring", "summer", "autumn", "winter")
 """Seasons: March to May is spring."""
 TIDES = ("high", "falling", "low", "rising")
-"""States of the tide, in their order."""
+"""States of the tide, in order."""
 MARKET_WEEKDAY = 5
 """Saturday, as :meth:`datetime.date.weekday` counts."""
 
 LUNAR_DAY = timedelta(hours=24, minutes=50, seconds=28)
-"""Two high tides come in this time."""
+"""The time in which there are two high tides."""
 _A_HIGH_TIDE = datetime(2026, 1, 1, 3, 0, tzinfo=UTC)
 _SLACK = 0.15
-"""Share of a tide, before and after its highest and lowest moment, that counts as high or low."""
+"""The share of a tide that counts as high or low, before and after the highest or lowest moment."""
 _BLOCK_HOURS = 4
 """Hours in which the weather does not change."""
 _DATA = yaml.safe_load(Path(__file__).with_name("almanac.yaml").read_text("utf-8"))
@@ -37,7 +37,7 @@ WEATHERS = tuple(_DATA["weather"])
 
 @dataclass(frozen=True, slots=True)
 class Almanac:
-    """What a moment is like."""
+    """The state of the world at a moment."""
 
     moment: datetime  # the moment, in the world's time zone
     part: str  # one of :data:`PARTS`
@@ -48,7 +48,7 @@ class Almanac:
 
     @property
     def states(self) -> frozenset[str]:
-        """All of it in words that data may name, such as ``morning``, ``spring``, ``low tide``."""
+        """The state as words for data files, such as ``morning``, ``spring``, ``low tide``."""
         day = {"market day"} if self.market else set()
         return frozenset({self.part, self.season, f"{self.tide} tide", self.weather, *day})
 
@@ -71,17 +71,17 @@ STATES = frozenset({*PARTS, *SEASONS, *WEATHERS, *(f"{tide} tide" for tide in TI
 
 @dataclass(frozen=True, slots=True)
 class Hours:
-    """A stretch of the day, over midnight too; ``until`` does not belong to it."""
+    """A part of the day, from ``since`` up to but not including ``until``; may cross midnight."""
 
     since: time
     until: time
 
     @classmethod
     def parse(cls, text: str) -> Hours:
-        """``9-12``, ``18:30-2``.
+        """Read a text such as ``9-12`` or ``18:30-2``.
 
         Raises:
-            ValueError: It is not written so.
+            ValueError: The text has another form.
         """
         since, dash, until = text.partition("-")
         if not dash:
@@ -96,7 +96,7 @@ class Hours:
 
 
 def almanac(moment: datetime) -> Almanac:
-    """What that moment is like; it must know its time zone, which is the world's."""
+    """Return the state of the world at a moment, which must have the world's time zone."""
     night = moment.hour < 6 or moment.hour >= 22
     day = "morning" if moment.hour < 12 else "afternoon" if moment.hour < 18 else "evening"
     season = SEASONS[(moment.month - 3) % 12 // 3]
@@ -119,7 +119,7 @@ def almanac(moment: datetime) -> Almanac:
 
 @lru_cache(maxsize=64)
 def _weather(day: date, block: int, season: str) -> str:
-    """The weather: much of a day is alike, and none changes within four hours."""
+    """Choose the weather of a block of four hours; half of the blocks have the day's weather."""
     dice = Random(f"weather {day} {block}")
     if dice.random() < 0.5:  # half of the time it is what the day is
         dice = Random(f"weather {day}")

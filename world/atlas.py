@@ -1,8 +1,8 @@
-"""The world's places, ways, things and people, read from its data files and checked.
+"""Reads and checks the world's data files: places, exits, things and people.
 
-``map.yaml`` holds the rooms and the links between them, ``things.yaml`` what can
-be carried, ``agents/<name>.md`` the people. Nothing here touches Evennia, so a
-world can be checked without a server; :mod:`world.build` puts it into the game.
+``map.yaml`` has the rooms and the links between them, ``things.yaml`` the things that can be
+carried, ``agents/<name>.md`` the people. This module does not use Evennia, so a world can be
+checked without a server. :mod:`world.build` builds it in the game.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ OPPOSITE = {
     **{"north": "south", "east": "west", "northeast": "southwest", "northwest": "southeast"},
     "up": "down",
 }
-"""Every direction, and the way back."""
+"""Every direction with its opposite."""
 OPPOSITE |= {back: way for way, back in OPPOSITE.items()}
 SHORT = {way: short for short, way in COMPASS.items()}
-"""Directions as mappers of game clients know them."""
+"""The short names of directions, which mappers of game clients know."""
 
 
 def _states(raw: Any) -> Any:
-    """Words of the almanac, parted by commas."""
+    """Split words of the almanac at commas."""
     found = raw if isinstance(raw, list) else str(raw or "").split(",")
     return [word.strip() for word in found if word.strip()]
 
@@ -61,7 +61,7 @@ def _hours(text: str) -> str:
 
 
 def _details(raw: Any) -> dict[str, str]:
-    """What can be looked at: each word, with its text."""
+    """Return the details that can be looked at: each word with its text."""
     return {
         word.strip().lower(): " ".join(str(text).split())
         for words, text in (raw or {}).items()
@@ -84,14 +84,14 @@ class Place(Entry):
 
     id: str  # stable short id, never shown
     name: Text  # the title over its description
-    alias: Text  # one word that stands for it, as in ``go kettle``
-    where: Text = ""  # where somebody in it is: ``on the Gorse Path``
+    alias: Text  # one word for it, as in ``go kettle``
+    where: Text = ""  # the place after a verb: ``on the Gorse Path``
     desc: Text  # what a visitor sees
-    # what can be looked at there: each word, with its text
+    # details that can be looked at: each word with its text
     details: Annotated[dict[str, str], BeforeValidator(_details)] = Field(default_factory=dict)
     outdoors: StrictBool = False  # whether sky and tide are seen from it
-    # what is seen as well at some times: words of the almanac such as ``low tide, night``, all of
-    # which must hold, with a sentence
+    # additions to the description: words of the almanac such as ``low tide, night``, which must
+    # all hold, with a sentence
     looks: Annotated[dict[str, Text], AfterValidator(_of_times)] = Field(default_factory=dict)
 
 
@@ -99,7 +99,7 @@ class Place(Entry):
 class Way:
     """One direction of a link, from the room ``source`` to the room ``target``.
 
-    ``closed``: Nobody sees it until a deed opens it.
+    ``closed``: Whether it is hidden until a deed opens it.
     """
 
     source: str
@@ -117,11 +117,11 @@ class Thing(Entry):
     """Something to carry."""
 
     id: str  # stable short id, never shown
-    name: Text  # as it is called, without an article
+    name: Text  # without an article
     aliases: tuple[str, ...] = ()  # other words for it
-    desc: Text  # what one sees who looks at it
-    at: known("room or person")  # where it is, or who has it
-    eat: Text = ""  # what one tastes; empty for what is nothing to eat
+    desc: Text  # its description
+    at: known("room or person")  # the room where it is, or the person who has it
+    eat: Text = ""  # how it tastes; empty if it cannot be eaten
     drink: Text = ""
 
 
@@ -143,21 +143,21 @@ class Hour(Entry):
 
 
 class Person(Entry):
-    """An agent as the world's author wrote it."""
+    """An agent, as its file describes it."""
 
     id: str  # the file's name without its ending
     name: Text  # the agent's name
     home: known("room")
-    look: Text  # what others see who look at it
-    # how often it does something unasked, 0 to 1
+    look: Text  # its description
+    # how often it acts unprompted, 0 to 1
     talkativeness: Annotated[float, Field(strict=True, ge=0, le=1)] = Field(0.5, alias="idle")
     profile: Text  # who it is, in the second person
-    known_as: str = ""  # what everybody knows of it
+    known_as: str = ""  # what everybody knows about it
     examples: tuple[str, ...] = ()  # script lines that show its voice
-    # what the others are to it, by name
+    # its relations to others, by name
     ties: dict[known("person"), str] = Field(default_factory=dict)
     keeps: StrictBool = False  # whether it keeps its home open for guests, as an innkeeper does
-    # what it does at which hour, the first that fits
+    # its activities by hour; the first entry that fits is used
     day: tuple[Hour, ...] = ()
 
     @field_validator("examples")
@@ -171,7 +171,7 @@ class Person(Entry):
         return tuple("\n".join(each) for each in found)
 
     def whole_profile(self, people: Iterable[Person], common: str) -> str:
-        """The profile, with what the agent knows of the others and everybody of the place."""
+        """Return the profile with the common knowledge and what the agent knows about others."""
         others = []
         for each in people:
             tie = self.ties.get(each.name, "")
@@ -226,7 +226,7 @@ class _Map(Entry):
 
     @model_validator(mode="after")
     def _has_one_way_each(self) -> _Map:
-        """Each direction is of one way."""
+        """Check that no room has two exits in one direction."""
         by_room: dict[str, dict[str, str]] = {room: {} for room in self.rooms}
         for way in self.ways:
             if by_room[way.source].setdefault(way.direction, way.target) != way.target:
@@ -242,8 +242,8 @@ def read_atlas(folder: Path = FOLDER) -> Atlas:
     """Read and check the world under ``folder``.
 
     Raises:
-        ConfigError: A file is missing, is no YAML, lacks a field, or names
-            something that does not exist; with file, line and reason.
+        ConfigError: A file is missing, is not YAML, lacks a field, or names something that does
+            not exist; with file, line and reason.
     """
     chart = DataFile(folder / "map.yaml")
     drawn = chart.read(_Map, {"room": chart.data.get("rooms") or ()})

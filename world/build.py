@@ -1,9 +1,9 @@
-"""Puts the world of :mod:`world.atlas` into the game, as often as one likes.
+"""Builds the world of :mod:`world.atlas` in the game; may be run again at any time.
 
-Everything made here carries a tag of category ``keepsake`` with a stable id
-(``room:kettle``, ``exit:kettle:north``, ``thing:blue_cup``, ``agent:mira``), and keeps what the
-files said of it then (``built``). What is missing is made. What the files say otherwise since is
-changed, unless somebody, or a deed, has changed it in the game meanwhile: that stays.
+Every object made here has a tag of category ``keepsake`` with a stable id (``room:kettle``,
+``exit:kettle:north``, ``thing:blue_cup``, ``agent:mira``), and the values of the files at that time
+(attribute ``built``). A run makes missing objects and applies changes of the files. It keeps what
+a builder or a deed has changed in the game.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ _BUILT = "built"
 
 
 type Built = dict[str, list[str]]
-"""What one run did, to ids such as ``room:kettle``: ``made`` what was missing; ``changed`` what the
-files say otherwise now; ``kept as it is`` what was changed in the game, too."""
+"""What a run did, as lists of ids such as ``room:kettle``: ``made`` (was missing), ``changed`` (the
+files have changed) and ``kept as it is`` (was changed in the game too)."""
 
 
 def at_initial_setup() -> None:
-    """Build the world; Evennia calls it once, after it has made its first account and room."""
+    """Build the world. Evennia calls this once, after it has made its first account and room."""
     build_world()
-    for admin in ObjectDB.objects.filter(id=1):  # nobody plays it yet
+    for admin in ObjectDB.objects.filter(id=1):  # take the unused character out of the room
         admin.db.prelogout_location, admin.location = admin.location, None
 
 
 def open_world() -> None:
-    """What a server needs of the files when it starts: the deeds; nothing is made or changed.
+    """Load the deeds, which a server needs when it starts; make and change nothing.
 
     Raises:
         ConfigError: A data file is wrong.
@@ -49,14 +49,14 @@ def open_world() -> None:
 
 
 def build_world(atlas: Atlas | None = None, deeds: Mapping[str, WorldDeed] | None = None) -> Built:
-    """Make every room, way, agent and thing that is missing, and bring the others up to date.
+    """Make every missing room, exit, agent and thing, and update the others.
 
     Args:
-        atlas: The world to build; the one in this folder if not given.
-        deeds: What can be done in it; for the world in this folder, those of this folder.
+        atlas: The world to build; by default the one in this folder.
+        deeds: Its deeds; for the world in this folder by default those of this folder.
 
     Raises:
-        ConfigError: A data file is wrong; nothing has been made then.
+        ConfigError: A data file is wrong; nothing was made.
     """
     if atlas is None:
         atlas = read_atlas()
@@ -89,7 +89,7 @@ def build_world(atlas: Atlas | None = None, deeds: Mapping[str, WorldDeed] | Non
 def _put(
     kind: str, key: str, values: dict[str, Any], built: Built, make: Callable[[], ObjectDB]
 ) -> None:
-    """The object of that id with these attributes, made if it is missing."""
+    """Make the object of that id if it is missing, and update its attributes."""
     obj = find(kind, key)
     if obj is None:
         obj = make()
@@ -116,7 +116,7 @@ def _build_rooms(atlas: Atlas, built: Built) -> None:
     for place in atlas.places.values():
 
         def make(name: str = place.name, alias: str = place.alias, key: str = place.id) -> ObjectDB:
-            # Evennia's first room, while it is still unused; newcomers already start there.
+            # Use Evennia's first room if it is still unused: new characters start there.
             limbo = ObjectDB.objects.filter(id=_LIMBO).first() if key == atlas.start else None
             unused = limbo and limbo.is_typeclass(settings.BASE_ROOM_TYPECLASS, exact=False)
             if not unused or limbo.tags.get(category=TAG_CATEGORY):

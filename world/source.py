@@ -1,4 +1,4 @@
-"""The world's data files as Pydantic models; a refusal names file, line, reason and cure."""
+"""Reads the world's data files as Pydantic models. Errors name file, line, reason and cure."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
     from evennia.objects.models import ObjectDB
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""The one in C, where PyYAML has it: a world's files take 0.3 s in Python."""
+"""The loader in C, if PyYAML has it: in Python the world's files take 0.3 s."""
 
 
 def refused(reason: str, cure: str = "", *at: str) -> PydanticCustomError:
-    """What a validator raises: why, the cure, and the keys that lead to what is wrong."""
+    """Return the error that a validator raises: reason, cure, and the keys of the wrong value."""
     return PydanticCustomError("world", "{reason}", {"reason": reason, "cure": cure, "at": at})
 
 
 def listed(raw: Any) -> list[Any]:
-    """A list, or one thing alone."""
+    """Return a list as it is, and any other value in a list."""
     return raw if isinstance(raw, list) else [raw]
 
 
 def known(kind: str) -> Any:
-    """The type of an id of that kind: one of ``context[kind]``."""
+    """Return the type of an id of that kind: one of ``context[kind]``."""
 
     def check(value: str, info: ValidationInfo) -> str:
         names = sorted((info.context or {}).get(kind, (value,)))
@@ -51,12 +51,12 @@ def known(kind: str) -> Any:
 
 
 def ids(kind: str) -> Any:
-    """One id of that kind, or a list of them."""
+    """Return the type of one id of that kind or a list of them."""
     return Annotated[tuple[known(kind), ...], BeforeValidator(listed)]
 
 
 def by_id[E: Entry](form: type[E]) -> Any:
-    """The type of a table of entries, each of which knows its id."""
+    """Return the type of a table of entries; each entry gets its key as ``id``."""
 
     def named(raw: Any) -> Any:
         if not isinstance(raw, dict) or not raw:
@@ -77,7 +77,7 @@ Text = Annotated[str, BeforeValidator(_on_one_line)]
 
 
 class Entry(BaseModel):
-    """A part of a file; a field that it does not have is refused."""
+    """A part of a file; unknown fields are refused."""
 
     model_config = ConfigDict(frozen=True, populate_by_name=True, extra="forbid")
 
@@ -86,10 +86,10 @@ class DataFile:
     """One YAML mapping, which may be the front matter of a page.
 
     Attributes:
-        body: What stands under the front matter.
+        body: The text under the front matter.
 
     Raises:
-        ConfigError: It is missing, closed to us, no UTF-8 text, or no mapping in YAML.
+        ConfigError: The file is missing, unreadable, not UTF-8, or not a YAML mapping.
     """
 
     def __init__(self, path: Path) -> None:
@@ -111,7 +111,7 @@ class DataFile:
             raise self.error((), "it must be a table of names and values")
 
     def error(self, at: Iterable[Any], reason: str, cure: str = "") -> ConfigError:
-        """A refusal that points at the line of the value to which these keys lead."""
+        """Return an error that points to the line of the value at these keys."""
         node, line = yaml.compose(self._yaml, _LOADER), 0
         for key in at:
             if isinstance(node, yaml.MappingNode):
@@ -126,10 +126,10 @@ class DataFile:
         return ConfigError(self.path, line + 1, reason, cure)
 
     def read[M: BaseModel](self, form: type[M], context: Any = None, **more: Any) -> M:
-        """The file as that model, with what the file itself does not say.
+        """Read the file as a model; ``more`` has values that are not in the file.
 
         Raises:
-            ConfigError: It is none; of all mistakes the first.
+            ConfigError: The file does not fit the model; it reports the first mistake.
         """
         try:
             return form.model_validate(more | self.data, context=context)
@@ -147,13 +147,13 @@ TAG_CATEGORY = "keepsake"
 
 
 def find(kind: str, key: str) -> ObjectDB | None:
-    """The object of ``kind`` (room, exit, thing, agent) with this stable id, if it exists."""
+    """Return the object of a kind (room, exit, thing, agent) with this id; None if missing."""
     from evennia.objects.models import ObjectDB  # noqa: PLC0415 - files are read without a world
 
     return ObjectDB.objects.get_by_tag(f"{kind}:{key}", category=TAG_CATEGORY).first()
 
 
 def id_of(obj: Any) -> str:
-    """The id of its file, ``quay`` for ``room:quay``; empty for none."""
+    """Return the id of an object in its file: ``quay`` for ``room:quay``; empty if it has none."""
     tags = obj.tags.get(category=TAG_CATEGORY, return_list=True) if obj is not None else []
     return str(tags[0]).partition(":")[2] if tags and tags[0] else ""

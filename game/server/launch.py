@@ -29,16 +29,16 @@ _LOOK_SECONDS, _PORTAL_LOOKS = 0.2, 600
 
 def main() -> None:
     """Run the operation that the command line names."""
-    gc.disable()  # it keeps all that it loads, and then it ends
+    gc.disable()  # the process keeps everything that it loads, and is short
     here = places()
-    # Where twistd is.
+    # The folder of twistd.
     os.environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ.get('PATH', os.defpath)}"
     os.chdir(_GAME)
     _say("Loading Evennia")
     search_path = list(sys.path)
     from evennia.server import evennia_launcher as launcher  # noqa: PLC0415 - after chdir
 
-    sys.path[:] = search_path  # it overwrites the second entry, whatever that is
+    sys.path[:] = search_path  # the launcher overwrites the second entry
     launcher.SETTINGS_DOTPATH = SETTINGS
     launcher.init_game_directory(str(_GAME), check_db=False)
     # Evennia's own pid files lie in the game directory, which all copies of a checkout share.
@@ -47,11 +47,11 @@ def main() -> None:
         _check(launcher)
         return
     _say("Preparing the database")
-    with vault_lock.take(here):  # or two first starts build it twice
+    with vault_lock.take(here):  # or two simultaneous first starts would build it twice
         from django.core.management import call_command  # noqa: PLC0415 - needs the settings
 
-        # Evennia has all garbage collected once for each of its apps, which takes seconds as long
-        # as what it has loaded is looked through each time.
+        # Evennia collects garbage once for each of its apps. Without the freeze each collection
+        # would search everything that is loaded, which takes seconds.
         gc.freeze()
         call_command("migrate", interactive=False, verbosity=0)
         _check(launcher)
@@ -62,14 +62,14 @@ def main() -> None:
 
 
 def _check(launcher: ModuleType) -> None:
-    """Load what a Server will load, so that one that could not start is never waited for."""
+    """Load what a Server will load, so that errors appear before a Server is started."""
     import evennia  # noqa: PLC0415 - needs the settings
     from django.conf import settings  # noqa: PLC0415 - likewise
 
     _say("Checking the code")
-    evennia._init()  # its contribs are made of what Evennia itself is not until then
+    evennia._init()  # contribs use parts of Evennia that exist only after this
     launcher.error_check_python_modules()
-    for name in (  # what Evennia would silently do without when it does not import
+    for name in (  # modules that Evennia ignores without a word if they cannot be imported
         settings.AT_INITIAL_SETUP_HOOK_MODULE,
         settings.AT_SERVER_STARTSTOP_MODULE,
         *settings.FILE_HELP_ENTRY_MODULES,
@@ -81,7 +81,7 @@ def _check(launcher: ModuleType) -> None:
 
 
 def _create_admin(here: Places) -> None:
-    """Make account 1 with the generated password, or give it one when its file is gone."""
+    """Make account 1 with a generated password, or set a new one if the password file is gone."""
     from evennia.accounts.models import AccountDB  # noqa: PLC0415 - needs the settings
 
     forgotten = not here.admin_password.exists()
@@ -96,7 +96,7 @@ def _create_admin(here: Places) -> None:
 
 
 def _build_world() -> None:
-    """Build the world here, where all that it takes is loaded: a Server would be loaded twice."""
+    """Build the world in this process, which has loaded all that it takes."""
     from django.db import transaction  # noqa: PLC0415 - needs the settings
     from evennia.server import initial_setup  # noqa: PLC0415 - likewise
     from evennia.server.models import ServerConfig  # noqa: PLC0415 - likewise
@@ -107,12 +107,12 @@ def _build_world() -> None:
     _say("Building the world")
     initial_setup.collectstatic = lambda: None  # it was done just now
     initial_setup.reset_server = lambda: ServerConfig.objects.conf("server_epoch", time.time())
-    with transaction.atomic():  # interrupted, it is begun anew
+    with transaction.atomic():  # after an interruption the next start begins again
         initial_setup.handle_setup(done)
 
 
 def _launch(launcher: ModuleType, here: Places) -> None:
-    """Start a Portal and ask it for a Server, as `evennia start` does, which waits 10 s at most."""
+    """Start a Portal and ask it for a Server, as `evennia start` does, but wait up to 120 s."""
     from twisted.internet import reactor as twisted_reactor  # noqa: PLC0415 - after the settings
 
     reactor: Any = twisted_reactor

@@ -42,11 +42,11 @@ from game.server.limits import (
 STOPPED = 4012
 """The close code of a web socket when the world stops: the client tries to connect again."""
 _MXP_LOCKED = b"\x1b[7z"
-"""From here on text is text, ``<name>`` too, but where a line says otherwise for one tag."""
+"""Locks MXP: the client shows ``<name>`` as text, except in a tag that the game unlocks."""
 _PART = re.compile(rb"(?<=\xff)|(?<=\xff\xfa)")
 """Marks a 0xFF that an old client sent as a letter; no telnet command follows it."""
 _ENDING_LOOKS, _LOOK_SECONDS = 50, 0.2
-"""How long the Server before may take to end."""
+"""How often the Portal checks whether the old Server has ended, and the seconds between checks."""
 _reactor: Any = reactor
 
 
@@ -54,7 +54,7 @@ def line_in(message: object) -> str | bytes | None:
     """The line of text in a decoded message; None if there is none."""
     match message:
         case {"text": [[str() as line, *_], _]}:
-            # JSON can name halves of signs, which no file can hold.
+            # JSON can contain lone surrogates, which UTF-8 cannot.
             return line.encode("utf-8", "replace").decode()
         case {"text": str() | bytes() as line}:
             return line
@@ -69,19 +69,19 @@ class Bounded:
     _closing: IDelayedCall | None = None
 
     def init_session(self, *args: Any) -> None:
-        """Evennia knows of the connection now: from here on it has time to log in."""
+        """Start the limits of a new connection, with its time to log in."""
         super().init_session(*args)  # type: ignore[misc]
         self._bucket = Bucket(CONNECTION, self.timer.seconds())
         self._closing = self.timer.callLater(LOGIN_SECONDS, self._leave_unless_logged_in)
 
     def connectionLost(self, reason: Any = None) -> None:  # noqa: N802 - Twisted's name
-        """Nobody is left to be closed."""
+        """Cancel the time limit."""
         if self._closing is not None and self._closing.active():
             self._closing.cancel()
         super().connectionLost(reason)  # type: ignore[misc]
 
     def data_in(self, /, **message: Any) -> None:
-        """Hand a line on, unless it is too long or comes too fast; clients may call theirs self."""
+        """Pass a line on, unless it is too long or too fast. A client may name an argument self."""
         line, bucket = line_in(message), self._bucket
         if bucket is None:
             return
@@ -90,7 +90,7 @@ class Bounded:
         if fits and size <= LONGEST_LINE:
             bucket.take(size)
             if line is not None:
-                # What is no UTF-8 is latin-1, as an old client sends it; PostgreSQL has no NUL.
+                # Old clients send latin-1 instead of UTF-8. PostgreSQL refuses NUL.
                 text = to_str(line, self).replace("\0", "")
                 super().data_in(text=[[text], {}])  # type: ignore[misc]
         elif bucket.to_be_told():
@@ -102,9 +102,9 @@ class Bounded:
 
 
 class BoundedSocket(Bounded, WebSocketClient):
-    """A web socket; what it cannot read it drops.
+    """A web socket that drops unreadable messages.
 
-    Autobahn takes the bounds of a message from the class, and hangs up on more.
+    Autobahn reads the size limits from the class, and disconnects a client that exceeds them.
     """
 
     maxFramePayloadSize = maxMessagePayloadSize = LONGEST_MESSAGE  # noqa: N815 - Autobahn's
@@ -112,7 +112,7 @@ class BoundedSocket(Bounded, WebSocketClient):
     handshake_bytes = 0
 
     def dataReceived(self, data: bytes) -> None:  # noqa: N802 - Twisted's name
-        """Take bytes; before the handshake is over Autobahn would keep any number of them."""
+        """Take bytes. Autobahn itself would buffer any number of them during the handshake."""
         if self.state == self.STATE_CONNECTING:
             self.handshake_bytes += len(data)
             if self.handshake_bytes > LONGEST_MESSAGE:
@@ -138,7 +138,7 @@ class BoundedSocket(Bounded, WebSocketClient):
                 self.data_in(text=text)
 
     def disconnect(self, reason: str | None = None) -> None:
-        """Hang up. A world that stops lets its players come back as they were."""
+        """Close the connection, with a code that lets clients reconnect if the world stops."""
         if hasattr(self.sessionhandler, "_disconnect_all"):
             self.sendClose(STOPPED)
         else:
@@ -154,7 +154,7 @@ class PromptTelnet(Bounded, TelnetProtocol):
         super().connectionMade()
 
     def dataReceived(self, data: bytes) -> None:  # noqa: N802 - Twisted's name
-        """Take bytes; of a line that is too long so much stays that it is refused as such."""
+        """Take bytes. Only the beginning of a too long line is kept, enough to refuse it."""
         for part in filter(None, _PART.split(data)):
             text = b""
             if self.state == "escaped" and part[:1] != EOR and part[:1] < NOP:
@@ -163,14 +163,14 @@ class PromptTelnet(Bounded, TelnetProtocol):
                 text = b"" if part[:1] in self.negotiationMap else IAC + IAC + SB
                 self.state = "data" if text else self.state
             super().dataReceived(text + part)
-        if NAWS in data and self.protocol_flags.get("AUTORESIZE"):  # it tells its window's size
+        if NAWS in data and self.protocol_flags.get("AUTORESIZE"):  # a new window size
             self.sessionhandler.sync(self)
         self.line_buffer = self.line_buffer[: LONGEST_LINE + 1]
         if len(getattr(self, "commands", ())) > LONGEST_LINE:  # options that never end
             self.transport.abortConnection()
 
     def requestNegotiation(self, about: bytes, data: bytes) -> None:  # noqa: N802 - Twisted's name
-        """Negotiate; to a client with MXP nothing but the game's own links are tags."""
+        """Negotiate an option. A client with MXP treats only the game's own links as tags."""
         super().requestNegotiation(about, data)
         if about == MXP:
             self._write(_MXP_LOCKED)
@@ -187,7 +187,7 @@ class PromptPortalEnd(AMPServerProtocol):
         super().connectionMade()
 
     def connectionLost(self, reason: Any = None) -> None:  # noqa: N802 - Twisted's name
-        """Note when the Server was gone; of one that nobody has asked to end players are told."""
+        """Note when the Server went away, and tell the players if nobody had asked it to stop."""
         if self.factory.server_connection is self:
             PromptPortalEnd.lost_at = time.time()
             if self.factory.portal.server_restart_mode is None:
@@ -203,7 +203,7 @@ class PromptPortalEnd(AMPServerProtocol):
         return succeed([])
 
     def send_MsgPortal2Server(self, session: Any, **message: Any) -> Deferred[Any]:  # noqa: N802
-        """Hand on what a player typed, or say that nobody hears it."""
+        """Pass on a player's line, or tell the player that the Server is away."""
         if self.factory.server_connection is None:
             session.data_out(text=((AWAY,), {}))
             return succeed({})
@@ -211,7 +211,7 @@ class PromptPortalEnd(AMPServerProtocol):
         return handed_on
 
     def start_server(self, server_twistd_cmd: list[str], looks: int = _ENDING_LOOKS) -> None:
-        """Start a Server as soon as the one before has ended."""
+        """Start a Server as soon as the old one has ended."""
         before = self.factory.portal.server_process_id
         if looks and before and psutil.pid_exists(before):
             _reactor.callLater(_LOOK_SECONDS, self.start_server, server_twistd_cmd, looks - 1)
@@ -220,7 +220,7 @@ class PromptPortalEnd(AMPServerProtocol):
             super().start_server(server_twistd_cmd)
 
     def let_in(self) -> None:
-        """Introduce to the Server those who connected while there was none."""
+        """Pass on the sessions that connected while there was no Server."""
         sessions = evennia.PORTAL_SESSION_HANDLER
         for session in list(sessions.values()):
             if self.lost_at < session.conn_time <= sessions.connection_time:

@@ -1,7 +1,7 @@
-"""The Server's end of a connection: how much it takes in, and how it breaks lines.
+"""The Server's side of a connection: input limits and line wrapping.
 
-Evennia sends a paragraph as one line. The web client and most game clients wrap
-it; plain ``telnet`` cuts it at the last column, in the middle of a word.
+Evennia sends a paragraph as one line. The web client and most game clients wrap it. Plain
+``telnet`` breaks it at the last column, in the middle of a word.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from game.server.limits import ADDRESS, PLAYER, TOO_FAST, Buckets
 
 DEFAULT_WIDTH = 78
 WIDEST = 100
-"""Longer lines are hard to read, however wide the window is."""
+"""The longest line in columns: longer ones are hard to read, even in a wide window."""
 
 NARROWEST = 20
 _WORDS = re.compile(r"(\s*)((?:\|lc.*?\|le|\S)+)")
-"""A word or a link and the blanks before it: columns stay where they are as far as they fit."""
+"""A word or a link with the blanks before it, so that columns keep their places."""
 
 BUILDER = "Builder"
-"""Who has this permission may send as much as the connection takes."""
+"""The permission that lifts the limits of player and address."""
 _buckets = Buckets()
 
 
 class WrappingSession(ServerSession):
-    """A connection whose text is wrapped to its window, if it is a telnet one."""
+    """A connection. Text is wrapped to the window of a telnet client."""
 
     def data_in(self, **kwargs: Any) -> None:
-        """Take a line, unless its player or its address has sent too much of late."""
+        """Take a line, unless its player or its address has sent too many lately."""
         who = ("player", self.uid) if self.logged_in else ("connection", self.sessid)
         named = ((who, PLAYER), (("address", str(self.address)), ADDRESS))
         full = _buckets.refusing(len(repr(kwargs)), named)
@@ -43,7 +43,7 @@ class WrappingSession(ServerSession):
     def data_out(self, **kwargs: Any) -> None:
         """Wrap the text on its way out."""
         if "telnet" in str(self.protocol_key) and not (kwargs.get("options") or {}).get("raw"):
-            # A client that has not told its size counts as 78 wide.
+            # A client that has not sent its width counts as 78 columns wide.
             said = (self.protocol_flags or {}).get("SCREENWIDTH", {}).get(0) or DEFAULT_WIDTH
             width = min(max(int(said), NARROWEST), WIDEST)
             match kwargs.get("text"):
@@ -55,7 +55,7 @@ class WrappingSession(ServerSession):
 
 
 def wrap(text: str, width: int) -> str:
-    """``text`` with every line that is too long broken at its blanks.
+    """Break every line that is too long at its blanks.
 
     Colour codes have no width. A line keeps its indentation, up to half the width, and the blanks
     between its words. Lines that fit (tables, drawings) are left as they are.

@@ -1,7 +1,7 @@
-"""Django's middleware: headers of every answer, and sessions.
+"""Django middleware: response headers, sessions, and throttled logins.
 
-Evennia writes a session into the database for each request that comes without one, so that anybody
-could fill it by asking over and over.
+Evennia stores a session for each request without one, so that anybody could fill the database with
+requests. Here a session is stored only where it is needed.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ from typeclasses.accounts import Account
 type View = Callable[[HttpRequest], HttpResponseBase]
 
 _CLIENT = "/webclient"
-"""Its page alone needs a session before anybody has logged in: the game gets its key."""
+"""The only page that needs a session before a login: the game gets the session's key."""
 _STRICT = ("login", "logout")
-"""Names of the addresses whose pages are Keepsake's own, as those about agents are."""
+"""Names of the URLs whose pages are Keepsake's own, like the pages about agents."""
 
 
 def site_headers(answer_of: View) -> View:
-    """Django's middleware that sets them on every answer."""
+    """Return middleware that sets security headers on every answer."""
 
     def answer(request: HttpRequest) -> HttpResponseBase:
         answer = answer_of(request)
         if request.is_secure():
             for cookie in getattr(answer, "cookies", {}).values():
                 cookie["secure"] = True
-        match = request.resolver_match  # None where there is no such address
+        match = request.resolver_match  # None if the address is unknown
         strict = match is not None and match.view_name in _STRICT
         return with_headers(answer, HEADERS if strict else SITE_HEADERS)
 
@@ -52,12 +52,11 @@ def site_headers(answer_of: View) -> View:
 
 
 class SharedLogin(SharedLoginMiddleware):
-    """Evennia's one log-in for site and web client; makes no session where none is needed."""
+    """Evennia's shared login of site and web client, without sessions that nobody needs."""
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Answer, and share the log-in where there is one."""
-        # Whether somebody is logged in is read first: only then is it known whether the key that
-        # the browser sent is of any session.
+        """Answer, and share the login if there is one."""
+        # Reading the session first shows whether the browser's key belongs to an existing one.
         anybody = SESSION_KEY in request.session or request.session.session_key is not None
         shares = anybody or request.path_info.startswith(_CLIENT)
         answer: HttpResponseBase = (super().__call__ if shares else self.get_response)(request)
@@ -65,10 +64,9 @@ class SharedLogin(SharedLoginMiddleware):
 
 
 class StaticFiles(File):
-    """A folder of files, without a list of them.
+    """A folder of files without a directory listing.
 
-    Browsers ask each time whether their copy is still the newest: after an upgrade none runs old
-    modules of a page beside new ones.
+    Browsers must revalidate their copies: after an upgrade no page mixes old and new modules.
     """
 
     def render_GET(self, request: Request) -> Any:  # noqa: N802 - Twisted's name
@@ -80,12 +78,12 @@ class StaticFiles(File):
     render_HEAD = render_GET  # noqa: N815 - Twisted's name
 
     def directoryListing(self) -> IResource:  # noqa: N802 - Twisted's name
-        """Nothing."""
+        """Refuse to list the folder."""
         return forbidden()
 
 
 class ThrottledBackend(CaseInsensitiveModelBackend):
-    """Django's way to try a password: the log-in page, the admin pages, whatever else asks it."""
+    """Django's password check, throttled: for the login page, the admin pages and others."""
 
     def authenticate(
         self,
@@ -94,10 +92,10 @@ class ThrottledBackend(CaseInsensitiveModelBackend):
         password: str | None = None,
         autologin: Account | None = None,
     ) -> Account | None:
-        """The account; None if the password is wrong.
+        """Return the account; None if the password is wrong.
 
         Raises:
-            ValidationError: It was not even tried; forms show why.
+            ValidationError: The attempt was refused without a check; forms show the reason.
         """
         if autologin is not None:
             autologin.backend = f"{type(self).__module__}.{type(self).__qualname__}"
@@ -124,10 +122,10 @@ class ThrottledBackend(CaseInsensitiveModelBackend):
 
 
 class RegisterView(AccountCreateView):
-    """Evennia's page for new accounts, which does not say from where they come."""
+    """Evennia's page for new accounts, with the client's address for the throttle."""
 
     def form_valid(self, form: Form) -> HttpResponse:
-        """Make the account, or show why not."""
+        """Create the account, or show the errors."""
         given = form.cleaned_data
         account, errors = Account.create(
             username=given["username"],
@@ -136,7 +134,7 @@ class RegisterView(AccountCreateView):
             ip=address_of(self.request),
         )
         if account is None:
-            form.add_error("username", " ".join(errors))  # all that its page has a place for
+            form.add_error("username", " ".join(errors))  # the only place for errors on its page
             return self.form_invalid(form)
         messages.success(self.request, f"You are {account.name} now. Log in with your password.")
         return HttpResponseRedirect(self.success_url)

@@ -1,7 +1,7 @@
-"""Deeds as their files ``world/deeds/*.yaml`` tell them, read and checked.
+"""Reads and checks the files of deeds, ``world/deeds/*.yaml``.
 
-``docs/build.md`` describes the form. Nothing here touches the game, so deeds can be checked without
-one; :mod:`world.deed.happening` does what they say.
+``docs/build.md`` describes their form. This module does not use the game, so deeds can be checked
+without one. :mod:`world.deed.happening` carries them out.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from world.atlas import FOLDER, Atlas
 from world.source import DataFile, Entry, Text, by_id, ids, known, listed, refused
 
 NOWHERE, YOU = "nowhere", "you"
-"""Where an effect may put a thing, beside places and people: out of the world, to the player."""
+"""Extra destinations of an effect, beside places and people: out of the world; to the player."""
 
 
 def _whole(least: int, most: int) -> Any:
@@ -33,14 +33,14 @@ def _whole(least: int, most: int) -> Any:
 
 
 def _by_name(text: str) -> str:
-    """A line that tells of who did it, so that it is known to be about them."""
+    """Check that a line begins with the player who did it, so that it counts as about them."""
     if not text.startswith("{who}"):
         raise refused(f"{text[:30]!r} tells of nobody", "Begin it with {who}")
     return text
 
 
 def _patterns(raw: Any) -> tuple[re.Pattern[str], ...]:
-    """Words, all of which are said; ``wren|girl`` is either, ``apple`` also apples."""
+    """Read words that must all be said; ``wren|girl`` is either, ``apple`` also finds apples."""
     words = listed(raw)
     if not words or not all(isinstance(each, str) and each.strip() for each in words):
         raise refused("it must be a list of words")
@@ -50,7 +50,7 @@ def _patterns(raw: Any) -> tuple[re.Pattern[str], ...]:
 
 
 def _changes(changes: dict[str, dict[Text, Text]], info: ValidationInfo) -> Any:
-    """By place, thing or person, words of what is told of it, and what stands there instead."""
+    """Check replacements, by place, thing or person: each must find the words that it replaces."""
     for target, words in changes.items():
         told = [*_told_of(info.context["atlas"], target)]
         for old in words:
@@ -60,7 +60,7 @@ def _changes(changes: dict[str, dict[Text, Text]], info: ValidationInfo) -> Any:
 
 
 def _told_of(atlas: Atlas, target: str) -> Iterator[str]:
-    """What is told of a place, a thing or a person; the same ids name no two of them."""
+    """Yield the texts about a place, a thing or a person; their ids never collide."""
     if place := atlas.places.get(target):
         yield from (place.desc, *place.details.values())
     elif thing := atlas.things.get(target):
@@ -76,7 +76,7 @@ _Standing = dict[known("person"), _whole(-10, 10)]
 
 
 class Conditions(Entry):
-    """What stands under ``if``; all that is there must hold."""
+    """The conditions under ``if``, which must all hold."""
 
     at: ids("place") = ()
     near: ids("person") = ()
@@ -108,15 +108,15 @@ class Conditions(Entry):
 
 
 class DeedStep(Entry):
-    """One thing to be done."""
+    """One step of a deed."""
 
     id: str  # its name in the file
     when: Conditions = Field(alias="if")  # all must hold
     after: ids("step") = ()  # steps that come before it
-    days: _whole(1, 100) = 1  # on how many different days it has to be done
-    end: StrictBool = False  # whether the deed is done with it; of several a player reaches one
-    hint: Text = ""  # what ``deeds`` shows from then on
-    # what comes of it, by the names of EFFECTS
+    days: _whole(1, 100) = 1  # the number of different days on which it must be done
+    end: StrictBool = False  # whether it completes the deed; a player reaches one such end
+    hint: Text = ""  # what ``deeds`` shows after it
+    # its effects, by the names in EFFECTS
     you: Text = ""
     each: Text = ""
     others: _ByName = ""
@@ -134,7 +134,7 @@ class DeedStep(Entry):
 
 
 class MadeThing(Entry):
-    """A thing that comes into the world by a deed."""
+    """A thing that a deed makes."""
 
     id: str
     name: Text
@@ -149,15 +149,15 @@ class MadeThing(Entry):
 
 
 class WorldDeed(Entry):
-    """Something that can be done in the world, and what comes of it."""
+    """A deed (quest): its steps and their effects."""
 
     id: str  # the file's name without its ending
-    name: Text  # as players read it
-    hint: Text = ""  # what is talked of in the village before it is begun
-    once: StrictBool = False  # whether it is done once in the world; else once by each player
-    things: by_id(MadeThing) = Field(default_factory=dict)  # what comes into the world by it
+    name: Text  # the name that players see
+    hint: Text = ""  # what villagers say about it before it is begun
+    once: StrictBool = False  # whether it can be done once in the world; else once by each player
+    things: by_id(MadeThing) = Field(default_factory=dict)  # the things that it makes
     steps: by_id(DeedStep)
-    # where those of the world's things that it needs belong, such as ``room:quay``
+    # the places of the world's things that it needs, such as ``room:quay``
     homes: dict[str, str] = Field(default_factory=dict)
 
     @model_validator(mode="after")
@@ -179,7 +179,7 @@ class WorldDeed(Entry):
 
 
 def read_deeds(atlas: Atlas, folder: Path = FOLDER / "deeds") -> dict[str, WorldDeed]:
-    """Read and check every deed, by the names of their files.
+    """Read and check every deed; returns them by the names of their files.
 
     Raises:
         ConfigError: A file is wrong; with file, line and reason.
@@ -206,7 +206,7 @@ def read_deeds(atlas: Atlas, folder: Path = FOLDER / "deeds") -> dict[str, World
 
 
 def _ends(file: DataFile) -> Iterator[str]:
-    """The deed, and its ends such as ``twelfth_cup.given_back``."""
+    """Yield the deed's id and its ends such as ``twelfth_cup.given_back``."""
     yield file.path.stem
     steps = file.data.get("steps")
     for name, step in steps.items() if isinstance(steps, dict) else ():
