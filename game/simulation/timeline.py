@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, override
 
 from twisted.internet.task import Clock as Timer
 
@@ -137,8 +137,9 @@ class TimelineGateway(Gateway):
             self.check_health()
         self._owner = 0  # there is but one thread, which may wait
 
-    def _came(self, future: Future[Any]) -> bool:
-        """Whether the result is there; meanwhile the calls to models go on."""
+    @override
+    def _has_come(self, future: Future[Any]) -> bool:
+        """Return whether the result is there; meanwhile let calls to models run."""
         if not (future.done() or self._closed or self._timeline.step(work=False)):
             raise ModelUnavailable("No model is at work on the call", "Ask again")
         return future.done()

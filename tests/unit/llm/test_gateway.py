@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from game.simulation.timeline import Timeline, TimelineGateway
 from keepsake.errors import ConfigError, ModelMissing, ModelUnavailable
 from keepsake.models import gateway as gateways
 from keepsake.models.gateway import Gateway
-from keepsake.models.profiles import ModelProfile
+from keepsake.models.profiles import ModelProfile, Profiles
 from keepsake.models.queue import READY, ModelServer, Outcome, Priority
 from keepsake.paths import Places
 from keepsake.ports import Generation, GenerationRequest
@@ -167,3 +169,17 @@ def test_a_server_that_is_absent_is_reported_and_found_when_it_comes(home: Place
         with FakeModelServer(port):
             until(lambda: ollama_status(gateway, owner).health == READY)
             assert gateway.generate("agent", lambda _: GenerationRequest("x")).text
+
+
+def test_a_simulation_waits_for_a_model_in_its_only_thread(home: Places, fake: FakeModelServer):
+    configure(home, fake.address)
+    fake.script = lambda _: "Long ago."
+    timeline, too_late = Timeline(datetime.now(UTC)), threading.Event()
+    gateway = TimelineGateway(timeline, Profiles(home.config / "llm.md"), home, lambda _: None)
+    gateway.start()
+    timer = threading.Timer(300, too_late.set)
+    timer.start()
+    answer = gateway.generate("summarizer", lambda _: GenerationRequest("?"), cancelled=too_late)
+    timer.cancel()
+    gateway.shutdown(stop_embedded=True)
+    assert answer.text == "Long ago."
