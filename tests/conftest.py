@@ -38,10 +38,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Spare what was loaded from being looked through each time garbage is collected.
-
-    Evennia's test case collects all of it after each test, and all of the suite is in memory.
-    """
+    """Exclude loaded modules from garbage collection, which Evennia's test case runs each time."""
     gc.freeze()
     gc.set_threshold(50_000)  # 2000 objects are no more than one example of Hypothesis makes
 

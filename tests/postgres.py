@@ -2,9 +2,8 @@
 
     python -m tests.postgres COMMAND …
 
-runs a command with the tests of `tests/world` on it; where PostgreSQL is not installed it says so
-and runs the command all the same. The cluster is a child of who asks for it, and ends with it,
-also by a signal that nobody can catch.
+runs a command with the tests of `tests/world` on it, or without it if PostgreSQL is not installed.
+The cluster is a child of this process and ends with it, also after SIGKILL.
 """
 
 from __future__ import annotations
@@ -63,10 +62,7 @@ def cluster() -> Iterator[str]:
 
 
 def new_database(address: str, name: str, like: str = "template1") -> str:
-    """Make a database beside that of an address; returns the address of the new one.
-
-    It begins as a copy of another, to which nobody is connected.
-    """
+    """Copy a database that nobody is connected to; return the address of the copy."""
     import psycopg  # noqa: PLC0415 - not before the cluster is wanted
 
     with psycopg.connect(address, autocommit=True) as connection:

@@ -1,8 +1,7 @@
-"""What a thought costs in a busy world, everything included: all threads, all processes, the disk.
+"""What a thought costs in a busy world: all threads, all processes, the disk.
 
-A real world whose agents have long lives and whole indexes, and a model server behind HTTP that
-takes two seconds. It is idle while the answers are kept back, then busy. How large it is, the
-environment says: see :class:`tests.bench.busy_world.Size`.
+A real world runs with a fake model server behind HTTP. The server first withholds its answers (idle
+world), then gives them (busy world). :class:`tests.bench.busy_world.Size` sets the size.
 """
 
 from __future__ import annotations
@@ -42,10 +41,7 @@ class _While:
 
 
 def measure() -> Iterator[Figure]:
-    """Thoughts a second, processor time a thought by process, starting and ending, and `look`.
-
-    Two minutes with fifty agents of 200 memories each.
-    """
+    """Measure thoughts a second, processor time by process, memory, starts, stops and `look`."""
     size = Size()
     with tempfile.TemporaryDirectory() as scratch, world(Path(scratch), size) as made:
         made.timed("start", "start")

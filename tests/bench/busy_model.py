@@ -1,7 +1,6 @@
-"""A model server that takes its time and lives the life of a small world: talk, gestures, looks.
+"""A fake model server that answers with talk, gestures and looks after a delay.
 
-As a process: ``python -m tests.bench.busy_model --delay 2 --hold FILE``; while that file is there
-no answer is given, so that a world can be made to wait without any change in it.
+``python -m tests.bench.busy_model --delay 2 --hold FILE``: no answers while that file exists.
 """
 
 from __future__ import annotations

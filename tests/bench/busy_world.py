@@ -108,10 +108,7 @@ def world(scratch: Path, size: Size) -> Iterator[BusyWorld]:
 
 
 def life(number: int, memories: int) -> list[Line]:
-    """A life like no other, some dozen lines shorter than another's.
-
-    Else all would make room at one time, and what is embedded for one would do for all.
-    """
+    """Make unique memories of a varied number; else all agents would compact at the same time."""
     lines = itertools.islice(talk(Random(number)), memories - 7 * number % WINDOW_STEP)
     return [
         replace(line, text=f'{only_once(line.text[:-1], 1000 * number + place)}"')

@@ -1,8 +1,7 @@
-"""From a player's line to the first sentence that is heard, and to the last, with many at once.
+"""The time from a player's line to the first and the last sentence of the answer, with many talks.
 
-Each player talks to an agent in a room of their own, and all type at the same moment. A stand-in
-for a model server, over the wire, streams 20 words a second to ``FIRST_SLOTS`` requests at once
-(8), and has the others wait; it spends no time on reading prompts.
+Each player talks to an agent in a room of its own, all at the same moment. A fake model server
+streams 20 words a second to ``FIRST_SLOTS`` requests at once (8); the prompts cost no time.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Recall in English, German, Spanish and Japanese, by embedder.
 
-``recall_four_languages.json`` is one small life in each language: its questions share few words
-with the lines that answer them. ``translated_questions.json`` asks some questions of the English
-lives in other languages. ``EMBEDDERS`` names embedders, as ``--embedder`` of the lab does.
+``recall_four_languages.json`` has one small life in each language. ``translated_questions.json``
+asks about the English lives in other languages. ``EMBEDDERS`` names the embedders.
 """
 
 from __future__ import annotations

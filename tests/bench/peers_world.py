@@ -1,7 +1,4 @@
-"""A thought of an agent of Keepsake beside one of Evennia's own NPC with a language model.
-
-Both are told the like, in one world in this process; a server in another answers at once.
-"""
+"""A thought of a Keepsake agent beside one of Evennia's LLM NPC, in one world in this process."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""What three guests told an agent before two compactions, asked for: is it in the prompt?
+"""How many facts that guests told an agent are in the prompt when they ask, after compactions.
 
-The life is ``tests/data/three_guests.yaml``: 309 lines of nine days, twenty facts in them, two of
-them whispered. It is lived in a world of its own, with recall over Chroma or by words alone; then
-each fact is asked for by whoever told it.
+The life is ``tests/data/three_guests.yaml``: 309 lines of nine days with twenty facts, two of them
+whispered. Then each guest asks for the facts that they told.
 """
 
 from __future__ import annotations

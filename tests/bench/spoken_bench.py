@@ -1,9 +1,7 @@
-"""How many good answers of a capable model are spoken as it wrote them, and what each one cost.
+"""How many good answers of a capable model are spoken unchanged, and what each one costs.
 
-A player types the lines of ``tests/data/good_answers.yaml`` at telnet. A stand-in for a model
-server, over the wire, answers each with the answer that is written beside it; provider, host and
-model are all that is set. Counted are the answers that were heard unchanged, the lines for which
-no model was asked, the calls an answer took, and the seconds to the first sentence.
+A player types the lines of ``tests/data/good_answers.yaml`` over telnet. A fake model server gives
+the answer that the file has for each line. Only provider, host and model are set.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""What thoughts cost in tokens, at default settings: prompts, answers, and what a cache covers.
+"""Tokens of thoughts at default settings: prompts, answers, and the share that a cache covers.
 
-Days of the village are simulated twice, with visitors and without. A stand-in for an
-OpenAI-compatible server, over the wire, gives answers of a capable model, drawn at random, and
-short summaries. ``TOKENS_HOURS``, ``TOKENS_AGENTS`` and ``TOKENS_VISITORS`` size the village.
+Days of the village are simulated with visitors and without. A fake server gives random answers of a
+capable model. ``TOKENS_HOURS``, ``TOKENS_AGENTS`` and ``TOKENS_VISITORS`` set the size.
 """
 
 from __future__ import annotations

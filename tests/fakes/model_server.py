@@ -1,7 +1,4 @@
-"""A model server over the wire that says what it is told to: Ollama's API and OpenAI's.
-
-``plan`` and ``always`` say what a path answers, ``calls`` what came in.
-"""
+"""A fake model server with Ollama's API and OpenAI's; ``plan`` and ``always`` set its answers."""
 
 from __future__ import annotations
 
@@ -63,14 +60,14 @@ class FakeModelServer:
     """Serves on loopback, in threads, until :meth:`close`.
 
     Attributes:
-        script: Makes the words of an answer from the prompt.
+        script: Makes an answer from the prompt.
         models: Names that ``/api/tags`` and ``/v1/models`` list.
-        kind: What it is besides: ``llama.cpp``, ``vllm``, ``ollama``, or none that can be told.
+        kind: The server that it imitates: ``llama.cpp``, ``vllm``, ``ollama``, or empty.
         template: The model's chat template, as ``/props`` or ``/api/show`` shows it.
-        context: Tokens that the model looks at, which its kind of server says in its way; longer
-            prompts are refused, by Ollama cut; 0 for any number.
-        evaluates: Tokens of a prompt that Ollama evaluates in truth; 0 for any number.
-        can: Ollama's list of what the model can.
+        context: The model's context in tokens, 0 for unlimited. Ollama cuts longer prompts, the
+            others refuse them.
+        evaluates: Tokens of a prompt that Ollama really evaluates; 0 for all.
+        can: Ollama's list of the model's capabilities.
         slots: How many requests are answered at once; the others wait.
     """
 

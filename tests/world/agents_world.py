@@ -1,8 +1,6 @@
-"""A world with agents for tests: the real gateway and client, a fake server behind them.
+"""A world with agents for tests: the real gateway and client over HTTP, a fake model server.
 
-Time moves only when a test says so. Model calls go over HTTP to
-:class:`tests.fakes.model_server.FakeModelServer`; what worker threads hand back is run by
-:meth:`AgentsWorld.settle`, which stands in for the reactor.
+Time moves only when a test moves it. :meth:`AgentsWorld.settle` stands in for the reactor.
 """
 
 from __future__ import annotations

@@ -26,10 +26,9 @@ _MADE_BY = ("create_accounts", "create_rooms", "create_objs", "create_chars", "c
 
 
 class PeopleWorld(EvenniaTest):
-    """Evennia's test case, whose people and things are made once a class.
+    """Evennia's test case with people and things made once per class.
 
-    To make them takes longer than most tests. As in :class:`BuiltWorld`, the transaction takes
-    back what a test changes, and what Evennia keeps of it in memory is forgotten.
+    A transaction undoes the changes of each test, and Evennia's caches are emptied.
     """
 
     account_typeclass = Account
@@ -65,11 +64,9 @@ class PeopleWorld(EvenniaTest):
 
 
 class BuiltWorld:
-    """Before a test case of Evennia's: each of its tests begins in the whole village.
+    """A mixin: each test begins in the whole village, which is built once per process.
 
-    To build it takes seconds: that is done once, and later classes get the rows that it made. What
-    a test changes is taken back by the database's transaction; what Evennia keeps of it in memory
-    is forgotten here, so that the next reads it anew.
+    A transaction undoes the changes of each test, and Evennia's caches are emptied.
     """
 
     @classmethod

@@ -1,7 +1,7 @@
-"""The window for builders and researchers, as they use it: a real world, a real browser.
+"""The dashboard in a real browser beside a real world.
 
-The tests share one world, in which Mira has lived through a few compactions; Tamsin, a player,
-stands before her and can say more.
+The tests share one world, in which Mira's memory has a few compactions and Tamsin, a player, is
+with her.
 """
 
 from __future__ import annotations

@@ -111,11 +111,7 @@ def compactions(copy: Copy) -> int:
 
 
 def chat_until(done: Callable[[], object], speaker: Player) -> None:
-    """Say one thing after the other, until something has come of it.
-
-    How many lines that takes depends on the machine: a world may take in a dozen while
-    one compaction is made of the first. From one player four in a second are heard for long.
-    """
+    """Say lines until a condition holds, four a second, which the input limit allows."""
     deadline = time.monotonic() + PATIENCE
     for number, line in enumerate(itertools.cycle(_TALK)):
         if done():

@@ -1,8 +1,7 @@
-"""Whole simulations: the same seed gives the same life, and a broken off one goes on.
+"""Whole simulations: the same seed gives the same life, and an interrupted one can be resumed.
 
-Real worlds in processes of their own, two simulated hours of two agents and two visitors. Their
-windows and budgets are small, so that memories are compacted, and their days short, so that they
-sleep.
+Real worlds in their own processes: two simulated hours of two agents and two visitors, with small
+windows and short days, so that agents compact and sleep.
 """
 
 import hashlib

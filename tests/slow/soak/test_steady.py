@@ -1,8 +1,7 @@
-"""A world in which many talk for long stays as large as it was, and loses nothing.
+"""A world in which many players talk for a long time does not grow, and loses nothing.
 
 ``KEEPSAKE_SOAK_MINUTES=60 KEEPSAKE_SOAK_TALKS=30 .venv/bin/python -m pytest -s
-tests/slow/soak/test_steady.py`` has thirty players talk for an hour: two minutes and eight players
-without it. Nothing is killed. Memory and open files of each process are sampled all the while.
+tests/slow/soak/test_steady.py`` runs thirty players for an hour; the default is two minutes, eight.
 """
 
 from __future__ import annotations

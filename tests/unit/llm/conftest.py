@@ -27,10 +27,7 @@ def places_in(folder: Path) -> Places:
 
 
 def until(true: Callable[[], object], seconds: float = 300.0) -> None:
-    """Wait until ``true()`` is; fail when it is not in time.
-
-    The time is for what never comes about: a busy machine may take long over anything.
-    """
+    """Wait until ``true()`` holds; fail after a time that even a busy machine does not need."""
     deadline = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < deadline, "it did not come about in time"

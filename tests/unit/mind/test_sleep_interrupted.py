@@ -1,10 +1,8 @@
-"""A real night, killed at every single place where it asks or writes.
+"""A night that is killed at every place where it asks the model or writes to the disk.
 
-The journal, the profiles and the memory are the real ones, on the disk. The
-night is killed before each thing that it does to the disk and before each question to the
-model, and in the middle of each line that it appends; then the world is opened anew and the
-agent sleeps again. What stands on the disk in the end must be what a night leaves that nobody
-disturbed.
+The journal, the profiles and the memory are real. The night is killed before each write and each
+model call, and within each appended line. Then the agent sleeps again, and the files must be those
+of an undisturbed night.
 """
 
 from __future__ import annotations
