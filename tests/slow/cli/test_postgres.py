@@ -13,7 +13,7 @@ import pytest
 from keepsake.cli import backup as backups
 from keepsake.cli import processes
 from keepsake.cli.processes import Component
-from keepsake.database import database_settings, shown
+from keepsake.database import address, database_settings
 from keepsake.errors import KeepsakeError
 from keepsake.paths import DATABASE_URL, places, prepare
 from tests.fakes.model_server import llm_page
@@ -76,7 +76,7 @@ def test_people_play_and_a_reload_keeps_them(world):
     assert found["well"], found
     assert re.search(r"PostgreSQL \d+\.\d+", found["what"])
     assert not world.here.database.exists()
-    assert world.here.elsewhere.read_text().strip() == shown(world.here)
+    assert world.here.elsewhere.read_text().strip() == address(world.here)
 
 
 def test_another_copy_is_refused_its_database_by_name(world, tmp_path):
@@ -182,10 +182,10 @@ def test_a_home_and_a_shell_that_name_two_databases_start_no_world(copy, tmp_pat
 
 
 def test_django_gets_all_that_the_address_says():
-    address = "postgresql://anneke:hush@db.example:6432/world?sslmode=require"
-    given = database_settings(places({DATABASE_URL: address}))
+    url = "postgresql://anneke:hush@db.example:6432/world?sslmode=require"
+    given = database_settings(places({DATABASE_URL: url}))
     assert [given[key] for key in ("USER", "PASSWORD", "HOST", "PORT", "NAME")] == [
         *("anneke", "hush", "db.example", "6432", "world")
     ]
     assert given["OPTIONS"]["sslmode"] == "require"
-    assert shown(places({DATABASE_URL: address})) == "postgresql://db.example:6432/world"
+    assert address(places({DATABASE_URL: url})) == "postgresql://db.example:6432/world"

@@ -49,7 +49,7 @@ def agents_talk_while_the_game_reloads(game: Game) -> None:
     for name, (kind, room) in here.items():
         admin.type(f"@tel {room}", "Teleported")
         admin.type(f"@create/drop {name}:typeclasses.agents.{kind}", "You create")
-        admin.type(f"@agent {name} = You are {name}, who lives here.", "Changed")
+        admin.type(f"@agent {name} = You are {name}, who lives here.", "Profile changed")
         admin.type("say Good evening.", f"{name} says", "Well met")
     for number in range(RELOADS):
         admin.type(f"say That was number {number}.", "You say")
