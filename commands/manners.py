@@ -115,7 +115,7 @@ class CmdForgetMe(PlayerCommand):
         if words == "me" or now - asked > CONFIRM_SECONDS:
             caller.ndb.asked_to_forget = now
             self.msg(
-                f"All that you ever said here would be gone. Sure? Type within a minute: "
+                "Everything that you ever said here will be deleted. Type within two minutes: "
                 f"forget me {name}"
             )
         elif now - float(caller.attributes.get("forgotten") or 0) < FORGET_SECONDS:
@@ -123,13 +123,13 @@ class CmdForgetMe(PlayerCommand):
         else:
             caller.attributes.add("forgotten", now)
             caller.ndb.asked_to_forget = 0
-            self.msg("It is being done.")
+            self.msg("Your words are being deleted.")
             forget_everywhere(caller, self._told, also=forget_player)
 
     def _told(self, problems: list[str]) -> None:
         if problems:
             notify_builders(f"|r[Forget]|n {self.caller.key}: {'; '.join(problems)}")
-            self.msg("Not all of it could be done; the builders have been told. Try again later.")
+            self.msg("Some could not be deleted; the builders have been told. Try again later.")
         else:
             self.msg("You are forgotten here.")
 

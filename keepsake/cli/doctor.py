@@ -165,7 +165,7 @@ def configuration(here: Places, wrong: Wrong) -> str:
         try:
             load(path)
         except ConfigError as error:
-            wrong(f"{path}, line {error.line}: {error.reason}", error.cure or "Mend that line")
+            wrong(f"{path}, line {error.line}: {error.reason}", error.cure or "Fix that line")
     return f"{len(looked_at)} files in {here.config} are understood"
 
 
@@ -205,7 +205,7 @@ def files(here: Places, wrong: Wrong) -> str:
             Commitments(agent / "noticed.md"),
         )
         for problem in (problem for book in books for problem in book.problems):
-            wrong(problem, "Mend it, or take it away: the game leaves it alone, and goes without")
+            wrong(problem, "Fix or remove it: the game ignores this file")
         for aside in agent.glob("summaries/*-edited-before-*.md"):
             wrong(f"{aside} was edited and not taken over", "Take what you want of it; delete it")
     return f"those of {len(found)} agents can be read"

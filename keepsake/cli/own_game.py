@@ -41,7 +41,7 @@ def adopt(environ: dict[str, str] | os._Environ[str] = os.environ) -> Path | Non
         apps, folders = settings.INSTALLED_APPS, places()
     except Exception as error:  # a game's settings file may raise anything
         raise KeepsakeError(
-            f"{game}/server/conf/settings.py cannot be loaded ({error})", "Mend it"
+            f"{game}/server/conf/settings.py cannot be loaded ({error})", "Fix it"
         ) from error
     finally:
         os.chdir(here)

@@ -91,7 +91,7 @@ def reload(here: Places, say: Say) -> None:
         except KeepsakeError as error:
             raise KeepsakeError(
                 f"The code cannot be loaded, and the world goes on as it is:\n{error.what}\n",
-                "Mend what is named there and reload again",
+                "Fix what is named there and reload again",
             ) from error
         say("Waiting for the world")
         processes.ask(here, "reload", seconds=_BUSY_SECONDS)
@@ -153,7 +153,7 @@ def _broken(here: Places, what: str) -> KeepsakeError:
         with suppress(OSError):
             lines = (here.logs / name).read_text(encoding="utf-8", errors="replace").splitlines()
             shown = "\n  ".join([shown, *lines[-most:]])
-    return KeepsakeError(f"{shown}\n", "Mend what they name and start again, or ask the doctor")
+    return KeepsakeError(f"{shown}\n", "Fix what they name and start again, or ask the doctor")
 
 
 # -- monitor and stop

@@ -102,7 +102,7 @@ def why_did(log: Path, archive: Archive, agent: str, agent_id: int, n: int = 1) 
     if not 1 <= n <= MOST_BACK:
         what = f"There is no act {n}: acts are counted back from the last one, which is 1"
         raise KeepsakeError(what, f"Ask for 1 to {MOST_BACK}")
-    with refusing(f"The event log in {log} cannot be read", "Mend the permissions, or the disk"):
+    with refusing(f"The event log in {log} cannot be read", "Fix the permissions or the disk"):
         lines = (line for line in archive.backwards() if line.get("kind") == MemoryKind.ACT.value)
         found = [*islice(memories_in(lines), n)]
         if not found:
