@@ -216,7 +216,7 @@ def left_in(folder: Path) -> str:
     return (folder / "archive" / "0000000001.jsonl").read_text()
 
 
-def test_what_was_whispered_to_them_and_told_on_of_them_goes_too(tmp_path: Path):
+def test_whispers_to_them_and_hearsay_about_them_are_deleted(tmp_path: Path):
     told_on = {"event": HEARSAY, "to": "Joss", "to_id": "7-1"}
     archived(
         tmp_path,
@@ -291,7 +291,7 @@ def test_their_words_in_a_row_what_cites_them_and_what_a_crash_tore_off_go_too(t
     assert left == {"archive", "0000000001.jsonl", ".lock", "notes", "boats.md"}
 
 
-def test_what_cannot_be_read_is_kept_of_nobody(tmp_path: Path):
+def test_unreadable_lines_with_their_words_are_deleted(tmp_path: Path):
     """Half a line may be theirs; of a page that a person broke the lines are."""
     archived(
         tmp_path,

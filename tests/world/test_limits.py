@@ -86,7 +86,7 @@ def test_nobody_gets_more_through_than_a_bucket_and_what_flows_into_it(sent):
 
 
 @given(st.integers(1, 50))
-def test_whoever_keeps_to_the_rate_is_never_refused_whatever_others_do(others):
+def test_clients_within_the_rate_are_never_refused(others):
     clock, tight = Clock(), Allowance(1, 0)
     buckets = Buckets(clock.seconds)
     for _ in range(50):

@@ -131,7 +131,7 @@ class PrivateWorld(RecallWorld, TalkWorld):
 
 
 class TestPrivateWords(PrivateWorld):
-    def test_no_way_leads_to_anybody_else(self):
+    def test_private_words_reach_nobody_else(self):
         """The private words that reach Ann or an act, by the way that they came."""
         found = {"window and turns": secrets_in(self.asks_of_all())}
         self.learns()

@@ -186,7 +186,7 @@ class TestGuards(TalkWorld):
 class TestModelGone(TalkWorld):
     """A model that does not answer, and comes back."""
 
-    def test_the_last_unanswered_words_are_answered_when_it_is_back(self):
+    def test_the_last_words_are_answered_when_the_model_is_back(self):
         self.fake.always("/api/chat", Reply(status=500))
         self.asks("Is anybody there?", seconds=8)
         assert any("seems far away" in line for line in self.heard)
@@ -228,7 +228,7 @@ class TestDeeds(DeedsWorld):
 
 
 class TestFollowing(DeedsWorld):
-    def test_it_goes_after_whoever_it_follows_until_it_stays(self):
+    def test_an_agent_follows_until_it_is_told_to_stay(self):
         self.asks("Come with me!", "With pleasure.\n> follow Tom")
         self.char1.execute_cmd("door")
         assert self.mira.location is self.char1.location is self.room2
@@ -244,7 +244,7 @@ class TestFollowing(DeedsWorld):
 
 
 class TestPoses(Building, TalkWorld):
-    def test_what_is_played_is_nowhere_taken_for_what_happened(self):
+    def test_poses_cannot_forge_events(self):
         forged = table("forged poses")
         for each in forged:
             self.char1.execute_cmd(f"emote {each}")

@@ -109,7 +109,7 @@ class TestPasswords(Doors):
             each.join()
         assert sum(tried) == throttle.PAIR_LIMIT
 
-    def test_whoever_is_banned_is_so_at_the_pages_too(self):
+    def test_bans_hold_on_web_pages_too(self):
         ServerConfig.objects.conf("server_bans", [("piet", "", "", "", "")])
         self.addCleanup(ServerConfig.objects.conf, "server_bans", delete=True)
         for door in ("game", *PAGES):

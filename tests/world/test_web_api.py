@@ -236,7 +236,7 @@ class TestLooking(WebWorld):
         assert not self.mira.db.asleep
         assert not self.mira.db.paused
 
-    def test_who_is_no_agent_is_not_found_and_a_world_that_is_stopping_says_so(self):
+    def test_unknown_agents_are_404_and_a_stopping_world_is_503(self):
         for number in (self.char1.id, 99_999, 10**30):
             for rest in READING:
                 answer = self.web.get(f"{API}/agents/{number}{rest}")

@@ -134,7 +134,7 @@ def packed(path: Path, names: dict[str, bytes], **facts: object) -> Path:
         ({}, {"form": 99}, "form 99"),
     ],
 )
-def test_what_no_backup_of_ours_is_is_refused(tmp_path, names, facts, told):
+def test_files_that_are_not_our_backups_are_refused(tmp_path, names, facts, told):
     there = world_in(tmp_path)
     before = state_of(there)
     file = packed(tmp_path / "odd.tar.gz", names, **facts)

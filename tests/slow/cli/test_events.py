@@ -136,7 +136,7 @@ def test_logs_shows_events_and_picks_them_out(lived):
     assert record["sections"] == {"window": 12, "who it is": 3}
 
 
-def test_a_kind_that_there_is_not_is_said(lived):
+def test_an_unknown_event_kind_is_reported(lived):
     wrong = keepsake(lived.environ, "logs", "--no-follow", "--kind", "dream")
     assert (wrong.returncode, "thought, guard, memory, recall" in wrong.stderr) == (1, True)
 
