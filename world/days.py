@@ -36,7 +36,7 @@ APART, QUIET = timedelta(hours=6), timedelta(minutes=40)
 OWN_WILL = timedelta(minutes=20)
 """How long an agent stays in a place that it chose itself."""
 TOLD_FROM, LASTS, LONGEST = 5, timedelta(days=7), 160
-"""News: the least importance of a deed, the time for which it is told, its most characters."""
+"""Limits of news: minimum importance of a deed, maximum age, maximum number of characters."""
 _SAME_WORK = 2
 """Hours after which an agent goes on to its next activity of the same hour."""
 

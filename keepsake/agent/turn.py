@@ -233,7 +233,7 @@ class Turn:
         services, budget = self.services, profile.prompt_tokens
         now, prompts, tokens = services.clock.now(), services.prompts, services.tokens
         scene, basis = scene_of(self.agent, self.context, self.keeper, found, now, extra=extra)
-        if profile.form != CHAT:  # only a chat model is told to keep secrets
+        if profile.form != CHAT:  # the other forms of prompt have no rule about secrets
             scene = replace(scene, persona=" ".join(open_lines(scene.persona)))
         if profile.form == SCRIPT:
             budget = min(services.compaction.current.budget, budget)

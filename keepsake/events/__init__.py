@@ -1,1 +1,1 @@
-"""The event log: its events, its files and their readers; explanations of what an agent did."""
+"""The event log: event types, log files, readers, and explanations of an agent's acts."""

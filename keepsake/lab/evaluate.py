@@ -187,7 +187,7 @@ def lived(trial: Trial, how: Evaluation) -> Iterator[Asking]:
 
 
 def row_of(trial: Trial, asking: Asking) -> Row:
-    """Return the row of one question: the measures of what the memory returned."""
+    """Return the table row of one question, with all measures of the memory's result."""
     question, lines = asking.question, [each.text for each in asking.recalled]
     ranked = list(dict.fromkeys(n for each in asking.recalled for n in each.numbers))
     reach = [*asking.context, *lines]

@@ -24,7 +24,7 @@ _LONGEST = 86_400.0
 """Seconds after which a night's work times out: one day."""
 
 type Figures = Mapping[str, int | float]
-"""Counts of what a task did, for the event log: ``{"asked": 3, "written": 12}``."""
+"""A task's counters for the event log: ``{"asked": 3, "written": 12}``."""
 type NightTask = Callable[[NightAsk], Figures]
 """One task of a night. :class:`NightOver` may interrupt it at any call of ``ask``; it is safe to
 run it again."""
