@@ -163,7 +163,8 @@ def test_the_timeline_opens_what_is_under_a_summary(page: Page) -> None:
 
 
 def test_the_prompt_stands_there_by_section(page: Page) -> None:
-    open_mira(page, "prompt")
+    with page.expect_response(re.compile(r"/prompt$")) as answer:
+        open_mira(page, "prompt")
     sections = page.locator("#panel-prompt .sections > li")
     expect(sections.first).to_be_visible()
     window = sections.filter(has=page.locator("b", has_text=re.compile("^window$")))
@@ -174,7 +175,7 @@ def test_the_prompt_stands_there_by_section(page: Page) -> None:
     stretches = page.locator(".sent > li")
     expect(stretches.first).to_be_visible()
     shown = "\n".join(stretches.locator("pre").all_text_contents())
-    assert shown == "\n".join(each["text"] for each in api(page, "prompt")["sent"])
+    assert shown == "\n".join(each["text"] for each in answer.value.json()["sent"])
 
 
 def test_recall_by_hand_shows_scores_and_leads_to_the_memory(page: Page) -> None:
@@ -192,20 +193,23 @@ def test_a_compaction_shows_what_changed(page: Page) -> None:
     page.route("**/compactions?*", lambda route: route.fulfill(json=[]))
     open_mira(page, "compactions")
     expect(page.locator("#panel-compactions")).to_contain_text("None yet")
-    expect(page.locator("#panel-compactions").get_by_role("button")).to_have_count(0)
+    for name in ("Undo the last", "Show older ones"):
+        expect(page.get_by_role("button", name=name)).to_have_count(0)
     page.unroute("**/compactions?*")
+    made = api(page, "compactions?limit=1")[0]
     page.reload()
     words = "r => import('/static/keepsake/watch/event_words.js').then(m => m.describe(...r))"
     vain = {"number": 1, "tokens_before": 1500, "tokens_after": 1501}
     assert page.evaluate(words, ["compaction", vain])["tone"] == "trouble"
     refused = page.evaluate(words, ["memory", {"op": "undo", "problem": "one is under way"}])
     assert refused["what"] == "failed: a compaction is undone"
-    newest = page.locator(".compactions > li").first
-    newest.locator("summary").first.click()
-    expect(newest.locator("ins").first).to_be_visible()
-    (first, last) = api(page, "compactions?limit=1")[0]["covered"]
-    newest.get_by_text(f"Memories {first}–{last}, word for word").click()
-    expect(newest.locator(".memory")).to_have_count(last - first + 1)
+    title = page.get_by_text(f"Compaction {made['number']}", exact=True)
+    shown = page.locator(".compactions > li").filter(has=title)
+    shown.locator("summary").first.click()
+    expect(shown.locator("ins").first).to_be_visible()
+    (first, last) = made["covered"]
+    shown.get_by_text(f"Memories {first}–{last}, word for word").click()
+    expect(shown.locator(".memory")).to_have_count(last - first + 1)
 
 
 def test_a_search_finds_the_newest_words_and_leads_to_the_memory(
@@ -273,7 +277,7 @@ def test_builders_pin_note_and_undo_from_the_page(page: Page) -> None:
     undo = page.get_by_role("button", name="Undo the last")
     undo.click()
     expect(page.locator("#outcome")).to_contain_text("Undid compaction")
-    expect(page.locator(".compactions li").first).to_contain_text("undone")
+    expect(page.locator(".compactions > li", has_text="undone").first).to_be_visible()
 
 
 # -- last, for it takes an agent, and then the world, away
