@@ -14,12 +14,12 @@ os.environ |= {"OLLAMA_HOST": "127.0.0.1:9", "KEEPSAKE_MODEL": "none"}
 os.environ.pop("KEEPSAKE_OPENAI_HOST", None)
 os.environ.pop("KEEPSAKE_DATABASE_URL", None)  # tests never use a real world's database
 
-# Tests kill processes; the power stays on. Before keepsake.json_lines is imported, which keeps
-# one of these functions. A world in a process of its own waits for its disk as ever.
+# No test cuts the power, so nothing waits for the disk. keepsake.json_lines keeps one of these
+# functions, so this line precedes its import. Child processes still wait for the disk.
 os.fsync = os.fdatasync = lambda fd: None
 
-# How long an example takes is the machine's affair, not the test's. What 40 examples do not find
-# is for a long search: `pytest --hypothesis-profile=thorough`.
+# Examples have no deadline, because their time depends on the machine. For a longer search:
+# `pytest --hypothesis-profile=thorough`.
 settings.register_profile(
     "keepsake",
     deadline=None,
@@ -40,7 +40,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_collection_finish() -> None:
     """Exclude loaded modules from garbage collection, which Evennia's test case runs each time."""
     gc.freeze()
-    gc.set_threshold(50_000)  # 2000 objects are no more than one example of Hypothesis makes
+    gc.set_threshold(50_000)  # one example of Hypothesis makes more than the default, 2000 objects
 
 
 @pytest.fixture(scope="session")

@@ -30,7 +30,7 @@ connections.close_all()
 
 
 def empty_tables(factory: pytest.TempPathFactory) -> Path:
-    """Return the database. The first test process that needs it makes it."""
+    """Return the database file. The first test process that needs it makes it."""
     own = factory.getbasetemp()
     shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
     made = shared / "empty-tables.db3"
@@ -41,13 +41,13 @@ def empty_tables(factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def lay_tables(tables: Path, here: Places) -> None:
+def copy_tables(tables: Path, here: Places) -> None:
     """Copy the tables into a copy of Keepsake that was never started."""
     here.home.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(tables, here.database)
 
 
-def lay_tables_for_labs(tables: Path, home: Path) -> None:
+def copy_tables_for_lab(tables: Path, home: Path) -> None:
     """Copy the tables into a home, for the simulated worlds of its lab."""
     (home / "lab").mkdir(parents=True, exist_ok=True)
     shutil.copyfile(tables, home / "lab" / ".empty.db3")

@@ -13,7 +13,7 @@ import socket
 from collections.abc import Iterator
 
 _FIRST, _LAST, _STEP = 10000, 32700, 10
-"""Below the ports that the system gives to connections."""
+"""The range of bases ends below the ports that the system gives to outgoing connections."""
 _GUARD = 9
 """The guard's offset from the base. A copy of Keepsake uses the ports below it."""
 
@@ -51,12 +51,13 @@ def _is_free(port: int) -> bool:
 
 
 def _listening(port: int) -> socket.socket | None:
+    """Return a socket that listens on the port. None if the port is in use."""
     made = socket.socket()
     # Reuse ports that closed connections still hold (for about a minute).
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         made.bind(("127.0.0.1", port))
-        made.listen(1)  # two may bind with that option, but one alone may listen
+        made.listen(1)  # with that option two sockets may bind, but only one may listen
     except OSError:
         made.close()
         return None

@@ -1,4 +1,4 @@
-"""A PostgreSQL of the tests' own, with one user, on a socket in a temporary folder.
+"""A temporary PostgreSQL for tests: one user, one Unix socket in a temporary folder.
 
     python -m tests.postgres COMMAND …
 
@@ -21,20 +21,20 @@ from contextlib import contextmanager
 from pathlib import Path
 
 TEST_DATABASE = "KEEPSAKE_TEST_DATABASE_URL"
-"""In the environment of tests: a database whose user may make others; the one of `tests/world`."""
+"""The environment variable with the URL of a database for `tests/world`. Its user may make more."""
 _USER = "keepsake"
 _WAIT_SECONDS = 60.0
 _POLL_SECONDS = 0.05
 _NOBODY = ("nobody", "nogroup")
 _IS_ROOT = os.geteuid() == 0
-# PostgreSQL refuses to be root's.
+# PostgreSQL refuses to run as root.
 _UNPRIVILEGED = ["setpriv", "--pdeathsig=QUIT"] + (
     [f"--reuid={_NOBODY[0]}", f"--regid={_NOBODY[1]}", "--clear-groups"] if _IS_ROOT else []
 )
 
 
 def programs() -> Path | None:
-    """The folder of the newest PostgreSQL that is installed and can be run here, Debian's first."""
+    """Return the folder of the newest installed PostgreSQL, Debian's first. None without one."""
     if shutil.which("setpriv") is None:
         return None
     debian = sorted(
@@ -47,7 +47,7 @@ def programs() -> Path | None:
 
 @contextmanager
 def cluster() -> Iterator[str]:
-    """A cluster that nobody else uses: yields the address of its first database."""
+    """Start a temporary cluster; yield the URL of its first database."""
     where = programs()
     if where is None:
         raise AssertionError("PostgreSQL is not installed")
@@ -62,8 +62,8 @@ def cluster() -> Iterator[str]:
 
 
 def new_database(address: str, name: str, like: str = "template1") -> str:
-    """Copy a database that nobody is connected to; return the address of the copy."""
-    import psycopg  # noqa: PLC0415 - not before the cluster is wanted
+    """Copy a database without open connections; return the URL of the copy."""
+    import psycopg  # noqa: PLC0415 - optional: needed only with a cluster
 
     with psycopg.connect(address, autocommit=True) as connection:
         connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{like}"'.encode())
@@ -89,7 +89,7 @@ def _serving(server: Path, folder: Path) -> Iterator[None]:
         _wait_for(process, server.with_name("pg_isready"), folder, log)
         yield
     finally:
-        process.send_signal(signal.SIGQUIT)  # at once: nothing of it is kept
+        process.send_signal(signal.SIGQUIT)  # immediate shutdown: the data is not needed again
         process.wait()
 
 
@@ -110,7 +110,7 @@ def _run(*command: object) -> None:
 
 
 def main() -> int:
-    """Run a command with a cluster of its own, and return its exit code."""
+    """Run a command with a temporary cluster, and return its exit code."""
     with contextlib.ExitStack() as stack:
         environ, why = dict(os.environ), "it is not installed"
         if programs() is not None:

@@ -1,4 +1,4 @@
-"""The tables of sentences that tests go through, by name."""
+"""Tables of test cases, by name."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ _TABLES = yaml.safe_load((REPOSITORY / "tests" / "data" / "sentences.yaml").read
 
 
 def table(name: str) -> list[Any]:
-    """The rows of a table in ``tests/data/sentences.yaml``, for ``pytest.mark.parametrize``."""
+    """Return the rows of a table in ``tests/data/sentences.yaml``."""
     rows: list[Any] = _TABLES[name]
     return rows

@@ -12,26 +12,26 @@ import pytest
 REPOSITORY = Path(__file__).parents[1]
 PACKAGES = ("commands", "game", "keepsake", "typeclasses", "world")
 
-LIBRARIES_OF_THE_MIND = {"frontmatter", "yaml", "jinja2", "pydantic"}
-"""What the pure parts may use beside the standard library: formats and templates, no client."""
+PURE_LIBRARIES = {"frontmatter", "yaml", "jinja2", "pydantic"}
+"""Libraries that the pure parts may import: file formats and templates, no client."""
 
-OUTSIDE = ["evennia", "django", "twisted", "httpx", "requests", "ollama", "chromadb", "xllamacpp"]
+BANNED = ["evennia", "django", "twisted", "httpx", "requests", "ollama", "chromadb", "xllamacpp"]
 
 DEFERREDS = ("twisted.internet.defer", "twisted.internet.task", "twisted.python.failure")
-"""What the agent may use of Twisted: no reactor and no network."""
+"""The modules of Twisted that the agent may import: no reactor and no network."""
 
 PURE = (
     *("archive", "books", "events", "language", "prompt"),
     *("tasks", "errors", "json_lines", "markdown_config"),
     *("memory", "names", "ports"),
 )
-"""The parts of the library that know no framework and no client."""
+"""The parts of the library that import no framework and no client."""
 
 _PURE = [f"keepsake.{part}" for part in PURE]
 _BELOW_WORLD = [*_PURE, *(f"keepsake.{part}" for part in ("agent", "models", "paths", "recall"))]
 
 RULES = {
-    # The longest prefix of a module's name counts: what it may import of ours.
+    # Which of our packages a module may import. The longest matching prefix of its name counts.
     **{part: _PURE for part in _PURE},
     "keepsake.paths": ["keepsake.errors"],
     "keepsake.child": ["keepsake.errors", "keepsake.child", "keepsake.paths"],
@@ -51,7 +51,7 @@ RULES = {
     "keepsake": [],
     "keepsake.contrib.evennia": [*_BELOW_WORLD, "keepsake.contrib"],
     "keepsake.contrib.otel": _BELOW_WORLD,
-    # Starts all that there is of Keepsake in a game.
+    # Starts every part of Keepsake in a game.
     "keepsake.contrib.evennia.lifecycle": [
         *(*_BELOW_WORLD, "keepsake.contrib", "keepsake.web", "keepsake.vault_lock")
     ],
@@ -60,7 +60,7 @@ RULES = {
     "commands": [*_BELOW_WORLD, "keepsake.contrib", "typeclasses", "world", "commands"],
     "world": [*_BELOW_WORLD, "keepsake.contrib", "world"],
     "game.web": ["game", "keepsake", "typeclasses"],
-    # The village of the lab, in a process of its own, set up like the game.
+    # Simulated worlds of the lab: own processes that are set up like the game.
     "game.simulation": ["game", "keepsake", "typeclasses", "world"],
     "game.server.conf": ["game", "keepsake", "typeclasses", "commands", "world"],
     "game": ["game", "keepsake"],
@@ -111,14 +111,14 @@ def imports(module: str, path: Path) -> list[tuple[str, int]]:
     return found
 
 
-def broken(module: str, imported: str) -> str | None:
+def violation(module: str, imported: str) -> str | None:
     """Return why ``module`` may not import ``imported``. None if it may."""
     if within(imported, "game.server.conf") and not within(module, "game.server.conf"):
-        return "nothing imports the wiring"
+        return "no other package may import game.server.conf"
     pure = any(within(module, part) for part in (*_PURE, "keepsake.agent"))
     deferred = within(module, "keepsake.agent") and imported.startswith(DEFERREDS)
-    if pure and imported.split(".", maxsplit=1)[0] in OUTSIDE and not deferred:
-        return "mind and agent know no framework and no client, the agent Twisted's Deferreds"
+    if pure and imported.split(".", maxsplit=1)[0] in BANNED and not deferred:
+        return "no framework and no client may be imported here (agents: only Twisted's Deferreds)"
     if imported.split(".", maxsplit=1)[0] not in PACKAGES or imported in ("game", "keepsake"):
         return None
     rule = max((prefix for prefix in RULES if within(module, prefix)), key=len)
@@ -127,33 +127,33 @@ def broken(module: str, imported: str) -> str | None:
     return f"{rule} may import {', '.join(RULES[rule])}"
 
 
-def test_imports_follow_the_rule():
+def test_imports_follow_the_rules():
     wrong = [
         f"{path.relative_to(REPOSITORY)}:{line} imports {imported}: {why}"
         for module, path in modules()
         for imported, line in imports(module, path)
-        if (why := broken(module, imported))
+        if (why := violation(module, imported))
     ]
     assert not wrong, "\n".join(wrong)
 
 
-def test_the_mind_uses_few_libraries():
+def test_pure_modules_import_only_a_few_libraries():
     for module, path in modules():
         if any(within(module, part) for part in _PURE):
             roots = {imported.split(".")[0] for imported, _ in imports(module, path)}
-            assert roots <= {*sys.stdlib_module_names, "keepsake", *LIBRARIES_OF_THE_MIND}, module
+            assert roots <= {*sys.stdlib_module_names, "keepsake", *PURE_LIBRARIES}, module
 
 
-def test_imports_go_round_in_no_circle():
+def test_imports_have_no_cycle():
     """Late imports and imports for type checkers count too."""
     known = dict(modules())
-    ever: dict[str, set[str]] = defaultdict(set)
+    graph: dict[str, set[str]] = defaultdict(set)
     for module, path in known.items():
         for imported, _ in imports(module, path):
-            # The package of a module that is imported from it has nothing of its own.
+            # Importing a module imports its package too, but packages import nothing.
             if imported in known and known[imported].name != "__init__.py":
-                ever[module].add(imported)
-    TopologicalSorter(ever).prepare()  # its error names the circle
+                graph[module].add(imported)
+    TopologicalSorter(graph).prepare()  # its error names the cycle
 
 
 def test_no_folder_is_too_large():
@@ -172,8 +172,8 @@ def test_no_class_name_is_used_twice():
     assert {name: where for name, where in defined.items() if len(where) > 1} == {}
 
 
-def test_packages_import_nothing():
-    """Each module of a package loads everything that the package imports."""
+def test_package_files_import_nothing():
+    """Importing any module of a package would load everything that its ``__init__.py`` imports."""
     for module, path in modules():
         if path.name == "__init__.py":
             loaded = {name for name, _ in imports(module, path)} - {"importlib"}
@@ -193,5 +193,5 @@ def test_packages_import_nothing():
         ("game.server.conf.at_server_startstop", "typeclasses.agents", True),
     ],
 )
-def test_the_rule_itself(module, imported, allowed):
-    assert (broken(module, imported) is None) is allowed
+def test_rules_allow_or_forbid_these_imports(module, imported, allowed):
+    assert (violation(module, imported) is None) is allowed

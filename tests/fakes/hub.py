@@ -52,11 +52,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         hub, asked = self.hub, self.headers.get("Range")
-        if self.path in hub.paths:  # large files lie on another host; here it says what they are
+        if self.path in hub.paths:  # describes the file and redirects to the host of large files
             where = f"{hub.address.replace('127.0.0.1', 'localhost')}/large/{hub.file}"
-            told = {"X-Repo-Commit": COMMIT, "ETag": '"small"', "Location": where}
-            told |= {"X-Linked-Size": str(len(hub.data)), "X-Linked-ETag": f'"{hub.digest}"'}
-            self._send(302, **told)
+            headers = {"X-Repo-Commit": COMMIT, "ETag": '"small"', "Location": where}
+            headers |= {"X-Linked-Size": str(len(hub.data)), "X-Linked-ETag": f'"{hub.digest}"'}
+            self._send(302, **headers)
         elif self.path != f"/large/{hub.file}":
             self._send(404)
         else:
@@ -64,18 +64,18 @@ class _Handler(BaseHTTPRequestHandler):
             hub.gate.wait(60)
             start = int(asked.removeprefix("bytes=").partition("-")[0]) if asked else 0
             size = len(hub.data)
-            told = {"Content-Range": f"bytes {start}-{size - 1}/{size}"} if asked else {}
+            headers = {"Content-Range": f"bytes {start}-{size - 1}/{size}"} if asked else {}
             if hub.failing:
                 self._send(hub.failing)
             else:
-                self._send(206 if asked else 200, hub.data[start:], **told)
+                self._send(206 if asked else 200, hub.data[start:], **headers)
 
     def do_HEAD(self) -> None:
         self.do_GET()
 
-    def _send(self, status: int, body: bytes = b"", **told: str) -> None:
+    def _send(self, status: int, body: bytes = b"", **headers: str) -> None:
         self.send_response(status)
-        for name, value in (told | {"Content-Length": str(len(body))}).items():
+        for name, value in (headers | {"Content-Length": str(len(body))}).items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)

@@ -34,7 +34,7 @@ class Reply:
     drip: float = 0.0  # seconds between the bytes of the body, or the pieces of a stream
     cut: int | None = None  # close the connection after this many pieces
     calls: Sequence[tuple[str, Any]] = ()  # tool calls: names and arguments
-    thought: str = ""  # what the model thought, kept apart; then no words come
+    thought: str = ""  # the model's reasoning, in a field of its own; the answer is then empty
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,11 @@ class Call:
     path: str
     body: dict[str, Any]
     port: int  # the client's end of the connection
-    session: str  # what a gateway may go by
+    session: str  # the X-Session-ID header, by which a gateway may route requests
 
 
 def llm_page(**profiles: str) -> str:
-    """What ``llm.md`` says: the settings of each profile, as words ``name=value``."""
+    """Return the text of ``llm.md``; each profile's settings are words ``name=value``."""
     pages = []
     for name, settings in profiles.items():
         lines = ("**{}**: {}".format(*each.split("=", 1)) for each in settings.split())
@@ -67,7 +67,7 @@ class FakeModelServer:
         context: The model's context in tokens, 0 for unlimited. Ollama cuts longer prompts, the
             others refuse them.
         evaluates: Tokens of a prompt that Ollama really evaluates; 0 for all.
-        can: Ollama's list of the model's capabilities.
+        capabilities: What Ollama reports that the model supports.
         slots: How many requests are answered at once; the others wait.
     """
 
@@ -80,7 +80,7 @@ class FakeModelServer:
     ) -> None:
         self.script, self.models = script, list(models)
         self.kind, self.template, self.context, self.evaluates = "", "", 0, 0
-        self.can, self.slots = ["completion"], threading.Semaphore(1000)
+        self.capabilities, self.slots = ["completion"], threading.Semaphore(1000)
         self._calls: list[Call] = []
         self._plans: dict[str, deque[Reply]] = defaultdict(deque)
         self._always: dict[str, Reply] = {}
@@ -101,12 +101,12 @@ class FakeModelServer:
         self._always[path] = reply
 
     def calls(self, path: str | None = None) -> list[Call]:
-        """What came in, in order."""
+        """Return the received requests, in order."""
         with self._lock:
             return [call for call in self._calls if path in (None, call.path)]
 
     def prompts(self) -> list[str]:
-        """The prompts of all generations, in order."""
+        """Return the prompts of all generations, in order."""
         return [call.body["prompt"] for call in self.calls() if "prompt" in call.body]
 
     def close(self) -> None:
@@ -121,7 +121,7 @@ class FakeModelServer:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _note(self, call: Call) -> Reply:
+    def _record(self, call: Call) -> Reply:
         with self._lock:
             self._calls.append(call)
             if planned := self._plans[call.path]:
@@ -145,10 +145,10 @@ class FakeModelServer:
         return 200, speak(self, body, reply, model)
 
     def _refusal(self, call: Call) -> str:
-        """What the real servers refuse with HTTP 400."""
+        """Return why a real server refuses this request with HTTP 400. Empty if it does not."""
         for name, ability in (("think", "thinking"), ("tools", "tools")):
             wanted = call.path == "/api/chat" and call.body.get(name) not in (None, [])
-            if wanted and ability not in self.can:
+            if wanted and ability not in self.capabilities:
                 return f'"{self.models[0]}" does not support {ability}'
         number = _tokens(call.body)
         if self.context and number > self.context and call.path.startswith("/v1/"):
@@ -159,8 +159,8 @@ class FakeModelServer:
         return ""
 
     def _words(self, body: dict[str, Any], reply: Reply, stops: Sequence[str]) -> list[str]:
-        """The words of an answer, a piece each."""
-        text = self.script(_asked(body)) if reply.text is None else reply.text
+        """Return the words of an answer, one for each piece."""
+        text = self.script(_prompt_text(body)) if reply.text is None else reply.text
         cuts = [text.index(stop) for stop in stops if stop in text]
         text = text[: min(cuts)] if cuts else text
         return [] if reply.thought else re.findall(r"\s*\S+|\s+\Z", text)
@@ -206,11 +206,11 @@ class FakeModelServer:
     def _show(self, *_: object) -> dict[str, Any]:
         size = {"fake.context_length": self.context} if self.context else {}
         template = self.template or "{{ .Prompt }}"
-        return {"template": template, "model_info": size, "capabilities": self.can}
+        return {"template": template, "model_info": size, "capabilities": self.capabilities}
 
     def _props(self, *_: object) -> dict[str, Any]:
         size = {"n_ctx": self.context} if self.context else {}
-        # llama.cpp shows a template of its own for a model that has none.
+        # llama.cpp reports its default template if the model has none.
         template = self.template or LLAMA_CPP_DEFAULT_TEMPLATE
         return {"default_generation_settings": size, "build_info": "b1", "chat_template": template}
 
@@ -247,23 +247,23 @@ _ROUTES: dict[str, Callable[..., Any]] = {
 }
 
 
-def _asked(body: dict[str, Any]) -> str:
-    """The prompt, or the messages as lines."""
+def _prompt_text(body: dict[str, Any]) -> str:
+    """Return the prompt, or the messages as lines."""
     said = [f"{each['role']}: {each['content']}" for each in body.get("messages", ())]
     return "\n".join(said) or str(body.get("prompt", ""))
 
 
 def tokens(text: str) -> list[str]:
-    """Its words, signs and line ends."""
+    """Return the text's words, punctuation marks and line ends."""
     return re.findall(r"\w+|[^\w\s]|\n", text)
 
 
 def _tokens(body: dict[str, Any]) -> int:
-    return len(tokens(_asked(body)))
+    return len(tokens(_prompt_text(body)))
 
 
 def vector(text: str) -> list[float]:
-    """A unit vector of the text's words: texts that share words lie close."""
+    """Return a unit vector of the text's words. Texts that share words are close."""
     total = [0.0] * DIMENSION
     for word in text.lower().split():
         total[hashlib.sha256(word.encode()).digest()[0] % DIMENSION] += 1.0
@@ -283,7 +283,7 @@ class _Server(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     fake: FakeModelServer
     protocol_version = "HTTP/1.1"
-    # Header and body are two packets; without this the second waits 40 ms.
+    # Header and body are two packets. Without this the second one waits for 40 ms.
     disable_nagle_algorithm = True
 
     def do_GET(self) -> None:
@@ -299,7 +299,7 @@ class _Handler(BaseHTTPRequestHandler):
         length = int(self.headers.get("Content-Length") or 0)
         body = json.loads(self.rfile.read(length) or b"{}")
         call = Call(self.path, body, self.client_address[1], self.headers.get("X-Session-ID", ""))
-        reply = self.fake._note(call)
+        reply = self.fake._record(call)
         self.fake._closing.wait(reply.delay)
         while reply.gate and not (reply.gate.wait(0.05) or self.fake._closing.is_set()):
             pass

@@ -30,7 +30,7 @@ def npcs(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 class TestHooks(TalkWorld):
     def npc(self, kind: str) -> Any:
-        self.fake.can = ["completion", "tools"]
+        self.fake.capabilities = ["completion", "tools"]
         self.mira.delete()
         self.char2.delete()
         self.mira = create.create_object(f"npcs.{kind}", "Mira", self.room1, home=self.room1)

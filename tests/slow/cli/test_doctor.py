@@ -11,7 +11,7 @@ import pytest
 from keepsake.archive.spill import Spill
 from keepsake.cli import doctor, processes
 from keepsake.paths import prepare
-from tests.empty_tables import lay_tables
+from tests.empty_tables import copy_tables
 
 
 def examined(copy):
@@ -98,7 +98,7 @@ def test_what_is_wrong_is_named_with_the_cure(copy, fault):
 
 
 def test_a_copy_that_is_well(copy, tables):
-    lay_tables(tables, copy.here)
+    copy_tables(tables, copy.here)
     prepare(copy.here)
     archive(copy, map(line, range(1, 8)))
     findings, wrong = examined(copy)

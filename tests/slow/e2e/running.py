@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from keepsake.paths import REPOSITORY
-from tests.empty_tables import lay_tables
+from tests.empty_tables import copy_tables
 from tests.fakes.model_server import llm_page
 from tests.slow.cli.conftest import Copy, end, make_copy
 
@@ -47,7 +47,7 @@ def running(
     """
     made = make_copy(folder, **environ)
     shutil.copytree(REPOSITORY / "vault" / "config", made.here.config)
-    lay_tables(tables, made.here)
+    copy_tables(tables, made.here)
     if llm:
         (made.here.config / "llm.md").write_text(llm)
     for each in changes:

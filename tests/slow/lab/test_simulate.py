@@ -24,7 +24,7 @@ from keepsake.archive.log import Archive
 from keepsake.errors import KeepsakeError
 from keepsake.events.files import Filter, last
 from keepsake.paths import REPOSITORY, Places, Ports
-from tests.empty_tables import lay_tables_for_labs
+from tests.empty_tables import copy_tables_for_lab
 from tests.fakes.model_server import FakeModelServer, Reply
 from tests.unit.lab.in_process import keepsake
 from tests.unit.mind.acquaintances import contents
@@ -47,7 +47,7 @@ def places(tmp_path_factory):
 def beside(tmp_path_factory, tables):
     """Another home, in which worlds are made from tables that are there."""
     home = tmp_path_factory.mktemp("beside")
-    lay_tables_for_labs(tables, home)
+    copy_tables_for_lab(tables, home)
     return Places(home, REPOSITORY / "vault", Ports(21000))
 
 

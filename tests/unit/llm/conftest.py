@@ -26,10 +26,10 @@ def places_in(folder: Path) -> Places:
     return Places(folder / "home", folder / "vault", Ports(free_base()))
 
 
-def until(true: Callable[[], object], seconds: float = 300.0) -> None:
+def until(condition: Callable[[], object], seconds: float = 300.0) -> None:
     """Wait until ``true()`` holds; fail after a time that even a busy machine does not need."""
     deadline = time.monotonic() + seconds
-    while not true():
+    while not condition():
         assert time.monotonic() < deadline, "it did not come about in time"
         time.sleep(0.01)
 

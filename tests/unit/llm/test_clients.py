@@ -63,7 +63,7 @@ def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def model(provider: str, fake: FakeModelServer) -> Model:
-    fake.can = ["completion", "tools"]
+    fake.capabilities = ["completion", "tools"]
     return asking(fake.address, provider, time_limit=20)
 
 
@@ -99,7 +99,7 @@ def test_what_ollama_is_asked(fake: FakeModelServer):
     model.generate(RAW)
     model.check()
     model.generate(replace(TALK, json_schema=SCHEMA))  # it refuses think for such a model
-    fake.can = ["completion", "thinking"]
+    fake.capabilities = ["completion", "thinking"]
     model = asking(fake.address, "ollama")
     model.check()
     model.generate(TALK)
@@ -458,7 +458,7 @@ def test_roles_that_a_template_refuses_are_folded_and_that_is_remembered(
 def test_tools_that_a_server_refuses_or_sends_wrong_are_left_out(
     fake: FakeModelServer, provider: str, reply: Reply, kept: bool
 ):
-    path, fake.can = CHAT_PATHS[provider], ["completion", "tools"]
+    path, fake.capabilities = CHAT_PATHS[provider], ["completion", "tools"]
     fake.plan(path, reply)
     model = asking(fake.address, provider, tools="yes")
     assert model.resolved().takes_tools

@@ -104,7 +104,7 @@ def test_no_prompt_is_built_before_the_model_is_known(
     gate = threading.Event()
     fake.plan("/api/tags", Reply(gate=gate), Reply(gate=gate))
     fake.template, fake.context = "{{ .System }} {{ .Prompt }}", 4096
-    fake.can = ["completion", "tools"]
+    fake.capabilities = ["completion", "tools"]
     configure(home, fake.address)
     with running(home, owner) as gateway:
         seen = built_for(gateway, owner)

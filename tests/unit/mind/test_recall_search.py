@@ -27,7 +27,7 @@ class World:
     """Six lines, each on its own day but the first three, all searchable."""
 
     def __init__(self, vectors: bool = True) -> None:
-        words, self.embedder = WordIndex(), BagOfWords(same=MEANINGS)
+        words, self.embedder = WordIndex(), BagOfWords(synonyms=MEANINGS)
         self.index = LineIndex(self.embedder, words.add)
         self.complaints: list[str] = []
         begin = NOW - timedelta(days=10)
@@ -114,7 +114,7 @@ def test_without_the_embedder_words_go_on_and_it_is_told_once(world):
     world.embedder.down = True
     assert world.found("Who mends nets?", limit=1) == ["memory:3"]
     assert world.found("leek soup", limit=1) == ["memory:5"]
-    assert world.complaints == ["The embedder is away. Wait"]
+    assert world.complaints == ["The embedder does not answer. Wait"]
     world.embedder.down = False
     world.found("nets")
     world.embedder.down = True
