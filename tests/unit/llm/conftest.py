@@ -1,4 +1,4 @@
-"""Shared fixtures: a gateway, its owner, a fake server a test."""
+"""Shared fixtures: a gateway, the thread that owns it, and a fake server for each test."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from tests.free_ports import free_base
 
 
 def places_in(folder: Path) -> Places:
-    """The places of a copy that lives in ``folder``, on ports of its own."""
+    """Return the paths of a copy of Keepsake in ``folder``, with free ports."""
     (folder / "vault" / "config").mkdir(parents=True, exist_ok=True)
     return Places(folder / "home", folder / "vault", Ports(free_base()))
 
 
 def until(condition: Callable[[], object], seconds: float = 300.0) -> None:
-    """Wait until ``true()`` holds; fail after a time that even a busy machine does not need."""
+    """Wait until ``condition()`` is true. The limit is more than a busy machine needs."""
     deadline = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < deadline, "it did not come about in time"
+        assert time.monotonic() < deadline, "the condition did not become true in time"
         time.sleep(0.01)
 
 
@@ -42,11 +42,11 @@ class Owner:
         self.thread = self.call(threading.current_thread)
 
     def post(self, function: Callable[[], object]) -> None:
-        with suppress(RuntimeError):  # it has ended
+        with suppress(RuntimeError):  # the thread has ended
             self._pool.submit(function)
 
     def call[T](self, function: Callable[[], T]) -> T:
-        """Run in the owner's thread and wait for it."""
+        """Run a function in this thread and wait for its result."""
         return self._pool.submit(function).result(300)
 
     def end(self) -> None:
@@ -54,11 +54,11 @@ class Owner:
 
 
 @contextmanager
-def running(home: Places, owner: Owner, environ: Mapping[str, str] = {}) -> Iterator[Gateway]:
-    """A gateway that was started with the profiles of ``home``."""
+def running_gateway(home: Places, owner: Owner, env: Mapping[str, str] = {}) -> Iterator[Gateway]:
+    """Run a gateway with the profiles of ``home``."""
     profiles = Profiles(home.config / "llm.md")
     gateway = Gateway(profiles, home, owner.post)
-    with patch.dict(os.environ, environ):
+    with patch.dict(os.environ, env):
         owner.call(gateway.start)
         try:
             yield gateway

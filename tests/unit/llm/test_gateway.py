@@ -1,4 +1,4 @@
-"""The gateway with a real owner's thread, real clients and servers over the wire."""
+"""The gateway with a real owner thread, real clients and a fake server over HTTP."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from keepsake.paths import Places
 from keepsake.ports import Generation, GenerationRequest
 from tests.fakes.model_server import FakeModelServer, Reply, llm_page
 from tests.free_ports import free_base
-from tests.unit.llm.conftest import Owner, running, until
+from tests.unit.llm.conftest import Owner, running_gateway, until
 
 
 def configure(home: Places, host: str, summarizer: str = "openai") -> Path:
@@ -31,7 +31,7 @@ def configure(home: Places, host: str, summarizer: str = "openai") -> Path:
 
 
 @pytest.fixture(autouse=True)
-def quick_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+def fast_checks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gateways, "WATCH_SECONDS", 0.05)
     monkeypatch.setattr(gateways, "PROBE_SECONDS", 0.1)
 
@@ -39,7 +39,7 @@ def quick_looks(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def gateway(home: Places, owner: Owner, fake: FakeModelServer) -> Iterator[Gateway]:
     configure(home, fake.address)
-    with running(home, owner) as gateway:
+    with running_gateway(home, owner) as gateway:
         yield gateway
 
 
@@ -47,7 +47,7 @@ def ollama_status(gateway: Gateway, owner: Owner) -> ModelServer:
     return next(s for s in owner.call(gateway.used_servers) if s.provider == "ollama")
 
 
-def test_an_answer_comes_in_the_owners_thread_or_is_waited_for_in_another(
+def test_answers_arrive_in_the_owners_thread_or_block_another_thread(
     gateway: Gateway, owner: Owner, fake: FakeModelServer, home: Places
 ):
     seen: list[tuple[object, ...]] = []
@@ -88,7 +88,7 @@ def test_an_answer_comes_in_the_owners_thread_or_is_waited_for_in_another(
 
 
 def built_for(gateway: Gateway, owner: Owner) -> list[ModelProfile]:
-    """Submit a call whose build only keeps the profile that it gets."""
+    """Submit a call that only records the profile for which its prompt is built."""
     seen: list[ModelProfile] = []
 
     def build(profile: ModelProfile) -> None:
@@ -98,7 +98,7 @@ def built_for(gateway: Gateway, owner: Owner) -> list[ModelProfile]:
     return seen
 
 
-def test_no_prompt_is_built_before_the_model_is_known(
+def test_no_prompt_is_built_before_the_model_is_detected(
     home: Places, owner: Owner, fake: FakeModelServer
 ):
     gate = threading.Event()
@@ -106,7 +106,7 @@ def test_no_prompt_is_built_before_the_model_is_known(
     fake.template, fake.context = "{{ .System }} {{ .Prompt }}", 4096
     fake.capabilities = ["completion", "tools"]
     configure(home, fake.address)
-    with running(home, owner) as gateway:
+    with running_gateway(home, owner) as gateway:
         seen = built_for(gateway, owner)
         until(lambda: len(fake.calls("/api/tags")) >= 2)
         assert not seen
@@ -119,10 +119,10 @@ def test_no_prompt_is_built_before_the_model_is_known(
         assert "ollama, chat, with tools; prompts of 3,072" in ollama_status(gateway, owner).kind
 
 
-def test_a_prompt_that_is_too_long_is_built_anew_and_smaller(
+def test_a_prompt_that_is_too_long_is_rebuilt_smaller(
     home: Places, owner: Owner, fake: FakeModelServer
 ):
-    fake.context = 3000  # which this server tells nobody before it refuses
+    fake.context = 3000  # the server says so only when it refuses
     configure(home, fake.address)
     sizes, path = list[int](), "/v1/chat/completions"
 
@@ -130,28 +130,28 @@ def test_a_prompt_that_is_too_long_is_built_anew_and_smaller(
         sizes.append(profile.prompt_tokens)
         return GenerationRequest("word " * profile.prompt_tokens)
 
-    with running(home, owner) as gateway:
+    with running_gateway(home, owner) as gateway:
         assert gateway.generate("summarizer", long).text
         assert sizes[0] == 8000
-        assert sizes == sorted(sizes, reverse=True), "it gets less each time"
+        assert sizes == sorted(sizes, reverse=True), "each prompt is smaller"
         assert sizes[-1] <= 3000
         asked = len(fake.calls(path))
         gateway.generate("summarizer", long)
-        assert len(fake.calls(path)) == asked + 1, "it is remembered"
+        assert len(fake.calls(path)) == asked + 1, "the limit is remembered"
 
 
-def test_a_changed_profile_is_learnt_anew_before_its_first_call(
+def test_a_changed_profile_is_detected_again_before_its_first_call(
     home: Places, owner: Owner, fake: FakeModelServer
 ):
     fake.template = "{{ .System }} {{ .Prompt }}"
     configure(home, fake.address)
     path = home.config / "llm.md"
-    with running(home, owner) as gateway:
+    with running_gateway(home, owner) as gateway:
         for number in range(3):
             path.write_text(path.read_text().replace("**time_limit**: 60", f"**seed**: {number}"))
             gateway.generate("agent", lambda _: GenerationRequest("Hello"))
             path.write_text(path.read_text().replace(f"**seed**: {number}", "**time_limit**: 60"))
-        assert not fake.calls("/api/generate"), "nothing is sent raw to a chat model"
+        assert not fake.calls("/api/generate"), "a chat model gets no raw prompt"
         assert len(fake.calls("/api/chat")) == 3
         path.write_text(path.read_text().replace("## agent", "## agent\n**form**: script"))
         seen = built_for(gateway, owner)
@@ -159,10 +159,10 @@ def test_a_changed_profile_is_learnt_anew_before_its_first_call(
         assert seen[0].form == "script"
 
 
-def test_a_server_that_is_absent_is_reported_and_found_when_it_comes(home: Places, owner: Owner):
+def test_a_missing_server_is_reported_and_used_once_it_starts(home: Places, owner: Owner):
     port = free_base()
     configure(home, f"http://127.0.0.1:{port}")
-    with running(home, owner) as gateway:
+    with running_gateway(home, owner) as gateway:
         until(lambda: "ollama serve" in ollama_status(gateway, owner).health)
         with pytest.raises(ModelUnavailable, match="checked again"):
             gateway.generate("agent", lambda _: GenerationRequest("x"))

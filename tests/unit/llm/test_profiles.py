@@ -10,7 +10,7 @@ from keepsake.ports import GenerationRequest
 from tests.sentences import table
 
 
-def test_a_profile_is_read_and_requests_take_it(tmp_path: Path):
+def test_requests_take_the_settings_of_their_profile(tmp_path: Path):
     (tmp_path / "llm.md").write_text("\n".join(table("a file of profiles")))
     profile = Profiles(tmp_path / "llm.md").get("agent")
     assert profile == ModelProfile(
@@ -42,7 +42,7 @@ def test_wrong_values_are_refused_with_file_line_and_reason(
     assert line <= caught.value.line <= line + 1
 
 
-def test_what_a_profile_leaves_open_follows_from_its_model(tmp_path: Path):
+def test_missing_settings_of_a_profile_follow_from_its_model(tmp_path: Path):
     path = tmp_path / "llm.md"
     path.write_text("## agent\n**time_limit**: 9\n## summarizer\n**max_tokens**: 9\n")
     line = load(path)["agent"].resolved(DIALOGUE, 32768)  # of chat: see test_gateway

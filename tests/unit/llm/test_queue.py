@@ -1,4 +1,4 @@
-"""The queue with an owner that moves only when the test says so."""
+"""The queue of a model server, driven step by step by the test."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ S = Priority.SLEEP
 PRIORITIES = dict(zip("peics", Priority, strict=True))
 
 
-class Hand(Executor):
-    """Calls begin when they are submitted and end when the test ends them."""
+class ManualExecutor(Executor):
+    """Calls start when they are submitted and finish when the test says so."""
 
     def __init__(self) -> None:
         self.running: dict[str, tuple[Future[Any], Callable[[], Any]]] = {}
@@ -35,11 +35,11 @@ class Hand(Executor):
         self.running[prompt] = (future, lambda: fn(*args))
         return future
 
-    def end(self, prompt: str) -> None:
+    def finish(self, prompt: str) -> None:
         future, call = self.running.pop(prompt)
         try:
             future.set_result(call())
-        except Exception as error:  # what the call raised is what the future carries
+        except Exception as error:
             future.set_exception(error)
 
 
@@ -55,24 +55,24 @@ class Echo(ScriptedModel):
 ECHO = Echo(ModelProfile("agent"))
 
 
-class Desk:
-    """A queue, its owner's posted work, and what came back."""
+class QueueHarness:
+    """A queue, the work that it posted to its owner, and the outcomes of the calls."""
 
     def __init__(self, in_flight: int = 1) -> None:
         self.now = 0.0
         self.posted: list[Callable[[], None]] = []
-        self.hand = Hand()
+        self.pool = ManualExecutor()
         self.outcomes: dict[str, Outcome] = {}
         self.queue = ModelServer(
-            "ollama", "here", self.hand, self.posted.append, clock=lambda: self.now
+            "ollama", "here", self.pool, self.posted.append, clock=lambda: self.now
         )
         self.queue.places = in_flight
 
-    def settle(self) -> None:
+    def run_posted(self) -> None:
         while self.posted:
             self.posted.pop(0)()
 
-    def ask(self, name: str, priority: Priority = E, key: str | None = None) -> Ticket:
+    def submit(self, name: str, priority: Priority = E, key: str | None = None) -> Ticket:
         return self.queue.submit(
             priority,
             key,
@@ -81,20 +81,20 @@ class Desk:
             lambda outcome: self.outcomes.__setitem__(name, outcome),
         )
 
-    def end(self, name: str) -> None:
-        self.hand.end(name)
-        self.settle()
+    def finish(self, name: str) -> None:
+        self.pool.finish(name)
+        self.run_posted()
 
-    def run_out(self) -> list[str]:
-        self.settle()
-        while self.hand.running:
-            self.end(next(iter(self.hand.running)))
-        return self.hand.started
+    def finish_all(self) -> list[str]:
+        self.run_posted()
+        while self.pool.running:
+            self.finish(next(iter(self.pool.running)))
+        return self.pool.started
 
 
 @pytest.fixture
-def desk() -> Desk:
-    return Desk()
+def harness() -> QueueHarness:
+    return QueueHarness()
 
 
 @given(
@@ -103,41 +103,41 @@ def desk() -> Desk:
         st.tuples(st.sampled_from(Priority), st.sampled_from("mwo-"), st.booleans()), max_size=25
     ),
 )
-def test_whatever_comes_the_places_and_keys_are_kept_and_all_are_answered(
+def test_any_calls_stay_within_the_limits_and_are_answered(
     in_flight: int, steps: list[tuple[Priority, str, bool]]
 ):
-    desk, asked = Desk(in_flight), {}
+    harness, asked = QueueHarness(in_flight), {}
 
-    def hold() -> None:
-        desk.settle()
-        running = [asked[name] for name in desk.hand.running]
-        behind = sum(priority in (C, S) for priority, _ in running)
+    def check_limits() -> None:
+        harness.run_posted()
+        running = [asked[name] for name in harness.pool.running]
+        background = sum(priority in (C, S) for priority, _ in running)
         keys = [key for _, key in running if key]
-        assert len(running) == len(desk.queue.running) <= in_flight
-        assert behind <= max(in_flight - 1, 1), "a place is free for who is waited for"
-        assert len(keys) == len(set(keys)), "never two of one key"
-        waits = [each for name, each in asked.items() if name not in desk.hand.started]
-        fits = [key for priority, key in waits if priority in (P, E, I) and key not in keys]
-        assert not fits or len(running) == in_flight, "nobody waits beside a free place"
+        assert len(running) == len(harness.queue.running) <= in_flight
+        assert background <= max(in_flight - 1, 1), "background work leaves a place free"
+        assert len(keys) == len(set(keys)), "a key has one call at a time"
+        waiting = [each for name, each in asked.items() if name not in harness.pool.started]
+        fits = [key for priority, key in waiting if priority in (P, E, I) and key not in keys]
+        assert not fits or len(running) == in_flight, "no call waits while a place is free"
 
-    for number, (priority, key, ends) in enumerate(steps):
-        name = f"{'fail' if ends and number % 3 == 0 else 'ask'} {number}"
+    for number, (priority, key, finishes) in enumerate(steps):
+        name = f"{'fail' if finishes and number % 3 == 0 else 'ask'} {number}"
         asked[name] = (priority, key.strip("-") or None)
-        desk.ask(name, *asked[name])
-        if ends and desk.hand.running:
-            desk.end(next(iter(desk.hand.running)))
-        hold()
-    while desk.hand.running:
-        desk.end(next(iter(desk.hand.running)))
-        hold()
-    assert desk.outcomes.keys() == asked.keys()
+        harness.submit(name, *asked[name])
+        if finishes and harness.pool.running:
+            harness.finish(next(iter(harness.pool.running)))
+        check_limits()
+    while harness.pool.running:
+        harness.finish(next(iter(harness.pool.running)))
+        check_limits()
+    assert harness.outcomes.keys() == asked.keys()
 
 
-def test_a_server_that_gave_no_answer_in_time_is_looked_at_soon_and_then_is_back(desk: Desk):
-    desk.ask("late")
-    desk.run_out()
-    assert desk.queue.due > 0
-    assert desk.queue.health != UNASKED, "ready is news, and who waits is answered"
+def test_a_timeout_schedules_a_health_check(harness: QueueHarness):
+    harness.submit("late")
+    harness.finish_all()
+    assert harness.queue.due > 0
+    assert harness.queue.health != UNASKED, "so that the gateway notices when it is ready again"
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_a_server_that_gave_no_answer_in_time_is_looked_at_soon_and_then_is_back
     [
         ("c1 i1 p1 e1 p2 e2 s1", "p1 p2 e1 e2 i1 c1 s1"),
         ("s1 s2 s3", "s1 s2 s3"),
-        ("e1 c@1 i@125 e@125 p@125", "e1 p@125 c@1 e@125 i@125"),  # long waiting, not past players
+        ("e1 c@1 i@125 e@125 p@125", "e1 p@125 c@1 e@125 i@125"),  # players still go first
         *(
             (f"e1 s@1 {other}@{at}", f"e1 {other}@{at} s@1")
             for other in "peic"
@@ -153,12 +153,14 @@ def test_a_server_that_gave_no_answer_in_time_is_looked_at_soon_and_then_is_back
         ),
     ],
 )
-def test_the_more_urgent_first_and_in_order_within(desk: Desk, asked: str, answered: str):
+def test_urgent_calls_go_first_and_equal_ones_in_order(
+    harness: QueueHarness, asked: str, answered: str
+):
     for number, name in enumerate(asked.split()):
-        desk.now = float(name.partition("@")[2] or 0)
-        desk.ask(name, PRIORITIES[name[0]])
+        harness.now = float(name.partition("@")[2] or 0)
+        harness.submit(name, PRIORITIES[name[0]])
         if number == 0 and "@" in asked:
-            desk.settle()  # it is in flight while the others come
-    waiting = [PRIORITIES[name[0]] for name in asked.split() if name not in desk.hand.started]
-    assert desk.queue.waiting == {each: waiting.count(each) for each in Priority}
-    assert desk.run_out() == answered.split()
+            harness.run_posted()  # so it is in flight when the others arrive
+    waiting = [PRIORITIES[name[0]] for name in asked.split() if name not in harness.pool.started]
+    assert harness.queue.waiting == {each: waiting.count(each) for each in Priority}
+    assert harness.finish_all() == answered.split()
