@@ -16,16 +16,16 @@ from rich.table import Table
 from keepsake.cli.output import err, items_bar, out, plain_table, print_wide
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.lab.answers import PROMPTS, agreement
-from keepsake.lab.conformance import checked
-from keepsake.lab.evaluate import Row, limited
+from keepsake.lab.conformance import check_memory
+from keepsake.lab.evaluate import Row, limit_questions
 from keepsake.lab.measures import ANSWERS, JUDGED, MEASURES, NAMES, PROBED, RETRIEVAL
 from keepsake.lab.report import (
-    HOURS,
+    DELAYS,
     MeasuredKind,
     SourceResults,
-    compared,
+    estimate_kinds,
     figure,
-    measured,
+    results_by_source,
     write_parquet,
     write_report,
 )
@@ -35,7 +35,7 @@ from keepsake.lab.sweep import (
     TrialCell,
     TrialSource,
     read_plan,
-    recorded,
+    run_cell,
     sweep,
 )
 from keepsake.memory import protocol
@@ -122,7 +122,7 @@ def conforms(name: str, embedder: str) -> bool:
         KeepsakeError: There is no such memory, or no such embedder.
     """
     well = True
-    for each in checked(protocol.load_memory_class(name), named_embedder(embedder)):
+    for each in check_memory(protocol.load_memory_class(name), named_embedder(embedder)):
         mark = "[red]✗[/red]" if each.fault else "–" if each.skipped else "[green]✓[/green]"
         told = each.fault or each.skipped
         out.print(f"{mark} {each.name}{escape(f': {told}' if told else '')}")
@@ -150,7 +150,7 @@ def swept(plan: Path, folder: Path, jobs: int | None, *, ray: bool) -> bool:
     table, report = folder / "results.parquet", folder / "report.html"
     command = ["keepsake", "sweep", str(plan), "--out", str(folder), *(["--ray"] * ray)]
     write_parquet(records, table)
-    sources = compared(records)
+    sources = results_by_source(records)
     write_report(found, records, sources, shlex.join(command), report)
     for results in sources:
         show_results(results)
@@ -185,12 +185,13 @@ def run(cells: Sequence[TrialCell], *, evidence: bool = False) -> Found:
 
     A failed memory is reported on standard error and left out. KeepsakeError: all memories failed.
     """
-    trials = limited(cells[0].source.trials(cells[0].seed), cells[0].questions)  # the same for all
+    first = cells[0]  # the others have the same trials
+    trials = limit_questions(first.source.trials(first.seed), first.questions)
     count = sum(len(trial.questions) for trial in trials) * len(cells)
     found: dict[TrialCell, list[Row]] = {}
     with items_bar("reading", count) as shown:
         for cell in cells:
-            record = recorded(places(), cell, trials, partial(shown, cell.name))
+            record = run_cell(places(), cell, trials, partial(shown, cell.name))
             if record.problem:
                 err.print(f"{cell.name}: {record.problem}", markup=False)
             else:
@@ -233,12 +234,12 @@ def show_results(found: SourceResults) -> None:
 
 def show_over_time(found: SourceResults, measure: str) -> None:
     """Print a measure in per cent by the time since the fact was told, one row per arm and load."""
-    headings = (MEASURES[measure], "a day", *(f"after {name}" for name in HOURS.values()))
+    headings = (MEASURES[measure], "a day", *(f"after {name}" for name in DELAYS.values()))
     table = plain_table(headings, right=headings[1:])
     for load in found.loads:
         for arm in found.arms:
             by_hours = found.over_time(arm, load, measure)
-            cells = (figure(by_hours.get(hours), measure) for hours in HOURS)
+            cells = (figure(by_hours.get(hours), measure) for hours in DELAYS)
             table.add_row(escape(arm), f"{load:g}", *cells)
     print_wide(table)
     out.print()
@@ -252,7 +253,7 @@ def figures(found: Found) -> dict[str, Any]:
             {
                 "name": cell.name,
                 "configuration": cell.as_json(),
-                "scores": [_kind_json(each) for each in measured(rows)],
+                "scores": [_kind_json(each) for each in estimate_kinds(rows)],
                 "rows": list(rows),
             }
             for cell, rows in found.items()

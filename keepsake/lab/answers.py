@@ -44,19 +44,19 @@ class AnsweringModel:
         profile: The profile. Its repeat penalty is switched off, because an answer has to repeat
             words of the prompt.
         model: The client that generates.
-        kept: The cache file.
+        cache: The cache file.
 
     Attributes:
         context: The context window in tokens; 0 if unknown.
     """
 
-    def __init__(self, profile: ModelProfile, model: Model, kept: Path) -> None:
-        self._model, self._kept = model, kept
+    def __init__(self, profile: ModelProfile, model: Model, cache: Path) -> None:
+        self._model, self._cache = model, cache
         self.profile = replace(profile.resolved(CHAT), form=CHAT, repeat_penalty=1.0)
         self._lock = threading.Lock()
         self.context = profile.context_tokens or model.capabilities.context
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        lines = kept.read_bytes().splitlines() if kept.exists() else ()
+        cache.parent.mkdir(parents=True, exist_ok=True)
+        lines = cache.read_bytes().splitlines() if cache.exists() else ()
         self._known = {line["key"]: line for line in map(parsed, lines) if "key" in line}
 
     @property
@@ -75,7 +75,7 @@ class AnsweringModel:
         key = sha256(repr((self.profile, request)).encode()).hexdigest()
         if key not in self._known:
             made = {"key": key, **asdict(self._model.generate(request))}
-            with self._lock, self._kept.open("ab") as file:
+            with self._lock, self._cache.open("ab") as file:
                 self._known[key] = made
                 file.write(line_of(made))
         return Generation(**{n: value for n, value in self._known[key].items() if n != "key"})
@@ -127,9 +127,9 @@ def answering_model(here: Places, name: str, seed: int = 0) -> AnsweringModel:
         # The game continues with its last valid profiles; a measurement must not use another model.
         raise profiles.problem
     if profile.provider in (NO_MODEL, SCRIPTED):
-        told = f"The profile {name!r} is no model (provider {profile.provider})"
-        cure = f"Start an Ollama with a model that talks, or name one in {own}; docs/models.md"
-        raise KeepsakeError(told, cure)
+        what = f"The profile {name!r} has no model (provider {profile.provider})"
+        cure = f"Start Ollama with a chat model, or name one in {own}; see docs/models.md"
+        raise KeepsakeError(what, cure)
     model: Model
     if profile.provider == EMBEDDED:  # the world runs this server; do not wait here for it to load
         model = OpenAIModel(profile, Embedded(here).address, kind=LLAMA_CPP)
@@ -138,9 +138,9 @@ def answering_model(here: Places, name: str, seed: int = 0) -> AnsweringModel:
     try:
         model.check()
     except ModelError as error:
-        told = f"The model of the profile {name!r} does not answer: {error.what}"
-        cure = "Start the world, or an Ollama" if profile.provider == EMBEDDED else error.cure
-        raise KeepsakeError(told, cure) from error
+        what = f"The model of the profile {name!r} does not answer: {error.what}"
+        cure = "Start the world, or start Ollama" if profile.provider == EMBEDDED else error.cure
+        raise KeepsakeError(what, cure) from error
     return AnsweringModel(replace(profile, seed=seed), model, here.home / "lab" / "answers.jsonl")
 
 
@@ -157,7 +157,7 @@ def judge_prompts(path: str) -> Mapping[str, str]:
 
 # -- agreement of the judge with a person
 
-_RATED, _OF_A_FILE = ("memory", "trial", "question", "text", "expected", "answer"), 100
+_RATED, _MOST_RATED = ("memory", "trial", "question", "text", "expected", "answer"), 100
 PERSON = "person"
 """The column in which a person writes yes or no."""
 
@@ -175,20 +175,20 @@ def agreement(path: Path, rows: Sequence[Mapping[str, Any]]) -> str:
     judged = {tuple(str(row[name]) for name in _RATED): row[JUDGED] for row in rows}
     with refusing(f"{path} cannot be used", "Name another file"):
         if not path.exists():
-            every, many = list(judged), min(len(judged), _OF_A_FILE)
-            chosen = [(*every[place * len(every) // many], "") for place in range(many)]
+            keys, many = list(judged), min(len(judged), _MOST_RATED)
+            chosen = [(*keys[place * len(keys) // many], "") for place in range(many)]
             with path.open("w", newline="") as file:
                 csv.writer(file).writerows([(*_RATED, PERSON), *chosen])
             return f"{path} has {many} answers: write yes or no under {PERSON}, and run this again"
         with path.open(newline="") as file:
             read = [(tuple(map(row.get, _RATED)), row.get(PERSON)) for row in csv.DictReader(file)]
-    rated = ((key, said.strip().casefold()) for key, said in read if said and key in judged)
-    found = [(float(said == "yes"), judged[key]) for key, said in rated if said]
-    if not found:
-        cure = f"Write yes or no under {PERSON}; its answers are those of this run"
+    said = [(text.strip().casefold(), judged[key]) for key, text in read if text and key in judged]
+    pairs = [(float(text == "yes"), score) for text, score in said if text]
+    if not pairs:
+        cure = f"Write yes or no under {PERSON}, in a file made by this same evaluation"
         raise KeepsakeError(f"{path} rates none of these answers", cure)
-    same, many = sum(person == judge for person, judge in found), len(found)
-    of_person, of_judge = (sum(each) / many for each in zip(*found, strict=True))
+    same, many = sum(person == judge for person, judge in pairs), len(pairs)
+    of_person, of_judge = (sum(each) / many for each in zip(*pairs, strict=True))
     chance = of_person * of_judge + (1 - of_person) * (1 - of_judge)
     kappa = f"{(same / many - chance) / (1 - chance):.2f}" if chance < 1 else "–"
     return f"Judge and person agree on {same} of {many} answers (Cohen's kappa {kappa})"

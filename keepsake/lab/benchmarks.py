@@ -23,7 +23,7 @@ from keepsake.archive.log import Archive
 from keepsake.archive.privacy import NOBODY, WHISPER, Audience
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import KeepsakeError, refusing
-from keepsake.lab.conversation import NO_TIME, ConversationTurn, fault_of, moment, times_of
+from keepsake.lab.conversation import NO_TIME, ConversationTurn, first_error, parse_time, times_of
 from keepsake.language.heard import heard, key_of
 from keepsake.paths import places
 
@@ -75,7 +75,7 @@ class Trial:
 
 
 _KNOWN = (
-    'Known are LoCoMo and REALTALK ("session_1" …, and "qa"), LongMemEval '
+    'Known formats: LoCoMo and REALTALK ("session_1" …, and "qa"), LongMemEval '
     '("haystack_sessions") and {"turns": …, "questions": …}; docs/evaluation.md has the formats'
 )
 
@@ -89,8 +89,8 @@ def read_trials(path: Path) -> list[Trial]:
     if path.is_dir() and not (path / "archive").is_dir():
         return [trial for file in sorted(path.glob("*.json")) for trial in read_trials(file)]
     with refusing(f"{path} cannot be read", _KNOWN, ValueError, RecursionError):
-        lived = path.is_dir() or str(path).startswith(VAULT)
-        data = {"life": str(path)} if lived else json.loads(path.read_text(encoding="utf-8-sig"))
+        is_archive = path.is_dir() or str(path).startswith(VAULT)
+        data = {"life": str(path)} if is_archive else json.loads(path.read_text("utf-8-sig"))
     if isinstance(data, list):  # one sample per entry
         numbered = enumerate(data)
         found = [_trial(e, f"{path.name}[{n}]", f"{path.stem} {n + 1}") for n, e in numbered]
@@ -105,45 +105,45 @@ def _trial(data: Any, where: str, name: str) -> Trial:
     has = data if isinstance(data, dict) else {}
     form = next((form for key, form in _FORMATS.items() if key in has), None)
     if form is None:
-        told = ", ".join(has) or repr(data)
-        raise KeepsakeError(f"{where} is in no format that is known (it has {told:.80})", _KNOWN)
+        found = ", ".join(has) or repr(data)
+        raise KeepsakeError(f"{where} is not in a known format (it has {found:.80})", _KNOWN)
     try:
-        life = _MarkedLife.model_validate(form(data))
+        transcript = _AnnotatedTranscript.model_validate(form(data))
     except ValidationError as error:
-        raise KeepsakeError(f"{where}: {fault_of(error)}", _CORRECT) from error
+        raise KeepsakeError(f"{where}: {first_error(error)}", _CORRECT) from error
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        told = f"it lacks {error}" if isinstance(error, KeyError) else f"{error}"
-        raise KeepsakeError(f"{where}: {told}", _CORRECT) from error
-    return life.trial(name)
+        what = f"it lacks {error}" if isinstance(error, KeyError) else f"{error}"
+        raise KeepsakeError(f"{where}: {what}", _CORRECT) from error
+    return transcript.trial(name)
 
 
 # -- our own format
 
 
-def _listed(found: Any) -> Any:
+def _as_list(found: Any) -> Any:
     return found if isinstance(found, list) else [] if found in (None, "") else [found]
 
 
-type _Listed = Annotated[list[str], BeforeValidator(_listed)]
+type _TextList = Annotated[list[str], BeforeValidator(_as_list)]
 
 
-class _Marked(BaseModel):
+class _AnnotatedModel(BaseModel):
     model_config = ConfigDict(coerce_numbers_to_str=True)  # answers may be numbers
 
 
-class _MarkedQuestion(_Marked):
+class _AnnotatedQuestion(_AnnotatedModel):
     text: str
     kind: str = "all"
-    answer: _Listed = []
-    stale: _Listed = []
-    evidence: _Listed = []
+    answer: _TextList = []
+    stale: _TextList = []
+    evidence: _TextList = []
     answerable: bool = True
     asker: str = ""
-    kept_from: _Listed = []
+    kept_from: _TextList = []
     time: str = ""  # when it is asked; empty for the time of the last line
     delay: float | None = None  # instead of the time: hours since the last evidence
 
-    def asked(self, n: int, ids: Mapping[str, int], memories: Sequence[Memory]) -> TrialQuestion:
+    def question(self, n: int, ids: Mapping[str, int], memories: Sequence[Memory]) -> TrialQuestion:
         """Return the question; ``ids`` maps the turns that the agent heard to memory numbers."""
         evidence = frozenset(ids[turn] for turn in self.evidence if turn in ids)
         end = max(memory.time for memory in memories)
@@ -152,7 +152,7 @@ class _MarkedQuestion(_Marked):
         return TrialQuestion(
             id=str(n),
             text=self.text,
-            time=max(end, moment(self.time, end) or end) if delay is None else last + delay,
+            time=max(end, parse_time(self.time, end) or end) if delay is None else last + delay,
             kind=self.kind,
             answers=tuple(self.answer),
             stale=tuple(self.stale),
@@ -166,17 +166,17 @@ class _MarkedQuestion(_Marked):
         )
 
 
-class _MarkedLife(_Marked):
+class _AnnotatedTranscript(_AnnotatedModel):
     """A conversation with its questions, or an agent's own archive."""
 
     name: str = ""
     turns: list[ConversationTurn] = []
     life: str = ""  # instead of turns: ``vault:NAME``, or the agent's folder
     agent: str = ""  # whose memories they are; it gets only the turns that it hears
-    questions: list[_MarkedQuestion] = []  # empty for an archive: the questions asked in it
+    questions: list[_AnnotatedQuestion] = []  # empty for an archive: the questions asked in it
 
     @model_validator(mode="after")
-    def _is_marked(self) -> Self:
+    def _check_turns(self) -> Self:
         ids = {turn.id for turn in self.turns}
         for number, each in enumerate(self.questions):
             if not self.life and not ids >= set(each.evidence):
@@ -193,23 +193,23 @@ class _MarkedLife(_Marked):
         """
         name, agent, talks = self.name or name, self.agent, list[str]()
         if self.life:
-            folder, lived = _archived(self.life)
+            folder, found = _read_archive(self.life)
             name, agent = f"{VAULT}{folder.name}", folder.name
-            ids = {str(memory.number): n for n, memory in enumerate(lived, 1)}  # some are erased
+            ids = {str(memory.number): n for n, memory in enumerate(found, 1)}  # some are erased
         else:
             timed = zip(self.turns, times_of(self.turns), strict=True)
-            hearing = [(turn, time) for turn, time in timed if self._hears(turn)]
-            lived = [self._memory(*each) for each in hearing]
-            ids = {turn.id: n for n, (turn, _) in enumerate(hearing, 1)}
-            talks = [turn.session for turn, _ in hearing if turn.session]
-        memories = tuple(replace(memory, number=n) for n, memory in enumerate(lived, 1))
-        questions = [each.asked(n, ids, memories) for n, each in enumerate(self.questions, 1)]
+            heard_turns = [(turn, time) for turn, time in timed if self._is_heard(turn)]
+            found = [self._memory(*each) for each in heard_turns]
+            ids = {turn.id: n for n, (turn, _) in enumerate(heard_turns, 1)}
+            talks = [turn.session for turn, _ in heard_turns if turn.session]
+        memories = tuple(replace(memory, number=n) for n, memory in enumerate(found, 1))
+        questions = [each.question(n, ids, memories) for n, each in enumerate(self.questions, 1)]
         if self.life and not questions:
-            questions = list(_asked_there(memories))
+            questions = list(_archived_questions(memories))
         sessions = tuple(talks) if len(talks) == len(memories) else ()
         return Trial(name, agent, memories, tuple(questions), sessions=sessions)
 
-    def _hears(self, turn: ConversationTurn) -> bool:
+    def _is_heard(self, turn: ConversationTurn) -> bool:
         return not (self.agent and turn.hears) or self.agent in (turn.speaker, *turn.hears)
 
     def _memory(self, turn: ConversationTurn, time: datetime) -> Memory:
@@ -219,19 +219,19 @@ class _MarkedLife(_Marked):
             to = turn.hears[0] if alone else ""
             said = f"{WHISPER} {to} = {turn.text}" if alone else f"say {turn.text}"
             return Memory(0, time, MemoryKind.ACT, said, turn.place, to=to, to_id=to)
-        told = Memory(0, time, MemoryKind.PERCEPTION, turn.text, turn.place, turn.speaker)
+        memory = Memory(0, time, MemoryKind.PERCEPTION, turn.text, turn.place, turn.speaker)
         if self.agent and alone:
-            return replace(told, event=WHISPER, source_id=turn.speaker)
-        return replace(told, event="say")
+            return replace(memory, event=WHISPER, source_id=turn.speaker)
+        return replace(memory, event="say")
 
 
 # -- an agent's own archive
 
 
-def _archived(life: str) -> tuple[Path, list[Memory]]:
+def _read_archive(source: str) -> tuple[Path, list[Memory]]:
     """Return an agent's folder and all memories in its archive."""
-    own, read = life.startswith(VAULT), list[Memory]()
-    folder = places().agents / life.removeprefix(VAULT) if own else Path(life)
+    own, read = source.startswith(VAULT), list[Memory]()
+    folder = places().agents / source.removeprefix(VAULT) if own else Path(source)
     if (folder / "archive").is_dir():
         with closing(Archive(folder / "archive", read_only=True)) as archive:
             read = archive.read(1, archive.last_number)
@@ -240,7 +240,7 @@ def _archived(life: str) -> tuple[Path, list[Memory]]:
     return folder, read
 
 
-def _asked_there(memories: Sequence[Memory]) -> Iterator[TrialQuestion]:
+def _archived_questions(memories: Sequence[Memory]) -> Iterator[TrialQuestion]:
     """Yield the questions the agent was asked, each dated just before the agent heard it."""
     for memory in memories:
         said = heard(memory)
@@ -260,7 +260,7 @@ def _longmemeval(data: Mapping[str, Any]) -> Mapping[str, Any]:
         raise ValueError(f"it has {len(sessions)} sessions and {len(dates)} dates")
     turns, marked = list[dict[str, Any]](), list[str]()
     pairs = zip(dates, sessions, strict=True)
-    by_date = sorted(pairs, key=lambda each: moment(each[0], NO_TIME) or NO_TIME)
+    by_date = sorted(pairs, key=lambda each: parse_time(each[0], NO_TIME) or NO_TIME)
     for number, (date, session) in enumerate(by_date, 1):
         for place, turn in enumerate(session, 1):
             own = {"id": f"{number}:{place}", "session": str(number), "time": date}

@@ -15,11 +15,11 @@ from datetime import UTC, datetime, timedelta
 from keepsake.archive.privacy import NOBODY, WHISPER, Audience
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.lab.benchmarks import Trial, TrialQuestion
-from keepsake.lab.evaluate import Evaluation, lived
+from keepsake.lab.evaluate import Evaluation, run_trial
 from keepsake.memory.protocol import MemoryArguments, MemoryFactory, MemorySystem, RecalledLine
 from keepsake.ports import Embedder
 
-BEGAN = datetime(2026, 5, 1, 9, 0, tzinfo=UTC)
+START = datetime(2026, 5, 1, 9, 0, tzinfo=UTC)
 LONG = 400
 """Memories in the longest transcript."""
 ODD = (
@@ -29,16 +29,16 @@ ODD = (
 """Unusual texts that a memory must accept."""
 _PEOPLE = ("Ada", "Bram", "Cleo")
 _THINGS = ("the blue kettle", "a jar of honey", "the north gate", "a torn map", "her grandfather")
-_DEEDS = ("lost", "found", "sold", "painted", "forgot", "remembered", "hid", "asked about")
+_VERBS = ("lost", "found", "sold", "painted", "forgot", "remembered", "hid", "asked about")
 
 
 class DoesNotConformError(Exception):
     """Error that says which rule a memory broke."""
 
 
-def _expect(holds: bool, told: str) -> None:
+def _expect(holds: bool, message: str) -> None:
     if not holds:
-        raise DoesNotConformError(told)
+        raise DoesNotConformError(message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,20 +50,20 @@ class CheckResult:
     skipped: str = ""  # why the check was skipped
 
 
-def checked(make: MemoryFactory, embedder: Embedder | None = None) -> Iterator[CheckResult]:
+def check_memory(make: MemoryFactory, embedder: Embedder | None = None) -> Iterator[CheckResult]:
     """Run all checks on a memory; blocks for some seconds.
 
     Args:
         make: The class, or any function from :class:`MemoryArguments` to a memory.
         embedder: The embedder that the memory gets; None to check it with words alone.
     """
-    how = Evaluation(memory=lambda given: WatchedMemory(make, given), embedder=embedder)
+    config = Evaluation(memory=lambda given: WatchedMemory(make, given), embedder=embedder)
     for name, check in CHECKS.items():
         if check is _whispers and not getattr(make, "keeps_whispers", True):
-            yield CheckResult(name, skipped="it says keeps_whispers = False")
+            yield CheckResult(name, skipped="the class sets keeps_whispers = False")
             continue
         try:
-            check(lambda trial: _shown(trial, how))
+            check(lambda trial: _texts_shown(trial, config))
         except DoesNotConformError as wrong:
             yield CheckResult(name, str(wrong))
         except Exception as error:  # a third-party memory may raise anything; other checks go on
@@ -90,25 +90,25 @@ class WatchedMemory:
         """Return the recalled lines after checking them."""
         for most in (1, 3, limit):
             found = list(self._memory.recall(question, most))
-            _expect(len(found) <= most, f"recall gives {len(found)} lines and may give {most}")
+            _expect(len(found) <= most, f"recall returns {len(found)} lines; the limit is {most}")
         for line in found:
             _expect(bool(line.text.strip()), "a recalled line is empty")
             numbers, quoted = set(line.numbers), {*map(int, re.findall(r"mark (\d+):", line.text))}
-            told = f"a recalled line names memories {list(line.numbers)}"
-            _expect(numbers <= {*range(1, self._perceived + 1)}, f"{told}; not all were given yet")
-            _expect(len(numbers) == len(line.numbers), f"{told}; one of them twice")
-            _expect(quoted in (numbers, set()), f"{told}, and quotes {sorted(quoted)}")
+            named = f"a recalled line names memories {list(line.numbers)}"
+            _expect(numbers <= {*range(1, self._perceived + 1)}, f"{named}; some are still to come")
+            _expect(len(numbers) == len(line.numbers), f"{named}; one is repeated")
+            _expect(quoted in (numbers, set()), f"{named} but quotes {sorted(quoted)}")
         marked = [line.text for line in found if "mark " in line.text]
-        _expect(len({*marked}) == len(marked), "recall gives the same line twice")
+        _expect(len({*marked}) == len(marked), "recall returns the same line twice")
         return found
 
     def context(self, budget: int) -> Sequence[str]:
         """Return the context after checking it."""
         for most in (0, 40, 400, budget):
             lines = self._memory.context(most)
-            _expect(not isinstance(lines, str), "the context is a text and no list of lines")
+            _expect(not isinstance(lines, str), "the context is a string, not a list of lines")
             spent = sum(self._tokens.each(list(lines)))
-            _expect(spent <= most, f"the context takes {spent} tokens and may take {most}")
+            _expect(spent <= most, f"the context has {spent} tokens; the budget is {most}")
         return lines
 
     def close(self) -> None:
@@ -117,11 +117,11 @@ class WatchedMemory:
         self._memory.close()
 
 
-def _shown(trial: Trial, how: Evaluation) -> list[str]:
+def _texts_shown(trial: Trial, config: Evaluation) -> list[str]:
     """Return all text that a memory shows for each question, including before others."""
     return [
         "\n".join([*each.context, *(line.text for line in each.recalled), *each.before_others])
-        for each in lived(trial, how)
+        for each in run_trial(trial, config)
     ]
 
 
@@ -130,15 +130,15 @@ def _shown(trial: Trial, how: Evaluation) -> list[str]:
 type _Shown = Callable[[Trial], list[str]]
 
 
-def life(length: int, *, who: Sequence[str] = _PEOPLE, start: int = 1) -> list[Memory]:
+def lines(length: int, *, who: Sequence[str] = _PEOPLE, start: int = 1) -> list[Memory]:
     """Return a small transcript: one line about a thing each hour, numbered from ``start``."""
     return [
         Memory(
             number,
-            BEGAN + timedelta(hours=number),
+            START + timedelta(hours=number),
             MemoryKind.PERCEPTION,
             f'{(person := who[number % len(who)])} says, "mark {number}: I'
-            f' {_DEEDS[number % len(_DEEDS)]} {_THINGS[number % len(_THINGS)]}."',
+            f' {_VERBS[number % len(_VERBS)]} {_THINGS[number % len(_THINGS)]}."',
             place="The Inn",
             source=person,
             source_id=f"{person}-1",
@@ -148,50 +148,50 @@ def life(length: int, *, who: Sequence[str] = _PEOPLE, start: int = 1) -> list[M
     ]
 
 
-def _trial(lived: Sequence[Memory], *asked: TrialQuestion, agent: str = "Mira") -> Trial:
-    return Trial("check", agent, tuple(lived), asked)
+def _trial(memories: Sequence[Memory], *asked: TrialQuestion, agent: str = "Mira") -> Trial:
+    return Trial("check", agent, tuple(memories), asked)
 
 
-def _asked(
+def _ask(
     text: str,
     hour: float,
     asker: str = "",
     audience: Audience = NOBODY,
     kept_from: Audience = NOBODY,
 ) -> TrialQuestion:
-    time = BEGAN + timedelta(hours=hour)
+    time = START + timedelta(hours=hour)
     return TrialQuestion(text, text, time, asker=asker, audience=audience, kept_from=kept_from)
 
 
-def _long_life(shown: _Shown) -> None:
+def _long_transcript(shown: _Shown) -> None:
     hours = (LONG / 2 + 0.5, LONG + 48)  # at the first, half of the memories are still to come
-    shown(_trial(life(LONG), *(_asked("Who found a torn map?", hour) for hour in hours)))
+    shown(_trial(lines(LONG), *(_ask("Who found a torn map?", hour) for hour in hours)))
 
 
 def _odd_texts(shown: _Shown) -> None:
-    twice = zip(life(2 * len(ODD)), (*ODD, *ODD), strict=True)
-    told = [*(replace(each, text=text) for each, text in twice), *life(5, start=2 * len(ODD) + 1)]
-    shown(_trial(told, *(_asked(text, 40) for text in ODD)))
+    twice = zip(lines(2 * len(ODD)), (*ODD, *ODD), strict=True)
+    odd = [*(replace(each, text=text) for each, text in twice), *lines(5, start=2 * len(ODD) + 1)]
+    shown(_trial(odd, *(_ask(text, 40) for text in ODD)))
 
 
-def _at_the_beginning(shown: _Shown) -> None:
-    before, *_ = shown(_trial(life(5), _asked("Who lost honey?", 0), _asked("Who lost honey?", 3)))
-    _expect("mark" not in before, "a memory of nothing shows something")
+def _empty_memory(shown: _Shown) -> None:
+    before, *_ = shown(_trial(lines(5), _ask("Who lost honey?", 0), _ask("Who lost honey?", 3)))
+    _expect("mark" not in before, "an empty memory shows a memory")
 
 
-def _lives_apart(shown: _Shown) -> None:
+def _separate_agents(shown: _Shown) -> None:
     for who, other, agent in (("Ada", "Zoltan", "Mira"), ("Zoltan", "Ada", "Oswin")):
-        (told,) = shown(_trial(life(20, who=(who,)), _asked("Who lost honey?", 30), agent=agent))
-        _expect(other not in told, f"{other} belongs to another life")
+        (text,) = shown(_trial(lines(20, who=(who,)), _ask("Who lost honey?", 30), agent=agent))
+        _expect(other not in text, f"{other} is shown, from another transcript")
 
 
-def _the_same(shown: _Shown) -> None:
-    one, other = (shown(_trial(life(80), _asked("Who found a map?", 99))) for _ in range(2))
-    _expect(one == other, "two runs of one life differ")
+def _repeatable(shown: _Shown) -> None:
+    one, other = (shown(_trial(lines(80), _ask("Who found a map?", 99))) for _ in range(2))
+    _expect(one == other, "two runs of the same transcript differ")
 
 
 def _whispers(shown: _Shown) -> None:
-    said, answered = life(2, who=("Ada",), start=9)
+    said, answered = lines(2, who=("Ada",), start=9)
     words = 'Ada whispers to you, "mark 9: The zither is in the loft."'
     whisper = replace(said, event=WHISPER, text=words)
     words = f"{WHISPER} Ada = Hush! Nobody else knows of the zither."
@@ -199,22 +199,22 @@ def _whispers(shown: _Shown) -> None:
     ada, bram, asked = frozenset({"Ada-1"}), frozenset({"Bram-1"}), "Where is the zither?"
     _, *others = shown(
         _trial(
-            [*life(8), whisper, own, *life(4, start=11)],
-            _asked(asked, 20, "Ada", ada),  # may be answered; later answers must not leak it
-            _asked(asked, 21, "Bram", bram, kept_from=ada),
-            _asked(asked, 22),
+            [*lines(8), whisper, own, *lines(4, start=11)],
+            _ask(asked, 20, "Ada", ada),  # may be answered; later answers must not leak it
+            _ask(asked, 21, "Bram", bram, kept_from=ada),
+            _ask(asked, 22),
         )
     )
-    for told, audience in zip(others, ("Bram-1, and of both", "nobody in particular"), strict=True):
-        _expect("zither" not in told, f"a whisper of Ada-1 is shown to an audience of {audience}")
+    for text, audience in zip(others, ("Bram-1, or to both", "nobody in particular"), strict=True):
+        _expect("zither" not in text, f"a whisper of Ada-1 is shown to {audience}")
 
 
 CHECKS: Mapping[str, Callable[[_Shown], None]] = {
-    "limit, budget and numbers hold in a long life": _long_life,
-    "odd texts are taken, also twice": _odd_texts,
-    "a memory of nothing answers": _at_the_beginning,
-    "lives do not mix": _lives_apart,
-    "the same life gives the same": _the_same,
-    "whispers are kept from others": _whispers,
+    "a long transcript keeps to limit, budget and numbers": _long_transcript,
+    "unusual texts are accepted, also twice": _odd_texts,
+    "an empty memory answers": _empty_memory,
+    "transcripts do not mix": _separate_agents,
+    "the same transcript gives the same results": _repeatable,
+    "whispers are hidden from others": _whispers,
 }
 """The checks, by the name that the output shows."""

@@ -20,12 +20,12 @@ _FORMATS = (
 """The time formats of the public memory benchmarks."""
 
 
-def _plain(written: Any) -> Any:
+def _storable(written: Any) -> Any:
     """Return a text that can be stored; null, which many programs write, counts as empty."""
     return "" if written is None else writable(written) if isinstance(written, str) else written
 
 
-type _Text = Annotated[str, BeforeValidator(_plain)]
+type _Text = Annotated[str, BeforeValidator(_storable)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,11 +49,11 @@ def times_of(turns: Sequence[ConversationTurn]) -> Iterator[datetime]:
     """Yield the time of each turn; a turn without a readable time has that of the turn before."""
     before = NO_TIME
     for turn in turns:
-        before = moment(turn.time, before) or before
+        before = parse_time(turn.time, before) or before
         yield before
 
 
-def moment(text: str, zone: datetime) -> datetime | None:
+def parse_time(text: str, zone: datetime) -> datetime | None:
     """Return the date in ``text``, with its clock time if there is one; None if it has no date."""
     text = text.strip()
     for form in ("", *_FORMATS):
@@ -65,7 +65,7 @@ def moment(text: str, zone: datetime) -> datetime | None:
     return next((start for start, _ in read(text, (), zone).times), None)
 
 
-def fault_of(error: ValidationError) -> str:
+def first_error(error: ValidationError) -> str:
     """Return the first error in a file and its place: ``turns[0].id: Field required``."""
     first = error.errors()[0]
     parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"])

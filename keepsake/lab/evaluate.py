@@ -18,18 +18,18 @@ from keepsake.errors import refusing
 from keepsake.lab.answers import CONTEXT, PROMPTS, AnsweringModel
 from keepsake.lab.benchmarks import Trial, TrialQuestion
 from keepsake.lab.measures import (
+    HAS_ANSWER,
     IN_CONTEXT,
     IN_REACH,
     JUDGED,
     KEPT,
-    OF_RECALL,
-    TOLD,
+    RANKING_MEASURES,
     WITHIN,
-    of_evidence,
+    occurs_in,
+    ranking_scores,
     scores,
-    stands_in,
 )
-from keepsake.lab.memories.plain import first_within
+from keepsake.lab.memories.plain import within_budget
 from keepsake.memory.protocol import (
     MemoryArguments,
     MemoryFactory,
@@ -43,11 +43,11 @@ from keepsake.prompt.tokens import Heuristic
 type Row = dict[str, Any]
 """The result of one question: column names and values that JSON can hold."""
 
-QUIET, NIGHT = timedelta(minutes=30), timedelta(hours=4)
-"""A gap of ``QUIET`` without a memory is a rest. A gap of ``NIGHT``, or a new day, is sleep."""
-OVER = 1.25
+REST_GAP, SLEEP_GAP = timedelta(minutes=30), timedelta(hours=4)
+"""Gaps without a memory after which the agent rests, or sleeps. A rest over midnight is sleep."""
+CUT_FACTOR = 1.25
 """Contexts are cut at this multiple of the budget: memories may count tokens differently."""
-RECALLED = 100
+MOST_RECALLED = 100
 """The most lines recalled for a question: as many as the largest measured prompt holds."""
 _TOKENS = Heuristic()
 
@@ -62,15 +62,15 @@ class Evaluation:
     writer: LanguageModel | None = None  # writes the memory's summaries; None for rules
     answerer: AnsweringModel | None = None  # None if only recall is measured
     judge: AnsweringModel | None = None
-    judging: Mapping[str, str] = field(default_factory=lambda: PROMPTS["judge"])  # judge's prompts
+    judge_prompts: Mapping[str, str] = field(default_factory=lambda: PROMPTS["judge"])
     parallel: int = 1  # answers requested at the same time
     prices: tuple[float, float] = (0.0, 0.0)  # dollars per million tokens, input and output
     budget: int = CONTEXT  # tokens of memory lines in a prompt
-    recalled: int = RECALLED
+    recalled: int = MOST_RECALLED
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class QuestionResult:
     """One question, and the context and recalled lines that the memory returned for it."""
 
     question: TrialQuestion
@@ -81,7 +81,7 @@ class Asking:
     before_others: Sequence[str] = ()  # lines shown when the audience includes ``kept_from``
 
 
-def limited(trials: Sequence[Trial], limit: int) -> list[Trial]:
+def limit_questions(trials: Sequence[Trial], limit: int) -> list[Trial]:
     """Return the trials with ``limit`` questions in total, spread evenly; 0 for no limit."""
     asked = [(number, each) for number, trial in enumerate(trials) for each in trial.questions]
     if limit and len(asked) > limit:
@@ -92,47 +92,47 @@ def limited(trials: Sequence[Trial], limit: int) -> list[Trial]:
     return [replace(trials[number], questions=tuple(own)) for number, own in questions.items()]
 
 
-def evaluated(
-    trials: Sequence[Trial], how: Evaluation, done: Callable[[], None] = lambda: None
+def evaluate(
+    trials: Sequence[Trial], config: Evaluation, done: Callable[[], None] = lambda: None
 ) -> list[Row]:
     """Return one row per question, in the order asked; call ``done`` after each.
 
     Raises:
         KeepsakeError: The memory cannot be used, or a model does not answer.
     """
-    _factory(how)  # fails early if the memory does not exist
+    _factory(config)  # fails early if the memory does not exist
     rows: list[Row] = []
     waiting = deque[tuple[Row, Future[Row]]]()
 
-    def settle(most: int) -> None:
+    def collect(most: int) -> None:
         while len(waiting) > most:
             row, answer = waiting.popleft()
             rows.append(row | answer.result())
             done()
 
-    with ThreadPoolExecutor(how.parallel, thread_name_prefix="answers") as pool:
+    with ThreadPoolExecutor(config.parallel, thread_name_prefix="answers") as pool:
         for trial in trials:
-            for asking in lived(trial, how):
-                row = row_of(trial, asking)
-                waiting.append((row, pool.submit(answered, asking, how)))
-                settle(how.parallel)  # notices early that a model does not answer
-        settle(0)
+            for result in run_trial(trial, config):
+                row = recall_row(trial, result)
+                waiting.append((row, pool.submit(answer_row, result, config)))
+                collect(config.parallel)  # notices early that a model does not answer
+        collect(0)
     if not any(row["recalled_lines"] for row in rows):  # the memory only shows a context
-        rows = [row | dict.fromkeys(OF_RECALL & row.keys()) for row in rows]
+        rows = [row | dict.fromkeys(RANKING_MEASURES & row.keys()) for row in rows]
     return rows
 
 
-def _factory(how: Evaluation) -> MemoryFactory:
-    return load_memory_class(how.memory) if isinstance(how.memory, str) else how.memory
+def _factory(config: Evaluation) -> MemoryFactory:
+    return load_memory_class(config.memory) if isinstance(config.memory, str) else config.memory
 
 
-def lived(trial: Trial, how: Evaluation) -> Iterator[Asking]:
+def run_trial(trial: Trial, config: Evaluation) -> Iterator[QuestionResult]:
     """Feed a trial's memories to the memory system, and ask each question at its time.
 
     Raises:
         KeepsakeError: The memory cannot be used.
     """
-    clock, hearing = FixedClock(trial.memories[0].time), NOBODY
+    clock, audience = FixedClock(trial.memories[0].time), NOBODY
     waiting = deque(sorted(trial.questions, key=lambda each: each.time))
     with (
         refusing("There is no room for temporary files", "Free some disk space, or set TMPDIR"),
@@ -142,55 +142,55 @@ def lived(trial: Trial, how: Evaluation) -> Iterator[Asking]:
             agent=trial.agent,
             folder=Path(folder),
             clock=clock,
-            embedder=how.embedder,
-            model=how.writer,
-            budget=how.budget,
-            audience=lambda: hearing,
-            settings=how.settings,
+            embedder=config.embedder,
+            model=config.writer,
+            budget=config.budget,
+            audience=lambda: audience,
+            settings=config.settings,
         )
-        with closing(_factory(how)(given)) as memory:
-            budget: int = getattr(memory, "own_budget", how.budget)
-            if how.answerer is not None and how.answerer.context:
-                budget = min(budget, how.answerer.budget)
+        with closing(_factory(config)(given)) as memory:
+            budget: int = getattr(memory, "own_budget", config.budget)
+            if config.answerer is not None and config.answerer.context:
+                budget = min(budget, config.answerer.budget)
 
-            def pass_to(moment: datetime) -> None:
+            def advance_to(moment: datetime) -> None:
                 gap, new_day = moment - clock.time, moment.date() != clock.time.date()
-                if gap >= QUIET:
-                    memory.rest(asleep=gap >= NIGHT or new_day)
+                if gap >= REST_GAP:
+                    memory.rest(asleep=gap >= SLEEP_GAP or new_day)
                 clock.time = max(moment, clock.time)
 
-            def shown(question: TrialQuestion, others: Audience) -> Asking:
-                nonlocal hearing
-                began, hearing = time.perf_counter(), question.audience | others
+            def ask(question: TrialQuestion, others: Audience) -> QuestionResult:
+                nonlocal audience
+                began, audience = time.perf_counter(), question.audience | others
                 # The memory learns who asks, as in the world: "my sister" is the asker's sister.
                 asker = f"{question.asker}: " if question.asker else ""
-                recalled = memory.recall(f"{asker}{question.text}", how.recalled)
+                found = memory.recall(f"{asker}{question.text}", config.recalled)
                 context = memory.context(budget)
-                seconds, hearing = time.perf_counter() - began, NOBODY
+                seconds, audience = time.perf_counter() - began, NOBODY
                 # Lines over the budget do not count.
-                context = [*first_within(context[::-1], int(OVER * budget), _TOKENS)][::-1]
-                return Asking(question, context, recalled[: how.recalled], seconds, budget)
+                context = [*within_budget(context[::-1], int(CUT_FACTOR * budget), _TOKENS)][::-1]
+                return QuestionResult(question, context, found[: config.recalled], seconds, budget)
 
             for next_one in (*trial.memories, None):
                 while waiting and (next_one is None or waiting[0].time < next_one.time):
                     question = waiting.popleft()
-                    pass_to(question.time)
-                    asking = shown(question, NOBODY)
+                    advance_to(question.time)
+                    result = ask(question, NOBODY)
                     if question.kept_from:
-                        before = shown(question, question.kept_from)
+                        before = ask(question, question.kept_from)
                         others = (*before.context, *(each.text for each in before.recalled))
-                        asking = replace(asking, before_others=others)
-                    yield asking
+                        result = replace(result, before_others=others)
+                    yield result
                 if next_one is not None:
-                    pass_to(next_one.time)
+                    advance_to(next_one.time)
                     memory.perceive(next_one)
 
 
-def row_of(trial: Trial, asking: Asking) -> Row:
+def recall_row(trial: Trial, result: QuestionResult) -> Row:
     """Return the table row of one question, with all measures of the memory's result."""
-    question, lines = asking.question, [each.text for each in asking.recalled]
-    ranked = list(dict.fromkeys(n for each in asking.recalled for n in each.numbers))
-    reach = [*asking.context, *lines]
+    question, lines = result.question, [each.text for each in result.recalled]
+    ranked = list(dict.fromkeys(n for each in result.recalled for n in each.numbers))
+    reach = [*result.context, *lines]
     row: Row = {
         "trial": trial.name,
         "question": question.id,
@@ -207,25 +207,25 @@ def row_of(trial: Trial, asking: Asking) -> Row:
         "ranks": [place for place, each in enumerate(ranked, 1) if each in question.evidence],
         "recalled_lines": len(lines),
         "memory_tokens": sum(_TOKENS.each(reach)),
-        "memory_seconds": round(asking.seconds, 6),
+        "memory_seconds": round(result.seconds, 6),
     }
     if question.evidence:
         days = [f"{each.time:%Y-%m-%d}" for each in trial.memories]
         sessions = dict(enumerate(trial.sessions or days, 1))
-        row |= of_evidence(question.evidence, ranked, sessions)
+        row |= ranking_scores(question.evidence, ranked, sessions)
         wanted = {n: line_of(trial.memories[n - 1]) for n in question.evidence}
-        row[IN_CONTEXT] = _held(wanted, asking.context, ())
-        row[IN_REACH] = _held(wanted, asking.context, asking.recalled)
+        row[IN_CONTEXT] = _evidence_share(wanted, result.context, ())
+        row[IN_REACH] = _evidence_share(wanted, result.context, result.recalled)
         for tokens, name in WITHIN.items():
-            row[name] = _held(wanted, *fitting(asking, tokens))
+            row[name] = _evidence_share(wanted, *fit_budget(result, tokens))
     if question.answerable and question.answers:
-        row[TOLD] = float(stands_in(question.answers, reach))
-    if question.kept_from and row.get(TOLD):  # forgetting a secret does not count as keeping it
-        row[KEPT] = float(not stands_in(question.answers, asking.before_others))
+        row[HAS_ANSWER] = float(occurs_in(question.answers, reach))
+    if question.kept_from and row.get(HAS_ANSWER):  # a forgotten secret does not count
+        row[KEPT] = float(not occurs_in(question.answers, result.before_others))
     return row
 
 
-def _held(
+def _evidence_share(
     wanted: Mapping[int, str], context: Iterable[str], found: Iterable[RecalledLine]
 ) -> float:
     """Return the share of the wanted memories in the lines, by wording or by memory number."""
@@ -233,43 +233,43 @@ def _held(
     return sum(n in numbers or line in text for n, line in wanted.items()) / len(wanted)
 
 
-def answered(asking: Asking, how: Evaluation) -> Row:
+def answer_row(result: QuestionResult, config: Evaluation) -> Row:
     """Return the columns of the model's answer; empty if no model answers.
 
     Raises:
         ModelError: A model does not answer.
     """
-    if how.answerer is None:
+    if config.answerer is None:
         return {}
-    reply = how.answerer.ask(prompt_for(asking, asking.budget))
-    spent = reply.prompt_tokens * how.prices[0] + reply.completion_tokens * how.prices[1]
+    reply = config.answerer.ask(prompt_for(result, result.budget))
+    spent = reply.prompt_tokens * config.prices[0] + reply.completion_tokens * config.prices[1]
     row = {
         "answer": reply.text,
-        **scores(asking.question, reply.text),
+        **scores(result.question, reply.text),
         "model": reply.model,
         "prompt_tokens": reply.prompt_tokens,
         "completion_tokens": reply.completion_tokens,
         "answer_seconds": round(reply.seconds, 6),
-        "dollars": spent / 1e6 if any(how.prices) else None,
+        "dollars": spent / 1e6 if any(config.prices) else None,
     }
-    if how.judge is not None:
-        row[JUDGED] = how.judge.judge(asking.question, reply.text, how.judging)
+    if config.judge is not None:
+        row[JUDGED] = config.judge.judge(result.question, reply.text, config.judge_prompts)
     return row
 
 
-def fitting(asking: Asking, budget: int) -> tuple[list[str], list[RecalledLine]]:
+def fit_budget(result: QuestionResult, budget: int) -> tuple[list[str], list[RecalledLine]]:
     """Return what fits in a prompt: recalled lines first, then the newest context lines."""
-    lines = [each.text for each in asking.recalled]
-    found = list(first_within(lines, budget, _TOKENS))
+    lines = [each.text for each in result.recalled]
+    found = list(within_budget(lines, budget, _TOKENS))
     rest, shown = budget - sum(_TOKENS.each(found)), set(found)
-    others = (line for line in reversed(asking.context) if line not in shown)
-    return list(first_within(others, rest, _TOKENS))[::-1], [*asking.recalled[: len(found)]]
+    others = (line for line in reversed(result.context) if line not in shown)
+    return list(within_budget(others, rest, _TOKENS))[::-1], [*result.recalled[: len(found)]]
 
 
-def prompt_for(asking: Asking, budget: int) -> str:
+def prompt_for(result: QuestionResult, budget: int) -> str:
     """Return the prompt of a question: context, recalled lines, task, date, question."""
-    context, found = fitting(asking, budget)
-    asked, lines = asking.question, [each.text for each in found]
+    context, found = fit_budget(result, budget)
+    asked, lines = result.question, [each.text for each in found]
     parts = [
         *(["What is remembered, oldest first:", *context, ""] if context else []),
         *(["What was found for this question, best first:", *lines, ""] if lines else []),

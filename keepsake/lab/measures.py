@@ -17,7 +17,7 @@ from functools import lru_cache
 
 from keepsake.lab.benchmarks import LOCOMO, TrialQuestion
 
-IN_CONTEXT, IN_REACH, TOLD, KEPT = "in_context", "in_reach", "told", "kept"
+IN_CONTEXT, IN_REACH, HAS_ANSWER, KEPT = "in_context", "in_reach", "told", "kept"
 MRR, NDCG, SESSION_ANY, SESSION_ALL = "mrr", "ndcg@10", "session_any@5", "session_all@10"
 F1, EXACT, RIGHT, ABSTAINS, JUDGED = "f1", "exact", "right", "abstains", "judged"
 DEPTHS, BUDGETS = (1, 5, 10, 20), (500, 1000, 2000, 4000)
@@ -28,7 +28,7 @@ ANY, ALL_HIT = ({depth: f"{name}@{depth}" for depth in DEPTHS[1:]} for name in (
 WITHIN = {tokens: f"evidence@{tokens}t" for tokens in BUDGETS}
 """The share of the evidence in a prompt of this many tokens."""
 _RANKS = (*RECALL.values(), *ANY.values(), *ALL_HIT.values())
-OF_RECALL = frozenset({MRR, NDCG, SESSION_ANY, SESSION_ALL, *_RANKS})
+RANKING_MEASURES = frozenset({MRR, NDCG, SESSION_ANY, SESSION_ALL, *_RANKS})
 """The measures of retrieval. A memory that only shows a context has none of them."""
 MEASURES: Mapping[str, str] = {
     **{name: name for name in _RANKS},
@@ -39,8 +39,8 @@ MEASURES: Mapping[str, str] = {
     **{name: f"within {tokens:,} tokens" for tokens, name in WITHIN.items()},
     IN_CONTEXT: "in context",
     IN_REACH: "in reach",
-    TOLD: "its words in reach",
-    KEPT: "kept to itself",
+    HAS_ANSWER: "answer in reach",
+    KEPT: "secret kept",
     F1: "F1",
     EXACT: "exact",
     RIGHT: "right",
@@ -49,21 +49,21 @@ MEASURES: Mapping[str, str] = {
 }
 """Every measure that is a share from 0 to 1, with its name in tables."""
 COSTS: Mapping[str, str] = {
-    "memory_tokens": "tokens of memory",
-    "prompt_tokens": "tokens of prompt",
-    "memory_seconds": "s memory",
-    "answer_seconds": "s answer",
-    "dollars": "$ an answer",
+    "memory_tokens": "memory tokens",
+    "prompt_tokens": "prompt tokens",
+    "memory_seconds": "memory s",
+    "answer_seconds": "answer s",
+    "dollars": "$ per answer",
 }
 NAMES = {**MEASURES, **COSTS}
-_FOUND = (RECALL[5], RECALL[10], RECALL[20], ALL_HIT[10], MRR, NDCG, SESSION_ANY, SESSION_ALL)
-RETRIEVAL = (*_FOUND, WITHIN[500], WITHIN[2000], "memory_tokens", "memory_seconds")
-_SPENT = ("prompt_tokens", "memory_seconds", "answer_seconds", "dollars")
-ANSWERS = (F1, EXACT, RIGHT, JUDGED, ABSTAINS, IN_REACH, *_SPENT)
-_KNOWN = (IN_CONTEXT, IN_REACH, TOLD, WITHIN[1000], ALL_HIT[10], RIGHT, ABSTAINS, KEPT)
-PROBED = (*_KNOWN, "memory_tokens", "memory_seconds")
-"""Table columns: ``RETRIEVAL`` for memories alone, ``ANSWERS`` of models, ``PROBED``."""
-_LISTED = LOCOMO[1]
+_RANKING = (RECALL[5], RECALL[10], RECALL[20], ALL_HIT[10], MRR, NDCG, SESSION_ANY, SESSION_ALL)
+RETRIEVAL = (*_RANKING, WITHIN[500], WITHIN[2000], "memory_tokens", "memory_seconds")
+_COSTS = ("prompt_tokens", "memory_seconds", "answer_seconds", "dollars")
+ANSWERS = (F1, EXACT, RIGHT, JUDGED, ABSTAINS, IN_REACH, *_COSTS)
+_PROBES = (IN_CONTEXT, IN_REACH, HAS_ANSWER, WITHIN[1000], ALL_HIT[10], RIGHT, ABSTAINS, KEPT)
+PROBED = (*_PROBES, "memory_tokens", "memory_seconds")
+"""The table columns for memories without a model, for a model's answers, and for probes."""
+_LIST_KIND = LOCOMO[1]
 """The kind of question whose answers are lists."""
 SAYS_UNKNOWN = re.compile(
     r"no information|no idea|never (?:said|told|heard)|"
@@ -76,7 +76,7 @@ SAYS_UNKNOWN = re.compile(
 )
 
 
-def of_evidence(
+def ranking_scores(
     evidence: frozenset[int], ranked: Sequence[int], sessions: Mapping[int, str]
 ) -> dict[str, float]:
     """Return the measures of a ranking.
@@ -142,10 +142,10 @@ def token_f1(answer: str, right: str, *, listed: bool = False) -> float:
     return 2 * (said & wanted).total() / every if every else 1.0
 
 
-def stands_in(answers: Iterable[str], lines: Sequence[str]) -> bool:
+def occurs_in(answers: Iterable[str], lines: Sequence[str]) -> bool:
     """Return whether one of the answers occurs in the lines, word for word."""
-    told = f" {' '.join(words_of(' '.join(lines)))} "
-    return any(f" {' '.join(words_of(each))} " in told for each in answers)
+    text = f" {' '.join(words_of(' '.join(lines)))} "
+    return any(f" {' '.join(words_of(each))} " in text for each in answers)
 
 
 def scores(question: TrialQuestion, answer: str) -> dict[str, float]:
@@ -154,14 +154,14 @@ def scores(question: TrialQuestion, answer: str) -> dict[str, float]:
     A question without an answer in the transcript has its own measure: whether the model says that
     it does not know. A model that always says so scores nothing on the other questions.
     """
-    well = not stands_in(question.stale, [answer])
+    well = not occurs_in(question.stale, [answer])
     if not question.answerable:
         return {ABSTAINS: float(well and SAYS_UNKNOWN.search(answer) is not None)}
     if not question.answers:
         return {}
-    listed, said = question.kind == _LISTED, {*words_of(answer)}
+    listed, said = question.kind == _LIST_KIND, {*words_of(answer)}
     return {
         F1: max(token_f1(answer, each, listed=listed) for each in question.answers),
         EXACT: float(any(said == {*words_of(each)} for each in question.answers)),
-        RIGHT: float(well and stands_in(question.answers, [answer])),
+        RIGHT: float(well and occurs_in(question.answers, [answer])),
     }

@@ -54,31 +54,31 @@ def probe_trials(
         held_out: Use the held-out templates, on which nothing is tuned, instead of all others.
         wording: The seed of the wordings, for the same facts in other words; None for ``seed``.
     """
-    found = []
+    trials = []
     for load in loads:
-        facts, around = random.Random(f"{seed} 0"), random.Random(f"{seed} 0 {load}")
+        facts, chatter = random.Random(f"{seed} 0"), random.Random(f"{seed} 0 {load}")
         words = random.Random(f"wording {seed if wording is None else wording} 0")
         visitors = _Visitors(facts)
-        told = [
-            _told(number, each, visitors, words)
+        filled = [
+            _fill_template(number, each, visitors, words)
             for number, each in enumerate(_CONTENT["templates"])
             if each.get("held_out", False) == held_out
         ]
-        lived = [*(memory for heard, *_ in told for memory in heard), *_chatter(around, load)]
-        lived.sort(key=lambda each: each.time)
-        numbers = {id(memory): number for number, memory in enumerate(lived, 1)}
+        found = [*(memory for heard, *_ in filled for memory in heard), *_chatter(chatter, load)]
+        found.sort(key=lambda each: each.time)
+        numbers = {id(memory): number for number, memory in enumerate(found, 1)}
         questions = [
             replace(each, evidence=frozenset(numbers[id(memory)] for memory in evidence))
-            for _, evidence, asked in told
+            for _, evidence, asked in filled
             for each in asked
         ]
-        memories = tuple(replace(memory, number=n) for n, memory in enumerate(lived, 1))
+        memories = tuple(replace(memory, number=n) for n, memory in enumerate(found, 1))
         name = f"probes, seed {seed}{', held out' * held_out}, {load} a day"
-        found.append(Trial(name, AGENT, memories, tuple(questions), load))
-    return found
+        trials.append(Trial(name, AGENT, memories, tuple(questions), load))
+    return trials
 
 
-def id_of(name: str) -> str:
+def visitor_id(name: str) -> str:
     """Return the stable id of the visitor with that name."""
     return f"visitor-{name.casefold()}"
 
@@ -104,7 +104,7 @@ class _Visitors:
         return self._at[name]
 
 
-def _told(
+def _fill_template(
     number: int, template: Mapping[str, Any], visitors: _Visitors, words: random.Random
 ) -> tuple[list[Memory], list[Memory], list[TrialQuestion]]:
     """Return a template's memories, those that are evidence, and questions without evidence yet."""
@@ -116,7 +116,7 @@ def _told(
     heard, evidence, times = list[Memory](), list[Memory](), list[datetime]()
     for spec, wordings in zip(kind["lines"], template["tell"], strict=True):
         who = slots.get(spec.get("by", "a"), a)
-        times.append(_after(times[-1]) if spec.get("later") else visitors.moment(who))
+        times.append(_later(times[-1]) if spec.get("later") else visitors.moment(who))
         memory = _memory(times[-1], who, words.choice(wordings).format_map(slots), spec, b)
         if not (spec.get("to") == "b" and memory.event == WHISPER):  # the agent cannot hear it
             heard.append(memory)
@@ -127,8 +127,8 @@ def _told(
         heard.append(_memory(times[-1], who, said, {}, b))
     known = kind.get("known", True)
     answers = template.get("answer") or [v] if known else []
-    told_beside = "via" not in template and "{w}" in str(template["tell"])
-    wrong = [v, *[w][:told_beside], *of_others[: len(others)]]
+    says_both = "via" not in template and "{w}" in str(template["tell"])
+    wrong = [v, *[w][:says_both], *of_others[: len(others)]]
     asker = slots[kind.get("asker", "a")]
     last = max((memory.time for memory in evidence) if known else times)
     asked = words.sample(template["ask"], len(DELAYS))
@@ -141,8 +141,8 @@ def _told(
             answers=tuple(answers),
             stale=tuple(value for value in wrong if value not in answers),
             asker=asker,
-            audience=frozenset({id_of(asker)}),
-            kept_from=frozenset({id_of(c)}) if kind.get("kept") else NOBODY,
+            audience=frozenset({visitor_id(asker)}),
+            kept_from=frozenset({visitor_id(c)}) if kind.get("kept") else NOBODY,
             delay=after,
             about=f"{template['kind']}: {template['ask'][0]}",
             answerable=known,
@@ -152,7 +152,7 @@ def _told(
     return heard, evidence, questions
 
 
-def _after(time: datetime) -> datetime:
+def _later(time: datetime) -> datetime:
     """Return a time some hours later, moved into the daytime."""
     later = time + _LATER
     by_day = 8 <= later.hour < 21
@@ -162,7 +162,7 @@ def _after(time: datetime) -> datetime:
 def _memory(time: datetime, who: str, said: str, spec: Mapping[str, Any], other: str) -> Memory:
     """Return a line as a memory of the agent."""
     if spec.get("by") == "me":
-        return Memory(0, time, MemoryKind.ACT, said, PLACE, to=who, to_id=id_of(who))
+        return Memory(0, time, MemoryKind.ACT, said, PLACE, to=who, to_id=visitor_id(who))
     how, to = spec.get("how", "talk"), other if spec.get("to") == "b" else "you"
     verb = "whispers" if how == WHISPER else "says"
     return _said(time, who, f'{who} {verb} to {to}, "{said}"', how)
@@ -173,7 +173,7 @@ def _memory(time: datetime, who: str, said: str, spec: Mapping[str, Any], other:
 
 def _said(time: datetime, who: str, text: str, event: str) -> Memory:
     kind = MemoryKind.PERCEPTION
-    return Memory(0, time, kind, text, PLACE, source=who, source_id=id_of(who), event=event)
+    return Memory(0, time, kind, text, PLACE, source=who, source_id=visitor_id(who), event=event)
 
 
 def _chatter(chance: random.Random, load: int) -> Iterator[Memory]:

@@ -56,10 +56,10 @@ HEADLINES = (RECALL[10], ALL_HIT[10], WITHIN[2000], RIGHT, F1, JUDGED, KEPT)
 """The measures that arms are compared by, where the rows have them."""
 OVER_TIME = (IN_CONTEXT, IN_REACH, ALL_HIT[10], RIGHT)
 """The measures shown over time: the prompt alone, with recall, a ranking, a model's answers."""
-LEAST = 6
+MIN_CLUSTERS = 6
 """The fewest clusters that are compared. With five, all five differences have the same sign by
 chance in 2 ** -4 of cases, which is above 0.05."""
-HOURS = {1.0: "an hour", 24.0: "a day", 168.0: "a week"}
+DELAYS = {1.0: "an hour", 24.0: "a day", 168.0: "a week"}
 """The names of the probes' delays, by hours."""
 
 type _Array = NDArray[np.float64]
@@ -88,7 +88,7 @@ def estimate(values: Sequence[float] | _Array, groups: Sequence[Hashable] = ()) 
 
     ``groups``: The name of each value's cluster; empty if every value is its own cluster.
     """
-    found = _sampled(values, groups, ROUNDS)[0]
+    found = _bootstrap(values, groups, ROUNDS)[0]
     if found.low == found.high and found.mean in (0, 1):
         edge = ((1 - LEVEL) / 2) ** (1 / found.clusters)
         return replace(found, low=edge) if found.mean else replace(found, high=1 - edge)
@@ -99,7 +99,7 @@ def difference(
     first: Sequence[float], second: Sequence[float], groups: Sequence[Hashable]
 ) -> tuple[Estimate, float]:
     """Return ``first`` minus ``second`` (same questions, same order), and a two-sided p value."""
-    found, means, differing = _sampled(np.subtract(first, second), groups, PAIR_ROUNDS)
+    found, means, differing = _bootstrap(np.subtract(first, second), groups, PAIR_ROUNDS)
     # The share of bootstrap means on the far side of zero; see Efron & Tibshirani.
     side = min(float((means <= 0).mean()), float((means >= 0).mean()))
     # A lower bound of p: if neither is better, all differing clusters have the same sign with this
@@ -114,7 +114,7 @@ def holm(found: Sequence[float]) -> list[float]:
     return [float(each) for each in p]
 
 
-def _sampled(
+def _bootstrap(
     values: Sequence[float] | _Array, groups: Sequence[Hashable], rounds: int
 ) -> tuple[Estimate, _Array, int]:
     """Return the mean with its interval, the bootstrap means, and the count of nonzero clusters."""
@@ -150,7 +150,7 @@ def figure(each: Estimate | None, measure: str) -> str:
         return "–"
     if measure in COSTS:
         return f"{each.mean:,.0f}" if "tokens" in measure else f"{each.mean:.3g}"
-    sure = f"{100 * each.low:.0f}–{100 * each.high:.0f}; " if each.clusters >= LEAST else ""
+    sure = f"{100 * each.low:.0f}–{100 * each.high:.0f}; " if each.clusters >= MIN_CLUSTERS else ""
     return f"{100 * each.mean:.1f} ({sure}{each.clusters})"
 
 
@@ -166,14 +166,14 @@ def by_question(rows: Iterable[Row], measure: str) -> dict[Question, float]:
     return {question: statistics.fmean(figures) for question, figures in found.items()}
 
 
-def groups_of(rows: Iterable[Row]) -> dict[Question, str]:
+def clusters_of(rows: Iterable[Row]) -> dict[Question, str]:
     """Return the cluster of each question: its template, or its conversation."""
     return {(row["trial"], row["question"]): row["about"] or row["trial"] for row in rows}
 
 
-def measures_of(rows: Sequence[Row], wanted: Iterable[str] = NAMES) -> dict[str, Estimate]:
+def estimates_of(rows: Sequence[Row], wanted: Iterable[str] = NAMES) -> dict[str, Estimate]:
     """Return an estimate for each measure that some of the rows have."""
-    groups, found = groups_of(rows), {}
+    groups, found = clusters_of(rows), {}
     for measure in wanted:
         if figures := by_question(rows, measure):
             about = [groups[question] for question in figures]
@@ -190,12 +190,12 @@ class MeasuredKind:
     estimates: Mapping[str, Estimate]  # by measure; without measures that none of its rows have
 
 
-def measured(rows: Sequence[Row], measures: Collection[str] = NAMES) -> list[MeasuredKind]:
+def estimate_kinds(rows: Sequence[Row], measures: Collection[str] = NAMES) -> list[MeasuredKind]:
     """Return each category in alphabetical order, then all of them together."""
     parts = {kind: [r for r in rows if r["kind"] == kind] for kind in {r["kind"] for r in rows}}
     parts.pop(ALL, None)
     return [
-        MeasuredKind(kind, len(groups_of(part)), measures_of(part, measures))
+        MeasuredKind(kind, len(clusters_of(part)), estimates_of(part, measures))
         for kind, part in (*sorted(parts.items()), *([(ALL, rows)] if rows else []))
     ]
 
@@ -228,7 +228,7 @@ class SourceResults:
         rows: The rows of each arm, of all seeds.
 
     Attributes:
-        arms: The result of :func:`measured` for each arm, in the order of the plan.
+        arms: The result of :func:`estimate_kinds` for each arm, in the order of the plan.
         measures: The measures and costs that some arm has.
         headlines: The measures among them that arms are compared by.
         loads: The loads of the questions that have a delay.
@@ -237,13 +237,13 @@ class SourceResults:
 
     def __init__(self, name: str, rows: Mapping[str, Sequence[Row]]) -> None:
         self.name, self._rows = name, rows
-        self.arms = {arm: measured(own) for arm, own in rows.items()}
-        there = {m for kinds in self.arms.values() for kind in kinds for m in kind.estimates}
-        self.measures = [each for each in NAMES if each in there]
-        self.headlines = [each for each in HEADLINES if each in there]
+        self.arms = {arm: estimate_kinds(own) for arm, own in rows.items()}
+        known = {m for kinds in self.arms.values() for kind in kinds for m in kind.estimates}
+        self.measures = [each for each in NAMES if each in known]
+        self.headlines = [each for each in HEADLINES if each in known]
         every = itertools.chain.from_iterable(rows.values())
         self.loads = sorted({row["load"] for row in every if row["delay_hours"]})
-        self.timed = [each for each in OVER_TIME if self.loads and each in there]
+        self.timed = [each for each in OVER_TIME if self.loads and each in known]
 
     def over_time(self, arm: str, load: float, measure: str) -> dict[float, Estimate]:
         """Return the estimates of an arm at one load, by the delay of the questions in hours."""
@@ -251,7 +251,7 @@ class SourceResults:
             return {}
         rows = [row for row in self._rows[arm] if row["load"] == load]
         each = {
-            h: measures_of([r for r in rows if r["delay_hours"] == h], [measure]) for h in HOURS
+            h: estimates_of([r for r in rows if r["delay_hours"] == h], [measure]) for h in DELAYS
         }
         return {hours: found[measure] for hours, found in each.items() if found}
 
@@ -259,9 +259,9 @@ class SourceResults:
     def pairs(self) -> list[ArmPair]:
         """All pairs of arms by each measure that both have. Holm's correction covers all of them.
 
-        Pairs with fewer than :data:`LEAST` shared clusters are left out: no p could be below 0.05.
+        Pairs with fewer than :data:`MIN_CLUSTERS` shared clusters are left out: p would be > 0.05.
         """
-        groups = groups_of(itertools.chain.from_iterable(self._rows.values()))
+        groups = clusters_of(itertools.chain.from_iterable(self._rows.values()))
         figures = {(m, a): by_question(self._rows[a], m) for m in self.headlines for a in self.arms}
         found = []
         for measure, arms in itertools.product(
@@ -269,7 +269,7 @@ class SourceResults:
         ):
             one, other = (figures[measure, arm] for arm in arms)
             shared = sorted(one.keys() & other.keys())
-            if len({groups[key] for key in shared}) >= LEAST:
+            if len({groups[key] for key in shared}) >= MIN_CLUSTERS:
                 first, second = ([each[key] for key in shared] for each in (one, other))
                 differs = difference(first, second, [groups[key] for key in shared])
                 found.append((measure, *arms, *differs))
@@ -277,7 +277,7 @@ class SourceResults:
         return [ArmPair(*each, by) for each, by in zip(found, corrected, strict=True)]
 
 
-def compared(records: Sequence[CellRecord]) -> list[SourceResults]:
+def results_by_source(records: Sequence[CellRecord]) -> list[SourceResults]:
     """Return each source with its arms, in the order of the plan, without the failed cells."""
     rows: dict[TrialSource, dict[str, list[Row]]] = {}
     for record in records:
@@ -312,11 +312,11 @@ def write_report(
         failed=[record for record in records if record.problem],
         seconds=sum(record.seconds for record in records),
         sources=sources,
-        versions={name: told for name, told in _versions().items() if told},
-        times=HOURS,
+        versions={name: number for name, number in _versions().items() if number},
+        times=DELAYS,
         rounds=ROUNDS,
         pair_rounds=PAIR_ROUNDS,
-        least=LEAST,
+        min_clusters=MIN_CLUSTERS,
     )
     with refusing(f"{path} could not be written", "Free some disk space"):
         path.write_text(text, encoding="utf-8")
@@ -329,10 +329,10 @@ def _versions() -> dict[str, str]:
     command = ["git", "describe", "--always", "--abbrev=12", "--dirty=+"]
     if (REPOSITORY / ".git").exists():  # else it is installed, maybe inside another checkout
         with suppress(OSError):  # git is not installed
-            told = subprocess.run(
+            output = subprocess.run(
                 command, cwd=REPOSITORY, capture_output=True, text=True, check=False
             )
-            found["commit"] = told.stdout.strip()
+            found["commit"] = output.stdout.strip()
     packages = ("evennia-keepsake", "numpy", "scipy", "onnxruntime")
     return found | {package: version(package) for package in packages}
 

@@ -26,8 +26,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.lab.answers import CONTEXT, answering_model, judge_prompts
 from keepsake.lab.benchmarks import VAULT, Trial, read_trials
-from keepsake.lab.conversation import fault_of
-from keepsake.lab.evaluate import RECALLED, Evaluation, Row, evaluated, limited
+from keepsake.lab.conversation import first_error
+from keepsake.lab.evaluate import MOST_RECALLED, Evaluation, Row, evaluate, limit_questions
 from keepsake.lab.probes import LOADS, probe_trials
 from keepsake.models.embedders import named_embedder
 from keepsake.models.profiles import EMBEDDED
@@ -35,11 +35,11 @@ from keepsake.paths import Places
 
 NONE = "none"
 """The profile of a cell in which no model answers: only the memory's retrieval is measured."""
-ENDED = "Its process was ended from outside: is there memory for it?"
-_GUIDE = 'docs/evaluation.md, "Sweeps", has the form of a plan'
+KILLED = "Its process was killed. Check that the machine has enough memory"
+_GUIDE = 'See docs/evaluation.md, "Sweeps", for the form of a plan'
 _embedder = cache(named_embedder)  # one per process
 
-# -- the form of a plan
+# -- the keys of a plan
 
 
 _AS_LIST = BeforeValidator(lambda value: value if isinstance(value, list | tuple) else [value])
@@ -50,27 +50,27 @@ type _Axes = dict[str, _OneOrMore[_Scalar]]
 """Settings, each with the list of values to try."""
 
 
-class _Form(BaseModel):
+class _PlanModel(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Probes(_Form):
+class Probes(_PlanModel):
     """Transcripts generated from a seed; see :func:`probe_trials`."""
 
     loads: _OneOrMore[int] = LOADS
     held_out: bool = False
 
 
-class TrialSource(_Form):
+class TrialSource(_PlanModel):
     """The source of trials: a file (or a folder of files, or ``vault:NAME``), or probes."""
 
     file: Path | None = None
     probes: Probes | None = None
 
     @model_validator(mode="after")
-    def _is_one(self) -> Self:
+    def _check_one(self) -> Self:
         if (self.file is None) == (self.probes is None):
-            raise ValueError("it is one of `file: PATH` and `probes: {}`")
+            raise ValueError("a source needs either `file: PATH` or `probes: {}`")
         return self
 
     @property
@@ -92,12 +92,12 @@ class TrialSource(_Form):
         return probe_trials(seed, **dict(self.probes))
 
 
-class _MemoryForm(_Form):
+class _PlanMemory(_PlanModel):
     name: str
     set: _Axes = {}
 
 
-class _Shared(_Form):
+class _Shared(_PlanModel):
     """The settings that a plan and its cells share."""
 
     judge: str = ""  # the profile of llm.md that judges the answers; empty for none
@@ -114,7 +114,7 @@ class _Shared(_Form):
 
 class _PlanFile(_Shared):
     sources: _OneOrMore[TrialSource]
-    memories: _OneOrMore[_MemoryForm | str]
+    memories: _OneOrMore[_PlanMemory | str]
     name: str = ""
     set: _Axes = {}
     seeds: _OneOrMore[_Count] = (1,)
@@ -168,15 +168,15 @@ def read_plan(path: Path) -> SweepPlan:
     try:
         found = _PlanFile.model_validate(read)
     except ValidationError as error:
-        raise KeepsakeError(f"{path}: {fault_of(error)}", _GUIDE) from error
+        raise KeepsakeError(f"{path}: {first_error(error)}", _GUIDE) from error
     sources = []
     for source in found.sources:
         file = source.file
         if file is not None and not str(file).startswith(VAULT):
             file = path.parent.resolve() / file
             if not file.exists():
-                told = f"{path}: there is no file {file}"
-                raise KeepsakeError(told, "Name one from where the plan lies")
+                what = f"{path}: there is no file {file}"
+                raise KeepsakeError(what, "Relative paths start at the plan's folder")
         sources.append(source.model_copy(update={"file": file}))
     cells = tuple(dict.fromkeys(_cells(found, sources)))
     return SweepPlan(found.name or path.stem, text, cells)
@@ -184,7 +184,7 @@ def read_plan(path: Path) -> SweepPlan:
 
 def _cells(plan: _PlanFile, sources: Sequence[TrialSource]) -> Iterator[TrialCell]:
     """Yield every combination of a plan's parts."""
-    memories = [_MemoryForm(name=e) if isinstance(e, str) else e for e in plan.memories]
+    memories = [_PlanMemory(name=e) if isinstance(e, str) else e for e in plan.memories]
     arms = [(each.name, own) for each in memories for own in _settings({**plan.set, **each.set})]
     shared = plan.model_dump(include={*_Shared.model_fields})
     for source, (memory, own), profile in itertools.product(sources, arms, plan.profiles):
@@ -243,10 +243,10 @@ def sweep(
     """
     found, jobs = dict[TrialCell, CellRecord](), min(jobs or os.cpu_count() or 1, len(plan.cells))
     with _cluster() if ray else _processes(jobs) as submit:
-        waiting = {submit(recorded, here, cell): cell for cell in plan.cells}
+        waiting = {submit(run_cell, here, cell): cell for cell in plan.cells}
         for future in as_completed(waiting):
             cell, broken = waiting[future], future.exception()  # one killed process fails all cells
-            found[cell] = CellRecord(cell, ENDED) if broken else future.result()
+            found[cell] = CellRecord(cell, KILLED) if broken else future.result()
             done(found[cell])
     return [found[cell] for cell in plan.cells]
 
@@ -278,7 +278,7 @@ def _cluster() -> Iterator[_Submit]:
         ray.shutdown()
 
 
-def recorded(
+def run_cell(
     here: Places,
     cell: TrialCell,
     trials: Sequence[Trial] | None = None,
@@ -294,27 +294,27 @@ def recorded(
     """
     began, problem, rows = time.perf_counter(), "", list[Row]()
     try:
-        lives = limited(trials or cell.source.trials(cell.seed), cell.questions)
+        chosen = limit_questions(trials or cell.source.trials(cell.seed), cell.questions)
         names = {cell.profile, cell.judge, cell.writer} - {""}
         models = {name: answering_model(here, name, cell.seed) for name in names}
         answerer = models.get(cell.profile)
-        how = Evaluation(
+        config = Evaluation(
             memory=cell.memory,
             settings=dict(cell.settings),
             embedder=_embedder(cell.embedder),
             writer=models.get(cell.writer),
             answerer=answerer,
             judge=models.get(cell.judge),
-            judging=judge_prompts(cell.judges),
+            judge_prompts=judge_prompts(cell.judges),
             parallel=cell.parallel,
             prices=cell.prices,
             budget=cell.budget or (answerer.budget if answerer else CONTEXT),
-            recalled=cell.recalled or RECALLED,
+            recalled=cell.recalled or MOST_RECALLED,
         )
-        rows = evaluated(lives, how, done)
+        rows = evaluate(chosen, config, done)
     except KeepsakeError as error:
         problem = str(error)
     except Exception as error:  # a third-party memory may raise anything; other cells still count
         place = traceback.extract_tb(error.__traceback__)[-1]
-        problem = f"It failed: {error!r} ({place.filename}, line {place.lineno})"
+        problem = f"The cell failed: {error!r} ({place.filename}, line {place.lineno})"
     return CellRecord(cell, problem, round(time.perf_counter() - began, 3), rows)

@@ -1,7 +1,7 @@
 """Recall in English, German, Spanish and Japanese, by embedder.
 
-``recall_four_languages.json`` has one small life in each language. ``translated_questions.json``
-asks about the English lives in other languages. ``EMBEDDERS`` names the embedders.
+``recall_four_languages.json`` has one small transcript in each language. ``EMBEDDERS`` names the
+embedders. ``translated_questions.json`` asks about the English transcripts in other languages.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import replace
 from statistics import fmean
 
 from keepsake.lab.benchmarks import Trial, read_trials
-from keepsake.lab.evaluate import Evaluation, evaluated
+from keepsake.lab.evaluate import Evaluation, evaluate
 from keepsake.lab.measures import MRR, RECALL
 from keepsake.models.embedders import named_embedder
 from keepsake.paths import REPOSITORY
@@ -30,7 +30,7 @@ def measure() -> Iterator[Figure]:
         embedder = named_embedder(name)
         for what, trials in lives().items():
             for memory in MEMORIES:
-                rows = evaluated(trials, Evaluation(memory=memory, embedder=embedder))
+                rows = evaluate(trials, Evaluation(memory=memory, embedder=embedder))
                 at_5, at_10, mrr = (
                     100 * fmean(row[each] or 0.0 for row in rows)
                     for each in (RECALL[5], RECALL[10], MRR)

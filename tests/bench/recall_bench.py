@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from statistics import fmean
 
 from keepsake.lab.benchmarks import read_trials
-from keepsake.lab.evaluate import Evaluation, evaluated
+from keepsake.lab.evaluate import Evaluation, evaluate
 from keepsake.lab.measures import ALL_HIT, MRR, RECALL
 from keepsake.models.embedders import MiniLMEmbedder
 from keepsake.paths import REPOSITORY
@@ -28,7 +28,7 @@ def measure() -> Iterator[Figure]:
     for life in SETS:
         trials = read_trials(DATA / f"recall_{life}.json")
         for memory in MEMORIES:
-            rows = evaluated(trials, Evaluation(memory=memory, embedder=embedder))
+            rows = evaluate(trials, Evaluation(memory=memory, embedder=embedder))
             marked = [row for row in rows if row["evidence"]]
             names = (RECALL[5], RECALL[10], RECALL[20], ALL_HIT[10], MRR)
             at_5, at_10, *more = (100 * fmean(row[name] for row in marked) for name in names)

@@ -18,7 +18,7 @@ import yaml
 from keepsake.archive.records import Memory
 from keepsake.books.journal import importance
 from keepsake.errors import ModelError
-from keepsake.lab.memories.plain import first_within, settings_of
+from keepsake.lab.memories.plain import settings_of, within_budget
 from keepsake.lab.memories.retrieval import Rag, RagSettings
 from keepsake.language.perception import writable
 from keepsake.markdown_config import between
@@ -28,12 +28,12 @@ from keepsake.recall.documents import Document, DocumentKind
 
 MOST_QUESTIONS, MOST_INSIGHTS = 3, 5
 _PROMPTS: Mapping[str, str] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text("utf-8"))
-_LISTED = "0123456789.):-*• "
+_LIST_MARKS = "0123456789.):-*• "
 """The characters that can begin a list item."""
 _NUMBER = re.compile(r"\d{1,4}")
 DECAY = 0.995
 """The factor by which recency falls per hour."""
-_REFLECTED_ON, _FOR_A_QUESTION = 100, 30
+_REFLECTION_ENTRIES, _RECALL_ENTRIES = 100, 30
 """The number of newest entries that reflection asks about, and of entries recalled per question."""
 
 
@@ -83,11 +83,11 @@ class GenerativeAgents(Rag):
         Raises:
             ModelError: Nothing could be embedded.
         """
-        self._index.settle()
-        found = self.ranked(question)[:limit]
-        for key, _ in found[:_FOR_A_QUESTION]:
+        self._index.flush()
+        found = self.rank(question)[:limit]
+        for key, _ in found[:_RECALL_ENTRIES]:
             self._stream[key].accessed = self._given.clock.now()
-        return [RecalledLine(*self._lived[key], score) for key, score in found]
+        return [RecalledLine(*self._entries[key], score) for key, score in found]
 
     def rest(self, *, asleep: bool) -> None:
         """Let the model rate new entries, and reflect if the threshold is reached.
@@ -95,7 +95,7 @@ class GenerativeAgents(Rag):
         Raises:
             ModelError: Nothing could be embedded.
         """
-        self._index.settle()
+        self._index.flush()
         if (model := self._given.model) is not None:
             with suppress(ModelError):  # the next rest tries again
                 self._rate(model)
@@ -104,14 +104,14 @@ class GenerativeAgents(Rag):
 
     # -- the score
 
-    def ranked(self, question: str) -> list[tuple[str, float]]:
+    def rank(self, question: str) -> list[tuple[str, float]]:
         """Return keys and scores of the stream's entries, best first.
 
         Raises:
             ModelError: Nothing could be embedded.
         """
         entries, now = list(self._stream.values()), self._given.clock.now()
-        near, weights = self.near(question), self._settings
+        near, weights = self.scores(question), self._settings
         hours = [max((now - each.accessed) / timedelta(hours=1), 0.0) for each in entries]
         parts = (
             (weights.recency, [DECAY**each for each in hours]),
@@ -133,25 +133,25 @@ class GenerativeAgents(Rag):
 
     def _reflect(self, model: LanguageModel) -> None:
         """Make questions from the newest entries, and add the insights that answer them."""
-        newest, now = list(self._stream.values())[-_REFLECTED_ON:], self._given.clock.now()
-        for question in _questions(model, self._fitting(reversed(newest))):
-            self._index.settle()
-            basis = [key for key, _ in self.ranked(question)[:_FOR_A_QUESTION]]
-            told = self._fitting(self._stream[key] for key in basis)
-            for text, cited in _insights(model, self._given.agent, told):
+        newest, now = list(self._stream.values())[-_REFLECTION_ENTRIES:], self._given.clock.now()
+        for question in _questions(model, self._fit(reversed(newest))):
+            self._index.flush()
+            basis = [key for key, _ in self.rank(question)[:_RECALL_ENTRIES]]
+            statements = self._fit(self._stream[key] for key in basis)
+            for text, cited in _insights(model, self._given.agent, statements):
                 of = [basis[place] for place in sorted(cited)]
-                numbers = tuple(dict.fromkeys(n for each in of for n in self._lived[each][1]))
+                numbers = tuple(dict.fromkeys(n for each in of for n in self._entries[each][1]))
                 score = _poignancy(model, text) or max(self._stream[e].importance for e in of)
                 key = f"insight:{len(self._stream)}"
                 self._stream[key] = StreamEntry(text, now, score, rated=True)
-                self._lived[key] = f"{now:%-d %B %Y}, {text}", numbers
+                self._entries[key] = f"{now:%-d %B %Y}, {text}", numbers
                 self._index.add(Document(key, DocumentKind.NOTE, text, now))
         self._unreflected = 0
 
-    def _fitting(self, entries: Iterable[StreamEntry]) -> list[str]:
+    def _fit(self, entries: Iterable[StreamEntry]) -> list[str]:
         """Return the texts of the first entries that fit into half of a prompt."""
         texts = (each.text for each in entries)
-        return list(first_within(texts, self._given.budget // 2, self._given.tokens))
+        return list(within_budget(texts, self._given.budget // 2, self._given.tokens))
 
 
 def normalised(values: Sequence[float]) -> list[float]:
@@ -174,7 +174,7 @@ def _questions(model: LanguageModel, lines: Sequence[str]) -> list[str]:
     """Return the questions that the model finds worth asking about these lines."""
     prompt = _PROMPTS["ask"].format(statements="\n".join(lines), most=MOST_QUESTIONS)
     answer = _answer(model, prompt, 160).splitlines()
-    return [item.lstrip(_LISTED).rstrip() for item in answer if "?" in item][:MOST_QUESTIONS]
+    return [item.lstrip(_LIST_MARKS).rstrip() for item in answer if "?" in item][:MOST_QUESTIONS]
 
 
 def _insights(model: LanguageModel, agent: str, lines: Sequence[str]) -> list[tuple[str, set[int]]]:
@@ -183,7 +183,7 @@ def _insights(model: LanguageModel, agent: str, lines: Sequence[str]) -> list[tu
     prompt = _PROMPTS["infer"].format(agent=agent or "them", statements=listed, most=MOST_INSIGHTS)
     found = []
     for item in _answer(model, prompt, 320).splitlines():  # insight (because of 1, 5, 3)
-        text, _, because = item.lstrip(_LISTED).rpartition("(")
+        text, _, because = item.lstrip(_LIST_MARKS).rpartition("(")
         places = {int(n) - 1 for n in _NUMBER.findall(because)} & {*range(len(lines))}
         if places and text:
             found.append((text.rstrip(), places))

@@ -12,7 +12,7 @@ from keepsake.archive.privacy import PrivateWords
 from keepsake.archive.records import SCENE, Memory
 from keepsake.books.kept_lines import Commitments
 from keepsake.errors import CompactionError, KeepsakeError
-from keepsake.lab.memories.plain import LineIndex, first_within
+from keepsake.lab.memories.plain import LineIndex, within_budget
 from keepsake.markdown_config import settings_of
 from keepsake.memory.agent_memory import AgentMemory
 from keepsake.memory.config import CompactionConfig
@@ -34,10 +34,10 @@ _SUMMARY_TOKENS = 300
 """The most tokens that a model may write in one call."""
 
 
-class LivedMemory(AgentMemory):
+class ReplayedMemory(AgentMemory):
     """An :class:`AgentMemory` that takes finished memories instead of making them from text."""
 
-    def take(self, memory: Memory) -> None:
+    def store(self, memory: Memory) -> None:
         """Store a memory under its own number.
 
         Raises:
@@ -60,7 +60,7 @@ class KeepsakeMemory:
         self._given, self._asleep, self._private = given, False, PrivateWords()
         config, summarizer = _config(given), _summarizer(given)
         self._commitments = Commitments(given.folder / "noticed.md")
-        self._memory = LivedMemory(
+        self._memory = ReplayedMemory(
             given.agent,
             Archive(given.folder / "archive"),
             SummaryFolder(given.folder / "summaries", given.agent),
@@ -74,7 +74,7 @@ class KeepsakeMemory:
             ),
         )
         self._names: set[str] = set()
-        self._lived: dict[int, Memory] = {}
+        self._memories: dict[int, Memory] = {}
         words = WordIndex()
         self._index = LineIndex(given.embedder, words.add)
         self._recall = MemorySearch(
@@ -89,9 +89,9 @@ class KeepsakeMemory:
 
     def perceive(self, memory: Memory) -> None:
         """Archive the memory, and compact if a compaction is due."""
-        self._memory.take(memory)
+        self._memory.store(memory)
         self._private.add(memory)
-        self._lived[memory.number] = memory
+        self._memories[memory.number] = memory
         self._names |= {memory.source, memory.place} - {""}
         if not about_memory(memory) and memory.event not in (FORGOTTEN, SCENE):
             self._index.add(memory_document(memory, self._given.agent))
@@ -103,10 +103,10 @@ class KeepsakeMemory:
         now, tokens = self._memory.context(), self._given.tokens
         promises = self._commitments.lines(now.window[0].number if now.window else None)
         summaries = (summary.text for summary in now.summaries)
-        head = list(first_within(chain(promises, summaries), budget, tokens))
+        head = list(within_budget(chain(promises, summaries), budget, tokens))
         room = budget - sum(tokens.each(head))
         heard = self._private.heard_by(now.shown, self._given.audience())
-        window = first_within(map(dated, reversed(heard)), room, tokens)
+        window = within_budget(map(dated, reversed(heard)), room, tokens)
         return [*head, *list(window)[::-1]]
 
     def recall(self, question: str, limit: int) -> Sequence[RecalledLine]:
@@ -115,7 +115,7 @@ class KeepsakeMemory:
         It searches memories only: summaries repeat their content, and the newest summaries are in
         every prompt.
         """
-        self._index.settle()
+        self._index.flush()
         asker, says, words = question.partition(": ")
         if not says or asker not in self._names:
             asker, words = "", question
@@ -127,13 +127,13 @@ class KeepsakeMemory:
             may=lambda document: self._private.may_hear([document.first], audience),
         )
         numbers = [(hit.document.first, hit.score) for hit in found or ()]
-        return [RecalledLine(dated(self._lived[n]), (n,), score) for n, score in numbers]
+        return [RecalledLine(dated(self._memories[n]), (n,), score) for n, score in numbers]
 
     def rest(self, *, asleep: bool) -> None:
         """Compact if a compaction is due, and index new memories."""
         self._asleep = asleep
         self._compact(self._memory.next_turn())
-        self._index.settle()
+        self._index.flush()
 
     def close(self) -> None:
         """Write everything to disk and close the files."""
@@ -149,8 +149,8 @@ def _config(given: MemoryArguments) -> CompactionConfig:
     """Return the settings; ``context_tokens`` follows from the budget unless it is set."""
     written, known = dict(given.settings), settings_of(CompactionConfig)
     if unknown := ", ".join(sorted(written.keys() - {each.name for each in known})):
-        told = ", ".join(each.name for each in known)
-        raise KeepsakeError(f"keepsake has no setting {unknown}", f"It has {told}")
+        names = ", ".join(each.name for each in known)
+        raise KeepsakeError(f"keepsake has no setting {unknown}", f"It has {names}")
     reserve = written.setdefault("reserve_tokens", str(CompactionConfig().reserve_tokens))
     if reserve.isdecimal():
         written.setdefault("context_tokens", str(given.budget + int(reserve)))

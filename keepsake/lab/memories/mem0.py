@@ -14,13 +14,13 @@ from typing import Any
 
 from keepsake.archive.records import Memory
 from keepsake.errors import KeepsakeError
-from keepsake.lab.memories.plain import Newest, settings_of
+from keepsake.lab.memories.plain import NewestLines, settings_of
 from keepsake.lab.memories.retrieval import RagSettings
 from keepsake.language.perception import writable
 from keepsake.memory.protocol import MemoryArguments, RecalledLine, dated
 from keepsake.ports import ChatMessage, GenerationRequest
 
-_TOGETHER = 2
+_BATCH = 2
 """Lines per extraction, as in its authors' evaluation."""
 _MOST_TOKENS = 2000
 """The most tokens an extraction may write, as in mem0's own clients."""
@@ -29,7 +29,7 @@ _DATED = "Each line begins with the date on which it was said. That date is its 
 """Added to the prompt, because the package otherwise dates every line to today."""
 
 
-class Mem0(Newest):
+class Mem0(NewestLines):
     """A memory that recalls what mem0 has extracted, and shows the newest lines.
 
     Raises:
@@ -39,7 +39,7 @@ class Mem0(Newest):
     def __init__(self, given: MemoryArguments) -> None:
         super().__init__(given, settings_of(RagSettings, given.settings).window)
         if given.model is None or given.embedder is None:
-            cure = "Name a profile of llm.md by --writer, and leave --embedder none out"
+            cure = "Name a profile of llm.md with --writer, and do not use --embedder none"
             raise KeepsakeError("mem0 needs a model that extracts, and an embedder", cure)
         # mem0 reads both at import: the folder of its files, and whether it sends telemetry.
         os.environ |= {"MEM0_DIR": str(given.folder), "MEM0_TELEMETRY": "False"}
@@ -50,17 +50,17 @@ class Mem0(Newest):
             raise KeepsakeError(f"The package mem0ai cannot be imported ({error})", cure) from error
         size = len(given.embedder.embed(["size"])[0])
         vectors = {"path": str(given.folder / "vectors"), "embedding_model_dims": size}
-        nobody = {"provider": "openai", "config": {"api_key": "is never used"}}
+        unused = {"provider": "openai", "config": {"api_key": "is never used"}}
         self._mem0 = mem0.Memory.from_config(
             {
-                "llm": nobody,
-                "embedder": nobody,
+                "llm": unused,
+                "embedder": unused,
                 "vector_store": {"provider": "qdrant", "config": vectors},
                 "history_db_path": str(given.folder / "history.db"),
             }
         )
         embed, self._model = given.embedder.embed, given.model
-        self._mem0.llm = SimpleNamespace(generate_response=self._asked)
+        self._mem0.llm = SimpleNamespace(generate_response=self._generate)
         self._mem0.embedding_model = SimpleNamespace(
             embed=lambda text, *_: [*map(float, embed([text])[0])],
             embed_batch=lambda texts, *_: [[*map(float, each)] for each in embed(texts)],
@@ -76,7 +76,7 @@ class Mem0(Newest):
         """
         super().perceive(memory)
         self._waiting.append(memory)
-        if len(self._waiting) == _TOGETHER:
+        if len(self._waiting) == _BATCH:
             self._extract()
 
     def recall(self, question: str, limit: int) -> Sequence[RecalledLine]:
@@ -107,7 +107,7 @@ class Mem0(Newest):
             self._mem0.add(said, metadata=about, prompt=_DATED, **self._user)
             self._waiting = []
 
-    def _asked(self, messages: Sequence[Mapping[str, str]], **_: Any) -> str:
+    def _generate(self, messages: Sequence[Mapping[str, str]], **_: Any) -> str:
         """Answer mem0's request through our model client."""
         asked = tuple(ChatMessage(each["role"], each["content"]) for each in messages)
         text = "\n\n".join(each.text for each in asked)

@@ -38,7 +38,7 @@ def settings_of[C](config: type[C], written: Mapping[str, str]) -> C:
     return ConfigSection(Path("settings"), "", 1, entries).into(config)
 
 
-def first_within(lines: Iterable[str], budget: int, tokens: Tokens) -> Iterator[str]:
+def within_budget(lines: Iterable[str], budget: int, tokens: Tokens) -> Iterator[str]:
     """Yield the first of ``lines``, as many as fit into ``budget`` tokens."""
     for line in lines:
         budget -= tokens.of(line)
@@ -55,13 +55,13 @@ class WindowSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class WholeSettings:
+class FullContextSettings:
     """The settings of the full context."""
 
     budget: int = between(0, low=0, high=100_000_000)  # tokens of context; 0 for all memories
 
 
-class Newest:
+class NewestLines:
     """A memory that shows its newest ``size`` lines in every prompt, and recalls nothing."""
 
     keeps_whispers = False  # as usual for these memories, everybody is shown everything
@@ -78,7 +78,7 @@ class Newest:
 
     def context(self, budget: int) -> Sequence[str]:
         """Return the newest lines that fit."""
-        return list(first_within(reversed(self._lines.values()), budget, self._tokens))[::-1]
+        return list(within_budget(reversed(self._lines.values()), budget, self._tokens))[::-1]
 
     def recall(self, question: str, limit: int) -> Sequence[RecalledLine]:
         """Return nothing: all lines are in the context."""
@@ -91,7 +91,7 @@ class Newest:
         """Do nothing: there are no resources to release."""
 
 
-class FullContext(Newest):
+class FullContext(NewestLines):
     """A memory that shows everything verbatim, without summaries or search.
 
     Attributes:
@@ -100,10 +100,10 @@ class FullContext(Newest):
 
     def __init__(self, given: MemoryArguments) -> None:
         super().__init__(given, sys.maxsize)
-        self.own_budget = settings_of(WholeSettings, given.settings).budget or sys.maxsize
+        self.own_budget = settings_of(FullContextSettings, given.settings).budget or sys.maxsize
 
 
-class SlidingWindow(Newest):
+class SlidingWindow(NewestLines):
     """A memory that shows the newest ``window`` lines (64 by default), and nothing else."""
 
     def __init__(self, given: MemoryArguments) -> None:
@@ -132,7 +132,7 @@ class LineIndex:
         """Add a document to be indexed later; it replaces one with the same key."""
         self._waiting[document.key] = document
 
-    def settle(self) -> None:
+    def flush(self) -> None:
         """Index all waiting documents; blocks.
 
         Raises:

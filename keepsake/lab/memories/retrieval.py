@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from keepsake.archive.records import Memory
-from keepsake.lab.memories.plain import MOST_LINES, LineIndex, Newest, settings_of
+from keepsake.lab.memories.plain import MOST_LINES, LineIndex, NewestLines, settings_of
 from keepsake.language.perception import COMMON_WORDS, words, writable
 from keepsake.markdown_config import between
 from keepsake.memory.protocol import MemoryArguments, RecalledLine, dated
@@ -25,7 +25,7 @@ from keepsake.recall.documents import Document, DocumentKind
 
 type Scores = Mapping[str, float]
 """Relevance scores of documents for a question, by key. An absent key counts as 0."""
-_READ_AT_ONCE = 16
+_RERANK_BATCH = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class HybridSettings(RagSettings):
     candidates: int = between(100, low=1, high=MOST_LINES)  # lines that it reranks
 
 
-class Rag(Newest):
+class Rag(NewestLines):
     """A memory that finds lines by cosine similarity, or by BM25 without an embedder.
 
     Args:
@@ -66,14 +66,14 @@ class Rag(Newest):
         self._index = LineIndex(
             given.embedder, lambda found: add(insert, [(each.key, each.text) for each in found])
         )
-        self._lived: dict[str, tuple[str, tuple[int, ...]]] = {}  # text and numbers, by key
+        self._entries: dict[str, tuple[str, tuple[int, ...]]] = {}  # text and numbers, by key
 
     def perceive(self, memory: Memory) -> None:
         """Keep the line, to be indexed later."""
         super().perceive(memory)
         number, key = memory.number, f"{DocumentKind.MEMORY}:{memory.number}"
         text = writable(dated(memory))  # the date in the text helps to find more of the evidence
-        self._lived[key] = text, (number,)
+        self._entries[key] = text, (number,)
         self._index.add(Document(key, DocumentKind.MEMORY, text, memory.time, number, number))
 
     def recall(self, question: str, limit: int) -> Sequence[RecalledLine]:
@@ -82,44 +82,44 @@ class Rag(Newest):
         Raises:
             ModelError: Nothing could be embedded.
         """
-        self._index.settle()
-        found = self.ranked(question)[:limit]
-        return [RecalledLine(*self._lived[key], score) for key, score in found]
+        self._index.flush()
+        found = self.rank(question)[:limit]
+        return [RecalledLine(*self._entries[key], score) for key, score in found]
 
-    def ranked(self, question: str) -> list[tuple[str, float]]:
+    def rank(self, question: str) -> list[tuple[str, float]]:
         """Return keys and scores of the indexed lines, best first.
 
         Raises:
             ModelError: Nothing could be embedded.
         """
-        return _best_first(self.near(question))
+        return _best_first(self.scores(question))
 
-    def near(self, question: str) -> Scores:
+    def scores(self, question: str) -> Scores:
         """Return scores by meaning; without an embedder by words, common words counting least.
 
         Raises:
             ModelError: Nothing could be embedded.
         """
         if self._embedder is None:
-            telling, every = self.matching(question), self._scored([*_words_of(question)])
-            part = min(telling.values(), default=1.0) / max(every.values(), default=1.0)
-            return {**{key: score * part for key, score in every.items()}, **telling}
+            rare, every = self.word_scores(question), self._bm25([*_words_of(question)])
+            part = min(rare.values(), default=1.0) / max(every.values(), default=1.0)
+            return {**{key: score * part for key, score in every.items()}, **rare}
         vector = self._embedder.embed([writable(question)])[0]
         return dict(self._index.query(vector, MOST_LINES))
 
-    def matching(self, question: str) -> Scores:
+    def word_scores(self, question: str) -> Scores:
         """Return BM25 scores by words; common words count only if there are no others."""
         every = _words_of(question)
-        return self._scored([word for word in every if word not in COMMON_WORDS] or [*every])
+        return self._bm25([word for word in every if word not in COMMON_WORDS] or [*every])
 
-    def _scored(self, terms: Sequence[str]) -> Scores:
+    def _bm25(self, terms: Sequence[str]) -> Scores:
         asked = "SELECT key, -bm25(lines) FROM lines WHERE lines MATCH ?"
         any_of = " OR ".join(f'"{word}"' for word in terms)
         return dict(self._words.execute(asked, [any_of]).fetchall()) if any_of else {}
 
     def rest(self, *, asleep: bool) -> None:
         """Index the waiting lines."""
-        self._index.settle()
+        self._index.flush()
 
 
 def _words_of(question: str) -> Mapping[str, None]:
@@ -149,20 +149,20 @@ class Hybrid(Rag):
         folder, self._candidates = Path(own.reranker).expanduser(), own.candidates
         self._reader = onnx_model(folder) if own.reranker else None
 
-    def ranked(self, question: str) -> list[tuple[str, float]]:
+    def rank(self, question: str) -> list[tuple[str, float]]:
         """Return keys and scores, best first.
 
         Raises:
             ModelError: Nothing could be embedded.
         """
-        parts = self.near(question), self.matching(question)
-        sums = sum(_z([part.get(key, 0.0) for key in self._lived]) for part in parts)
-        found = _best_first(dict(zip(self._lived, np.atleast_1d(sums).tolist(), strict=True)))
+        parts = self.scores(question), self.word_scores(question)
+        sums = sum(_z([part.get(key, 0.0) for key in self._entries]) for part in parts)
+        found = _best_first(dict(zip(self._entries, np.atleast_1d(sums).tolist(), strict=True)))
         if self._reader is None:
             return found
         read: dict[str, float] = {}
-        for batch in batched(found[: self._candidates], _READ_AT_ONCE):
-            pairs = [(question, self._lived[key][0]) for key, _ in batch]
+        for batch in batched(found[: self._candidates], _RERANK_BATCH):
+            pairs = [(question, self._entries[key][0]) for key, _ in batch]
             said = run_onnx(*self._reader, pairs).reshape(len(batch), -1)[:, -1]
             read |= zip((key for key, _ in batch), said.tolist(), strict=True)
         return _best_first(read)

@@ -14,7 +14,7 @@ from keepsake.archive.log import Archive
 from keepsake.archive.privacy import is_private
 from keepsake.errors import KeepsakeError
 from keepsake.lab.benchmarks import read_trials
-from keepsake.lab.conformance import life
+from keepsake.lab.conformance import lines
 from keepsake.paths import REPOSITORY
 from tests.sentences import table
 
@@ -62,7 +62,7 @@ def test_an_agent_is_handed_what_it_hears(tmp_path):
 def test_an_archive_of_the_vault_is_a_life(tmp_path, monkeypatch):
     monkeypatch.setenv("KEEPSAKE_VAULT", str(tmp_path))
     with closing(Archive(tmp_path / "agents" / "Mira" / "archive")) as archive:
-        for memory in life(9):
+        for memory in lines(9):
             archive.append(replace(memory, text='Ada says to you, "Which day?"').to_record())
     (trial,) = read_trials(Path("vault:Mira"))
     assert (trial.agent, len(trial.memories), len(trial.questions)) == ("Mira", 9, 3)

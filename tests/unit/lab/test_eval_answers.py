@@ -24,7 +24,7 @@ def test_answers_are_graded_by_category_with_intervals(environ, tmp_path, server
     more = ("--judge", "answers", "--json", found, "--agree", rated, "--parallel", 4)
     ran = ask(environ, *more, "--price", "1,2", memory=memory)
     assert (ran.returncode, ran.stderr) == (0, "")
-    for word in ("adversarial", "multi-hop", "judged right", "tokens of prompt"):
+    for word in ("adversarial", "multi-hop", "judged right", "prompt tokens"):
         assert word in ran.stdout
     whole, window = json.loads(found.read_text())["cells"]
     assert [whole["name"], window["name"]] == list(memory)

@@ -10,11 +10,11 @@ import pytest
 import yaml
 
 from keepsake.lab.benchmarks import TrialQuestion
-from keepsake.lab.evaluate import Evaluation, evaluated
-from keepsake.lab.measures import OF_RECALL, of_evidence, scores, stands_in
+from keepsake.lab.evaluate import Evaluation, evaluate
+from keepsake.lab.measures import RANKING_MEASURES, occurs_in, ranking_scores, scores
 from keepsake.lab.memories.plain import FullContext
 from keepsake.lab.probes import probe_trials
-from keepsake.lab.report import HOURS, SourceResults, by_question, estimate, figure, groups_of
+from keepsake.lab.report import DELAYS, SourceResults, by_question, clusters_of, estimate, figure
 from keepsake.memory.protocol import RecalledLine
 from keepsake.paths import REPOSITORY
 from tests.sentences import table
@@ -27,13 +27,13 @@ PROBES = REPOSITORY / "keepsake" / "lab" / "probes.yaml"
 def test_what_is_asked_for_was_told_and_nothing_that_the_agent_cannot_hear(trial):
     told = {memory.number: memory for memory in trial.memories}
     for asked in trial.questions:
-        having = {m.number for m in trial.memories if stands_in(asked.answers, [m.text])}
+        having = {m.number for m in trial.memories if occurs_in(asked.answers, [m.text])}
         assert having <= asked.evidence, asked.id
         assert bool(having) == asked.answerable == bool(asked.evidence)
         if asked.answerable:
             assert asked.time - max(told[n].time for n in asked.evidence) == asked.delay
         if asked.kind == "whispered to another":
-            assert not any(stands_in(asked.stale[:1], [m.text]) for m in told.values())
+            assert not any(occurs_in(asked.stale[:1], [m.text]) for m in told.values())
     assert {len(asked.evidence) for asked in trial.questions} == {0, 1, 2}
 
 
@@ -52,16 +52,16 @@ def test_no_wording_is_asked_sooner_than_another():
 @pytest.mark.parametrize("memory", ["bm25", "sliding-window"])
 def test_the_same_lives_in_other_words_change_no_curve_beyond_its_interval(memory):
     one, other = (
-        evaluated(probe_trials(7, [20], wording=words), Evaluation(memory=memory))
+        evaluate(probe_trials(7, [20], wording=words), Evaluation(memory=memory))
         for words in (1, 2)
     )
-    for hours in HOURS:
+    for hours in DELAYS:
         first, second = (
             by_question([row for row in rows if row["delay_hours"] == hours], "in_reach")
             for rows in (one, other)
         )
         changes = [first[question] - second[question] for question in first]
-        found = estimate(changes, [groups_of(one)[question] for question in first])
+        found = estimate(changes, [clusters_of(one)[question] for question in first])
         assert found.clusters > 60
         assert found.low <= 0 <= found.high, (hours, found)
 
@@ -84,7 +84,7 @@ class Remembers(FullContext):
 def test_a_whisper_is_kept_by_a_memory_that_knows_it_and_who_hears(memory, kept):
     """What is forgotten is not kept: it has no figure."""
     trial = replace(QUIET, questions=tuple(q for q in QUIET.questions if q.kind == "secret"))
-    rows = evaluated([trial], Evaluation(memory=memory, recalled=10_000))
+    rows = evaluate([trial], Evaluation(memory=memory, recalled=10_000))
     assert len(rows) > 3
     assert {row.get("kept") for row in rows} == kept
 
@@ -99,28 +99,26 @@ def test_an_answer_is_worth_what_the_published_script_says(fields, answer, worth
 
 def test_a_ranking_is_measured_by_line_and_by_session():
     talks = {number: f"talk {number // 10}" for number in range(100)}
-    found = of_evidence(frozenset({11, 57}), [3, 57, 58, 1, 2, 12], talks)
+    found = ranking_scores(frozenset({11, 57}), [3, 57, 58, 1, 2, 12], talks)
     assert (found["mrr"], found["recall@1"], found["recall@5"]) == (1 / 2, 0, 1 / 2)
     assert (found["any@5"], found["all@5"]) == (1, 0)
     assert (found["session_any@5"], found["session_all@10"]) == (1, 1)
     assert found["ndcg@10"] == pytest.approx(0.387, abs=0.001)
-    assert of_evidence(frozenset({7}), [], talks)["session_any@5"] == 0
+    assert ranking_scores(frozenset({7}), [], talks)["session_any@5"] == 0
 
 
 def test_the_full_context_has_its_own_budget_and_evidence_is_counted_within_equal_ones():
     how = Evaluation(memory="full-context", budget=100)
-    whole, cut = (
-        evaluated([QUIET], replace(how, settings=each)) for each in ({}, {"budget": "99"})
-    )
+    whole, cut = (evaluate([QUIET], replace(how, settings=each)) for each in ({}, {"budget": "99"}))
     asked_of = [(one, two) for one, two in zip(whole, cut, strict=True) if one["evidence"]]
     assert {one["in_reach"] for one, _ in asked_of} == {1}
     assert all(two["memory_tokens"] <= 100 < one["memory_tokens"] for one, two in asked_of)
     assert all(one["evidence@500t"] <= one["evidence@4000t"] for one, _ in asked_of)
     assert all(one["recall@10"] is None for one, _ in asked_of)
-    words = evaluated([QUIET], Evaluation(memory="bm25"))
+    words = evaluate([QUIET], Evaluation(memory="bm25"))
     pairs = SourceResults("no recall", {"full-context": whole, "bm25": words}).pairs
     assert pairs
-    assert OF_RECALL.isdisjoint(pair.measure for pair in pairs)
+    assert RANKING_MEASURES.isdisjoint(pair.measure for pair in pairs)
 
 
 # -- intervals

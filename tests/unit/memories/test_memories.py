@@ -8,7 +8,7 @@ import pytest
 
 from keepsake.archive.privacy import PrivateWords
 from keepsake.errors import KeepsakeError
-from keepsake.lab.conformance import BEGAN, checked, life
+from keepsake.lab.conformance import START, check_memory, lines
 from keepsake.lab.memories.generative_agents import GenerativeAgents
 from keepsake.lab.memories.keepsake import KeepsakeMemory
 from keepsake.lab.memories.mem0 import Mem0
@@ -23,7 +23,7 @@ MEMORIES = (FullContext, SlidingWindow, Rag, Bm25, Hybrid, GenerativeAgents, Kee
 
 
 def faults_of(make, embedder=None):
-    return [each.fault for each in checked(make, embedder) if each.fault]
+    return [each.fault for each in check_memory(make, embedder) if each.fault]
 
 
 @pytest.mark.parametrize("embedder", [BagOfWords(), None], ids=["embedder", "words"])
@@ -98,16 +98,16 @@ class Breaks(Good):
 @pytest.mark.parametrize(
     ("make", "told"),
     [
-        (with_lines(lambda lines: [*lines, RecalledLine("more")]), "may give 1"),
-        (each_as(lambda e: (e.text, (e.numbers[0] + 1,))), "not all were given yet"),
+        (with_lines(lambda lines: [*lines, RecalledLine("more")]), "the limit is 1"),
+        (each_as(lambda e: (e.text, (e.numbers[0] + 1,))), "are still to come"),
         (each_as(lambda e: (e.text, (1,))), "names memories [1]"),
         (each_as(lambda e: (e.text,)), "names memories []"),
-        (each_as(lambda e: (e.text, e.numbers * 2)), "of them twice"),
+        (each_as(lambda e: (e.text, e.numbers * 2)), "one is repeated"),
         (with_lines(lambda lines: lines[:1] * len(lines)), "the same line twice"),
         (each_as(lambda _: (" ",)), "is empty"),
         (Blabs, "a whisper of Ada-1"),
         (KeepsQuestions, "a whisper of Ada-1"),
-        (Overspends, "tokens and may take 0"),
+        (Overspends, "tokens; the budget is 0"),
         (Breaks, "ZeroDivisionError('tired')"),
     ],
 )
@@ -121,7 +121,7 @@ def test_the_check_is_a_command_and_its_exit_code_says_whether_a_memory_conforms
     assert (ran.returncode, ran.stdout.count("✓")) == (0, 6)
     ran = keepsake({}, "eval", "--check", f"{__name__}:Blabs", "--embedder", "none")
     assert ran.returncode == 1
-    assert "✗ whispers are kept from others: a whisper of Ada-1 is shown" in ran.stdout
+    assert "✗ whispers are hidden from others: a whisper of Ada-1 is shown" in ran.stdout
     ran = keepsake({}, "eval", "--check", "rag", "--embedder", "none")
     assert (ran.returncode, ran.stdout.count("–")) == (0, 1)
 
@@ -142,8 +142,8 @@ def test_what_is_no_memory_is_named_before_anything_is_lived(name, told):
 def test_what_left_the_window_stands_in_summaries_and_rules_stay(tmp_path):
     rule = "- rule from Ada: Never open the cellar door. (memory 1)\n"
     (tmp_path / "noticed.md").write_text(rule)
-    memory = KeepsakeMemory(MemoryArguments(agent="Mira", folder=tmp_path, clock=FixedClock(BEGAN)))
-    for each in life(300):
+    memory = KeepsakeMemory(MemoryArguments(agent="Mira", folder=tmp_path, clock=FixedClock(START)))
+    for each in lines(300):
         memory.perceive(each)
     memory.rest(asleep=True)
     shown = "\n".join(memory.context(3840))
@@ -161,6 +161,6 @@ def test_what_left_the_window_stands_in_summaries_and_rules_stay(tmp_path):
     ],
 )
 def test_what_a_memory_lacks_is_told_with_the_cure(tmp_path, make, settings, told):
-    given = MemoryArguments(agent="", folder=tmp_path, clock=FixedClock(BEGAN), settings=settings)
+    given = MemoryArguments(agent="", folder=tmp_path, clock=FixedClock(START), settings=settings)
     with pytest.raises(KeepsakeError, match=re.escape(told)):
         make(given)

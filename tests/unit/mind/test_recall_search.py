@@ -45,7 +45,7 @@ class World:
     def put(self, *documents: Document) -> None:
         for document in documents:
             self.index.add(document)
-        self.index.settle()
+        self.index.flush()
 
     def found(self, text: str, **how) -> list[str]:
         hits = self.recall.search(text, **how)
