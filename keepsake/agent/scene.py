@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import takewhile
 from random import Random
 from typing import Any
 
@@ -29,7 +30,7 @@ from keepsake.events.types import Recalled
 from keepsake.language.heard import DEED, heard, spoken
 from keepsake.prompt.script import day_and_time
 from keepsake.prompt.verbs import NAMING, VERBS, WORDS, Options, Takes, Verb
-from keepsake.recall.documents import DocumentKind, Hit
+from keepsake.recall.documents import SAME_SCENE, DocumentKind, Hit
 from keepsake.recall.fusion import BY_WORDS
 from keepsake.tasks.conversation import excerpt, in_order
 from keepsake.tasks.fallback import FallbackLine, answer
@@ -285,10 +286,22 @@ def excerpts_and_lines(
         if said and not said.words.endswith("?") and bears:
             lines.append(f'{said.who} said, "{said.words}"')
         if n not in told:
-            near = [m for m in (n - 1, n, n + 1) if m in around and m not in told]
-            told.update(near)
-            excerpts.append((n, excerpt([around[m] for m in near] or [memory])))
+            talk = _same_talk(memory, {m: near for m, near in around.items() if m not in told})
+            told.update(each.number for each in talk)
+            excerpts.append((n, excerpt(talk)))
     return excerpts, lines
+
+
+def _same_talk(memory: Memory, around: Mapping[int, Memory]) -> list[Memory]:
+    """Return the memory with consecutive ones of the same talk, at most three on each side."""
+
+    def of_same_talk(number: int) -> bool:
+        return number in around and abs(around[number].time - memory.time) <= SAME_SCENE
+
+    n = memory.number
+    after = takewhile(of_same_talk, range(n + 1, n + 4))
+    before = takewhile(of_same_talk, range(n - 1, n - 4, -1))
+    return [around.get(number, memory) for number in sorted((*before, n, *after))]
 
 
 def words_by_rule(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
@@ -18,8 +18,8 @@ from keepsake.language.heard import heard, shown_words
 from keepsake.language.perception import writable
 from keepsake.prompt.script import about_memory
 
-SAME_SCENE = 3 * 3600
-"""Seconds. Memories further apart are no neighbours: they belong to different talks."""
+SAME_SCENE = timedelta(hours=3)
+"""Memories further apart are no neighbours: they belong to different talks."""
 
 
 class DocumentKind(StrEnum):

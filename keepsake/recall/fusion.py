@@ -26,7 +26,6 @@ BY_WORDS = "words: "
 """The prefix of a reason that lists the question's words in a document."""
 _REACH = 3
 """The distance, in memories, up to which lines of one talk tell what a line is about."""
-_SAME_SCENE = timedelta(seconds=SAME_SCENE)
 _MAY_TELL = 60
 """The number of best candidates that are searched for a time; to search 300 takes 20 ms."""
 _FULL_LINE = 15
@@ -166,7 +165,7 @@ def _near(
     for at, (number, one) in enumerate(memories, 1):
         for following, other in memories[at : at + _REACH]:
             step = following - number
-            if step > _REACH or abs(documents[other].time - documents[one].time) > _SAME_SCENE:
+            if step > _REACH or abs(documents[other].time - documents[one].time) > SAME_SCENE:
                 break
             near.append((one, other, step))
             if step == 1:

@@ -80,7 +80,7 @@ _SURROUND = f"""
 UPDATE words SET around = coalesce((
     SELECT group_concat(near.text, char(10)) FROM words AS near
     WHERE near.rowid IN (words.rowid - 1, words.rowid + 1)
-    AND abs(unixepoch(near.time) - unixepoch(words.time)) <= {SAME_SCENE}
+    AND abs(unixepoch(near.time) - unixepoch(words.time)) <= {SAME_SCENE.total_seconds()}
 ), '') WHERE {_AMONG}
 """
 _WAIT = "INSERT OR REPLACE INTO waiting (key) "

@@ -160,9 +160,11 @@ class Recaller:
             near = [hit.document for hit in hits if hit.document.kind is DocumentKind.MEMORY]
             found = {document.first: document for document in near}
             best = islice(found, self._services.recall.current.memories)
-            beside = {number + n for number in best for n in (-1, 1)}.difference(found)
+            beside = {number + n for number in best for n in (-1, 1)}
+            beside |= {n + 1 for n in found if n + 2 in found}  # between two that were found
             with suppress(IndexUnavailable):
-                found |= index.words.read(n for n in beside if not before or n < before)
+                new = (n for n in beside.difference(found) if not before or n < before)
+                found |= index.words.read(new)
             around = private.heard_by((memory_of(d, self._name) for d in found.values()), audience)
         return SearchResult(tuple(hits), around)
 

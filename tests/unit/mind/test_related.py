@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from keepsake.agent.memory.related import SearchResult, line_of, related, result
 from keepsake.agent.scene import excerpts_and_lines
 from keepsake.agent.settings import RecallConfig
+from keepsake.archive.records import Memory, MemoryKind
 from keepsake.memory.types import MemoryContext
 from keepsake.prompt.tokens import estimate_tokens
 from keepsake.recall.documents import Document, DocumentKind, Hit
@@ -39,6 +40,16 @@ def test_a_small_model_is_told_what_answers_a_question_or_shares_words():
         ['Tom said, "I fish eels."', 'Tom said, "Eels bite."'],
         ['Tom said, "Eels bite."'],
     ]
+
+
+def test_lines_of_one_talk_make_one_excerpt():
+    hits = [raw(n, f'Tom says to you, "Line {n}."') for n in (12, 10, 20)]
+    days = {9: -1, 10: 0, 11: 0, 12: 0, 13: 0, 14: 0, 15: 0, 16: 0, 20: 0}
+    kind = MemoryKind.PERCEPTION
+    around = [Memory(n, NOON + timedelta(days=d), kind, f"Line {n}.") for n, d in days.items()]
+    excerpts, _ = excerpts_and_lines(hits, SearchResult((), tuple(around)), "Mira", "")
+    numbers = [text.rpartition("(")[2] for _, text in excerpts]
+    assert numbers == ["memories 10-15)", "memory 20)"], "nothing twice, and no other day"
 
 
 @pytest.mark.parametrize("budget", [0, 10, 60, 200, 10_000])
