@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import takewhile
@@ -273,7 +273,7 @@ def excerpts_and_lines(
 
     Also return what other people said in those memories, for the prompt of a small model.
     """
-    around = {memory.number: memory for memory in (found.around if found else ())}
+    around = found.around if found else ()
     excerpts, lines, told = list[tuple[int, str]](), list[str](), set[int]()
     for hit in hits:
         n = hit.document.first
@@ -286,22 +286,18 @@ def excerpts_and_lines(
         if said and not said.words.endswith("?") and bears:
             lines.append(f'{said.who} said, "{said.words}"')
         if n not in told:
-            talk = _same_talk(memory, {m: near for m, near in around.items() if m not in told})
+            talk = _same_talk(memory, (each for each in around if each.number not in told))
             told.update(each.number for each in talk)
             excerpts.append((n, excerpt(talk)))
     return excerpts, lines
 
 
-def _same_talk(memory: Memory, around: Mapping[int, Memory]) -> list[Memory]:
+def _same_talk(memory: Memory, around: Iterable[Memory]) -> list[Memory]:
     """Return the memory with consecutive ones of the same talk, at most three on each side."""
-
-    def of_same_talk(number: int) -> bool:
-        return number in around and abs(around[number].time - memory.time) <= SAME_SCENE
-
-    n = memory.number
-    after = takewhile(of_same_talk, range(n + 1, n + 4))
-    before = takewhile(of_same_talk, range(n - 1, n - 4, -1))
-    return [around.get(number, memory) for number in sorted((*before, n, *after))]
+    talk = {each.number: each for each in around if abs(each.time - memory.time) <= SAME_SCENE}
+    after = takewhile(talk.__contains__, range(memory.number + 1, memory.number + 4))
+    before = takewhile(talk.__contains__, range(memory.number - 1, memory.number - 4, -1))
+    return [*(talk[n] for n in sorted(before)), memory, *(talk[n] for n in after)]
 
 
 def words_by_rule(
