@@ -111,16 +111,15 @@ class Thinker:
     def preview(
         self, agent: Body, partner: Any = None, words: str = ""
     ) -> Deferred[tuple[Rendered, int]]:
-        """Build the prompt of the agent's next thought, with its token budget.
+        """Build the prompt of the agent's next thought, with its token budget, after recall.
+
+        The result fails with a KeepsakeError if the memory or a template cannot be read, or no
+        model can be asked.
 
         Args:
             agent: The agent.
-            partner: Who says something to it; None for an unprompted thought.
+            partner: Who says ``words`` to it; None for an unprompted thought.
             words: The words of the partner.
-
-        Returns:
-            Both, after recall has answered. It fails with a KeepsakeError if the memory or a
-            template cannot be read, or no model can be asked.
         """
         impulse = IDLE
         if partner is not None:

@@ -75,11 +75,9 @@ class MemorySystem(Protocol):
         The audience is a set of such ids. A whisper may be shown only if the audience is exactly
         the other party; :class:`keepsake.archive.privacy.PrivateWords` implements that rule.
         """
-        ...
 
     def context(self, budget: int) -> Sequence[str]:
         """Return lines for every prompt, whatever the question; oldest first, ``budget`` tokens."""
-        ...
 
     def recall(self, question: str, limit: int) -> Sequence[RecalledLine]:
         """Return lines that are relevant to a question, best first; ``limit`` at most.
@@ -87,15 +85,12 @@ class MemorySystem(Protocol):
         The question begins with its speaker if known: ``Hanna: What is my trade?``. It may have
         been whispered, so do not store it.
         """
-        ...
 
     def rest(self, *, asleep: bool) -> None:
         """Do slow work (summaries, reflection) in a quiet moment, or at night if ``asleep``."""
-        ...
 
     def close(self) -> None:
         """Write everything to disk and release all resources; a second call does nothing."""
-        ...
 
 
 def line_of(memory: Memory) -> str:

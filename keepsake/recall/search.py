@@ -38,7 +38,6 @@ class Vectors(Protocol):
 
     def query(self, vector: Sequence[float], limit: int) -> list[tuple[str, float]]:
         """Return keys and cosine similarities of the nearest documents of all kinds, best first."""
-        ...
 
 
 class MemorySearch:

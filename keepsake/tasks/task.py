@@ -47,7 +47,6 @@ class Task[T](Protocol):
     @property
     def name(self) -> str:
         """The name of its template, such as ``talk``."""
-        ...
 
     def ask(self, target: TargetModel, refused: str) -> GenerationRequest:
         """Return the request for this model; the profile fills in the settings left open.
@@ -56,7 +55,6 @@ class Task[T](Protocol):
             target: The model that will answer.
             refused: Why the last answer was refused; empty at the first attempt.
         """
-        ...
 
     def read(self, answer: str) -> T:
         """Parse and check an answer.
@@ -64,11 +62,9 @@ class Task[T](Protocol):
         Raises:
             AnswerRefused: The answer fails the check.
         """
-        ...
 
     def fallback(self) -> T:
         """Return the result without a model."""
-        ...
 
 
 class RefusedAnswer(NamedTuple):
