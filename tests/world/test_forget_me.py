@@ -26,7 +26,7 @@ from keepsake.recall.chroma import Chroma
 from keepsake.recall.chroma_server import ChromaServer
 from keepsake.recall.service import IndexService
 from tests.sentences import table
-from tests.unit.index.conftest import inside
+from tests.unit.index.conftest import client
 from tests.unit.llm.conftest import places_in, until
 from tests.unit.mind.test_golden import GOLDEN
 from tests.world.agents_world import Building
@@ -92,7 +92,7 @@ class TestForgetMe(Building, PrivateWorld):
     def vectors(self) -> list[tuple[str, dict[str, Any]]]:
         """What Chroma holds: keys, and what it keeps beside a vector."""
         chroma = Chroma(self.chroma, self.services.places)
-        rows = [each.get() for each in inside(chroma).list_collections()]
+        rows = [each.get() for each in client(chroma).list_collections()]
         chroma.close()
         return [
             (key, dict(data))

@@ -22,7 +22,7 @@ from keepsake.recall.chroma import Chroma
 from keepsake.recall.chroma_server import ChromaServer, data_folder
 from keepsake.recall.service import IndexService
 from tests.fakes.embedder import BagOfWords
-from tests.unit.index.conftest import Life, by_words, settles
+from tests.unit.index.conftest import AgentFolder, by_words, finds_first
 from tests.unit.llm.conftest import places_in, until
 
 
@@ -32,10 +32,10 @@ def here(tmp_path: Path) -> Places:
 
 
 @pytest.fixture
-def mira(here: Places) -> Iterator[Life]:
-    life = Life(here.agents / "mira")
-    yield life
-    life.archive.close()
+def mira(here: Places) -> Iterator[AgentFolder]:
+    agent = AgentFolder(here.agents / "mira")
+    yield agent
+    agent.archive.close()
 
 
 type Starter = Callable[..., IndexService]
@@ -43,14 +43,14 @@ type Starter = Callable[..., IndexService]
 
 @pytest.fixture
 def started(
-    here: Places, said: list[str], server: ChromaServer, monkeypatch: pytest.MonkeyPatch
+    here: Places, logged: list[str], server: ChromaServer, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Starter]:
     """Starts services; by default on the session's server, as if it were a remote one."""
     monkeypatch.setattr("keepsake.recall.service.ROUND_SECONDS", 0.2)
     running: list[IndexService] = []
 
     def start(embedder: object = None, chroma: str = server.address) -> IndexService:
-        service = IndexService(here, chroma, embedder or BagOfWords(), said.append)
+        service = IndexService(here, chroma, embedder or BagOfWords(), logged.append)
         service.start()
         running.append(service)
         return service
@@ -72,43 +72,43 @@ class Held(BagOfWords):
         return super().embed(texts)
 
 
-def test_it_indexes_in_the_background_and_nobody_waits_for_it(started: Starter, mira: Life):
+def test_it_indexes_in_the_background_and_nobody_waits_for_it(started: Starter, mira: AgentFolder):
     embedder = Held()
     service = started(embedder)
-    mira.live_days(300)
+    mira.add_many(300)
     index = service.open("mira", mira.archive.folder, mira.notes)
     assert by_words(index, "290")[0] == "memory:290"
     with pytest.raises(IndexUnavailable):
         index.query([1.0], 1)
     embedder.gate.set()
-    until(lambda: settles(index, "Sack 290", "memory:290"))
+    until(lambda: finds_first(index, "Sack 290", "memory:290"))
     until(lambda: not service.status()["mira"].waiting)
 
 
 def test_chroma_that_is_killed_comes_back_with_what_it_held(
-    started: Starter, mira: Life, said: list[str]
+    started: Starter, mira: AgentFolder, logged: list[str]
 ):
     service = started(chroma="child")
     index = service.open("mira", mira.archive.folder, mira.notes)
-    mira.live_days(60)
-    until(lambda: settles(index, "Sack 12", "memory:12"))
+    mira.add_many(60)
+    until(lambda: finds_first(index, "Sack 12", "memory:12"))
     assert service.server is not None
     assert service.server.pid is not None
     os.kill(service.server.pid, signal.SIGKILL)
-    mira.live_days(10)
+    mira.add_many(10)
     assert by_words(index, "65")
-    until(lambda: settles(index, "Sack 65", "memory:65"))
-    until(lambda: settles(index, "Sack 12", "memory:12"))
-    assert not any("rebuilding" in line for line in said), "nothing was lost"
+    until(lambda: finds_first(index, "Sack 65", "memory:65"))
+    until(lambda: finds_first(index, "Sack 12", "memory:12"))
+    assert not any("rebuilding" in line for line in logged), "nothing was lost"
 
 
 def test_a_store_that_is_broken_is_set_aside_and_words_serve_until_it_is_whole(
-    started: Starter, mira: Life, here: Places, said: list[str]
+    started: Starter, mira: AgentFolder, here: Places, logged: list[str]
 ):
     first = started(chroma="child")
     index = first.open("mira", mira.archive.folder, mira.notes)
-    mira.live_days(100)
-    until(lambda: settles(index, "Sack 12", "memory:12"))
+    mira.add_many(100)
+    until(lambda: finds_first(index, "Sack 12", "memory:12"))
     until(lambda: not first.status()["mira"].waiting)
     first.close(stop_server=True)
     store = data_folder(here)
@@ -120,15 +120,15 @@ def test_a_store_that_is_broken_is_set_aside_and_words_serve_until_it_is_whole(
     second = started(chroma="child")
     index = second.open("mira", mira.archive.folder, mira.notes)
     until(lambda: by_words(index, "12") and not index.problem)
-    until(lambda: settles(index, "Sack 12", "memory:12"))
+    until(lambda: finds_first(index, "Sack 12", "memory:12"))
     (vectors,) = doctor.examine_one(here, "Vectors")
     assert "set aside" in vectors.what
-    assert any("rebuilding" in line for line in said)
+    assert any("rebuilding" in line for line in logged)
 
 
 @pytest.mark.parametrize("end", ["", "before the index", "before the vacuum"])
 def test_what_was_forgotten_is_in_no_file_whenever_the_world_ends(
-    started: Starter, mira: Life, here: Places, monkeypatch, end: str
+    started: Starter, mira: AgentFolder, here: Places, monkeypatch, end: str
 ):
     def files_with(word: str) -> set[str]:
         found = set()
@@ -139,9 +139,9 @@ def test_what_was_forgotten_is_in_no_file_whenever_the_world_ends(
 
     service = started(chroma="child")
     index = service.open("mira", mira.archive.folder, mira.notes)
-    mira.live_days(20)
+    mira.add_many(20)
     mira.compact(1, 10, "Tom keeps marzipan.")
-    until(lambda: settles(index, "Tom keeps marzipan.", "summary:1"))
+    until(lambda: finds_first(index, "Tom keeps marzipan.", "summary:1"))
     until(lambda: "chroma.sqlite3" in files_with("marzipan"))
     mira.archive.close()
     service.forget("mira")  # as the mind closes

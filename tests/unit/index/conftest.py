@@ -1,4 +1,4 @@
-"""Fixtures: one real Chroma server a session, lives that are written to real archives."""
+"""Fixtures: one real Chroma server per session, and an agent's folder with a real archive."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from tests.unit.llm.conftest import places_in, until
 DAWN = datetime(2026, 5, 1, 6, tzinfo=UTC)
 
 
-class Life:
-    """An agent's folder, lived in."""
+class AgentFolder:
+    """An agent's folder: its archive, with memories and compactions, and its notes."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -33,15 +33,15 @@ class Life:
         self.notes = NoteBook(folder / "notes")
         self.compactions = 0
 
-    def live(self, *texts: str) -> None:
+    def add(self, *texts: str) -> None:
         for text in texts:
             number = self.archive.last_number + 1
             time = DAWN + timedelta(minutes=number)
             memory = Memory(number, time, MemoryKind.PERCEPTION, text, "The Mill", "Tom")
             self.archive.append(memory.to_record())
 
-    def live_days(self, count: int) -> None:
-        self.live(*(f"Tom says, “Sack {self.archive.last_number + 1 + i}.”" for i in range(count)))
+    def add_many(self, count: int) -> None:
+        self.add(*(f"Tom says, “Sack {self.archive.last_number + 1 + i}.”" for i in range(count)))
 
     def compact(self, first: int, last: int, text: str) -> None:
         self.compactions += 1
@@ -50,8 +50,8 @@ class Life:
         number = self.compactions
         self.archive.append(SummaryState(None, summary, last, number, time).compaction_line(number))
 
-    def take_back(self, number: int, restored: Summary | None, standing: int) -> None:
-        """Compaction ``number`` is undone; ``restored`` is the short-term summary again."""
+    def undo(self, number: int, restored: Summary | None, standing: int) -> None:
+        """Undo compaction ``number``; ``restored`` is the short-term summary again."""
         before = SummaryState(None, restored, restored.last if restored else 0, standing)
         line = before.undo_line(
             number,
@@ -68,15 +68,15 @@ class Life:
 
 
 @pytest.fixture
-def life(tmp_path: Path) -> Iterator[Life]:
-    life = Life(tmp_path / "mira")
-    yield life
-    life.archive.close()
+def agent(tmp_path: Path) -> Iterator[AgentFolder]:
+    agent = AgentFolder(tmp_path / "mira")
+    yield agent
+    agent.archive.close()
 
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChromaServer]:
-    """The real Chroma server, up; one for the whole session."""
+    """A running Chroma server."""
     server = ChromaServer(places_in(tmp_path_factory.mktemp("chroma")))
     try:
         until(server.watch)
@@ -98,8 +98,8 @@ def embedder() -> BagOfWords:
 
 
 @pytest.fixture
-def said() -> list[str]:
-    """What was logged."""
+def logged() -> list[str]:
+    """The logged lines."""
     return []
 
 
@@ -108,14 +108,14 @@ type Opener = Callable[[], AgentIndex]
 
 @pytest.fixture
 def reopen(
-    tmp_path: Path, life: Life, chroma: Chroma, embedder: BagOfWords, said: list[str]
+    tmp_path: Path, agent: AgentFolder, chroma: Chroma, embedder: BagOfWords, logged: list[str]
 ) -> Iterator[Opener]:
-    """Opens the index of ``life``, as after a restart; all are closed at the end."""
+    """Opens the index of ``agent``, as after a restart. All are closed at the end."""
     opened: list[AgentIndex] = []
 
     def reopen() -> AgentIndex:
         folder, made = tmp_path / "index" / "mira", {"chroma": chroma, "embedder": embedder}
-        index = AgentIndex(folder, life.archive.folder, life.notes, **made, log=said.append)
+        index = AgentIndex(folder, agent.archive.folder, agent.notes, **made, log=logged.append)
         opened.append(index)
         return index
 
@@ -129,13 +129,13 @@ def index(reopen: Opener) -> AgentIndex:
     return reopen()
 
 
-def inside(chroma: Chroma) -> ClientAPI:
-    """Chroma's own client of that server, to look at what is there."""
+def client(chroma: Chroma) -> ClientAPI:
+    """Return Chroma's own client, to inspect the server's data."""
     return chromadb.HttpClient(port=int(chroma.address.rpartition(":")[2]))
 
 
-def follow(index: AgentIndex) -> None:
-    """Bring words and vectors up to date, as the thread of the game does."""
+def sync(index: AgentIndex) -> None:
+    """Bring words and vectors up to date, as the game's thread does."""
     index.refresh(lambda: None)
     index.embed()
 
@@ -152,8 +152,8 @@ def by_meaning(index: AgentIndex, text: str, limit: int = 10) -> list[str]:
     return [key for key, _ in index.query(vector, limit)]
 
 
-def settles(index: AgentIndex, text: str, key: str) -> bool:
-    """Whether that is what is found first by now."""
+def finds_first(index: AgentIndex, text: str, key: str) -> bool:
+    """Whether the index finds the document ``key`` first."""
     try:
         return by_meaning(index, text, 1) == [key]
     except IndexUnavailable:

@@ -1,4 +1,4 @@
-"""Memories are found by name, and hold to what any memory must; docs/research.md tests another."""
+"""The conformance check of memory classes, and how they are loaded by name (docs/research.md)."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ def test_each_memory_conforms(make, embedder):
     assert faults_of(make, embedder) == []
 
 
-class Good:
-    """Finds the newest lines; the wrong ones below differ from it in one point."""
+class ConformingMemory:
+    """Finds the newest lines. Each class below differs from it in one fault."""
 
-    def __init__(self, given):
-        self.given, self.lived, self.private = given, {}, PrivateWords()
+    def __init__(self, arguments):
+        self.arguments, self.memories, self.private = arguments, {}, PrivateWords()
 
     def perceive(self, memory):
-        self.lived[memory.number] = memory
+        self.memories[memory.number] = memory
         self.private.add(memory)
 
-    def heard(self):
-        audience = self.given.audience()
-        return [m for n, m in self.lived.items() if self.private.may_hear([n], audience)]
+    def audible(self):
+        audience = self.arguments.audience()
+        return [m for n, m in self.memories.items() if self.private.may_hear([n], audience)]
 
     def context(self, budget):
         return []
 
     def recall(self, question, limit):
-        return [RecalledLine(dated(m), (m.number,)) for m in self.heard()[::-1]][:limit]
+        return [RecalledLine(dated(m), (m.number,)) for m in self.audible()[::-1]][:limit]
 
     def rest(self, *, asleep): ...
 
@@ -58,9 +58,9 @@ class Good:
 
 
 def with_lines(change):
-    """A memory whose recalled lines are changed."""
+    """Return a memory class whose recalled lines are changed."""
 
-    class Changed(Good):
+    class Changed(ConformingMemory):
         def recall(self, question, limit):
             return change(list(super().recall(question, limit)))
 
@@ -68,16 +68,16 @@ def with_lines(change):
 
 
 def each_as(change):
-    """A memory each of whose recalled lines is made of other arguments."""
+    """Return a memory class that makes each recalled line from other arguments."""
     return with_lines(lambda lines: [RecalledLine(*change(each)) for each in lines])
 
 
-class Blabs(Good):
-    def heard(self):
-        return list(self.lived.values())
+class LeaksWhispers(ConformingMemory):
+    def audible(self):
+        return list(self.memories.values())
 
 
-class KeepsQuestions(Good):
+class RecallsQuestions(ConformingMemory):
     asked = ""
 
     def recall(self, question, limit):
@@ -85,18 +85,18 @@ class KeepsQuestions(Good):
         return [RecalledLine(before)][: bool(before)]
 
 
-class Overspends(Good):
+class ExceedsBudget(ConformingMemory):
     def context(self, budget):
-        return [dated(each) for each in self.heard()]
+        return [dated(each) for each in self.audible()]
 
 
-class Breaks(Good):
+class RaisesErrors(ConformingMemory):
     def rest(self, *, asleep):
         raise ZeroDivisionError("tired")
 
 
 @pytest.mark.parametrize(
-    ("make", "told"),
+    ("make", "message"),
     [
         (with_lines(lambda lines: [*lines, RecalledLine("more")]), "the limit is 1"),
         (each_as(lambda e: (e.text, (e.numbers[0] + 1,))), "are still to come"),
@@ -105,21 +105,21 @@ class Breaks(Good):
         (each_as(lambda e: (e.text, e.numbers * 2)), "one is repeated"),
         (with_lines(lambda lines: lines[:1] * len(lines)), "the same line twice"),
         (each_as(lambda _: (" ",)), "is empty"),
-        (Blabs, "a whisper of Ada-1"),
-        (KeepsQuestions, "a whisper of Ada-1"),
-        (Overspends, "tokens; the budget is 0"),
-        (Breaks, "ZeroDivisionError('tired')"),
+        (LeaksWhispers, "a whisper of Ada-1"),
+        (RecallsQuestions, "a whisper of Ada-1"),
+        (ExceedsBudget, "tokens; the budget is 0"),
+        (RaisesErrors, "ZeroDivisionError('tired')"),
     ],
 )
-def test_what_a_memory_does_wrong_is_told(make, told):
-    assert faults_of(Good) == []
-    assert any(told in fault for fault in faults_of(make)), faults_of(make)
+def test_each_fault_is_reported(make, message):
+    assert faults_of(ConformingMemory) == []
+    assert any(message in fault for fault in faults_of(make)), faults_of(make)
 
 
-def test_the_check_is_a_command_and_its_exit_code_says_whether_a_memory_conforms():
-    ran = keepsake({}, "eval", "--check", f"{__name__}:Good", "--embedder", "none")
+def test_the_exit_code_of_the_check_says_whether_a_memory_conforms():
+    ran = keepsake({}, "eval", "--check", f"{__name__}:ConformingMemory", "--embedder", "none")
     assert (ran.returncode, ran.stdout.count("✓")) == (0, 6)
-    ran = keepsake({}, "eval", "--check", f"{__name__}:Blabs", "--embedder", "none")
+    ran = keepsake({}, "eval", "--check", f"{__name__}:LeaksWhispers", "--embedder", "none")
     assert ran.returncode == 1
     assert "✗ whispers are hidden from others: a whisper of Ada-1 is shown" in ran.stdout
     ran = keepsake({}, "eval", "--check", "rag", "--embedder", "none")
@@ -127,19 +127,19 @@ def test_the_check_is_a_command_and_its_exit_code_says_whether_a_memory_conforms
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("collections:OrderedDict", "it does not have perceive, context, recall, rest, close"),
         ("collections:More", "name a package.module:Class"),
         ("nowhere_to_be_found:Memory", "pip install -e"),
     ],
 )
-def test_what_is_no_memory_is_named_before_anything_is_lived(name, told):
-    with pytest.raises(KeepsakeError, match=told):
+def test_a_class_that_is_no_memory_is_refused_when_loaded(name, message):
+    with pytest.raises(KeepsakeError, match=message):
         load_memory_class(name)
 
 
-def test_what_left_the_window_stands_in_summaries_and_rules_stay(tmp_path):
+def test_old_memories_are_summarised_and_rules_stay(tmp_path):
     rule = "- rule from Ada: Never open the cellar door. (memory 1)\n"
     (tmp_path / "noticed.md").write_text(rule)
     memory = KeepsakeMemory(MemoryArguments(agent="Mira", folder=tmp_path, clock=FixedClock(START)))
@@ -153,14 +153,14 @@ def test_what_left_the_window_stands_in_summaries_and_rules_stay(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("make", "settings", "told"),
+    ("make", "settings", "message"),
     [
         (Hybrid, {"reranker": "nowhere"}, "model.onnx and"),
         (Mem0, {}, "--writer"),
         (KeepsakeMemory, {"boost": "1"}, "no setting boost. It has immediate_window"),
     ],
 )
-def test_what_a_memory_lacks_is_told_with_the_cure(tmp_path, make, settings, told):
+def test_missing_requirements_are_reported_with_the_cure(tmp_path, make, settings, message):
     given = MemoryArguments(agent="", folder=tmp_path, clock=FixedClock(START), settings=settings)
-    with pytest.raises(KeepsakeError, match=re.escape(told)):
+    with pytest.raises(KeepsakeError, match=re.escape(message)):
         make(given)

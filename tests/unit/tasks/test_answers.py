@@ -1,4 +1,4 @@
-"""How an answer is read, and its deeds as commands of the game."""
+"""How a model's answer is parsed, and how its deeds become commands of the game."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from keepsake.tasks.talk import Talk
 from tests.sentences import table
 
 
-def read(*pieces: str, script: bool = False) -> list[list[str]]:
+def parts_of(*pieces: str, script: bool = False) -> list[list[str]]:
     reader = AnswerReader("Mira", script=script)
     parts: list[AnswerPart] = [part for piece in pieces for part in reader.feed(piece)]
     return [[part.kind.value, part.text] for part in [*parts, *reader.feed("\n")]]
 
 
 @pytest.mark.parametrize(("text", "parts"), table("answers"))
-def test_an_answer_is_read(text, parts):
-    assert read(f"{text}\n") == parts
+def test_an_answer_is_split_into_speech_emotes_and_deeds(text, parts):
+    assert parts_of(f"{text}\n") == parts
 
 
 @pytest.mark.parametrize(("text", "part"), table("commands of a script"))
 def test_the_command_of_a_script_is_read_into_the_same_parts(text, part):
-    assert read(text, script=True) == [part]
+    assert parts_of(text, script=True) == [part]
 
 
-def test_the_first_sentence_is_there_before_the_rest():
+def test_the_first_sentence_is_available_before_the_rest():
     reader = AnswerReader("Mira")
     assert [part.text for part in reader.feed("Sit by the fire, Anneke. The so")] == [
         "Sit by the fire, Anneke."
@@ -38,16 +38,16 @@ def test_the_first_sentence_is_there_before_the_rest():
     assert reader.feed("up is hot. And the bread is") == []
     assert [part.text for part in reader.feed("\n")] == ["The soup is hot. And the bread is"]
     for text in ('"Good. Sit', "*Good. Sit", "> Good. Sit", "Good evening, Mr. Smith and all"):
-        assert AnswerReader("Mira").feed(text) == [], "it may be no speech, or go on"
+        assert AnswerReader("Mira").feed(text) == [], "it may be no speech, or not end here"
 
 
 @given(st.sampled_from([text for text, _ in table("answers")]), st.integers(1, 7))
-def test_however_it_comes_the_same_is_said_and_done(text, size):
-    said = read(*(text[at : at + size] for at in range(0, len(text), size)))
+def test_any_split_of_the_stream_gives_the_same_parts(text, size):
+    said = parts_of(*(text[at : at + size] for at in range(0, len(text), size)))
     for kind in PartKind:
         pieces, whole = (
             "".join("".join(t.split()) for k, t in parts if k == kind.value)
-            for parts in (said, read(f"{text}\n"))
+            for parts in (said, parts_of(f"{text}\n"))
         )
         assert pieces == whole
 
@@ -58,13 +58,13 @@ INSTRUCTIONS = (
 )
 
 
-@pytest.mark.parametrize(("words", "own", "told"), table("answers refused"))
-def test_which_answers_are_refused_and_why(words, own, told):
+@pytest.mark.parametrize(("words", "own", "reason"), table("answers refused"))
+def test_which_answers_are_refused_and_why(words, own, reason):
     talk = Talk(None, None, None, len)
     talk._instructions, talk._said_last = INSTRUCTIONS, own
     found = talk.fault(words)
-    assert told in found
-    assert bool(told) == bool(found)
+    assert reason in found
+    assert bool(reason) == bool(found)
 
 
 HERE = Options(
@@ -84,7 +84,7 @@ def test_a_deed_is_read(line, command):
 
 
 @pytest.mark.parametrize(("line", "why"), table("deeds refused"))
-def test_what_cannot_be_done_is_refused_with_what_can(line, why):
+def test_impossible_deeds_are_refused_with_the_possible_ones(line, why):
     found = read_deed(line, VERBS, HERE)
     assert isinstance(found, str)
     assert why in found

@@ -1,4 +1,4 @@
-"""Charts, added up from an event log when they are asked for."""
+"""Charts, computed from the event log on request."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ MIRA, TOM = 7, 8
 
 
 def thought(minutes: float, **more: Any) -> dict[str, Any]:
-    told = {"outcome": "acted", "model": "m", "latency": 2.0, "sections": {"window": 100}}
+    fields = {"outcome": "acted", "model": "m", "latency": 2.0, "sections": {"window": 100}}
     tokens = {"prompt_tokens": 90, "cached_tokens": 45, "completion_tokens": 7, "budget": 4000}
     at = NOW - timedelta(minutes=minutes)
-    return {"kind": Thought.kind, "agent_id": MIRA, "t": at.isoformat(), **told, **tokens, **more}
+    return {"kind": Thought.kind, "agent_id": MIRA, "t": at.isoformat(), **fields, **tokens, **more}
 
 
-def test_thoughts_are_counted_where_they_ended(tmp_path: Path) -> None:
+def test_thoughts_are_counted_in_the_minute_in_which_they_ended(tmp_path: Path) -> None:
     events = (
         thought(70),
         thought(30, latency=4.0, sections={"window": 300}),

@@ -1,4 +1,4 @@
-"""A browser, or a Server, that goes before an answer has come is no fault of anybody."""
+"""The web proxy when the browser or the Server disconnects before an answer is complete."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from twisted.python.failure import Failure
 from twisted.web.server import Request
 from twisted.web.test.requesthelper import DummyChannel
 
-with warnings.catch_warnings():  # Evennia's proxy is built on what Twisted will drop one day
+with warnings.catch_warnings():  # Evennia's proxy uses a deprecated class of Twisted
     warnings.simplefilter("ignore", DeprecationWarning)
     from game.web.portal import AWAY, DisconnectingClient
 
 ANSWER = b"HTTP/1.0 200 OK\r\nContent-Length: 4\r\n\r\n"
 
 
-class Cuttable(DummyChannel.TCP):
-    """A browser's connection, which a real one can have cut."""
+class AbortableConnection(DummyChannel.TCP):
+    """A browser's connection that can be aborted, as a real one can."""
 
     aborted = False
 
@@ -28,29 +28,29 @@ class Cuttable(DummyChannel.TCP):
         self.aborted = True
 
 
-def asked() -> Request:
+def new_request() -> Request:
     channel = DummyChannel()
-    channel.transport = Cuttable()
+    channel.transport = AbortableConnection()
     request = Request(channel, False)
     request.gotLength(0)
     request.notifyFinish().addErrback(lambda _: None)
     return request
 
 
-def told(address: bytes, came: bytes) -> tuple[Request, bytes]:
-    """What a browser is told when of the Server no more comes than that."""
-    request = asked()
+def proxied(address: bytes, data: bytes) -> tuple[Request, bytes]:
+    """Return the request and what the browser gets if the Server sends only ``data``."""
+    request = new_request()
     channel = request.channel
     client = DisconnectingClient(b"GET", address, b"HTTP/1.1", {}, b"", request)
     client.makeConnection(StringTransport())
-    client.dataReceived(came)
+    client.dataReceived(data)
     client.connectionLost(Failure(ConnectionDone()))
     return request, channel.transport.written.getvalue()
 
 
-@pytest.mark.parametrize("came", [b"", ANSWER[:20], ANSWER[:-2]])
-def test_a_server_that_goes_before_it_has_answered_has_not_answered(came):
-    request, answer = told(b"/agents/api/agents/1/pause", came)
+@pytest.mark.parametrize("data", [b"", ANSWER[:20], ANSWER[:-2]])
+def test_a_server_that_disconnects_before_its_answer_gives_502(data):
+    request, answer = proxied(b"/agents/api/agents/1/pause", data)
     head, _, body = answer.partition(b"\r\n\r\n")
     assert request.code == 502
     assert b"application/json" in head
@@ -60,8 +60,8 @@ def test_a_server_that_goes_before_it_has_answered_has_not_answered(came):
 
 
 @pytest.mark.parametrize("body", [b"", b"abc"])
-def test_an_answer_that_breaks_off_is_not_taken_for_a_whole_one(body):
-    request, answer = told(b"/agents/api/agents", ANSWER + body)
+def test_a_truncated_answer_aborts_the_connection(body):
+    request, answer = proxied(b"/agents/api/agents", ANSWER + body)
     assert answer.endswith(body)
-    assert not request.finished  # a connection that is kept would have the browser wait for ever
+    assert not request.finished  # on an open connection the browser would wait for the rest
     assert request.channel.transport.aborted
