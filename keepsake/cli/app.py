@@ -41,7 +41,7 @@ Kinds = Annotated[
     list[str] | None,
     typer.Option("--kind", "-k", help="Only this kind: thought, memory …; may be repeated."),
 ]
-OfLab = Annotated[str, typer.Option("--lab", help="Use the simulation of that name.")]
+LabName = Annotated[str, typer.Option("--lab", help="Use the simulation of that name.")]
 MOST_LINES = 1_000_000_000
 
 
@@ -56,14 +56,14 @@ def main(command: Callable[[], object] = app) -> None:
         _game = own_game.adopt()
         command()
     except KeepsakeError as error:
-        _refused(error)
+        _print_error(error)
     except ModuleNotFoundError as error:
         if (problem := not_installed(error.name or "")) is None:
             raise
-        _refused(problem)
+        _print_error(problem)
 
 
-def _refused(error: KeepsakeError) -> None:
+def _print_error(error: KeepsakeError) -> None:
     err.print(f"[red]{escape(error.what)}.[/red] {escape(error.cure)}".rstrip())
     sys.exit(1)
 
@@ -74,7 +74,7 @@ def _refused(error: KeepsakeError) -> None:
 def _village(operation: str) -> Places:
     """Return the village's places; raise KeepsakeError in another game, which Evennia starts."""
     if _game is not None:
-        raise KeepsakeError(f"{_game} is a game of its own", f"Call Evennia: evennia {operation}")
+        raise KeepsakeError(f"{_game} is another Evennia game", f"Use: evennia {operation}")
     if not (REPOSITORY / "game").is_dir():
         raise KeepsakeError("There is no game here", "Go to the directory of your Evennia game")
     return places()
@@ -89,7 +89,7 @@ def start(
         str,
         typer.Option(
             envvar="KEEPSAKE_MODEL",
-            help="The model to fetch where none is found that talks: a name of models.md, or none.",
+            help="The model to fetch if no chat model is found: a name in models.md, or none.",
         ),
     ] = "",
 ) -> None:
@@ -102,8 +102,8 @@ def start(
     out.print("Keepsake runs." if new else "Keepsake already runs.")
     if fetches:
         fetching.begin(here, model)
-    here = processes.actual(here)
-    for what, where in worlds.doors(here).items():
+    here = processes.running_places(here)
+    for what, where in worlds.addresses(here).items():
         out.print(f"  {what:<11} {where}", markup=False)
     if foreground:
         try:
@@ -115,20 +115,20 @@ def start(
 @app.command()
 def stop() -> None:
     """Stop the world and the processes that it started."""
-    anything = worlds.stop(_village("stop"), say)
-    out.print("Keepsake has stopped." if anything else "Keepsake was not running.")
+    was_running = worlds.stop(_village("stop"), say)
+    out.print("Keepsake has stopped." if was_running else "Keepsake was not running.")
 
 
 @app.command()
 def reload() -> None:
     """Load changed code; players stay connected."""
     worlds.reload(_village("reload"), say)
-    out.print("Keepsake runs the present code.")
+    out.print("Keepsake runs the changed code.")
 
 
 @app.command()
 def status(as_json: AsJson = False) -> None:
-    """Show what runs; exit code 1 if a login does not work."""
+    """Show what runs; exit code 1 if players cannot log in."""
     found = worlds.status(_village("status"))
     if as_json:
         print_json(found)
@@ -136,8 +136,8 @@ def status(as_json: AsJson = False) -> None:
         out.print(worlds.status_table(found))
         if found["model"]:
             out.print(found["model"], markup=False)
-        works = "A login works." if found["ready"] else "No login works. Start with `make run`."
-        out.print(works)
+        cure = "Players cannot log in. Start the world with `make run`."
+        out.print("Players can log in." if found["ready"] else cure)
     raise typer.Exit(0 if found["ready"] else 1)
 
 
@@ -163,7 +163,7 @@ def doctor(as_json: AsJson = False) -> None:
 def backup(
     target: Annotated[Path, typer.Argument(metavar="FILE", help="A new file, or a folder for it.")],
 ) -> None:
-    """Write database, vault and secrets into one file; the world may run."""
+    """Write database, vault and secrets to one file; the world may run."""
     with out.status("Backing up"):
         made = backups.backup(places(), target.absolute())
     out.print(
@@ -177,30 +177,30 @@ def restore(
         Path, typer.Argument(metavar="FILE", help="A file that `keepsake backup` made.")
     ],
     replace: Annotated[
-        bool, typer.Option("--replace", help="If there is a world already, move it aside.")
+        bool, typer.Option("--replace", help="Move an existing world aside.")
     ] = False,
 ) -> None:
     """Restore a backup into this home and vault; the world must not run."""
     with out.status("Restoring"):
         done = backups.restore(places(), source.absolute(), replace=replace)
-    out.print(f"Restored {done.files} files as of {done.made}. Start it with `keepsake start`.")
+    out.print(f"Restored {done.files} files as of {done.made}. Start with `keepsake start`.")
     for folder in done.aside:
-        out.print(f"What was there before is in {folder}", markup=False)
+        out.print(f"The replaced files are in {folder}", markup=False)
 
 
-# -- what happened in it
+# -- the event log
 
 
 @app.command()
 def logs(
     *,
     lines: Annotated[
-        int, typer.Option("-n", "--lines", min=0, max=MOST_LINES, help="How many lines to begin.")
+        int, typer.Option("-n", "--lines", min=0, max=MOST_LINES, help="Past lines to show first.")
     ] = 20,
-    follow: Annotated[bool, typer.Option(help="Go on with new lines as they come.")] = True,
+    follow: Annotated[bool, typer.Option(help="Keep showing new lines.")] = True,
     agent: AgentNames = None,
     kind: Kinds = None,
-    lab: OfLab = "",
+    lab: LabName = "",
     as_json: AsJson = False,
 ) -> None:
     """Show the event log (what agents think and do), and follow it."""
@@ -214,10 +214,10 @@ def export(
     *,
     agent: AgentNames = None,
     kind: Kinds = None,
-    lab: OfLab = "",
+    lab: LabName = "",
 ) -> None:
     """Write events, prompts, memories and people as JSON lines, for jq, pandas or DuckDB."""
     here, wanted = simulate.places_of(lab), event_logs.wanted_events(agent or (), kind or ())
-    tables = exports.export(here, folder, wanted, lives=not kind)
+    tables = exports.export(here, folder, wanted, archives=not kind)
     for path, rows in tables.items():
         out.print(f"{rows:>9,} rows  {path}", markup=False)

@@ -32,7 +32,7 @@ from keepsake.paths import DATABASE_URL, Places
 
 MANIFEST = "manifest.json"
 """The last file in a backup, with its time and format version."""
-FORM = 1
+FORMAT = 1
 """The version of the backup file's format."""
 _STAGE = ".restoring"
 _CURE = "Free some disk space or fix the permissions, and try again"
@@ -66,8 +66,8 @@ def backup(here: Places, target: Path) -> Backup:
     path = target / f"keepsake-{now:%Y%m%d-%H%M%S}.tar.gz" if target.is_dir() else target
     if path.exists():
         raise KeepsakeError(f"{path} exists already", "Choose another name, or remove it")
-    with processes.alone(here):
-        here = processes.actual(here)
+    with processes.command_lock(here):
+        here = processes.running_places(here)
         database.check_world(here)
         if not (here.database_url or here.database.exists()):
             raise KeepsakeError(
@@ -97,7 +97,7 @@ def _write(here: Places, path: Path, made: str) -> dict[str, Any]:
                 with suppress(FileNotFoundError):  # removed since it was listed
                     tar.add(source, name)
                     files += 1
-            manifest = {"form": FORM, "made": made, "files": files}
+            manifest = {"form": FORMAT, "made": made, "files": files}
             (last := Path(scratch) / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
             tar.add(last, MANIFEST)
         file.flush()
@@ -134,7 +134,7 @@ def restore(here: Places, source: Path, *, replace: bool = False) -> Backup:
     """
     here.agents.mkdir(parents=True, exist_ok=True)
     stage = here.home / _STAGE
-    with processes.alone(here):
+    with processes.command_lock(here):
         if processes.running(here):
             raise KeepsakeError(f"The world of {here.home} runs", "Stop it with `keepsake stop`")
         with vault_lock.take(here):
@@ -169,13 +169,13 @@ def _unpack(source: Path, stage: Path) -> dict[str, Any]:
             while packed.read(1 << 20):  # gzip's checksum comes after the end of the tar data
                 pass
         if not (stage / MANIFEST).exists():
-            raise ValueError("its end is missing")
+            raise ValueError("the end of the file is missing")
         manifest: dict[str, Any] = json.loads((stage / MANIFEST).read_text(encoding="utf-8"))
     except (tarfile.TarError, gzip.BadGzipFile, EOFError, zlib.error, ValueError) as error:
         what = f"{source} is damaged, and nothing was changed: {error}"
-        raise KeepsakeError(what, "Take another backup") from error
-    if (form := manifest.get("form")) != FORM:
-        what = f"{source} is a backup of form {form}, and this Keepsake knows {FORM}"
+        raise KeepsakeError(what, "Use another backup") from error
+    if (form := manifest.get("form")) != FORMAT:
+        what = f"{source} has backup format {form}; this Keepsake reads format {FORMAT}"
         raise KeepsakeError(what, "Restore it with the version of Keepsake that made it")
     return manifest
 
@@ -186,12 +186,12 @@ def _check_database(here: Places, stage: Path) -> None:
     if not (dump if here.database_url else file).exists():
         kind = "PostgreSQL" if dump.exists() else "SQLite"
         raise KeepsakeError(
-            f"The backup is of a world on {kind}, and this copy is not",
+            f"The backup is of a world on {kind}, but this copy is not",
             f"Set {DATABASE_URL} for PostgreSQL, or unset it for SQLite",
         )
     if not here.database_url and (said := database.damage(file)):
         what = f"The database in the backup is damaged ({said})"
-        raise KeepsakeError(what, "Take another backup")
+        raise KeepsakeError(what, "Use another backup")
 
 
 def _put_in_place(here: Places, stage: Path, *, keep_tables: bool) -> tuple[Path, ...]:

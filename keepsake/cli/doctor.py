@@ -53,7 +53,7 @@ LOADERS: Mapping[str, Callable[[Path], object]] = {
 LEAST_FREE_MB = 500
 _SHOWN = 5
 
-type Wrong = Callable[[str, str], None]
+type Report = Callable[[str, str], None]
 """A function that records a problem and its cure."""
 
 
@@ -73,127 +73,127 @@ def examine(asked: Places, game: Path | None = None) -> list[Finding]:
     ``game``: The directory of another Evennia game, whose settings are checked, too.
     """
     if game is None:
-        here = processes.actual(asked)
-        return [finding for subject in CHECKS for finding in examine_one(here, subject)]
-    lacks = own_game.lacks()
-    told = lacks or f"{game} starts the agents"
-    found = [Finding("Game", not lacks, told, f"Add it; {own_game.PAGE}" if lacks else "")]
-    cure = 'Set KEEPSAKE = {"port_base": …} in settings.py: the model has 7 more, Chroma 8'
-    children = processes.taken(asked, "model server", "vector server")
+        here = processes.running_places(asked)
+        return [finding for subject in CHECKS for finding in examine_subject(here, subject)]
+    missing = own_game.missing_setting()
+    what = missing or f"{game} starts the agents"
+    found = [Finding("Game", not missing, what, f"Add it; {own_game.PAGE}" if missing else "")]
+    cure = 'Set KEEPSAKE = {"port_base": …} in settings.py; the servers use port_base + 7 and + 8'
+    children = processes.taken_ports(asked, "model server", "vector server")
     found += [Finding("Ports", False, obstacle, cure) for obstacle in children]
     rest = (name for name in CHECKS if name != "Ports")
-    return [*found, *(each for name in rest for each in examine_one(asked, name))]
+    return [*found, *(each for name in rest for each in examine_subject(asked, name))]
 
 
-def examine_one(here: Places, subject: str) -> list[Finding]:
+def examine_subject(here: Places, subject: str) -> list[Finding]:
     """Run the check with that name."""
     found: list[Finding] = []
 
-    def wrong(what: str, cure: str) -> None:
+    def report(what: str, cure: str) -> None:
         found.append(Finding(subject, False, what, cure))
 
     try:
-        told = CHECKS[subject](here, wrong)
+        seen = CHECKS[subject](here, report)
     except ConfigError as error:
-        told = f"not looked at, as {error.path.name} cannot be used"
+        seen = f"not checked, because {error.path.name} cannot be used"
     except KeepsakeError as error:
-        wrong(error.what, error.cure or f"See the logs in {here.logs}")
-    return found or [Finding(subject, True, told)]
+        report(error.what, error.cure or f"See the logs in {here.logs}")
+    return found or [Finding(subject, True, seen)]
 
 
 # -- the machine
 
 
-def copy(here: Places, wrong: Wrong) -> str:
+def copy(here: Places, report: Report) -> str:
     """Check that home and vault can be written to and have room; say which copy this is."""
     for folder, variable in ((here.home, "KEEPSAKE_HOME"), (here.agents, "KEEPSAKE_VAULT")):
         nearest = next(each for each in (folder, *folder.parents) if each.exists())
         free = shutil.disk_usage(nearest).free // 1_000_000
         if not os.access(nearest, os.W_OK | os.X_OK):
-            cure = f"Make it yours, or set {variable} to a folder of your own"
-            wrong(f"{nearest} cannot be written to", cure)
+            cure = f"Fix its permissions, or set {variable} to a folder of your own"
+            report(f"{nearest} cannot be written to", cure)
         elif free < LEAST_FREE_MB:
-            wrong(f"{folder}, {free:,} MB free", "Make room on that disk")
+            report(f"{folder} has only {free:,} MB free", "Free some disk space")
     if not processes.running(here) and (holder := vault_lock.holder(here)):
         cure = "Stop that copy, or set KEEPSAKE_VAULT to another folder"
-        wrong(f"the vault {here.vault} is in use by {holder}", cure)
+        report(f"the vault {here.vault} is in use by {holder}", cure)
     return f"home {here.home}, vault {here.vault}, port base {here.ports.base}"
 
 
-def ports(here: Places, wrong: Wrong) -> str:
+def ports(here: Places, report: Report) -> str:
     """Check that every port is free, or held by a process of this copy."""
-    for obstacle in processes.taken(here):
-        wrong(obstacle, processes.ports_cure(here.ports))
+    for obstacle in processes.taken_ports(here):
+        report(obstacle, processes.ports_cure(here.ports))
     return f"{here.ports.telnet} to {here.ports.vectors} are free or ours"
 
 
-def world(here: Places, wrong: Wrong) -> str:
+def world(here: Places, report: Report) -> str:
     """Check that Portal and Server both run, or neither of them."""
     missing = processes.missing(here)
-    if missing and missing != processes.HALVES:
-        cure = f"A start mends that; {here.logs / 'server.log'} has why it ended"
-        wrong(f"runs without its {' and '.join(sorted(missing))}", cure)
+    if missing and missing != processes.EVENNIA_PROCESSES:
+        cure = f"`keepsake start` fixes that; {here.logs / 'server.log'} says why it ended"
+        report(f"runs without its {' and '.join(sorted(missing))}", cure)
     return "not running" if missing else "runs"
 
 
-def world_database(here: Places, wrong: Wrong) -> str:
+def world_database(here: Places, report: Report) -> str:
     """Check that the database can be reached and read."""
     database.check_world(here)
     if here.database_url:
         version = database.query(here, "SHOW server_version")
         return f"{database.address(here)}, PostgreSQL {version}"
     if not here.database.exists():
-        return f"{here.database} (SQLite) is made at the first start"
+        return f"{here.database} (SQLite) is created at the first start"
     if problem := database.damage(here.database):
-        cure = "Bring a backup back: `keepsake restore FILE --replace`"
-        wrong(f"{here.database} is damaged ({problem})", cure)
+        cure = "Restore a backup: `keepsake restore FILE --replace`"
+        report(f"{here.database} is damaged ({problem})", cure)
     return f"{here.database}, SQLite, {here.database.stat().st_size / 1e6:,.0f} MB"
 
 
 # -- configuration and memories
 
 
-def configuration(here: Places, wrong: Wrong) -> str:
+def configuration(here: Places, report: Report) -> str:
     """Check that each configuration file exists and can be used."""
     if not here.config.exists():
-        return f"{here.config} is made at the first start"
-    looked_at = {here.config / name: load for name, load in LOADERS.items()}
-    for path, load in looked_at.items():
+        return f"{here.config} is created at the first start"
+    loaders = {here.config / name: load for name, load in LOADERS.items()}
+    for path, load in loaders.items():
         if not path.exists():
-            wrong(f"{path} is missing", "The next start puts it back")
+            report(f"{path} is missing", "The next start restores it")
             continue
         try:
             load(path)
         except ConfigError as error:
-            wrong(f"{path}, line {error.line}: {error.reason}", error.cure or "Fix that line")
-    return f"{len(looked_at)} files in {here.config} are understood"
+            report(f"{path}, line {error.line}: {error.reason}", error.cure or "Fix this line")
+    return f"{len(loaders)} files in {here.config} are valid"
 
 
-def waiting(here: Places, wrong: Wrong) -> str:
+def waiting(here: Places, report: Report) -> str:
     """Check that no memories wait because their archive cannot be written."""
     for agent, lines in Spill(here.spill).waiting().items():
-        cure = "Make room on the vault's disk or mend its permissions; a start takes them in, too"
-        wrong(f"{len(lines)} of {agent} wait in {here.spill}", cure)
+        cure = "Free space on the vault's disk, or fix its permissions; they are archived later"
+        report(f"memories of {agent} that wait in {here.spill}: {len(lines)}", cure)
     return "none"
 
 
-def archives(here: Places, wrong: Wrong) -> str:
+def archives(here: Places, report: Report) -> str:
     """Check that the archives can be read and are complete."""
     lines, folders = 0, sorted(here.agents.glob("*/archive"))
     for folder in folders:
         try:
             with closing(Archive(folder, read_only=True)) as archive:
-                report = check_lines(archive)
-            lines, problems = lines + report.lines, report.problems
+                checked = check_lines(archive)
+            lines, problems = lines + checked.lines, checked.problems
         except (KeepsakeError, OSError) as error:
             problems = (f"it cannot be read ({error.__cause__ or error})",)
         if problems:
-            cure = "Bring it back from a backup (`keepsake restore`); what can be read is used"
-            wrong(f"{folder.parent.name}: {'; '.join(problems[:_SHOWN])}", cure)
-    return f"{lines:,} lines of {len(folders)} agents are whole"
+            cure = "Restore it from a backup (`keepsake restore`); readable lines are still used"
+            report(f"{folder.parent.name}: {'; '.join(problems[:_SHOWN])}", cure)
+    return f"{lines:,} lines of {len(folders)} agents are intact"
 
 
-def files(here: Places, wrong: Wrong) -> str:
+def files(here: Places, report: Report) -> str:
     """Check that the agents' books can be read, in the way the game reads them."""
     found = sorted(each for each in here.agents.glob("*") if each.is_dir())
     for agent in found:
@@ -205,19 +205,19 @@ def files(here: Places, wrong: Wrong) -> str:
             Commitments(agent / "noticed.md"),
         )
         for problem in (problem for book in books for problem in book.problems):
-            wrong(problem, "Fix or remove it: the game ignores this file")
+            report(problem, "Fix or remove it: the game ignores this file")
         for aside in agent.glob("summaries/*-edited-before-*.md"):
-            wrong(f"{aside} was edited and not taken over", "Take what you want of it; delete it")
-    return f"those of {len(found)} agents can be read"
+            report(f"{aside} has edits that were not used", "Copy what you need, then delete it")
+    return f"the files of {len(found)} agents can be read"
 
 
 # -- models and the index
 
 
-def servers(here: Places, wrong: Wrong) -> str:
+def servers(here: Places, report: Report) -> str:
     """Check that each model server named by a profile answers and has its model."""
     embedded, profiles = Embedded(here), detected_profiles(here)
-    told = [f"the agents' model is {profiles.agent_model_line}"]
+    seen = [f"the agents' model is {profiles.agent_model_line}"]
     asked = {
         (profile.provider, profile.host, profile.model): profile
         for profile in profiles.current.values()
@@ -225,28 +225,28 @@ def servers(here: Places, wrong: Wrong) -> str:
     }
     with suppress(KeepsakeError):  # no world runs here
         for shortage in processes.ask(here, "shortages"):
-            wrong(*shortage.split(". ", 1))
+            report(*shortage.split(". ", 1))
     for (provider, _, _), profile in asked.items():
         if provider == EMBEDDED:
             require_embedded()
             require_gguf(here.models / profile.model_file)
-        if provider == EMBEDDED and not processes.one(here, Component.MODEL):
+        if provider == EMBEDDED and not processes.newest(here, Component.MODEL):
             if _has_agents(here):
                 cure = f"It restarts automatically; {here.logs / 'model.log'} says why it ended"
-                wrong(f"{provider} at {embedded.address} does not run", cure)
-            told.append(f"{provider} starts with the first agent of the world")
+                report(f"{provider} at {embedded.address} does not run", cure)
+            seen.append(f"{provider} starts with the first agent of the world")
             continue
         server = build(profile, embedded)
         try:
-            told.append(f"{provider} at {server.host}: {server.check()}")
+            seen.append(f"{provider} at {server.host}: {server.check()}")
             if (takes := server.capabilities).known:
-                told[-1] += f", {takes.kind}, form {takes.form}, {takes.context:,} tokens"
+                seen[-1] += f", {takes.kind}, form {takes.form}, {takes.context:,} tokens"
         except KeepsakeError as error:
-            wrong(error.what, error.cure)
-    return "; ".join(told)
+            report(error.what, error.cure)
+    return "; ".join(seen)
 
 
-def embedding(here: Places, wrong: Wrong) -> str:
+def embedding(here: Places, report: Report) -> str:
     """Check that texts can be embedded, by embedding one short text."""
     path = here.config / "llm.md"
     found = load_embedder(path, detected_profiles(here).found) if path.exists() else None
@@ -255,13 +255,13 @@ def embedding(here: Places, wrong: Wrong) -> str:
     return f"{asked.model_name} answers with {dimension} dimensions"
 
 
-def vectors(here: Places, wrong: Wrong) -> str:
+def vectors(here: Places, report: Report) -> str:
     """Check that the Chroma server named by ``recall.md`` answers."""
     path, broken = here.config / "recall.md", broken_folder(here)
     address = RecallConfig.load(path).chroma if path.exists() else CHILD
     aside = f"; a damaged store was set aside as {broken}" if broken.exists() else ""
     if address == NONE:
-        return "none wanted: recall finds by words alone"
+        return "not used: recall searches by words alone"
     if address == CHILD and not _has_agents(here):
         return f"Chroma's server starts with the first agent of the world{aside}"
     cure = f"Start it, or set chroma to child in {path}; a child's log is vectors.log"
@@ -270,31 +270,31 @@ def vectors(here: Places, wrong: Wrong) -> str:
         try:
             return f"{chroma.check()} at {address}{aside}"
         except KeepsakeError as problem:
-            wrong(problem.what, cure)
+            report(problem.what, cure)
             return ""
 
 
-def index(here: Places, wrong: Wrong) -> str:
+def index(here: Places, report: Report) -> str:
     """Check that the index files are intact; a running world monitors its own."""
-    if processes.one(here, Component.SERVER):
-        return "looked after by the running world"
+    if processes.newest(here, Component.SERVER):
+        return "checked by the running world"
     folders = {each for each in here.index.glob("*") if each.is_dir()} - {broken_folder(here)}
     for folder in sorted(folders):
         if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
-            wrong(f"{folder} cannot be read and written", f"Make it yours: chmod -R u+rwX {folder}")
+            report(f"{folder} cannot be read and written", f"Fix access: chmod -R u+rwX {folder}")
         for file in (folder / WORDS, folder / DATABASE):
             if file.exists() and (problem := database.damage(file)):
                 cure = f"Delete {folder}: the next start rebuilds it from the archives"
-                wrong(f"{file} is damaged ({problem})", cure)
-    return f"{len(folders)} folders in {here.index} are sound"
+                report(f"{file} is damaged ({problem})", cure)
+    return f"{len(folders)} folders in {here.index} are intact"
 
 
 def _has_agents(here: Places) -> bool:
     """Return whether a world with agents runs: only then are the child servers needed."""
-    return bool(processes.one(here, Component.SERVER)) and any(here.agents.glob("*/archive"))
+    return bool(processes.newest(here, Component.SERVER)) and any(here.agents.glob("*/archive"))
 
 
-CHECKS: Mapping[str, Callable[[Places, Wrong], str]] = {
+CHECKS: Mapping[str, Callable[[Places, Report], str]] = {
     "Copy": copy,
     "Ports": ports,
     "World": world,

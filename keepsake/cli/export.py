@@ -25,21 +25,21 @@ _TEXTS = ("kind", "text", "place", "source", "source_id", "reason", "event", "to
 type Row = Mapping[str, Any]
 
 
-def export(here: Places, folder: Path, wanted: Filter, *, lives: bool) -> dict[Path, int]:
+def export(here: Places, folder: Path, wanted: Filter, *, archives: bool) -> dict[Path, int]:
     """Write the wanted events into a new or empty folder; return each file's number of rows.
 
     Args:
         here: The copy to export from.
         folder: The folder for the tables.
         wanted: The filter by agent and kind of event.
-        lives: Whether memories and people are written as well.
+        archives: Whether memories and people are written as well.
 
     Raises:
         KeepsakeError: Something cannot be read or written, the folder is not empty, or there is
             nothing to write.
     """
     count = Counter[str]()
-    cure = "Look at the disk space and at who may write there"
+    cure = "Check the disk space and the permissions of the folder"
     with refusing(f"The events could not be exported to {folder}", cure):
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise KeepsakeError(f"{folder} is not an empty folder", "Name a new one")
@@ -50,7 +50,7 @@ def export(here: Places, folder: Path, wanted: Filter, *, lives: bool) -> dict[P
             made.mkdir()
             with ExitStack() as opened:
                 files: dict[str, BinaryIO] = {}
-                for name, row in _rows(here, wanted, lives=lives):
+                for name, row in _rows(here, wanted, archives=archives):
                     if name not in files:
                         path = made / f"{name}.jsonl"
                         files[name] = opened.enter_context(path.open("wb"))
@@ -64,7 +64,7 @@ def export(here: Places, folder: Path, wanted: Filter, *, lives: bool) -> dict[P
     return {folder / f"{name}.jsonl": rows for name, rows in count.items()}
 
 
-def _rows(here: Places, wanted: Filter, *, lives: bool) -> Iterator[tuple[str, Row]]:
+def _rows(here: Places, wanted: Filter, *, archives: bool) -> Iterator[tuple[str, Row]]:
     """Yield each row with the name of its table."""
     hashes = set()
     for record in events(here.events):
@@ -73,7 +73,7 @@ def _rows(here: Places, wanted: Filter, *, lives: bool) -> Iterator[tuple[str, R
             hashes.add(str(record.get("prompt") or ""))
     for hash_, text in prompts_of(here.events, hashes - {""}):
         yield PROMPTS, {"hash": hash_, "text": text}
-    found = here.agents.glob("*/archive") if lives else ()
+    found = here.agents.glob("*/archive") if archives else ()
     for folder in sorted(each.parent for each in found):
         if wanted({"agent": folder.name}):
             yield from ((MEMORIES, row) for row in _memories(folder))
@@ -82,8 +82,8 @@ def _rows(here: Places, wanted: Filter, *, lives: bool) -> Iterator[tuple[str, R
 
 def _memories(folder: Path) -> Iterator[Row]:
     with closing(Archive(folder / "archive", read_only=True)) as archive:
-        lived = archive.read(1, archive.last_number)
-    for each in lived:
+        memories = archive.read(1, archive.last_number)
+    for each in memories:
         yield {
             "agent": folder.name,
             "n": each.number,

@@ -25,7 +25,7 @@ def wanted_events(agents: Collection[str], kinds: Collection[str]) -> Filter:
     """Return a filter for the wanted events; raise KeepsakeError for an unknown kind."""
     if unknown := [each for each in kinds if each not in KINDS]:
         what = f"There are no events of the kind {unknown[0]!r}"
-        raise KeepsakeError(what, f"There are: {', '.join(KINDS)}")
+        raise KeepsakeError(what, f"Known kinds: {', '.join(KINDS)}")
     return Filter(agents, kinds)
 
 
@@ -66,15 +66,15 @@ def as_line(record: Mapping[str, Any]) -> Text:
     line = Text(f"{when:%m-%d %H:%M:%S}", style="dim")
     line.append(f"  {_plain(kind):<10} ", _COLOURS.get(kind, ""))
     line.append(f"{_plain(str(record.get('agent', '')))}  ", "bold")
-    told = {key: value for key, value in record.items() if key not in _HEAD and value}
+    fields = {key: value for key, value in record.items() if key not in _HEAD and value}
     if kind == "thought":
-        source, reason = told.get("source"), told.get("reason")
+        source, reason = fields.get("source"), fields.get("reason")
         by, why = f" by {source}" if source else "", f" | {reason}" if reason else ""
-        said = told.get("command") or told.get("answer") or told.get("outcome")
-        line.append(_plain(f"{told.get('trigger')}{by} → {said}{why}"))
+        said = fields.get("command") or fields.get("answer") or fields.get("outcome")
+        line.append(_plain(f"{fields.get('trigger')}{by} → {said}{why}"))
     else:
-        words = [str(told.pop(key)) for key in ("op", "text") if key in told]
-        line.append(_plain(" ".join([*words, *(f"{k}={value!r}" for k, value in told.items())])))
+        words = [str(fields.pop(key)) for key in ("op", "text") if key in fields]
+        line.append(_plain(" ".join([*words, *(f"{k}={value!r}" for k, value in fields.items())])))
     if problem := record.get("problem"):
         line.append(f"  {_plain(str(problem))}", "red")
     return line

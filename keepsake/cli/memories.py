@@ -65,10 +65,10 @@ def evaluate(
     """
     asked = bool(cells[0].profile)
     probes = cells[0].source.probes is not None
-    found = run(cells, evidence=not (asked or probes))
+    found = run_cells(cells, evidence=not (asked or probes))
     if json_file is not None:
-        text = json.dumps(figures(found), indent=1, ensure_ascii=False)
-        with refusing(f"{json_file} could not be written", "Name a file that can be"):
+        text = json.dumps(results_json(found), indent=1, ensure_ascii=False)
+        with refusing(f"{json_file} could not be written", "Name another file with --json"):
             json_file.write_text(f"{text}\n", encoding="utf-8")
     name = cells[0].source.name
     results = SourceResults(name, {cell.name: each for cell, each in found.items()})
@@ -82,11 +82,11 @@ def evaluate(
         every = [{**row, "memory": cell.name} for cell, rows in found.items() for row in rows]
         judged = [row for row in every if row.get(JUDGED) is not None]
         if not judged:
-            raise KeepsakeError("No answer was judged", "Name a profile by --judge")
+            raise KeepsakeError("No answer was judged", "Name a profile with --judge")
         out.print(agreement(agree, judged), markup=False)
 
 
-def prices_of(text: str) -> tuple[float, float]:
+def parse_prices(text: str) -> tuple[float, float]:
     """Return the dollars per million tokens, input and output.
 
     Raises:
@@ -95,11 +95,11 @@ def prices_of(text: str) -> tuple[float, float]:
     try:
         asked, answered = map(float, text.split(",")) if text else (0.0, 0.0)
     except ValueError as error:
-        raise KeepsakeError(f"--price {text!r} is no price", "Write --price 0.15,0.60") from error
+        raise KeepsakeError(f"--price {text!r} is not a price", "Use --price 0.15,0.60") from error
     return asked, answered
 
 
-def lives_of(source: str, load: str, *, held_out: bool) -> TrialSource:
+def trial_source(source: str, load: str, *, held_out: bool) -> TrialSource:
     """Return the source of trials: a file, or, for ``probes``, one transcript per load.
 
     Raises:
@@ -109,13 +109,13 @@ def lives_of(source: str, load: str, *, held_out: bool) -> TrialSource:
         return TrialSource(file=Path(source))
     parts = [part.strip() for part in load.split(",")]
     if not all(part.isdecimal() and 0 < int(part) <= MOST_LOAD for part in parts):
-        told = f"--load {load!r} is no list of numbers from 1 to {MOST_LOAD:,}"
-        raise KeepsakeError(told, "Write 20,100")
+        what = f"--load {load!r} is not a list of numbers from 1 to {MOST_LOAD:,}"
+        raise KeepsakeError(what, "Use --load 20,100")
     loads = tuple(dict.fromkeys(map(int, parts)))
     return TrialSource(probes=Probes(loads=loads, held_out=held_out))
 
 
-def conforms(name: str, embedder: str) -> bool:
+def check_conformance(name: str, embedder: str) -> bool:
     """Print the checks of :mod:`keepsake.lab.conformance` for a memory; return whether it passes.
 
     Raises:
@@ -124,18 +124,18 @@ def conforms(name: str, embedder: str) -> bool:
     well = True
     for each in check_memory(protocol.load_memory_class(name), named_embedder(embedder)):
         mark = "[red]✗[/red]" if each.fault else "–" if each.skipped else "[green]✓[/green]"
-        told = each.fault or each.skipped
-        out.print(f"{mark} {each.name}{escape(f': {told}' if told else '')}")
+        why = each.fault or each.skipped
+        out.print(f"{mark} {each.name}{escape(f': {why}' if why else '')}")
         well &= not each.fault
     return well
 
 
-def swept(plan: Path, folder: Path, jobs: int | None, *, ray: bool) -> bool:
+def run_sweep(plan: Path, folder: Path, jobs: int | None, *, ray: bool) -> bool:
     """Run a sweep, write its table and report, show the results; return whether all cells ran."""
     found = read_plan(plan)
     for memory in dict.fromkeys(cell.memory for cell in found.cells):
         protocol.load_memory_class(memory)  # fails early if the memory does not exist
-    with refusing(f"{folder} could not be made", "Name another folder by --out"):
+    with refusing(f"{folder} could not be created", "Name another folder with --out"):
         folder.mkdir(parents=True, exist_ok=True)
     with items_bar(found.name, len(found.cells)) as bar:
 
@@ -143,8 +143,8 @@ def swept(plan: Path, folder: Path, jobs: int | None, *, ray: bool) -> bool:
             bar(found.name)
             if record.problem:
                 cell = record.cell
-                told = f"[red]✗[/red] {cell.arm}, {cell.source.name}, seed {cell.seed}"
-                err.print(f"{told}: {escape(record.problem)}")
+                name = f"{cell.arm}, {cell.source.name}, seed {cell.seed}"
+                err.print(f"[red]✗[/red] {name}: {escape(record.problem)}")
 
         records = sweep(places(), found, jobs, done, ray=ray)
     table, report = folder / "results.parquet", folder / "report.html"
@@ -170,7 +170,7 @@ def cells_of(source: TrialSource, memories: Names, settings: Names, **same: Any)
     for each in settings or ():
         key, equals, value = (part.strip() for part in each.partition("="))
         if not equals or not key:
-            raise KeepsakeError(f"--set {each!r} is no setting", "Write --set key=value")
+            raise KeepsakeError(f"--set {each!r} is not a setting", "Use --set key=value")
         own = next((name for name in found if key.startswith(f"{name}.")), None)
         for name in [own] if own else found:
             found[name][key.removeprefix(f"{name}.")] = value
@@ -180,7 +180,7 @@ def cells_of(source: TrialSource, memories: Names, settings: Names, **same: Any)
     ]
 
 
-def run(cells: Sequence[TrialCell], *, evidence: bool = False) -> Found:
+def run_cells(cells: Sequence[TrialCell], *, evidence: bool = False) -> Found:
     """Run the cells and return their rows; with ``evidence`` only rows that have evidence, if any.
 
     A failed memory is reported on standard error and left out. KeepsakeError: all memories failed.
@@ -202,7 +202,7 @@ def run(cells: Sequence[TrialCell], *, evidence: bool = False) -> Found:
     return found
 
 
-# -- shown
+# -- tables
 
 
 def as_table(found: SourceResults, measures: Sequence[str], *, kinds: bool) -> Table:
@@ -245,7 +245,7 @@ def show_over_time(found: SourceResults, measure: str) -> None:
     out.print()
 
 
-def figures(found: Found) -> dict[str, Any]:
+def results_json(found: Found) -> dict[str, Any]:
     """Return all results as JSON data: configurations, prompts, figures with intervals, rows."""
     return {
         "prompts": PROMPTS,

@@ -59,9 +59,9 @@ def get(name: Name) -> None:
     path = fetching.fetch(model, here.models)
     out.print(escape(str(path)))
     if not model.sha256:
-        told = "models.md has no sha256 of it: it was checked by what the hub reports alone."
-        out.print(f"{told}\n  sha256   {fetching.sha256_of(path)}")
-    out.print(f"Have the agents use it: keepsake model use {model.name}", markup=False)
+        note = "models.md has no sha256 for it: only the hub's own checksum was checked."
+        out.print(f"{note}\n  sha256   {fetching.sha256_of(path)}")
+    out.print(f"Let the agents use it: keepsake model use {model.name}", markup=False)
 
 
 @app.command("use")
@@ -81,7 +81,7 @@ def use(name: Name) -> None:
     file_of_profiles = RecordStore[str](lambda _path, text, _time: text)
     file_of_profiles.change(path, lambda text, _: with_settings(text or "", AGENT, settings))
     load(path)  # raises ConfigError if another profile contradicts it
-    out.print(f"The agents use {name} now, by the section {AGENT} of {escape(str(path))}.")
+    out.print(f"The agents now use {name} (section {AGENT} of {escape(str(path))}).")
 
 
 def _catalogue(here: Places) -> Catalogue:
@@ -118,6 +118,6 @@ def before_start(here: Places, model: str) -> bool:
     found = fetching.models_to_fetch(_file(here, "models.md"), model)
     for source, chosen in [*found.items()][:1]:
         what = f"{chosen.name} ({_size(chosen)}, {chosen.licence}) is fetched from the {source}"
-        told = f"{what} in the background, and the agents change over when it is whole."
-        out.print(f"{told} `make run MODEL=none` fetches nothing.", markup=False, soft_wrap=True)
+        what += " in the background. The agents switch to it when it is complete."
+        out.print(f"{what} `make run MODEL=none` fetches nothing.", markup=False, soft_wrap=True)
     return bool(found)

@@ -12,7 +12,7 @@ from keepsake.paths import DATABASE_URL, REPOSITORY
 
 APP, LIFECYCLE = "keepsake.contrib.evennia", "keepsake.contrib.evennia.lifecycle"
 SETTINGS = "server.conf.settings"
-PAGE = "docs/your-own-game.md has the lines"
+PAGE = "see docs/your-own-game.md"
 
 
 def adopt(environ: dict[str, str] | os._Environ[str] = os.environ) -> Path | None:
@@ -41,7 +41,7 @@ def adopt(environ: dict[str, str] | os._Environ[str] = os.environ) -> Path | Non
         apps, folders = settings.INSTALLED_APPS, places()
     except Exception as error:  # a game's settings file may raise anything
         raise KeepsakeError(
-            f"{game}/server/conf/settings.py cannot be loaded ({error})", "Fix it"
+            f"{game}/server/conf/settings.py cannot be loaded ({error})", "Fix the error"
         ) from error
     finally:
         os.chdir(here)
@@ -57,7 +57,7 @@ def adopt(environ: dict[str, str] | os._Environ[str] = os.environ) -> Path | Non
     return game
 
 
-def lacks() -> str:
+def missing_setting() -> str:
     """Return what is missing in the game's settings; empty if nothing is."""
     from django.conf import settings  # noqa: PLC0415 - only for a game
 

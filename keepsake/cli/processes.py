@@ -23,7 +23,7 @@ from keepsake.paths import Places, Ports, places
 
 
 @contextmanager
-def alone(here: Places) -> Iterator[None]:
+def command_lock(here: Places) -> Iterator[None]:
     """Hold this copy's lock, so that no other ``keepsake`` command starts or stops it meanwhile.
 
     Raises:
@@ -35,8 +35,8 @@ def alone(here: Places) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise KeepsakeError(
-                f"Another keepsake command is at work on {here.home}",
-                "Wait until it is done, then try again",
+                f"Another keepsake command is running for {here.home}",
+                "Wait until it ends, then try again",
             ) from None
         yield
 
@@ -62,7 +62,7 @@ def ask(here: Places, operation: str, *, seconds: float = 10.0) -> Any:
     except TimeoutError as error:
         raise KeepsakeError(
             f"The world did not answer within {seconds:.0f} seconds",
-            "It is busy, or hangs: try again; `keepsake doctor` looks for the cause",
+            "It is busy or hangs. Try again, or find the cause with `keepsake doctor`",
         ) from error
     except (OSError, ValueError) as error:
         raise KeepsakeError("Keepsake is not running here", "Start it with `make run`") from error
@@ -85,7 +85,7 @@ class Component(StrEnum):
     FETCH = "fetch"
 
 
-HALVES = frozenset({Component.PORTAL, Component.SERVER})
+EVENNIA_PROCESSES = frozenset({Component.PORTAL, Component.SERVER})
 """Evennia's two processes: one holds the connections, one the world."""
 
 
@@ -115,7 +115,7 @@ def running(here: Places) -> list[Running]:
     return sorted(found, key=lambda each: each.started)
 
 
-def actual(here: Places) -> Places:
+def running_places(here: Places) -> Places:
     """Return the copy with the settings it runs with; unchanged if nothing runs.
 
     The shell may lack the port base that the copy was started with. Then commands must not use the
@@ -129,14 +129,14 @@ def actual(here: Places) -> Places:
     return here
 
 
-def one(here: Places, component: Component) -> Running | None:
+def newest(here: Places, component: Component) -> Running | None:
     """Return the newest process of that kind, or None."""
     return next((each for each in reversed(running(here)) if each.component is component), None)
 
 
 def missing(here: Places) -> frozenset[Component]:
     """Return which of Evennia's Portal and Server do not run."""
-    return HALVES - {each.component for each in running(here)}
+    return EVENNIA_PROCESSES - {each.component for each in running(here)}
 
 
 def end(found: Iterable[Running], patience: float = TERMINATE_SECONDS) -> None:
@@ -171,7 +171,7 @@ def ports_of(here: Places) -> dict[str, tuple[str, int]]:
     }
 
 
-def taken(here: Places, *names: str) -> list[str]:
+def taken_ports(here: Places, *names: str) -> list[str]:
     """Return one sentence for each port (of these names, or all) that another program uses."""
     ours, found = {each.pid for each in running(here)}, []
     for name, (address, number) in ports_of(here).items():

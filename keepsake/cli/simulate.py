@@ -20,7 +20,7 @@ def simulate(context: typer.Context) -> None:
     """Simulate days of the village as fast as the models answer. Needs a clone, not the wheel."""
     if not (REPOSITORY / "game").is_dir():
         cure = "Clone the project, call `make install` there, and simulate in its folder"
-        raise KeepsakeError("A simulation plays the village, a MUD that only a clone has", cure)
+        raise KeepsakeError("Simulations need the village, a game that only a clone has", cure)
     require("evennia")
     environ = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
     command = [sys.executable, "-m", "game.simulation", *context.args]
@@ -36,8 +36,8 @@ def folder_of(here: Places, name: str) -> Path:
     labs = here.home / FOLDER
     there = sorted(path.parent.name for path in labs.glob("*/simulation.json"))
     if name not in there:
-        told = f"There are: {', '.join(there) or 'none'}"
-        raise KeepsakeError(f"There is no simulation {name!r}", told)
+        known = f"There are: {', '.join(there) or 'none'}"
+        raise KeepsakeError(f"There is no simulation {name!r}", known)
     return labs / name
 
 

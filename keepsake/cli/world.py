@@ -31,12 +31,12 @@ ADMIN = "admin"
 NO_BYTE_CODE = "PYTHONDONTWRITEBYTECODE"
 _READY_SECONDS = 120.0
 _STOP_SECONDS = 60.0
-_AWAY_SECONDS = 12.0
+_MISSING_SECONDS = 12.0
 """Seconds that Portal or Server may be missing. A reload gives the old Server five to end."""
 _BUSY_SECONDS = 10.0
 _POLL_SECONDS = 0.2
 _TAIL_LINES = 15
-_QUIET = 2
+_EMPTY_CHECKS = 2
 """Consecutive checks without a process after which all of them have ended."""
 
 type Say = Callable[[str], None]
@@ -53,14 +53,14 @@ def start(here: Places, say: Say) -> bool:
         KeepsakeError: The world could not be started. Processes started for it are ended again.
     """
     prepare(here)
-    with processes.alone(here):
+    with processes.command_lock(here):
         if not processes.missing(here):
-            say("Waiting for the world that is already there")
+            say("Waiting for the world, which runs already")
             with suppress(KeepsakeError):
                 _wait_until_ready(here)
                 return False
-        end_all(processes.actual(here), say)  # leftovers of a crashed world
-        if taken := processes.taken(here):
+        end_all(processes.running_places(here), say)  # leftovers of a crashed world
+        if taken := processes.taken_ports(here):
             raise KeepsakeError(taken[0], processes.ports_cure(here.ports))
         database.check_world(here)
         vault_lock.take(here).close()
@@ -83,15 +83,15 @@ def reload(here: Places, say: Say) -> None:
         KeepsakeError: Nothing runs, or the world is too busy to answer, or the code cannot be
             loaded: then the world keeps running unchanged. Or the new Server did not start.
     """
-    with processes.alone(here):
-        here = processes.actual(here)
+    with processes.command_lock(here):
+        here = processes.running_places(here)
         before = processes.ask(here, "ready", seconds=_BUSY_SECONDS)["pid"]
         try:
             launch(here, "check", say)
         except KeepsakeError as error:
             raise KeepsakeError(
-                f"The code cannot be loaded, and the world goes on as it is:\n{error.what}\n",
-                "Fix what is named there and reload again",
+                f"The code cannot be loaded; the world keeps running unchanged:\n{error.what}\n",
+                "Fix the error above and reload again",
             ) from error
         say("Waiting for the world")
         processes.ask(here, "reload", seconds=_BUSY_SECONDS)
@@ -136,24 +136,24 @@ def _wait_until_ready(here: Places, not_pid: int = 0) -> None:
         with suppress(KeepsakeError):  # the Server restarts, or its reactor is busy
             report = processes.ask(here, "ready", seconds=5)
         if problem := report.get("problem"):
-            raise _broken(here, problem)
+            raise _failure(here, problem)
         if report.get("ready") and report["pid"] != not_pid:
             return
         if not processes.missing(here):
             alive = now
-        elif now > alive + _AWAY_SECONDS:
-            raise _broken(here, "Evennia's Portal or Server has ended")
+        elif now > alive + _MISSING_SECONDS:
+            raise _failure(here, "Evennia's Portal or Server has ended")
         time.sleep(_POLL_SECONDS)
-    raise _broken(here, f"The world was not ready after {_READY_SECONDS:.0f} seconds")
+    raise _failure(here, f"The world was not ready after {_READY_SECONDS:.0f} seconds")
 
 
-def _broken(here: Places, what: str) -> KeepsakeError:
-    shown = f"{what}. The logs in {here.logs} end so:"
+def _failure(here: Places, what: str) -> KeepsakeError:
+    shown = f"{what}. The last lines of the logs in {here.logs}:"
     for name, most in (("portal.log", 5), ("server.log", _TAIL_LINES)):
         with suppress(OSError):
             lines = (here.logs / name).read_text(encoding="utf-8", errors="replace").splitlines()
             shown = "\n  ".join([shown, *lines[-most:]])
-    return KeepsakeError(f"{shown}\n", "Fix what they name and start again, or ask the doctor")
+    return KeepsakeError(f"{shown}\n", "Fix the errors and start again, or run `keepsake doctor`")
 
 
 # -- monitor and stop
@@ -165,23 +165,23 @@ def watch(here: Places) -> None:
     Raises:
         KeepsakeError: Portal or Server died. The other one was ended.
     """
-    here = processes.actual(here)
-    whole = time.monotonic()
+    here = processes.running_places(here)
+    complete = time.monotonic()
     while here.portal_pid.exists() or here.server_pid.exists():
         if not processes.missing(here):
-            whole = time.monotonic()
-        elif time.monotonic() > whole + _AWAY_SECONDS:  # longer than a reload takes
+            complete = time.monotonic()
+        elif time.monotonic() > complete + _MISSING_SECONDS:  # longer than a reload takes
             end_all(here)
-            raise _broken(here, "Evennia's Portal or Server has ended")
+            raise _failure(here, "Evennia's Portal or Server has ended")
         time.sleep(1.0)
 
 
 def stop(here: Places, say: Say) -> bool:
     """End the world; return whether anything ran."""
-    with processes.alone(here):
-        anything = bool(processes.running(here))
-        end_all(processes.actual(here), say)
-    return anything
+    with processes.command_lock(here):
+        was_running = bool(processes.running(here))
+        end_all(processes.running_places(here), say)
+    return was_running
 
 
 def end_all(here: Places, say: Say = lambda _: None) -> None:
@@ -190,17 +190,17 @@ def end_all(here: Places, say: Say = lambda _: None) -> None:
         say("Stopping Evennia")
         try:
             processes.ask(here, "stop", seconds=_BUSY_SECONDS)
-            deadline = time.monotonic() + _STOP_SECONDS
-            while processes.missing(here) < processes.HALVES and time.monotonic() < deadline:
+            end = time.monotonic() + _STOP_SECONDS
+            while processes.missing(here) < processes.EVENNIA_PROCESSES and time.monotonic() < end:
                 time.sleep(_POLL_SECONDS)
         except KeepsakeError as error:
             say(f"Evennia does not stop by itself: {error.what}")
-    looks = 0
-    while looks < _QUIET:  # a single check can miss a process that has just been forked
+    empty = 0
+    while empty < _EMPTY_CHECKS:  # a single check can miss a process that has just been forked
         if left := processes.running(here):
             say("Ending " + ", ".join(f"{each.component} (process {each.pid})" for each in left))
             processes.end(left)
-        looks = 0 if left else looks + 1
+        empty = 0 if left else empty + 1
         time.sleep(_POLL_SECONDS)
     for component in Component:  # a leftover pid file would prevent a start
         getattr(here, f"{component}_pid").unlink(missing_ok=True)
@@ -210,7 +210,7 @@ def end_all(here: Places, say: Say = lambda _: None) -> None:
 # -- status
 
 
-def doors(here: Places) -> dict[str, str]:
+def addresses(here: Places) -> dict[str, str]:
     """Return the addresses and the account by which people reach the world."""
     host = "localhost" if here.listen in ("127.0.0.1", "0.0.0.0") else here.listen
     web = f"http://{host}:{here.ports.web}"
@@ -225,7 +225,7 @@ def doors(here: Places) -> dict[str, str]:
 
 def status(here: Places) -> dict[str, Any]:
     """Return what runs, and whether a login works, as plain data; times in seconds."""
-    here = processes.actual(here)
+    here = processes.running_places(here)
     found = {each.component: each for each in processes.running(here)}  # the newest of each kind
     ready = False
     with suppress(KeepsakeError):
@@ -246,14 +246,14 @@ def status(here: Places) -> dict[str, Any]:
     }
 
 
-def status_table(looked: dict[str, Any]) -> Table:
+def status_table(found: dict[str, Any]) -> Table:
     """Return the processes of :func:`status` as a table."""
     rows = [
         (name, str(each["pid"]), str(timedelta(seconds=each["uptime"])))
-        for name, each in looked["processes"].items()
+        for name, each in found["processes"].items()
         if each is not None
     ]
     table = plain_table(("process", "pid", "up for"), rows)
-    ports = ", ".join(f"{name} {number}" for name, number in looked["ports"].items())
+    ports = ", ".join(f"{name} {number}" for name, number in found["ports"].items())
     table.caption = f"ports: {ports}"
     return table

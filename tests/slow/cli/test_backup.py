@@ -131,7 +131,7 @@ def packed(path: Path, names: dict[str, bytes], **facts: object) -> Path:
     ("names", "facts", "told"),
     [
         ({"vault/../../../stray.md": b"x"}, {}, "outside the destination"),
-        ({}, {"form": 99}, "form 99"),
+        ({}, {"form": 99}, "format 99"),
     ],
 )
 def test_files_that_are_not_our_backups_are_refused(tmp_path, names, facts, told):

@@ -48,7 +48,7 @@ def damaged_database(copy):
 def waiting_memory(copy):
     memory = {"text": "Rain.", "kind": "perception", "time": "2026-05-04T08:00:00"}
     Spill(copy.here.spill).keep("Mira", memory)
-    return f"1 of Mira wait in {copy.here.spill}"
+    return f"memories of Mira that wait in {copy.here.spill}: 1"
 
 
 def broken_line(copy):
@@ -104,13 +104,13 @@ def test_a_copy_that_is_well(copy, tables):
     findings, wrong = examined(copy)
     assert wrong == []
     told = {finding["subject"]: finding["what"] for finding in findings}
-    assert told["Archives"] == "7 lines of 1 agents are whole"
+    assert told["Archives"] == "7 lines of 1 agents are intact"
     assert "SQLite" in told["Database"]
 
 
 def test_what_the_running_world_knows_of_its_servers_is_told(copy, monkeypatch):
     monkeypatch.setattr(processes, "ask", lambda *_: ["It evaluates 9 tokens. Give it more"])
-    (found,) = doctor.examine_one(copy.here, "Model servers")
+    (found,) = doctor.examine_subject(copy.here, "Model servers")
     assert (found.well, found.what, found.cure) == (False, "It evaluates 9 tokens", "Give it more")
 
 

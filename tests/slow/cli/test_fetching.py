@@ -178,7 +178,7 @@ def test_in_the_background_it_is_shown_by_status_and_ended_by_stop(copy: Copy, r
             fetching.begin(copy.here)
         until(lambda: "Fetching tiny from the hub" in copy.keepsake("status").stdout)
         assert copy.keepsake("stop").returncode == 0
-        assert processes.one(copy.here, Component.FETCH) is None
+        assert processes.newest(copy.here, Component.FETCH) is None
         assert "The next start resumes." in copy.keepsake("status").stdout
         hub.gate.set()
         with patch.dict(os.environ, copy.environ):

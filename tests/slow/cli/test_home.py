@@ -60,12 +60,12 @@ def test_a_vault_gets_the_shipped_configuration_and_what_somebody_wrote_stays(
 def test_only_one_command_works_on_a_home(tmp_path):
     here = here_in(tmp_path)
     with (
-        processes.alone(here),
+        processes.command_lock(here),
         pytest.raises(KeepsakeError, match="Another keepsake command"),
-        processes.alone(here),
+        processes.command_lock(here),
     ):
         pass
-    with processes.alone(here):
+    with processes.command_lock(here):
         pass
 
 
@@ -83,7 +83,7 @@ def test_a_secret_is_made_once_and_for_its_owner_alone(tmp_path):
 
 
 def test_a_taken_port_is_named_with_its_holder_and_a_base_that_is_free(copy):
-    assert processes.taken(copy.here) == []
+    assert processes.taken_ports(copy.here) == []
     with socket.create_server(("127.0.0.1", copy.here.ports.web)):
         refused = copy.keepsake("start")
     assert refused.returncode == 1
@@ -91,7 +91,7 @@ def test_a_taken_port_is_named_with_its_holder_and_a_base_that_is_free(copy):
     assert f"Port {copy.here.ports.web} (web) on 127.0.0.1 is in use" in told
     assert f"(process {os.getpid()})" in told
     base = re.search(r"KEEPSAKE_PORT_BASE=(\d+)", told)[1]
-    assert processes.taken(places(copy.environ | {"KEEPSAKE_PORT_BASE": base})) == []
+    assert processes.taken_ports(places(copy.environ | {"KEEPSAKE_PORT_BASE": base})) == []
     assert not copy.here.database.exists()
 
 

@@ -66,10 +66,10 @@ def test_people_play_and_a_reload_keeps_them(world):
     player = Player.new(world, "Anneke")
     player.see("Here:")
     player.type("say I count twenty boats.", "I count twenty boats")
-    before = processes.one(world.here, Component.SERVER)
+    before = processes.newest(world.here, Component.SERVER)
     reloaded = world.keepsake("reload")
     assert reloaded.returncode == 0, reloaded.stderr
-    assert processes.one(world.here, Component.SERVER) != before
+    assert processes.newest(world.here, Component.SERVER) != before
     player.type("look", r"Exits|exits")
     player.leave()
     found = finding(world, "Database")
@@ -108,7 +108,7 @@ def test_a_running_world_is_kept_and_comes_back_in_another_database(world, datab
     on_sqlite = make_copy(tmp_path / "sqlite")
     refused = on_sqlite.keepsake("restore", str(file))
     assert refused.returncode == 1
-    assert "is of a world on PostgreSQL, and this copy is not" in " ".join(refused.stderr.split())
+    assert "is of a world on PostgreSQL, but this copy is not" in " ".join(refused.stderr.split())
 
 
 def refused_tables(other: Copy, file: Path) -> None:

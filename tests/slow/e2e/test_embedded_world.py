@@ -33,8 +33,8 @@ def archive_lines(copy: Copy, name: str) -> list[dict]:
 
 def model_server(copy: Copy) -> int:
     """The model server's process, as soon as there is one: it starts beside the world."""
-    until(lambda: processes.one(copy.here, Component.MODEL))
-    found = processes.one(copy.here, Component.MODEL)
+    until(lambda: processes.newest(copy.here, Component.MODEL))
+    found = processes.newest(copy.here, Component.MODEL)
     assert found is not None
     return found.pid
 

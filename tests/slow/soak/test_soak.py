@@ -48,7 +48,7 @@ FAULTS = (
 
 def kill(copy: Copy, component: Component) -> bool:
     """End a process at once; False if there is none."""
-    found = processes.one(copy.here, component)
+    found = processes.newest(copy.here, component)
     with suppress(ProcessLookupError):
         if found is not None:
             os.kill(found.pid, signal.SIGKILL)
@@ -58,12 +58,12 @@ def kill(copy: Copy, component: Component) -> bool:
 def recover(copy: Copy, component: Component, players: Sequence[SoakPlayer]) -> None:
     """Wait until a ``look`` that is sent from now on is answered, and the process runs again."""
     killed = time.monotonic()
-    if component in processes.HALVES:
+    if component in processes.EVENNIA_PROCESSES:
         copy.process("start")  # as systemd does
 
     def is_back() -> bool:
         looked = any(sent > killed for player in players for sent in tuple(player.looks))
-        there = processes.one(copy.here, component)
+        there = processes.newest(copy.here, component)
         return looked and there is not None
 
     until(is_back, RECOVERY)

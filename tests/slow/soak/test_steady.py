@@ -42,7 +42,7 @@ type Samples = dict[Component, list[tuple[float, int]]]
 
 def sample(copy: Copy, into: Samples) -> None:
     for component in WATCHED:
-        if found := processes.one(copy.here, component):
+        if found := processes.newest(copy.here, component):
             with suppress(psutil.Error):
                 process = psutil.Process(found.pid)
                 into[component].append((process.memory_info().rss / 2**20, process.num_fds()))
