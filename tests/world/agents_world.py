@@ -41,8 +41,6 @@ from typeclasses.exits import Exit
 from typeclasses.rooms import Room
 from world import days
 
-MOMENT = 2.0
-"""Seconds for which a thread is waited for that hands nothing back."""
 SMALL = "**immediate_window**: 4\n**recent_window**: 4\n**min_saving_tokens**: 0\n"
 """A file of settings for windows of four memories."""
 
@@ -154,22 +152,16 @@ class AgentsWorld(PeopleWorld):
         runtime.stop(reload=True)
 
     def settle(self, until: Callable[[], bool] | None = None, seconds: float = 120.0) -> None:
-        """Run what worker threads handed back, until ``until`` holds or nothing is left.
-
-        A thread that is held by the test is waited for no longer than a moment.
-        """
-        deadline, waits = time.monotonic() + (seconds if until else MOMENT), False
+        """Run what worker threads post, until ``until`` holds; by default until they are idle."""
+        deadline, waits = time.monotonic() + seconds, False
         while True:
             try:
                 self.posted.get(timeout=0.02 if waits or self._at_work() else 0)()
-                deadline = deadline if until else time.monotonic() + MOMENT
             except queue.Empty:
-                # In this order: whoever ends meanwhile has handed over what it found before.
+                # In this order: a thread that ends in between has posted its result before.
                 if until() if until else not self._at_work() and self.posted.empty():
                     return
-                if time.monotonic() >= deadline:
-                    assert until is None, "it never came"
-                    return
+                assert time.monotonic() < deadline, "the condition never held"
                 waits = True
 
     def _at_work(self) -> bool:

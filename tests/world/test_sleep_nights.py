@@ -99,7 +99,7 @@ class TestNights(NightWorld):
         self.settle(lambda: bool(self.asked()))
         held = self.sleeper.nights.step
         assert held in ("consolidate", "profiles"), "both ask the model"
-        self.types("wake mira")
+        self.char1.execute_cmd("wake mira")
         self.let_sleep()  # though the model has not answered yet
         assert self.steps == ALL[: ALL.index(held)]
         gate.set()
@@ -119,7 +119,7 @@ class TestCompacting(LadderWorld):
 
         def settling(archive):
             held.set()
-            let_go.wait(60)
+            let_go.wait(300)
             settle(archive)
 
         books.settle = settling
@@ -127,7 +127,6 @@ class TestCompacting(LadderWorld):
         self.settle(held.is_set)
         # as the housekeeping asks every two seconds
         self.mind.compactions.compact_if_due(asleep=sleeper.may_compact)
-        self.settle()
         assert not self.mind.compactions.compacting, "first the pages are brought up to date"
         let_go.set()
         self.settle(lambda: not sleeper.nights.working)

@@ -304,6 +304,7 @@ class TestRules(TalkWorld):
         assert self.acts() == []
         self.set_thinking(idle_interval=20)
         self.asks("I mend nets.")
+        self.settle(lambda: len(self.fake.calls("/api/generate")) == 3)
         head = ahead.body["prompt"].split("\n(")[0]
         assert PERSONA in head
         assert "Mira: Sit, Piet." in head

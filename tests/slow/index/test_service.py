@@ -68,7 +68,7 @@ class Held(BagOfWords):
         self.gate = threading.Event()
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        assert self.gate.wait(60)
+        assert self.gate.wait(300)
         return super().embed(texts)
 
 
@@ -77,7 +77,7 @@ def test_it_indexes_in_the_background_and_nobody_waits_for_it(started: Starter, 
     service = started(embedder)
     mira.add_many(300)
     index = service.open("mira", mira.archive.folder, mira.notes)
-    assert by_words(index, "290")[0] == "memory:290"
+    until(lambda: by_words(index, "290")[:1] == ["memory:290"])
     with pytest.raises(IndexUnavailable):
         index.query([1.0], 1)
     embedder.gate.set()
@@ -92,11 +92,12 @@ def test_chroma_that_is_killed_comes_back_with_what_it_held(
     index = service.open("mira", mira.archive.folder, mira.notes)
     mira.add_many(60)
     until(lambda: finds_first(index, "Sack 12", "memory:12"))
+    until(lambda: not service.status()["mira"].waiting)
     assert service.server is not None
     assert service.server.pid is not None
     os.kill(service.server.pid, signal.SIGKILL)
     mira.add_many(10)
-    assert by_words(index, "65")
+    until(lambda: by_words(index, "65"))
     until(lambda: finds_first(index, "Sack 65", "memory:65"))
     until(lambda: finds_first(index, "Sack 12", "memory:12"))
     assert not any("rebuilding" in line for line in logged), "nothing was lost"
