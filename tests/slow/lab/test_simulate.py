@@ -27,7 +27,7 @@ from keepsake.paths import REPOSITORY, Places, Ports
 from tests.empty_tables import copy_tables_for_lab
 from tests.fakes.model_server import FakeModelServer, Reply
 from tests.unit.lab.in_process import keepsake
-from tests.unit.mind.acquaintances import contents
+from tests.unit.mind.memory_log import file_contents
 
 BUSY = (
     *("immediate_window=8", "recent_window=8", "preserve_memories=4", "context_tokens=2000"),
@@ -94,7 +94,7 @@ def log_of(lab):
 
 def agents_of(lab):
     """Every file that agents keep: archives, summaries, notes, profiles, journals."""
-    return contents(lab.places.agents)
+    return file_contents(lab.places.agents)
 
 
 @pytest.fixture(scope="module")

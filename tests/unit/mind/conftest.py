@@ -2,16 +2,16 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.mind.lives import Life
+from tests.unit.mind.fake_agent import FakeAgent
 
 
 @pytest.fixture
-def life(tmp_path):
-    return Life(tmp_path / "Mira")
+def agent(tmp_path):
+    return FakeAgent(tmp_path / "Mira")
 
 
 @pytest.fixture
-def memory(life):
-    memory = life.open()
+def memory(agent):
+    memory = agent.open()
     yield memory
     memory.close()

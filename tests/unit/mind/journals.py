@@ -1,4 +1,4 @@
-"""What the tests of the journal are built from."""
+"""Helpers for tests of the journal: entries, and memories of each kind."""
 
 from __future__ import annotations
 

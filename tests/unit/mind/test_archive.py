@@ -17,41 +17,41 @@ from keepsake.archive.log import Archive, Syncer
 from keepsake.archive.tiers import load_tiers
 from keepsake.errors import ArchiveError, ArchiveInUse, ArchiveUnwritable
 from keepsake.memory.types import CompactReason, MemoryContext
-from tests.unit.mind.lives import cleared, covered, live
+from tests.unit.mind.fake_agent import add, clear, covered
 
 
-def segment(life):
-    return sorted((life.folder / "archive").glob("0*.jsonl"))[-1]
+def segment(agent):
+    return sorted((agent.folder / "archive").glob("0*.jsonl"))[-1]
 
 
 @pytest.mark.parametrize("torn", [b'{"type":"mem', b"\x00\x00\x00", b'"half', b"12"])
-def test_a_torn_last_line_is_set_aside_and_its_number_used_again(life, torn):
-    memory = life.open()
-    live(memory, 3)
+def test_a_torn_last_line_is_set_aside_and_its_number_used_again(agent, torn):
+    memory = agent.open()
+    add(memory, 3)
     memory.close()
-    with segment(life).open("ab") as file:
+    with segment(agent).open("ab") as file:
         file.write(torn)
-    memory = life.open()
-    assert any("torn" in line for line in life.log)
-    assert [p.read_bytes() for p in (life.folder / "archive").glob("torn-*")] == [torn]
-    live(memory, 1)
+    memory = agent.open()
+    assert any("torn" in line for line in agent.log)
+    assert [p.read_bytes() for p in (agent.folder / "archive").glob("torn-*")] == [torn]
+    add(memory, 1)
     assert covered(memory.context()) == [1, 2, 3, 4]
     assert check(memory.archive, memory.context(), memory.summaries).whole
     memory.close()
 
 
-def test_every_length_of_a_cut_file_opens(life):
+def test_every_length_of_a_cut_file_opens(agent):
     """The process may be killed, or the power may fail, at any byte."""
-    memory = life.open()
-    live(memory, 4)
+    memory = agent.open()
+    add(memory, 4)
     memory.compact(CompactReason.MANUAL)
-    live(memory, 5)
+    add(memory, 5)
     memory.compact(CompactReason.MANUAL)
     memory.close()
-    whole = segment(life).read_bytes()
+    whole = segment(agent).read_bytes()
     for length in range(0, len(whole), 7):
-        segment(life).write_bytes(whole[:length])
-        memory = life.open()
+        segment(agent).write_bytes(whole[:length])
+        memory = agent.open()
         numbers = covered(memory.context())
         assert numbers == list(range(1, memory.tiers.last_number + 1))
         memory.close()
@@ -69,29 +69,29 @@ NO_NUMBER = "the archive line 0000000001.jsonl:3 has no number"
         (b'"n":3,', b'"n":"x",', NO_NUMBER),
     ],
 )
-def test_damage_in_the_middle_is_reported_and_not_fatal(life, old, new, problem):
-    memory = life.open()
-    live(memory, 5)
+def test_damage_in_the_middle_is_reported_and_not_fatal(agent, old, new, problem):
+    memory = agent.open()
+    add(memory, 5)
     memory.close()
-    path = segment(life)
+    path = segment(agent)
     path.write_bytes(path.read_bytes().replace(old, new))
-    memory = life.open()
+    memory = agent.open()
     report = check(memory.archive, memory.context(), memory.summaries)
     assert problem in report.problems
     assert "memories 3-3 are missing from the archive" in report.problems
-    live(memory, 1)
+    add(memory, 1)
     assert memory.context().window[-1].number == 6
     memory.close()
 
 
-def test_segments_roll_over_and_read_back(life, monkeypatch):
+def test_segments_roll_over_and_read_back(agent, monkeypatch):
     monkeypatch.setattr(archive_module, "SEGMENT_LINES", 5)
-    memory = life.open()
-    live(memory, 23)
-    for segment in (life.folder / "archive").glob("0*.jsonl"):
+    memory = agent.open()
+    add(memory, 23)
+    for segment in (agent.folder / "archive").glob("0*.jsonl"):
         first = json.loads(segment.read_text().partition("\n")[0])
         assert int(segment.stem) == first["n"], "a segment is named after its first memory"
-    assert len(list((life.folder / "archive").glob("0*.jsonl"))) == 5
+    assert len(list((agent.folder / "archive").glob("0*.jsonl"))) == 5
     assert [m.number for m in memory.archive.read(4, 17)] == list(range(4, 18))
     assert memory.archive.read(30, 40) == []
     alone = [each.number for n in range(1, 24) for each in memory.archive.read(n, n)]
@@ -99,10 +99,10 @@ def test_segments_roll_over_and_read_back(life, monkeypatch):
     memory.compact(CompactReason.MANUAL)
     for _ in range(9):
         memory.append("Tick.")
-    live(memory, 2)
+    add(memory, 2)
     before = memory.context()
     memory.close()
-    memory = life.open()
+    memory = agent.open()
     assert memory.context() == before
     assert [m.repeats for m in memory.archive.read(23, 26)] == [1, 9, 1, 1]
     assert check(memory.archive, memory.context(), memory.summaries).whole
@@ -110,9 +110,9 @@ def test_segments_roll_over_and_read_back(life, monkeypatch):
 
 
 @pytest.mark.parametrize("number", [2, 4])
-def test_a_memory_takes_the_next_number_and_no_other(life, number):
-    memory = life.open()
-    live(memory, 2)
+def test_a_memory_takes_the_next_number_and_no_other(agent, number):
+    memory = agent.open()
+    add(memory, 2)
     (newest,) = memory.archive.read(2, 2)
     with pytest.raises(ValueError, match=f"memory {number} does not follow 2"):
         memory.archive.append(replace(newest, number=number).to_record())
@@ -120,17 +120,17 @@ def test_a_memory_takes_the_next_number_and_no_other(life, number):
     memory.close()
 
 
-def test_a_second_process_is_refused_with_the_cure(life):
-    memory = life.open()
+def test_a_second_process_is_refused_with_the_cure(agent):
+    memory = agent.open()
     with pytest.raises(ArchiveInUse, match="KEEPSAKE_VAULT"):
-        life.open()
+        agent.open()
     memory.close()
-    life.open().close()
+    agent.open().close()
 
 
-def test_disk_full_in_the_middle_of_a_line_loses_nothing(life, monkeypatch):
-    memory = life.open()
-    live(memory, 2)
+def test_disk_full_in_the_middle_of_a_line_loses_nothing(agent, monkeypatch):
+    memory = agent.open()
+    add(memory, 2)
     real = os.write
 
     def half_then_full(fd, data):
@@ -143,20 +143,20 @@ def test_disk_full_in_the_middle_of_a_line_loses_nothing(life, monkeypatch):
         memory.append("This does not fit " + "x" * 3)
     monkeypatch.undo()
     assert memory.tiers.last_number == 2
-    live(memory, 1)
+    add(memory, 1)
     assert covered(memory.context()) == [1, 2, 3]
     memory.close()
-    memory = life.open()
+    memory = agent.open()
     assert covered(memory.context()) == [1, 2, 3]
     assert check(memory.archive, memory.context(), memory.summaries).whole
     memory.close()
 
 
 @pytest.mark.parametrize("harm", ["an older one", "none", "grown", "moved"])
-def test_a_file_that_is_changed_under_the_game_loses_no_line(life, harm):
-    memory = life.open()
-    live(memory, 3)
-    path, folder, gone = segment(life), life.folder / "archive", life.folder / "away"
+def test_a_file_that_is_changed_under_the_game_loses_no_line(agent, harm):
+    memory = agent.open()
+    add(memory, 3)
+    path, folder, gone = segment(agent), agent.folder / "archive", agent.folder / "away"
     whole = path.read_bytes()
     if harm == "moved":
         folder.rename(gone)
@@ -167,26 +167,26 @@ def test_a_file_that_is_changed_under_the_game_loses_no_line(life, harm):
     if harm in ("an older one", "grown"):  # the first as git and a restored copy put it there
         path.write_bytes(whole[:90] if harm == "an older one" else whole + b"torn")
     with pytest.raises(ArchiveUnwritable, match="gone" if harm == "moved" else "lines are back"):
-        live(memory, 1)
+        add(memory, 1)
     if harm == "moved":
         gone.rename(folder)
     assert len(list(folder.glob("torn-*"))) == (harm in ("an older one", "grown"))
     for _ in range(2):
-        live(memory, 1)
+        add(memory, 1)
         assert check(memory.archive, memory.context(), memory.summaries).whole
         memory.close()
-        memory = life.open()
+        memory = agent.open()
     assert covered(memory.context()) == [1, 2, 3, 4, 5]
     memory.close()
 
 
-def test_any_text_survives(life):
-    memory = life.open()
+def test_any_text_survives(agent):
+    memory = agent.open()
     texts = ["naïve ☃ 𝄞", 'quote " backslash \\', "line\u2028two", "tab\tnull\x00", "\ud800 lone"]
     for text in texts:
         memory.append(text)
     memory.close()
-    memory = life.open()
+    memory = agent.open()
     kept = [m.text for m in memory.context().window]
     assert kept[:4] == texts[:4]
     assert kept[4] == "? lone"
@@ -215,25 +215,25 @@ def test_the_syncer_brings_lines_to_the_disk_and_tells_what_that_refuses(tmp_pat
         archive.close()
 
 
-def test_opening_reads_the_tail_only(life, monkeypatch):
+def test_opening_reads_the_tail_only(agent, monkeypatch):
     """A long life opens from its last segments, whatever came before."""
     monkeypatch.setattr(archive_module, "SEGMENT_LINES", 10)
-    memory = life.open()
+    memory = agent.open()
     for _ in range(30):
-        live(memory, 7)
+        add(memory, 7)
         memory.compact(CompactReason.MANUAL)
     memory.close()
-    for path in sorted((life.folder / "archive").glob("0*.jsonl"))[:-3]:
+    for path in sorted((agent.folder / "archive").glob("0*.jsonl"))[:-3]:
         path.unlink()
-    archive = Archive(life.folder / "archive")
+    archive = Archive(agent.folder / "archive")
     tiers = load_tiers(archive)
     assert (tiers.last_number, len(tiers.window)) == (210, 4)
     archive.close()
 
 
-def test_memories_before_the_first_tier_are_a_problem(life):
-    memory = life.open()
-    live(memory, 8)
+def test_memories_before_the_first_tier_are_a_problem(agent):
+    memory = agent.open()
+    add(memory, 8)
     context = memory.context()
     lost = MemoryContext(None, None, context.window[2:])
     assert tier_problems(context) == []
@@ -241,20 +241,20 @@ def test_memories_before_the_first_tier_are_a_problem(life):
     gap = MemoryContext(None, None, (*context.window[:3], *context.window[4:]))
     assert tier_problems(gap) == ["window ends at memory 3, but window begins at 5"]
     assert check(memory.archive, lost, memory.summaries).problems == tuple(tier_problems(lost))
-    memory = cleared(life, memory)
-    live(memory, 2)
+    memory = clear(agent, memory)
+    add(memory, 2)
     assert check(memory.archive, memory.context(), memory.summaries).whole
     memory.close()
 
 
 @pytest.mark.parametrize("block", [1, 7, 64, 1000, 65_536])
-def test_reading_backwards_gives_every_line_whatever_the_blocks(life, monkeypatch, block):
+def test_reading_backwards_gives_every_line_whatever_the_blocks(agent, monkeypatch, block):
     monkeypatch.setattr(json_lines, "_BLOCK", block)
     monkeypatch.setattr(archive_module, "SEGMENT_LINES", 5)
-    memory = life.open()
+    memory = agent.open()
     for number in range(1, 18):
         memory.append(f"Thing {number} happened, {'and again ' * number}in the ürban mill.")
-    with segment(life).open("ab") as file:
+    with segment(agent).open("ab") as file:
         file.write(b'{"type":"memory","n":18,"te')  # just being written
     backwards = list(memory.archive.backwards())
     assert [line["n"] for line in backwards] == list(range(17, 0, -1))

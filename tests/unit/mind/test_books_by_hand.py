@@ -13,8 +13,8 @@ from keepsake.books.kept_lines import Commitment, CommitmentKind, Commitments, P
 from keepsake.books.notes import NoteBook
 from keepsake.books.people import PeopleBook
 from keepsake.errors import NoteRefused
-from tests.unit.mind.acquaintances import TOM, Days
 from tests.unit.mind.journals import NOON, write
+from tests.unit.mind.memory_log import TOM, MemoryLog
 
 FIRST, SECOND = "I planted peas by the blue gate.", "The beans are up beside the wall."
 
@@ -28,10 +28,10 @@ class Kind(NamedTuple):
 
 
 def _page(book: PeopleBook, text: str) -> None:
-    days = Days()
+    log = MemoryLog()
     for _ in range(book.through):
-        days.does("Eve", "", "waves.")
-    book.take([days.says("Tom", TOM, text)])
+        log.does("Eve", "", "waves.")
+    book.take([log.says("Tom", TOM, text)])
 
 
 KINDS = {

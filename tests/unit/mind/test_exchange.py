@@ -10,7 +10,7 @@ from keepsake.archive.records import Memory, MemoryKind
 from keepsake.language.heard import Utterance, heard
 from keepsake.memory.plan import open_exchange
 from tests.sentences import table
-from tests.unit.mind.lives import EVENING, lived
+from tests.unit.mind.fake_agent import EVENING, memories_of
 
 
 def asks(who: str, words: str = "Is there soup?") -> str:
@@ -26,9 +26,9 @@ def test_who_said_what_to_whom(text, source, said):
 
 @pytest.mark.parametrize(("lines", "number"), table("who waits"))
 def test_who_waits(lines, number):
-    assert open_exchange(lived(*lines), "Mira") == number
+    assert open_exchange(memories_of(*lines), "Mira") == number
 
 
 def test_who_goes_waits_no_more():
-    asked, went = lived(asks("Tom"), "Tom| Tom goes north to Pump Square.")
+    asked, went = memories_of(asks("Tom"), "Tom| Tom goes north to Pump Square.")
     assert open_exchange([asked, replace(went, event="traverse")], "Mira") is None

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from keepsake.archive.records import Tier
 from keepsake.memory.summary_text import SummarySource, extractive
 from tests.sentences import table
-from tests.unit.mind.lives import lived
+from tests.unit.mind.fake_agent import memories_of
 
 NOISE = table("small events")
 FACTS = table("facts with details")
@@ -23,7 +23,7 @@ def told(line):
 
 
 def summarize(lines, older=(), tokens=175, tier=Tier.RECENT, importance=lambda _: 0):
-    memories = tuple(lived(*map(told, lines)))
+    memories = tuple(memories_of(*map(told, lines)))
     source = SummarySource(
         tier, "Mira", memories, older, limit_tokens=tokens, importance=importance
     )

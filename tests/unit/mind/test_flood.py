@@ -15,7 +15,7 @@ from keepsake.memory.agent_memory import AgentMemory
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.summary_text import Draft, SummarySource
 from keepsake.memory.types import CompactReason
-from tests.unit.mind.lives import Life, ScriptedSummarizer, WordTokens, covered
+from tests.unit.mind.fake_agent import FakeAgent, ScriptedSummarizer, WordTokens, covered
 
 SHIPPED = CompactionConfig()
 SPEECH = 1000
@@ -75,10 +75,10 @@ def test_after_any_flood_the_prompt_is_within_its_budget(before, meanwhile, over
     bad, thinking = how
     with tempfile.TemporaryDirectory() as folder:
         numbers, later = itertools.count(1), iter(meanwhile)
-        life = Life(Path(folder) / "Mira", SHIPPED, tokens=ByteTokens())
-        life.summarizer = Slow(bad=bad, meanwhile=lambda: pour(memory, next(later, ()), numbers))
-        life.constraints = tuple(f"Otto told you: rule {n} 🐟🐟🐟🐟🐟🐟🐟🐟" for n in range(8))
-        memory = life.open()
+        agent = FakeAgent(Path(folder) / "Mira", SHIPPED, tokens=ByteTokens())
+        agent.summarizer = Slow(bad=bad, meanwhile=lambda: pour(memory, next(later, ()), numbers))
+        agent.constraints = tuple(f"Otto told you: rule {n} 🐟🐟🐟🐟🐟🐟🐟🐟" for n in range(8))
+        memory = agent.open()
         for burst, overhead in zip(before, itertools.cycle(overheads), strict=False):
             memory.window.overhead = overhead
             pour(memory, burst, numbers)

@@ -13,8 +13,8 @@ from keepsake.books.kept_lines import Commitments, Pinned
 from keepsake.books.notes import NoteBook
 from keepsake.books.people import PeopleBook
 from keepsake.events.files import events
-from tests.unit.mind.acquaintances import ADA, TOM, contents
-from tests.unit.mind.lives import Life, covered
+from tests.unit.mind.fake_agent import FakeAgent, covered
+from tests.unit.mind.memory_log import ADA, TOM, file_contents
 
 GOLDEN = Path(__file__).parents[2] / "data" / "golden"
 """What the code of November 2026 wrote: later code has to open it for ever."""
@@ -61,16 +61,16 @@ def test_an_earlier_vault_opens_and_is_written_on(agent):
     assert tom is not None
     assert "work: baker" in [line.text for line in tom.lines]
     assert "Do not trust him." in "\n".join(tom.by_hand)
-    before = contents(agent)
+    before = file_contents(agent)
     pinned = Pinned(agent / "pinned.md")
     pinned.add("New.")
     pinned.remove("New.")
-    assert contents(agent) == before
+    assert file_contents(agent) == before
 
 
 def test_the_books_of_the_version_before_this_one_open_and_are_written_on(agent):
     nell = agent.parent / "Nell"
-    before = contents(nell)
+    before = file_contents(nell)
     commitments = Commitments(nell / "noticed.md")
     journal, book = Journal(nell / "journal"), PeopleBook(nell)
     assert [item.line for item in commitments.items] == [
@@ -95,13 +95,13 @@ def test_the_books_of_the_version_before_this_one_open_and_are_written_on(agent)
     assert journal.write("Tom brought the blue cup.", **given).id == "20261126-4"
     book.conclude(ADA, lambda page: replace(page, portrait="She mends nets."))
     for name, old in before.items():
-        kept = contents(nell)[name].decode().splitlines()
+        kept = file_contents(nell)[name].decode().splitlines()
         lost = [line for line in old.decode().splitlines() if line not in kept]
         assert len(lost) <= 2, (name, lost)
 
 
 def test_an_earlier_archive_and_an_earlier_event_log_open(agent):
-    memory = Life(agent.parents[2] / "life").open()
+    memory = FakeAgent(agent.parents[2] / "life").open()
     try:
         context = memory.context()
         assert context.recent is not None

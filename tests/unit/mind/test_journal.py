@@ -11,8 +11,8 @@ from keepsake.books.entries import EntryOrigin, Rater, local_day, prompt_lines
 from keepsake.books.journal import Journal, importance
 from tests.sentences import table
 from tests.unit.mind import journals
+from tests.unit.mind.fake_agent import WordTokens
 from tests.unit.mind.journals import NOON, days_ago, write
-from tests.unit.mind.lives import WordTokens
 
 CUP = 'Tom told me: "I will bring the blue cup back."'
 

@@ -14,15 +14,15 @@ from keepsake.archive.records import Summary, Tier
 from keepsake.errors import CompactionError
 from keepsake.memory.summary_text import Draft
 from keepsake.memory.types import CompactReason, Outcome, Rung
-from tests.unit.mind.lives import WIDE, Life, ManualClock, covered, fill, live, talk
+from tests.unit.mind.fake_agent import WIDE, FakeAgent, ManualClock, add, add_talk, covered, fill
 
 COUNT, HIGH, SLEEP = CompactReason.COUNT, CompactReason.HIGH, CompactReason.SLEEP
 EMERGENCY = CompactReason.EMERGENCY
 
 
 @pytest.fixture
-def life(tmp_path):
-    return Life(tmp_path / "Mira", WIDE)
+def agent(tmp_path):
+    return FakeAgent(tmp_path / "Mira", WIDE)
 
 
 def filled(memory):
@@ -38,27 +38,27 @@ def filled(memory):
     ("share", "asleep", "reason"),
     [(0.5, False, None), (0.72, False, None), (0.72, True, SLEEP), (0.86, True, HIGH)],
 )
-def test_the_strongest_trigger_that_holds(life, memory, share, asleep, reason):
+def test_the_strongest_trigger_that_holds(agent, memory, share, asleep, reason):
     fill(memory, share)
-    life.asleep = asleep
+    agent.asleep = asleep
     assert memory.next_turn() is reason
     for each in (HIGH, SLEEP):
-        life.config = replace(life.config, **{each.value: 9.0})
+        agent.config = replace(agent.config, **{each.value: 9.0})
         assert memory.next_turn() is (SLEEP if reason and each is HIGH else None)
-    life.config = replace(life.config, immediate_window=1, recent_window=1)
+    agent.config = replace(agent.config, immediate_window=1, recent_window=1)
     assert memory.next_turn() is COUNT
-    life.config = replace(life.config, recent_window=10_000)
+    agent.config = replace(agent.config, recent_window=10_000)
     assert memory.next_turn() is None
 
 
-def test_the_high_mark_starts_one_that_ends_under_the_low_mark(life, memory):
+def test_the_high_mark_starts_one_that_ends_under_the_low_mark(agent, memory):
     fill(memory, 0.85)
     assert memory.next_turn() is HIGH
     result = memory.compact(HIGH)
     assert memory.load().share <= WIDE.low
     assert result.tokens_before > result.tokens_after > 0
     assert memory.load().share > 0.4, "down to the low mark, and no further"
-    life.asleep = True
+    agent.asleep = True
     fill(memory, 0.72)
     assert memory.next_turn() is SLEEP, "an agent that sleeps compacts earlier"
     memory.compact(SLEEP)
@@ -67,12 +67,12 @@ def test_the_high_mark_starts_one_that_ends_under_the_low_mark(life, memory):
     assert covered(memory.context()) == list(range(1, memory.tiers.last_number + 1))
 
 
-def test_a_load_that_walks_around_the_mark_compacts_seldom(life, memory):
+def test_a_load_that_walks_around_the_mark_compacts_seldom(agent, memory):
     """The hysteresis: up and down around the high mark, 200 memories long."""
     made = []
     for step in range(200):
         memory.window.overhead = 0 if step % 2 else 120
-        talk(memory, 1)
+        add_talk(memory, 1)
         if reason := memory.next_turn():
             result = memory.compact(reason)
             made.append((step, result.tokens_before - result.tokens_after))
@@ -82,11 +82,11 @@ def test_a_load_that_walks_around_the_mark_compacts_seldom(life, memory):
     assert min(b - a for (a, _), (b, _) in pairwise(made)) >= 5
 
 
-def test_a_prompt_that_never_fits_says_what_is_too_large_and_asks_the_model_seldom(life, memory):
+def test_a_prompt_that_never_fits_says_what_is_too_large_and_asks_the_model_seldom(agent, memory):
     memory.window.overhead = 1200
     refused = 0
     for _ in range(60):
-        talk(memory, 1, 5)
+        add_talk(memory, 1, 5)
         assert memory.before_thought() is EMERGENCY
         try:
             memory.compact(EMERGENCY)
@@ -98,7 +98,7 @@ def test_a_prompt_that_never_fits_says_what_is_too_large_and_asks_the_model_seld
     made = memory.tiers.compactions
     assert made + refused == 60
     assert made <= 2 + 60 * 6 / WIDE.min_saving_tokens + 2
-    assert life.summarizer.calls <= 4 * made
+    assert agent.summarizer.calls <= 4 * made
     assert covered(memory.context()) == list(range(1, 61))
     assert memory.compactor.failures == 0, "no model has failed"
 
@@ -106,8 +106,8 @@ def test_a_prompt_that_never_fits_says_what_is_too_large_and_asks_the_model_seld
 # -- rungs
 
 
-def test_a_long_term_summary_that_outgrows_its_limit_is_summarised_again(life, memory):
-    plain = life.summarizer
+def test_a_long_term_summary_that_outgrows_its_limit_is_summarised_again(agent, memory):
+    plain = agent.summarizer
 
     def wordy(source):
         draft = plain(source)
@@ -116,12 +116,12 @@ def test_a_long_term_summary_that_outgrows_its_limit_is_summarised_again(life, m
             draft = Draft(f"{longer} {draft.text}", "scripted")
         return draft
 
-    life.config = replace(WIDE, longterm_tokens=30)
-    life.summarizer = wordy
+    agent.config = replace(WIDE, longterm_tokens=30)
+    agent.summarizer = wordy
     kept = []
     for _ in range(3):
         result = filled(memory)
-        life.clock.advance(60)
+        agent.clock.advance(60)
         kept.append(memory.context().longterm)
     assert Rung.RESUMMARISE in [step.rung for step in result.steps]
     assert memory.load().summaries <= 30 + 100
@@ -134,7 +134,7 @@ def test_a_long_term_summary_that_outgrows_its_limit_is_summarised_again(life, m
         assert any(text in body for body in bodies), "every version stays in the vault"
 
 
-def test_cutting_is_the_last_rung_and_the_archive_has_what_is_cut(life, memory):
+def test_cutting_is_the_last_rung_and_the_archive_has_what_is_cut(agent, memory):
     for _ in range(3):
         filled(memory)
     before = memory.context().longterm
@@ -156,15 +156,15 @@ def summary_of(text):
 # -- other ways to compact
 
 
-def test_an_archive_from_before_the_ladder_still_opens(life):
-    memory = life.open()
-    live(memory, 8)
+def test_an_archive_from_before_the_ladder_still_opens(agent):
+    memory = agent.open()
+    add(memory, 8)
     recent = summary_of("I met Tom.").to_record() | {"from": 1, "to": 4}
     older = {"type": "compaction", "id": 1, "t": "2026-05-01T12:00:00+00:00", "longterm": None}
     older |= {"recent": recent, "reason": "count", "total": 8, "kept": 4, "seconds": 0.1}
     memory.archive.append(older)
     memory.close()
-    memory = life.open()
+    memory = agent.open()
     assert covered(memory.context()) == list(range(1, 9))
     (past,) = history.compactions(memory.archive)
     assert (past.outcome, past.covered) == (Outcome.FIRST, (1, 4))

@@ -15,7 +15,7 @@ from keepsake.prompt.script import LISTED, script
 from keepsake.prompt.script import RECALLED as RECALLED_OPENING
 from keepsake.prompt.tokens import estimate_tokens
 from tests.sentences import table
-from tests.unit.mind.lives import EVENING, lived
+from tests.unit.mind.fake_agent import EVENING, memories_of
 
 ACT, RESULT, SEEN = MemoryKind.ACT, MemoryKind.RESULT, MemoryKind.PERCEPTION
 INN = (
@@ -37,7 +37,7 @@ _LOFT = INN.replace("The Kettle", "The Guest Loft", 1)
 def test_what_is_left_of_old_results(results, shown):
     whole = {"inn": INN, "loft": _LOFT, "recalled": RECALLED}
     lines = [(f"~{act}", f"={text.format(**whole)}") for act, text in results]
-    window = lived(*(line for both in lines for line in both))
+    window = memories_of(*(line for both in lines for line in both))
     assert [memory.text for memory in mask(window, len(window))] == shown
 
 

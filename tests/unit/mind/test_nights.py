@@ -15,10 +15,10 @@ from keepsake.books.journal import Journal
 from keepsake.tasks.night import journal_task
 from keepsake.tasks.task import AnswerRefused
 from tests.sentences import table
-from tests.unit.mind.acquaintances import TOM, Days, taken
+from tests.unit.mind.fake_agent import WordTokens
 from tests.unit.mind.journals import NOON, did, told, write
-from tests.unit.mind.lives import WordTokens
-from tests.unit.mind.sleepers import PROMPTS, Script, says, work
+from tests.unit.mind.memory_log import TOM, MemoryLog, book_of
+from tests.unit.mind.night_runner import PROMPTS, RuleModel, night_work, prompt_of
 
 JOURNAL = PROMPTS["journal"].current
 DAY = [
@@ -52,46 +52,46 @@ def book(tmp_path: Path) -> Journal:
     return Journal(tmp_path / "journal")
 
 
-def written(book: Journal, script: Script, memories: list[Memory] = DAY) -> Figures:
-    return work(book, now=NOON).write_day(NightAsk(script, 9), memories)
+def written(book: Journal, model: RuleModel, memories: list[Memory] = DAY) -> Figures:
+    return night_work(book, now=NOON).write_day(NightAsk(model, 9), memories)
 
 
 def test_a_whisper_is_never_shown_nor_little_asked_about(book):
     secret = replace(DAY[0], text='Tom whispers to you, "The key is below the stone."')
-    script = Script(lambda _: entries())
-    written(book, script, [secret, *DAY[1:]])
-    assert "stone" not in script.prompts[0]
-    assert written(book, script, DAY[:3]) == {}
-    assert len(script.prompts) == 1
+    model = RuleModel(lambda _: entries())
+    written(book, model, [secret, *DAY[1:]])
+    assert "stone" not in model.prompts[0]
+    assert written(book, model, DAY[:3]) == {}
+    assert len(model.prompts) == 1
 
 
 def test_no_private_line_is_shown_for_a_portrait(tmp_path):
-    days = Days()
+    log = MemoryLog()
     for number in range(4):
-        days.says("Tom", TOM, f"I have mended net {number}.")
-    script = Script(lambda _: "Mends nets.")
+        log.says("Tom", TOM, f"I have mended net {number}.")
+    model = RuleModel(lambda _: "Mends nets.")
     may = lambda numbers: 4 not in numbers  # noqa: E731
-    work(None, taken(tmp_path, days), days.read, may).write_portraits(NightAsk(script, 9))
-    assert "net 2" in script.prompts[0]
-    assert "net 3" not in script.prompts[0]
+    night_work(None, book_of(tmp_path, log), log.read, may).write_portraits(NightAsk(model, 9))
+    assert "net 2" in model.prompts[0]
+    assert "net 3" not in model.prompts[0]
 
 
 def test_a_model_writes_the_entries_of_the_day(book):
     write(book, 'Tom told me: "My sister Lotte died in February."', 5, memories=(1,))
-    assert written(book, Script(lambda _: entries(LOTTE))) == {"written": 1}
+    assert written(book, RuleModel(lambda _: entries(LOTTE))) == {"written": 1}
     entry = book.entries()[-1]
     assert entry.text == LOTTE["text"]
     assert (entry.importance, entry.rated_by) == (9, Rater.MODEL)
     assert entry.memories == (1, 2)
     assert book.entry_about(1) == entry
     assert prompt_lines(book.known, 500, NOON, WordTokens()) == (line(entry, NOON),)
-    written(book, Script(lambda _: entries(LOTTE)))
+    written(book, RuleModel(lambda _: entries(LOTTE)))
     assert len(book.entries()) == 2, "done again it changes nothing"
 
 
 def test_the_calls_of_a_sleep_are_limited():
-    script = Script()
-    ask = NightAsk(script, 5)
+    model = RuleModel()
+    ask = NightAsk(model, 5)
     while ask.available:
-        ask(says("Well?"))
-    assert ask.calls == len(script.prompts) == 4, "a refused answer may be asked for once more"
+        ask(prompt_of("Well?"))
+    assert ask.calls == len(model.prompts) == 4, "a refused answer may be asked for once more"

@@ -17,61 +17,61 @@ from keepsake.books.people import PeopleBook, PromptContext
 from keepsake.books.people import lines as people_lines
 from keepsake.books.person_page import PageLine, PersonPage, format_page, parse_page, with_memories
 from keepsake.memory.summary_text import SummarySource, extractive
-from tests.unit.mind.acquaintances import (
+from tests.unit.mind.fake_agent import WordTokens
+from tests.unit.mind.memory_log import (
     ADA,
     RUAN,
     START,
     TOM,
-    Days,
-    contents,
-    eventful,
-    taken,
-    there,
+    MemoryLog,
+    book_of,
+    file_contents,
+    page_of,
+    sample_log,
 )
-from tests.unit.mind.lives import WordTokens
 
 
 def said(book: PeopleBook, key: str) -> list[str]:
-    return [line.text for line in there(book, key).lines if line.said]
+    return [line.text for line in page_of(book, key).lines if line.said]
 
 
 def test_a_page_has_the_persons_own_sentences_and_gifts(tmp_path):
-    book = taken(tmp_path, eventful())
+    book = book_of(tmp_path, sample_log())
     assert said(book, TOM) == [
         "Good evening, Mira.",
         "I'm a miller. My brother Ostrey keeps bees.",
         "I've left the mill. I'm a baker now.",
         "The keeper of the old lighthouse has left me a map.",
     ]
-    ada = there(book, ADA)
+    ada = page_of(book, ADA)
     lines = [line.text for line in ada.lines]  # what she said to Ruan is no word to the agent
     assert lines == ["gives you a blue cup.", "Nobody may know where it is."]
-    assert (there(book, TOM).meetings, ada.meetings) == (3, 3)
+    assert (page_of(book, TOM).meetings, ada.meetings) == (3, 3)
     again = PeopleBook(tmp_path)
-    assert [again.page(key) for key in (TOM, ADA)] == [there(book, TOM), ada]
+    assert [again.page(key) for key in (TOM, ADA)] == [page_of(book, TOM), ada]
 
 
 def test_what_is_told_five_times_in_other_words_is_five_quotations_and_no_fact(tmp_path):
-    days = Days()
+    log = MemoryLog()
     told = ("I used to live in Vell.", "My home was Vell.", "I moved here from Vell.")
     told += ("Vell is where I lived before.", "I have left Vell, my home.")
     for each in told:
-        days.says("Tom", TOM, each)
-    book = taken(tmp_path, days)
+        log.says("Tom", TOM, each)
+    book = book_of(tmp_path, log)
     assert said(book, TOM) == [*told]
-    (line,) = people_lines([(TOM, "Tom")], book, 300, PromptContext(days.now, WordTokens()))
+    (line,) = people_lines([(TOM, "Tom")], book, 300, PromptContext(log.now, WordTokens()))
     head, _, quotes = line.partition("; last said: ")
     assert (head.count("Vell"), quotes.count("Vell")) == (0, quotes.count("'") // 2)
 
 
 def test_a_page_is_in_the_order_lived_where_the_clock_was_years_ahead_for_a_day(tmp_path):
-    days = Days()
+    log = MemoryLog()
     for number, day in enumerate((0, 9_000, 1, 2)):
-        days.now = START + timedelta(days=day)
-        days.says("Tom", TOM, f"I have mended net {number}.")
-    taken(tmp_path, days)
-    page = there(PeopleBook(tmp_path), TOM)
-    assert (page.meetings, page.last_met) == (4, days.memories[-1].time)
+        log.now = START + timedelta(days=day)
+        log.says("Tom", TOM, f"I have mended net {number}.")
+    book_of(tmp_path, log)
+    page = page_of(PeopleBook(tmp_path), TOM)
+    assert (page.meetings, page.last_met) == (4, log.memories[-1].time)
     assert [line.numbers for line in page.lines] == [(1,), (2,), (3,), (4,)]
 
 
@@ -79,10 +79,10 @@ def test_days_are_those_of_the_world_in_pages_summaries_and_notes(tmp_path, monk
     with monkeypatch.context() as patched:
         patched.setenv("TZ", "NZ")
         time.tzset()
-        days = Days(now=(noon := START + timedelta(hours=2)))
-        heard = days.says("Tom", TOM, "My boat is red.")
+        log = MemoryLog(now=(noon := START + timedelta(hours=2)))
+        heard = log.says("Tom", TOM, "My boat is red.")
         telling = PromptContext(noon, WordTokens())
-        (line,) = people_lines([(TOM, "Tom")], taken(tmp_path, days), 300, telling)
+        (line,) = people_lines([(TOM, "Tom")], book_of(tmp_path, log), 300, telling)
         summary = extractive(SummarySource(Tier.RECENT, "Mira", (heard,))).text
         note = [NoteBook(tmp_path / "notes").write("Boats", "Red.", now=noon) for _ in range(2)][1]
     time.tzset()
@@ -92,10 +92,10 @@ def test_days_are_those_of_the_world_in_pages_summaries_and_notes(tmp_path, monk
 
 
 def test_a_renamed_person_stays_the_same_and_namesakes_are_two(tmp_path):
-    days = eventful()
-    days.says("Tom", RUAN, "I am another Tom.")
-    book = taken(tmp_path, days)
-    assert list(there(book, TOM).names) == ["Tom", "Thomas"]
+    log = sample_log()
+    log.says("Tom", RUAN, "I am another Tom.")
+    book = book_of(tmp_path, log)
+    assert list(page_of(book, TOM).names) == ["Tom", "Thomas"]
     assert said(book, RUAN) == ["I am another Tom."]
     files = {path.name for path in book.folder.glob("*.md")}
     assert files == {f"Thomas-{TOM}.md", f"Ada-{ADA}.md", f"Tom-{RUAN}.md"}
@@ -103,36 +103,36 @@ def test_a_renamed_person_stays_the_same_and_namesakes_are_two(tmp_path):
 
 @pytest.mark.parametrize("name", ["../../etc", "a: b\n- c", "*anchor", "| x", "'", "ф", "x" * 500])
 def test_no_name_breaks_out_of_the_folder_or_the_file(tmp_path, name):
-    days = Days()
-    days.says(name, TOM, "Hello there.")
-    book = taken(tmp_path, days)
+    log = MemoryLog()
+    log.says(name, TOM, "Hello there.")
+    book = book_of(tmp_path, log)
     assert len(PeopleBook(tmp_path).all()) == 1
     assert {path.parent for path in tmp_path.rglob("*") if path.is_file()} == {book.folder}
 
 
 def test_what_a_person_writes_stays_and_a_broken_page_waits_to_be_mended(tmp_path):
-    days = eventful()
-    book = taken(tmp_path, days)
+    log = sample_log()
+    book = book_of(tmp_path, log)
     (path,) = book.folder.glob("Ada-*.md")
     whole = path.read_text().replace("# Ada\n", "# Ada\n\nLikes rosemary.\n\n## Mine\n\nx\n")
     path.write_text("broken\n")
-    days.says("Ada", ADA, "Meanwhile.")
-    days.says("Thomas", TOM, "Meanwhile too.")
-    book.take(days.memories)
+    log.says("Ada", ADA, "Meanwhile.")
+    log.says("Thomas", TOM, "Meanwhile too.")
+    book.take(log.memories)
     assert path.read_text() == "broken\n"
     assert "Meanwhile too." in said(book, TOM)
     assert any("Ada-" in problem for problem in book.problems)
     assert len(list(book.folder.glob("Ada-*.md"))) == 1
     path.write_text(whole)
-    days.says("Ada", ADA, "Mended.")
-    book.take(days.memories)
-    assert [*filter(None, there(book, ADA).by_hand)] == ["Likes rosemary.", "## Mine", "x"]
+    log.says("Ada", ADA, "Mended.")
+    book.take(log.memories)
+    assert [*filter(None, page_of(book, ADA).by_hand)] == ["Likes rosemary.", "## Mine", "x"]
     assert "Mended." in path.read_text()
 
 
 def test_killed_at_any_write_nothing_is_lost_or_doubled(tmp_path, monkeypatch):
-    days, real = eventful(), vault_files._written_aside
-    whole = contents(taken(tmp_path / "whole", days).folder)
+    log, real = sample_log(), vault_files._written_aside
+    whole = file_contents(book_of(tmp_path / "whole", log).folder)
     for dies in range(1, len(whole) + 1):
         left = [dies]
 
@@ -146,20 +146,20 @@ def test_killed_at_any_write_nothing_is_lost_or_doubled(tmp_path, monkeypatch):
         with monkeypatch.context() as patched:
             patched.setattr(vault_files, "_written_aside", killed)
             with pytest.raises(KeyboardInterrupt):
-                taken(folder, days)
-        assert contents(taken(folder, days).folder) == whole
+                book_of(folder, log)
+        assert file_contents(book_of(folder, log).folder) == whole
 
 
 # -- in a prompt
 
 
 def test_what_was_confided_comes_first_and_only_for_those_who_may_hear_it(tmp_path):
-    days = eventful()
-    secret = days.memories[-1].number
+    log = sample_log()
+    secret = log.memories[-1].number
     for number in range(8):
-        days.says("Ada", ADA, f"I have baked loaf {number}.")
-    book, ada = taken(tmp_path, days), [(ADA, "Ada")]
-    tomorrow = days.now + timedelta(days=1)
+        log.says("Ada", ADA, f"I have baked loaf {number}.")
+    book, ada = book_of(tmp_path, log), [(ADA, "Ada")]
+    tomorrow = log.now + timedelta(days=1)
     how = PromptContext(tomorrow, WordTokens(), confided=lambda numbers: secret in numbers)
     (line,) = people_lines(ada, book, 300, how)
     assert "told you in confidence: 'Nobody may know" in line
@@ -179,10 +179,10 @@ _WORDS = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size
 
 @given(st.lists(_WORDS, max_size=5), _WORDS)
 def test_nothing_that_is_said_forges_a_line_or_a_heading(words, name):
-    days = Days()
+    log = MemoryLog()
     for each in words:
-        days.says("Tom", TOM, each)
-    page = with_memories(None, TOM, [*days.memories, days.does("Tom", TOM, "waves.")])
+        log.says("Tom", TOM, each)
+    page = with_memories(None, TOM, [*log.memories, log.does("Tom", TOM, "waves.")])
     again = parse_page(format_page(page), START)
     assert [each.numbers for each in again.lines] == [each.numbers for each in page.lines]
     assert again.by_hand == ()

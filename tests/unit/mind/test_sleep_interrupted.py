@@ -1,6 +1,6 @@
-"""A night that is killed at every place where it asks the model or writes to the disk.
+"""A night's work that is killed at every point where it asks the model or writes to the disk.
 
-The journal, the profiles and the memory are real. The night is killed before each write and each
+The journal, the profiles and the memory are real. The process dies before each write and each
 model call, and within each appended line. Then the agent sleeps again, and the files must be those
 of an undisturbed night.
 """
@@ -33,18 +33,18 @@ from keepsake.memory.config import CompactionConfig
 from keepsake.memory.types import CompactReason
 from keepsake.ports import Generation, GenerationRequest, TargetModel
 from tests.sentences import table
-from tests.unit.mind.lives import Life, ManualClock, covered
-from tests.unit.mind.sleepers import Bedroom, Killed, Target, generation, shown, work
+from tests.unit.mind.fake_agent import FakeAgent, ManualClock, covered
+from tests.unit.mind.night_runner import Killed, NightRunner, Target, generated, night_work, text_of
 
-NIGHT = datetime(2026, 11, 21, 23, 0, tzinfo=UTC)
+BEDTIME = datetime(2026, 11, 21, 23, 0, tzinfo=UTC)
 CONFIG = SleepConfig(reflect_after=20)
 WINDOWS = CompactionConfig(context_tokens=300, min_saving_tokens=0)
-"""So few tokens that a day is over the sleep mark."""
+"""So small a context that one day exceeds the share at which a sleeping agent compacts."""
 KEYS = {"Tom": "5-20261101120000", "Ada": "6-20261101120000"}
 
 
-def model(prompt: str) -> str:
-    """An honest model: the same answer to the same question, whatever was asked before."""
+def model_answer(prompt: str) -> str:
+    """Return a plausible answer, always the same one to the same prompt."""
     if "since the last entry" in prompt:
         told = re.findall(r'^(\d+)\. .*?says to you, "(.*)"', prompt, re.M)
         entries = [
@@ -60,21 +60,21 @@ def model(prompt: str) -> str:
     return f"{who} talks of nets and of the blue cup."
 
 
-type End = tuple[tuple[JournalEntry, ...], tuple[PersonPage, ...], tuple[int, ...], int]
-"""Journal, people, covered memories and compactions after a night."""
+type NightResult = tuple[tuple[JournalEntry, ...], tuple[PersonPage, ...], tuple[int, ...], int]
+"""Journal, people, covered memories and number of compactions after a night."""
 
 
-class World:
+class OpenAgent:
     """One agent's folder, ``vault/agents/Mira``, opened as a server opens it."""
 
     def __init__(self, folder: Path, clock: ManualClock) -> None:
         self.folder, self.clock = folder, clock
-        self.memory = Life(folder, config=WINDOWS, clock=clock, asleep=True).open()
+        self.memory = FakeAgent(folder, config=WINDOWS, clock=clock, asleep=True).open()
         self.journal = Journal(folder / "journal")
         self.book = PeopleBook(folder)
 
-    def live(self) -> None:
-        """A day: talk, and what the agent wrote down of it."""
+    def add_day(self) -> None:
+        """Add a day of talk, with the agent's journal entries about it."""
         for who, words in table("said on a day"):
             self.clock.advance(60)
             text = f'{who} says to you, "{words}"'
@@ -88,30 +88,30 @@ class World:
                 now=self.clock.now(),
             )
 
-    def lived(self) -> list[Memory]:
+    def memories(self) -> list[Memory]:
         archive = self.memory.archive
         return list(archive.read(1, archive.last_number))
 
     def tasks(self) -> dict[str, NightTask]:
-        night = work(
+        night = night_work(
             *(self.journal, self.book, self.memory.archive.read),
             now=self.clock.now(),
             config=CONFIG,
         )
 
         def profiles(ask: NightAsk) -> Figures:
-            self.book.take(self.lived())
+            self.book.take(self.memories())
             return night.write_portraits(ask)
 
         return {
-            "consolidate": lambda ask: night.write_day(ask, self.lived()),
+            "consolidate": lambda ask: night.write_day(ask, self.memories()),
             "reflect": night.reflect,
             "profiles": profiles,
             "compact": lambda _: {"kept": self.memory.compact(CompactReason.SLEEP).kept},
         }
 
-    def end(self) -> End:
-        """What is on the disk; the world is closed."""
+    def result(self) -> NightResult:
+        """Return what is on the disk, and close the agent."""
         self.memory.close()
         people = tuple(sorted(self.book.all(), key=lambda each: each.key))
         made = len(compactions(self.memory.archive))
@@ -119,31 +119,31 @@ class World:
 
 
 @dataclass
-class Accident:
-    """A kill, or a torn line, at the place of that number where a night asks or writes."""
+class Crash:
+    """Kills the process at its model call or write number ``at``, "torn" in the middle of it."""
 
     at: int = 0
-    what: str = "killed"
-    places: list[str] = field(default_factory=list)
+    kind: str = "killed"
+    points: list[str] = field(default_factory=list)
     armed: bool = False
-    dead: bool = False
+    happened: bool = False
 
-    def place(self, name: str, do: Callable[[], Any], torn: Callable[[], Any]) -> Any:
+    def reach(self, name: str, do: Callable[[], Any], torn: Callable[[], Any]) -> Any:
         if not self.armed:
             return do()
-        if self.dead:
-            raise Killed(name)  # nothing runs after a kill, no cleaning up either
-        self.places.append(name)
-        if len(self.places) != self.at:
+        if self.happened:
+            raise Killed(name)  # after a kill no code runs, not even cleanup
+        self.points.append(name)
+        if len(self.points) != self.at:
             return do()
-        self.dead = True
-        if self.what == "torn":
+        self.happened = True
+        if self.kind == "torn":
             torn()
         raise Killed(name)
 
     def ask(self, build: Callable[[TargetModel], GenerationRequest]) -> Generation:
-        prompt = shown(build(Target()))
-        answer = self.place("ask", lambda: generation(model(prompt)), lambda: None)
+        prompt = text_of(build(Target()))
+        answer = self.reach("ask", lambda: generated(model_answer(prompt)), lambda: None)
         assert isinstance(answer, Generation)
         return answer
 
@@ -152,8 +152,8 @@ _WRITES = ("link", "replace", "unlink", "rmdir", "write")
 
 
 @contextmanager
-def waylaid(accident: Accident, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Everything that changes what is on the disk for good passes by the accident."""
+def intercepted(crash: Crash, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Make each call that changes the disk a point of the crash."""
     owner = threading.get_ident()
 
     def watched(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
@@ -162,73 +162,73 @@ def waylaid(accident: Accident, monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
             if idle or threading.get_ident() != owner:
                 return real(*args, **more)
             half = lambda: name == "write" and real(args[0], args[1][: len(args[1]) // 2])  # noqa: E731
-            return accident.place(name, lambda: real(*args, **more), half)
+            return crash.reach(name, lambda: real(*args, **more), half)
 
         return call
 
     with monkeypatch.context() as patched:
         for name in _WRITES:
             patched.setattr(os, name, watched(name, getattr(os, name)))
-        for name in ("fsync", "fdatasync"):  # a process is killed here; the power stays on
+        for name in ("fsync", "fdatasync"):  # not needed: the process dies, the machine does not
             patched.setattr(os, name, lambda _: None)
-        accident.armed = True
+        crash.armed = True
         try:
             yield
         finally:
-            accident.armed = False
+            crash.armed = False
 
 
 @pytest.fixture(scope="module")
 def evening(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of an agent that has lived through a day and has just fallen asleep."""
+    """The folder of an agent after a day, just before its night."""
     folder = tmp_path_factory.mktemp("evening") / "Mira"
-    world = World(folder, ManualClock(NIGHT - timedelta(hours=2)))
-    world.live()
-    world.memory.close()
+    agent = OpenAgent(folder, ManualClock(BEDTIME - timedelta(hours=2)))
+    agent.add_day()
+    agent.memory.close()
     return folder
 
 
-class Bed:
-    """A copy of the evening, in which one night goes its way."""
+class NightCopy:
+    """A copy of the evening's folder, for one night."""
 
     def __init__(self, evening: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.folder = folder / "Mira"
         shutil.copytree(evening, self.folder)
         self._monkeypatch = monkeypatch
 
-    def world(self) -> World:
-        return World(self.folder, ManualClock(NIGHT))
+    def open(self) -> OpenAgent:
+        return OpenAgent(self.folder, ManualClock(BEDTIME))
 
-    def sleep(self, accident: Accident) -> list[str]:
-        """The night as far as it comes; its steps."""
-        world = self.world()
-        bedroom = Bedroom(world.tasks(), accident.ask)
+    def sleep(self, crash: Crash) -> list[str]:
+        """Run the night until it ends or crashes; return the steps that it reported."""
+        agent = self.open()
+        runner = NightRunner(agent.tasks(), crash.ask)
         try:
-            with waylaid(accident, self._monkeypatch):
-                steps = bedroom.sleep()
+            with intercepted(crash, self._monkeypatch):
+                steps = runner.sleep()
         finally:
-            world.memory.archive.close()  # as the system does it when a process dies
+            agent.memory.archive.close()  # as the system does when a process dies
         assert [each.problem for each in steps if each.problem] == []
         return [each.step for each in steps]
 
 
-def test_killed_anywhere_the_night_goes_on_as_if_nothing_had_been(
+def test_a_night_killed_anywhere_ends_as_an_undisturbed_one(
     evening: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    undisturbed = Accident()
-    bed = Bed(evening, tmp_path / "quiet", monkeypatch)
-    steps = bed.sleep(undisturbed)
+    undisturbed = Crash()
+    copy = NightCopy(evening, tmp_path / "quiet", monkeypatch)
+    steps = copy.sleep(undisturbed)
     assert len(steps) == 4
-    quiet, places = bed.world().end(), undisturbed.places
+    quiet, points = copy.open().result(), undisturbed.points
     entries, people, _, compacted = quiet
     assert ([each.name for each in people], compacted) == (["Tom", "Ada"], 1)
     assert all(each.portrait for each in people)
     assert sum(each.is_insight for each in entries) == 1
-    assert (places.count("ask"), len(places) > 12) == (4, True)
-    for at in range(1, len(places) + 2):
-        writes = places[at - 1 : at] == ["write"]
-        for what in ("killed", "torn") if writes else ("killed",):
-            bed = Bed(evening, tmp_path / f"{at} {what}", monkeypatch)
-            assert (bed.sleep(Accident(at, what)) == steps) == (at > len(places))
-            bed.sleep(Accident())
-            assert bed.world().end() == quiet, f"{what} at {places[at - 1 : at]}, place {at}"
+    assert (points.count("ask"), len(points) > 12) == (4, True)
+    for at in range(1, len(points) + 2):
+        writes = points[at - 1 : at] == ["write"]
+        for kind in ("killed", "torn") if writes else ("killed",):
+            copy = NightCopy(evening, tmp_path / f"{at} {kind}", monkeypatch)
+            assert (copy.sleep(Crash(at, kind)) == steps) == (at > len(points))
+            copy.sleep(Crash())
+            assert copy.open().result() == quiet, f"{kind} at {points[at - 1 : at]} {at}"

@@ -17,7 +17,7 @@ from keepsake.prompt.tokens import estimate_tokens
 from keepsake.tasks.summarise import Summarise
 from keepsake.tasks.task import AnswerRefused
 from keepsake.tasks.task_prompts import task_prompts
-from tests.unit.mind.sleepers import Target
+from tests.unit.mind.night_runner import Target
 
 START = datetime(2026, 5, 4, 20, 0, tzinfo=UTC)
 SHIPPED = REPOSITORY / "vault" / "config"

@@ -21,7 +21,7 @@ from keepsake.archive.integrity import check
 from keepsake.archive.records import MemoryKind, Tier
 from keepsake.errors import ArchiveUnwritable, CompactionError, CompactionRunning
 from keepsake.memory.types import CompactReason, MemoryContext
-from tests.unit.mind.lives import SMALL, Life, cleared, covered, live, spread, talk
+from tests.unit.mind.fake_agent import SMALL, FakeAgent, add, add_look, add_talk, clear, covered
 
 sizes = st.integers(1, 6)
 RULES = (
@@ -64,16 +64,16 @@ class Lives(RuleBasedStateMachine):
         self.scratch = tempfile.TemporaryDirectory()
         self.lines = archive_module.SEGMENT_LINES
         archive_module.SEGMENT_LINES = 7
-        self.life = Life(Path(self.scratch.name) / "Mira")
+        self.agent = FakeAgent(Path(self.scratch.name) / "Mira")
         self.scores = [1]
-        self.life.more = {"importance": self.judged}
+        self.agent.more = {"importance": self.judged}
         self.told = self.cleared = 0
         self.before: list[Tiers] = []
         self.full_disk = False
 
     @initialize()
     def born(self):
-        self.memory = self.life.open()
+        self.memory = self.agent.open()
 
     def teardown(self):
         self.free_disk()
@@ -95,15 +95,15 @@ class Lives(RuleBasedStateMachine):
 
     @rule(count=st.integers(1, 9))
     def things_happen(self, count):
-        self.lived(lambda: live(self.memory, count))
+        self.lived(lambda: add(self.memory, count))
 
     @rule(count=st.integers(1, 12), words=st.integers(5, 60))
     def people_talk(self, count, words):
-        self.lived(lambda: talk(self.memory, count, words))
+        self.lived(lambda: add_talk(self.memory, count, words))
 
     @rule(place=st.sampled_from(["Mill", "Ferry"]), words=st.integers(1, 200))
     def she_looks(self, place, words):
-        self.lived(lambda: spread(self.memory, place, words))
+        self.lived(lambda: add_look(self.memory, place, words))
 
     @rule(who=st.sampled_from(["Tom", "Ann"]), answers=st.booleans())
     def somebody_asks(self, who, answers):
@@ -149,11 +149,11 @@ class Lives(RuleBasedStateMachine):
 
     @rule(seconds=st.integers(1, 4000))
     def turns_pass(self, seconds):
-        self.life.clock.advance(seconds)
+        self.agent.clock.advance(seconds)
         if reason := self.memory.next_turn():
             before = self.memory.load().used
             result = self.compact(reason)
-            works = self.life.summarizer.failing or self.full_disk
+            works = self.agent.summarizer.failing or self.full_disk
             # To mask what agents looked at may be enough: then nothing is summarised.
             gained = result is None or result.number or self.memory.load().used < before
             assert gained, f"{reason} was called for nothing"
@@ -179,19 +179,19 @@ class Lives(RuleBasedStateMachine):
         assert undone.left == len(self.before) - 1
         assert Tiers.of(self.memory.context(), self.cleared) == self.before.pop()
         load = self.memory.load()
-        held = load.used <= load.budget and self.life.config.recent_window >= 1
+        held = load.used <= load.budget and self.agent.config.recent_window >= 1
         assert self.memory.next_turn() is None or not held, "what a person took back stays so"
 
     @precondition(lambda self: not self.full_disk)
     @rule()
     def the_prompt_is_cleared(self):
-        self.memory = cleared(self.life, self.memory)
+        self.memory = clear(self.agent, self.memory)
         self.cleared, self.before = self.told, []
 
     @precondition(lambda self: not self.full_disk)
     @rule(count=st.integers(1, 5))
     def two_at_once(self, count):
-        scripted = self.life.summarizer
+        scripted = self.agent.summarizer
         scripted.gate, before = threading.Event(), self.memory.context()
         made = self.memory.tiers.compactions
         scripted.entered.clear()
@@ -205,7 +205,7 @@ class Lives(RuleBasedStateMachine):
             with pytest.raises(CompactionRunning):
                 self.memory.undo()
             assert self.memory.next_turn() is None
-            live(self.memory, count)
+            add(self.memory, count)
             self.told += count
         scripted.gate.set()
         first.join()
@@ -230,13 +230,13 @@ class Lives(RuleBasedStateMachine):
 
     @rule(failing=st.sets(st.sampled_from(Tier)), bad=st.booleans())
     def the_model_fails(self, failing, bad):
-        self.life.summarizer.failing = failing
-        self.life.summarizer.bad = bad
+        self.agent.summarizer.failing = failing
+        self.agent.summarizer.bad = bad
 
     @rule(immediate=sizes, recent=sizes)
     def sizes_change(self, immediate, recent):
-        self.life.config = replace(
-            self.life.config, immediate_window=immediate, recent_window=recent
+        self.agent.config = replace(
+            self.agent.config, immediate_window=immediate, recent_window=recent
         )
 
     @rule(
@@ -247,7 +247,7 @@ class Lives(RuleBasedStateMachine):
         longterm=st.sampled_from([50, 100, 600]),
     )
     def budget_changes(self, budget, low, high, preserve, longterm):
-        self.life.config = replace(
+        self.agent.config = replace(
             SMALL,
             context_tokens=budget + 10,
             reserve_tokens=10,
@@ -260,11 +260,11 @@ class Lives(RuleBasedStateMachine):
 
     @rule(share=st.sampled_from([0, 0.1, 0.5, 0.9, 1.2]))
     def the_rest_of_the_prompt_changes(self, share):
-        self.memory.window.overhead = int(share * self.life.config.budget)
+        self.memory.window.overhead = int(share * self.agent.config.budget)
 
     @rule(constraints=st.sampled_from([(), RULES]), asleep=st.booleans())
     def she_lives_otherwise(self, constraints, asleep):
-        self.life.constraints, self.life.asleep = constraints, asleep
+        self.agent.constraints, self.agent.asleep = constraints, asleep
 
     @rule()
     def the_disk_fills(self):
@@ -282,10 +282,10 @@ class Lives(RuleBasedStateMachine):
         before, last = self.memory.context(), self.memory.tiers.state.standing
         self.memory.close()
         if torn is not None:
-            segments = sorted((self.life.folder / "archive").glob("0*.jsonl"))
+            segments = sorted((self.agent.folder / "archive").glob("0*.jsonl"))
             with segments[-1].open("ab") as file:
                 file.write(b'{"type":"memory","n":' + torn)
-        self.memory = self.life.open()
+        self.memory = self.agent.open()
         after = self.memory.context()
         assert (after.longterm, after.recent) == (before.longterm, before.recent)
         assert after.window == before.window
@@ -296,14 +296,14 @@ class Lives(RuleBasedStateMachine):
         """The files are gone, or still those of before the last compaction or undoing."""
         self.free_disk()
         self.memory.close()
-        for path in (self.life.folder / "summaries").glob("*.md"):
+        for path in (self.agent.folder / "summaries").glob("*.md"):
             if lost:
                 path.unlink()
             elif path.stem in ("recent", "longterm"):
                 post = frontmatter.load(path)
                 post["step"] -= 1
                 path.write_text(frontmatter.dumps(post))
-        self.memory = self.life.open()
+        self.memory = self.agent.open()
 
     @precondition(lambda self: not self.full_disk)
     @rule(tier=st.sampled_from(Tier), text=st.sampled_from(["I met Tom.", "I lost the key."]))

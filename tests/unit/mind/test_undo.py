@@ -11,7 +11,7 @@ from keepsake.archive.integrity import check
 from keepsake.archive.records import Tier
 from keepsake.archive.tiers import SummaryState
 from keepsake.memory.types import CompactReason, Rung
-from tests.unit.mind.lives import SMALL, cleared, live
+from tests.unit.mind.fake_agent import SMALL, add, clear
 from tests.unit.mind.test_cascade import edit
 
 COUNT, MANUAL, EMERGENCY = CompactReason.COUNT, CompactReason.MANUAL, CompactReason.EMERGENCY
@@ -26,7 +26,7 @@ def compacted(memory, times):
     """Compact so many times; the states before each."""
     states = []
     for _ in range(times):
-        live(memory, 8)
+        add(memory, 8)
         states.append(state(memory))
         memory.compact(MANUAL)
     return states
@@ -35,7 +35,7 @@ def compacted(memory, times):
 def test_the_last_one_is_taken_back_word_for_word_by_one_line_of_the_archive(memory):
     for _ in range(3):
         memory.append("The clock ticks.")
-    live(memory, 7)
+    add(memory, 7)
     before = state(memory)
     memory.compact(MANUAL)
     lines = sum(1 for _ in memory.archive.forwards())
@@ -52,41 +52,41 @@ def test_the_last_one_is_taken_back_word_for_word_by_one_line_of_the_archive(mem
 
 
 @pytest.mark.parametrize("times", [2, 1])
-def test_an_edit_of_a_summary_that_goes_is_set_aside_and_not_adopted(life, memory, times):
+def test_an_edit_of_a_summary_that_goes_is_set_aside_and_not_adopted(agent, memory, times):
     states = compacted(memory, times)
-    path = edit(life, "recent.md", "Written by a person.")
+    path = edit(agent, "recent.md", "Written by a person.")
     memory.undo()
     assert path.exists() == (times == 2)
     assert state(memory) == states[-1]
-    (aside,) = (life.folder / "summaries").glob("recent-edited-*.md")
+    (aside,) = (agent.folder / "summaries").glob("recent-edited-*.md")
     assert "Written by a person." in aside.read_text()
-    assert any("edited meanwhile" in line for line in life.log)
+    assert any("edited meanwhile" in line for line in agent.log)
     assert check(memory.archive, memory.context(), memory.summaries).whole
 
 
-def test_the_automatic_ones_do_not_make_it_again_at_once(life):
-    memory = life.open()
-    live(memory, 8)
+def test_the_automatic_ones_do_not_make_it_again_at_once(agent):
+    memory = agent.open()
+    add(memory, 8)
     assert memory.next_turn() is COUNT
     memory.compact(COUNT)
     memory.undo()
     assert memory.next_turn() is None
-    live(memory, 1)
+    add(memory, 1)
     memory.close()
-    memory = life.open()
+    memory = agent.open()
     assert memory.next_turn() is None, "nor after a restart"
-    live(memory, 2)
+    add(memory, 2)
     assert memory.next_turn() is COUNT, "but once the window has grown as far again"
     assert memory.compact(MANUAL).number == 2
     # A prompt over its budget does not wait for that.
-    life.config = replace(SMALL, preserve_memories=2)
-    memory.window.overhead = life.config.budget - 20
+    agent.config = replace(SMALL, preserve_memories=2)
+    memory.window.overhead = agent.config.budget - 20
     memory.undo()
     assert memory.before_thought() is EMERGENCY
     memory.close()
 
 
-def test_the_history_has_both_texts_figures_and_what_was_taken_back(life, memory):
+def test_the_history_has_both_texts_figures_and_what_was_taken_back(agent, memory):
     compacted(memory, 1)
     memory.archive.append({"type": "rate", "id": 1})  # of an earlier version
     # a line that cannot be read hides no other
@@ -94,7 +94,7 @@ def test_the_history_has_both_texts_figures_and_what_was_taken_back(life, memory
     compacted(memory, 1)
     after = memory.context()
     memory.undo()
-    live(memory, 1)
+    add(memory, 1)
     memory.compact(MANUAL)
     first, second, third = history.compactions(memory.archive)
     assert (first.number, second.number, third.number) == (1, 2, 3)
@@ -106,5 +106,5 @@ def test_the_history_has_both_texts_figures_and_what_was_taken_back(life, memory
     assert (first.covered, third.covered) == ((1, 4), (5, 13))
     assert first.steps[0].rung is Rung.MASK
     assert first.tokens_before > first.tokens_after > 0
-    memory = cleared(life, memory)
+    memory = clear(agent, memory)
     assert history.compactions(memory.archive) == []

@@ -10,7 +10,7 @@ from keepsake.events.types import Thought
 from keepsake.events.why import why_did
 from keepsake.memory.summary_text import extractive
 from keepsake.memory.types import CompactReason
-from tests.unit.mind.lives import SMALL, Life
+from tests.unit.mind.fake_agent import SMALL, FakeAgent
 
 BEGAN = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 
@@ -28,7 +28,7 @@ class Clock:
 def test_a_summary_is_shown_as_it_was_at_the_time_of_the_act(tmp_path):
     clock = Clock()
     config = replace(SMALL, recent_window=4)
-    memory = Life(tmp_path / "mira", config, clock, extractive).open()
+    memory = FakeAgent(tmp_path / "mira", config, clock, extractive).open()
     subscribers = Subscribers()
     subscribers.agent_ids["Mira"] = 7
     log = EventLog(tmp_path / "events", clock=clock, subscribers=subscribers)

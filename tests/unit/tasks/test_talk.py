@@ -19,7 +19,7 @@ from keepsake.tasks.talk import LAST_LINES, TALK_VARIABLES, Talk, TalkPrompt, Ta
 from keepsake.tasks.task import load_prompts
 from keepsake.tasks.task_prompts import task_prompts
 from tests.sentences import table
-from tests.unit.mind.sleepers import Target
+from tests.unit.mind.night_runner import Target
 
 START = datetime(2026, 11, 26, 18, 0, tzinfo=UTC)
 CONFIG = REPOSITORY / "vault" / "config"

@@ -1,4 +1,4 @@
-"""What the tests of sleep are built from: a model that answers by rule, a killer, a night."""
+"""Helpers for tests of sleep: a model that answers by rule, and nights without a world."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from keepsake.tasks.task_prompts import task_prompts
 
 CONFIG = REPOSITORY / "vault" / "config"
 PROMPTS = task_prompts(CONFIG, CONFIG)
-"""The templates as they are shipped."""
+"""The shipped templates."""
 
 
-def generation(text: str) -> Generation:
-    """An answer of a model."""
+def generated(text: str) -> Generation:
+    """Return an answer of a model."""
     return Generation(text, "stop", 100, 0, 10, 0.1, "scripted")
 
 
 class Killed(BaseException):
-    """The process is gone: nothing that runs may catch it."""
+    """Stands for a killed process. A BaseException, so that no code catches it."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """What a task knows of a model."""
+    """What a task knows of the model that it asks (``TargetModel``)."""
 
     form: str = "chat"
     prompt_tokens: int = 8000
@@ -45,30 +45,30 @@ class Target:
     takes_tools: bool = False
 
 
-def shown(question: GenerationRequest) -> str:
-    """All that a model is sent, as one text."""
+def text_of(question: GenerationRequest) -> str:
+    """Return the whole prompt as one text."""
     return "\n\n".join([*(each.text for each in question.messages), question.prompt])
 
 
-def says(words: str) -> Callable[[TargetModel], GenerationRequest]:
-    """A prompt that is nothing but these words."""
+def prompt_of(words: str) -> Callable[[TargetModel], GenerationRequest]:
+    """Return a builder of a prompt that consists of these words."""
     return lambda _: GenerationRequest(words)
 
 
 @dataclass
-class Script:
-    """A model that answers the same to the same prompt; ``prompts`` is what it was asked."""
+class RuleModel:
+    """A model whose answer depends on the prompt alone. It records its ``prompts``."""
 
     answer: Callable[[str], str] = lambda _: "none"
     prompts: list[str] = field(default_factory=list)
 
     def __call__(self, build: Callable[[TargetModel], GenerationRequest]) -> Generation:
-        self.prompts.append(shown(build(Target())))
-        return generation(self.answer(self.prompts[-1]))
+        self.prompts.append(text_of(build(Target())))
+        return generated(self.answer(self.prompts[-1]))
 
 
-class AtOnce:
-    """A pool of threads that does what it is given at once."""
+class ImmediatePool:
+    """A pool of threads that runs submitted work immediately, in the caller's thread."""
 
     def submit(self, work: Callable[[], object]) -> Future[object]:
         future: Future[object] = Future()
@@ -79,32 +79,32 @@ class AtOnce:
         return future
 
 
-class Bedroom:
-    """One agent's nights without a world; ``told`` are the events of its sleep."""
+class NightRunner:
+    """Runs an agent's nights without a world. ``emitted`` are the events of its sleep."""
 
     def __init__(self, tasks: Mapping[str, NightTask], ask: Ask | None = None) -> None:
-        self.told: list[Sleep] = []
+        self.emitted: list[Sleep] = []
         self.clock = task.Clock()
         services: Any = SimpleNamespace(
             timer=self.clock,
             seconds=self.clock.seconds,
             post=lambda call: call(),
-            nights=AtOnce(),
+            nights=ImmediatePool(),
             sleeping=SimpleNamespace(current=SleepConfig()),
             asker=lambda *_: ask,
-            events=SimpleNamespace(emit=self.told.append),
+            events=SimpleNamespace(emit=self.emitted.append),
         )
         services.in_thread = partial(Runtime.in_thread, services)
         self.nights = Nights("Mira", tasks, services)
 
     def sleep(self) -> list[Sleep]:
-        """One sleep with its work; the events of its steps."""
-        self.told.clear()
+        """Run one sleep with its work; return the events of its steps."""
+        self.emitted.clear()
         self.nights.begin("tired")
-        return [each for each in self.told if each.op == "step"]
+        return [each for each in self.emitted if each.op == "step"]
 
 
-def work(
+def night_work(
     journal: Any = None,
     people: Any = None,
     read: Any = None,
@@ -113,7 +113,7 @@ def work(
     now: Any = None,
     config: SleepConfig | None = None,
 ) -> NightWork:
-    """A night's work with the shipped templates."""
+    """Return a night's work with the shipped templates."""
     memory: Any = SimpleNamespace(
         name="Mira",
         private=SimpleNamespace(may_hear=lambda numbers, audience: may(numbers)),

@@ -1,4 +1,4 @@
-"""What the tests of profiles are built from: a few days among people, line by line."""
+"""Helpers for tests of people's pages: memories of a few days among people."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ TOM, ADA, RUAN = "12-20261101090000", "13-20261101090100", "14-20261101090200"
 
 
 @dataclass
-class Days:
-    """Memories of an agent called Mira, one minute apart."""
+class MemoryLog:
+    """Memories of an agent called Mira. Each is one minute after the one before."""
 
     memories: list[Memory] = field(default_factory=list)
     now: datetime = START
 
-    def later(self, **span: float) -> Days:
+    def later(self, **span: float) -> MemoryLog:
         self.now += timedelta(**span)
         return self
 
@@ -45,36 +45,36 @@ class Days:
         return self.add(line, MemoryKind.ACT)
 
 
-def eventful() -> Days:
-    """Tom changes his work and his name, a cup goes round, somebody whispers."""
-    days = Days()
-    days.says("Tom", TOM, "Good evening, Mira.")
-    days.says("Tom", TOM, "I'm a miller. My brother Ostrey keeps bees.")
-    days.acts("say Nice to meet you, Tom.")
-    days.says("Ada", ADA, "Tom is a thief, I hear.", " to Ruan")
-    days.later(days=3)
-    days.says("Tom", TOM, "I've left the mill. I'm a baker now.")
-    days.does("Ada", ADA, "gives you a blue cup.")
-    days.later(hours=5)
-    days.says("Thomas", TOM, "The keeper of the old lighthouse has left me a map.")
-    days.says("Ada", ADA, "Nobody may know where it is.")
-    return days
+def sample_log() -> MemoryLog:
+    """Tom changes his trade and his name, Ada gives a cup, and somebody tells a secret."""
+    log = MemoryLog()
+    log.says("Tom", TOM, "Good evening, Mira.")
+    log.says("Tom", TOM, "I'm a miller. My brother Ostrey keeps bees.")
+    log.acts("say Nice to meet you, Tom.")
+    log.says("Ada", ADA, "Tom is a thief, I hear.", " to Ruan")
+    log.later(days=3)
+    log.says("Tom", TOM, "I've left the mill. I'm a baker now.")
+    log.does("Ada", ADA, "gives you a blue cup.")
+    log.later(hours=5)
+    log.says("Thomas", TOM, "The keeper of the old lighthouse has left me a map.")
+    log.says("Ada", ADA, "Nobody may know where it is.")
+    return log
 
 
-def taken(folder: Path, days: Days) -> PeopleBook:
+def book_of(folder: Path, log: MemoryLog) -> PeopleBook:
     book = PeopleBook(folder)
-    book.take(days.memories)
+    book.take(log.memories)
     return book
 
 
-def there(book: PeopleBook, key: str) -> PersonPage:
+def page_of(book: PeopleBook, key: str) -> PersonPage:
     page = book.page(key)
     assert page is not None, key
     return page
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    """Every file, but locks and what a killed writer leaves behind."""
+def file_contents(folder: Path) -> dict[str, bytes]:
+    """Return every file's bytes, except locks and temporary files of a killed writer."""
     left = (".lock", ".in-use")
     files = (path for path in folder.rglob("*") if path.is_file() and path.name not in left)
     return {str(p.relative_to(folder)): p.read_bytes() for p in files if p.suffix != ".tmp"}

@@ -1,4 +1,4 @@
-"""What the memory tests are built from: a clock that stands still, a scripted summarizer."""
+"""Helpers for tests of memory: an agent without a world, a manual clock, a fake summarizer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from keepsake.memory.window import MemoryHost
 from keepsake.ports import FixedClock, Generation, Tokens
 
 SMALL = CompactionConfig(immediate_window=4, recent_window=3, min_saving_tokens=0)
-"""Such small windows save next to nothing, so they must not ask for a saving."""
+"""Windows of a few memories. Compacting them saves few tokens, so no saving is required."""
 WIDE = CompactionConfig(
     immediate_window=500,
     recent_window=500,
@@ -31,14 +31,14 @@ WIDE = CompactionConfig(
     preserve_memories=5,
     longterm_tokens=120,
 )
-"""A budget of 1000 words, and a count that is never reached."""
+"""A budget of 1000 tokens, and windows so wide that the count of memories never matters."""
 
 
 EVENING = datetime(2026, 5, 4, 20, 0, tzinfo=UTC)
 
 
 class WordTokens:
-    """Counts a token for every word and one for the line end, so that sums can be done by head."""
+    """Counts one token for each word and one for the line end, for sums that are easy to check."""
 
     factor = 1.0
 
@@ -50,7 +50,7 @@ class WordTokens:
 
 
 class ManualClock(FixedClock):
-    """Moves only when told to."""
+    """A clock that only ``advance`` moves."""
 
     def __init__(self, time: datetime = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)) -> None:
         super().__init__(time)
@@ -61,11 +61,11 @@ class ManualClock(FixedClock):
 
 @dataclass
 class ScriptedSummarizer:
-    """Writes down what it was asked; fails for the tiers it is told to fail for."""
+    """A fake summarizer that records its sources and fails for the tiers in ``failing``."""
 
     failing: set[Tier] = field(default_factory=set)
     bad: bool = False
-    """Whether it writes what has nothing to do with its source."""
+    """Whether its summaries are unrelated to their sources."""
     calls: int = 0
     sources: list[SummarySource] = field(default_factory=list)
     gate: threading.Event | None = None
@@ -80,7 +80,7 @@ class ScriptedSummarizer:
         if self.gate is not None:
             assert self.gate.wait(60)
         if source.tier in self.failing:
-            raise ModelUnavailable("nobody answers", "Start the model server")
+            raise ModelUnavailable("The model does not answer", "Start the model server")
         if self.bad:
             return Draft(
                 "Quux plugh xyzzy, and fnord.",
@@ -99,8 +99,8 @@ def _raw(memory: Memory) -> str:
 
 
 @dataclass
-class Life:
-    """One agent's memory on disk, which can be closed, killed and opened again."""
+class FakeAgent:
+    """An agent without a world: settings, a folder, and a memory that tests open again."""
 
     folder: Path
     config: CompactionConfig = SMALL
@@ -132,8 +132,8 @@ class Life:
         )
 
 
-def lived(*lines: str) -> list[Memory]:
-    """Memories: ``~`` begins an own act, ``=`` a result, ``Tom| `` what Tom causes."""
+def memories_of(*lines: str) -> list[Memory]:
+    """Return memories from lines. ``~`` begins an own act, ``=`` a result, ``Tom| `` Tom's."""
     found = []
     for number, line in enumerate(lines, 1):
         kind = {"~": MemoryKind.ACT, "=": MemoryKind.RESULT}.get(line[:1], MemoryKind.PERCEPTION)
@@ -144,29 +144,29 @@ def lived(*lines: str) -> list[Memory]:
     return found
 
 
-def live(memory: AgentMemory, count: int) -> None:
-    """Have ``count`` more things happen, each different."""
+def add(memory: AgentMemory, count: int) -> None:
+    """Append ``count`` different events."""
     start = memory.tiers.last_number
     for number in range(start + 1, start + count + 1):
         memory.append(f"Thing {number} happened.")
 
 
-def talk(memory: AgentMemory, count: int, words: int = 20) -> None:
-    """Have ``count`` more things happen, each of ``words`` words that tell them apart."""
+def add_talk(memory: AgentMemory, count: int, words: int = 20) -> None:
+    """Append ``count`` different lines of speech, each of ``words`` words."""
     for number in range(memory.tiers.last_number + 1, memory.tiers.last_number + count + 1):
         rest = " ".join(f"w{number}x{place}" for place in range(words - 4))
         memory.append(f"The baker told {number} {rest}.")
 
 
-def spread(memory: AgentMemory, place: str, words: int = 60) -> None:
-    """Look at ``place``: an act and its long result."""
+def add_look(memory: AgentMemory, place: str, words: int = 60) -> None:
+    """Append a look at ``place``: the act and its long result."""
     memory.append(f"look {place}", MemoryKind.ACT)
     furniture = " ".join(f"chair{number}" for number in range(words))
     memory.append(f"{place}. There is {furniture}. Exits: north.", MemoryKind.RESULT)
 
 
 def covered(context: MemoryContext) -> list[int]:
-    """Every memory number the three tiers cover, in order, doubles included."""
+    """Return the numbers of all memories in the three tiers, in order, with duplicates."""
     numbers: list[int] = []
     for summary in (context.longterm, context.recent):
         if summary:
@@ -175,15 +175,15 @@ def covered(context: MemoryContext) -> list[int]:
 
 
 def fill(memory, share: float) -> None:
-    """Lines of 20 words, each by somebody else, until the prompt has that share of its budget."""
+    """Append lines of 20 words until the prompt takes this share of its budget."""
     while memory.load().share < share:
-        talk(memory, 1)
+        add_talk(memory, 1)
 
 
-def cleared(life: Life, memory: AgentMemory) -> AgentMemory:
-    """Opened after its prompt was emptied, as earlier versions could: such lines are archived."""
+def clear(agent: FakeAgent, memory: AgentMemory) -> AgentMemory:
+    """Append the line with which earlier versions emptied a prompt; return the memory reopened."""
     number, made = memory.tiers.last_number, memory.tiers.compactions
     record = {"type": "clear", "n": number, "t": memory.host.clock.now().isoformat()}
     memory.archive.append({**record, "compactions": made, "step": memory.tiers.step})
     memory.close()
-    return life.open()
+    return agent.open()
