@@ -1,4 +1,4 @@
-"""The archive: append-only, torn lines set aside, nothing lost."""
+"""The archive: lines are only appended, torn lines are set aside, and no memory is lost."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def segment(agent):
 
 
 @pytest.mark.parametrize("torn", [b'{"type":"mem', b"\x00\x00\x00", b'"half', b"12"])
-def test_a_torn_last_line_is_set_aside_and_its_number_used_again(agent, torn):
+def test_a_torn_last_line_is_set_aside_and_its_number_reused(agent, torn):
     memory = agent.open()
     add(memory, 3)
     memory.close()
@@ -40,8 +40,8 @@ def test_a_torn_last_line_is_set_aside_and_its_number_used_again(agent, torn):
     memory.close()
 
 
-def test_every_length_of_a_cut_file_opens(agent):
-    """The process may be killed, or the power may fail, at any byte."""
+def test_an_archive_cut_at_any_byte_opens(agent):
+    """A kill or a power failure may cut the file at any byte."""
     memory = agent.open()
     add(memory, 4)
     memory.compact(CompactReason.MANUAL)
@@ -69,7 +69,7 @@ NO_NUMBER = "the archive line 0000000001.jsonl:3 has no number"
         (b'"n":3,', b'"n":"x",', NO_NUMBER),
     ],
 )
-def test_damage_in_the_middle_is_reported_and_not_fatal(agent, old, new, problem):
+def test_damage_in_the_middle_is_reported_and_the_archive_opens(agent, old, new, problem):
     memory = agent.open()
     add(memory, 5)
     memory.close()
@@ -84,7 +84,7 @@ def test_damage_in_the_middle_is_reported_and_not_fatal(agent, old, new, problem
     memory.close()
 
 
-def test_segments_roll_over_and_read_back(agent, monkeypatch):
+def test_full_segments_are_continued_in_new_ones_and_read_back(agent, monkeypatch):
     monkeypatch.setattr(archive_module, "SEGMENT_LINES", 5)
     memory = agent.open()
     add(memory, 23)
@@ -95,7 +95,7 @@ def test_segments_roll_over_and_read_back(agent, monkeypatch):
     assert [m.number for m in memory.archive.read(4, 17)] == list(range(4, 18))
     assert memory.archive.read(30, 40) == []
     alone = [each.number for n in range(1, 24) for each in memory.archive.read(n, n)]
-    assert alone == list(range(1, 24)), "also the last of a segment"
+    assert alone == list(range(1, 24)), "also the last memory of each segment"
     memory.compact(CompactReason.MANUAL)
     for _ in range(9):
         memory.append("Tick.")
@@ -128,7 +128,7 @@ def test_a_second_process_is_refused_with_the_cure(agent):
     agent.open().close()
 
 
-def test_disk_full_in_the_middle_of_a_line_loses_nothing(agent, monkeypatch):
+def test_a_full_disk_in_the_middle_of_a_line_loses_nothing(agent, monkeypatch):
     memory = agent.open()
     add(memory, 2)
     real = os.write
@@ -152,25 +152,25 @@ def test_disk_full_in_the_middle_of_a_line_loses_nothing(agent, monkeypatch):
     memory.close()
 
 
-@pytest.mark.parametrize("harm", ["an older one", "none", "grown", "moved"])
-def test_a_file_that_is_changed_under_the_game_loses_no_line(agent, harm):
+@pytest.mark.parametrize("change", ["an older one", "none", "grown", "moved"])
+def test_an_archive_file_changed_during_the_game_loses_no_line(agent, change):
     memory = agent.open()
     add(memory, 3)
-    path, folder, gone = segment(agent), agent.folder / "archive", agent.folder / "away"
+    path, folder, away = segment(agent), agent.folder / "archive", agent.folder / "away"
     whole = path.read_bytes()
-    if harm == "moved":
-        folder.rename(gone)
+    if change == "moved":
+        folder.rename(away)
         with pytest.raises(ArchiveError, match="gone"):
             memory.archive.size()
-    elif harm != "grown":
+    elif change != "grown":
         path.unlink()
-    if harm in ("an older one", "grown"):  # the first as git and a restored copy put it there
-        path.write_bytes(whole[:90] if harm == "an older one" else whole + b"torn")
-    with pytest.raises(ArchiveUnwritable, match="gone" if harm == "moved" else "lines are back"):
+    if change in ("an older one", "grown"):  # the first as after git or a restored backup
+        path.write_bytes(whole[:90] if change == "an older one" else whole + b"torn")
+    with pytest.raises(ArchiveUnwritable, match="gone" if change == "moved" else "lines are back"):
         add(memory, 1)
-    if harm == "moved":
-        gone.rename(folder)
-    assert len(list(folder.glob("torn-*"))) == (harm in ("an older one", "grown"))
+    if change == "moved":
+        away.rename(folder)
+    assert len(list(folder.glob("torn-*"))) == (change in ("an older one", "grown"))
     for _ in range(2):
         add(memory, 1)
         assert check(memory.archive, memory.context(), memory.summaries).whole
@@ -180,7 +180,7 @@ def test_a_file_that_is_changed_under_the_game_loses_no_line(agent, harm):
     memory.close()
 
 
-def test_any_text_survives(agent):
+def test_any_text_can_be_stored(agent):
     memory = agent.open()
     texts = ["naïve ☃ 𝄞", 'quote " backslash \\', "line\u2028two", "tab\tnull\x00", "\ud800 lone"]
     for text in texts:
@@ -193,10 +193,10 @@ def test_any_text_survives(agent):
     memory.close()
 
 
-def test_the_syncer_brings_lines_to_the_disk_and_tells_what_that_refuses(tmp_path, monkeypatch):
-    brought = threading.Event()
-    monkeypatch.setattr(json_lines, "_datasync", lambda _: brought.set())
-    refused, told = ArchiveUnwritable("full"), threading.Event()
+def test_the_syncer_syncs_archives_and_reports_errors(tmp_path, monkeypatch):
+    synced = threading.Event()
+    monkeypatch.setattr(json_lines, "_datasync", lambda _: synced.set())
+    refused, reported = ArchiveUnwritable("full"), threading.Event()
 
     class Full(Archive):
         def sync(self):
@@ -205,18 +205,18 @@ def test_the_syncer_brings_lines_to_the_disk_and_tells_what_that_refuses(tmp_pat
 
     archive = Full(tmp_path)
     archive.append({"type": "note"})
-    syncer = Syncer(0.01, lambda error: told.set() if error is refused else None)
+    syncer = Syncer(0.01, lambda error: reported.set() if error is refused else None)
     syncer.syncs.add(archive.sync)
-    assert told.wait(60)
-    assert brought.is_set()
+    assert reported.wait(60)
+    assert synced.is_set()
     syncer.syncs.remove(archive.sync)
     syncer.stop()
     with pytest.raises(ArchiveUnwritable):
         archive.close()
 
 
-def test_opening_reads_the_tail_only(agent, monkeypatch):
-    """A long life opens from its last segments, whatever came before."""
+def test_opening_reads_only_the_last_segments(agent, monkeypatch):
+    """A long archive opens from its last segments alone."""
     monkeypatch.setattr(archive_module, "SEGMENT_LINES", 10)
     memory = agent.open()
     for _ in range(30):
@@ -231,7 +231,7 @@ def test_opening_reads_the_tail_only(agent, monkeypatch):
     archive.close()
 
 
-def test_memories_before_the_first_tier_are_a_problem(agent):
+def test_memories_missing_before_or_between_tiers_are_reported(agent):
     memory = agent.open()
     add(memory, 8)
     context = memory.context()
@@ -248,14 +248,14 @@ def test_memories_before_the_first_tier_are_a_problem(agent):
 
 
 @pytest.mark.parametrize("block", [1, 7, 64, 1000, 65_536])
-def test_reading_backwards_gives_every_line_whatever_the_blocks(agent, monkeypatch, block):
+def test_reading_backwards_gives_every_line_for_any_block_size(agent, monkeypatch, block):
     monkeypatch.setattr(json_lines, "_BLOCK", block)
     monkeypatch.setattr(archive_module, "SEGMENT_LINES", 5)
     memory = agent.open()
     for number in range(1, 18):
         memory.append(f"Thing {number} happened, {'and again ' * number}in the ürban mill.")
     with segment(agent).open("ab") as file:
-        file.write(b'{"type":"memory","n":18,"te')  # just being written
+        file.write(b'{"type":"memory","n":18,"te')  # a line that is being written
     backwards = list(memory.archive.backwards())
     assert [line["n"] for line in backwards] == list(range(17, 0, -1))
     assert backwards[::-1] == [record for _, record in memory.archive.forwards()]

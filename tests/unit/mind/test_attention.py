@@ -11,13 +11,13 @@ from keepsake.agent.settings import ThinkingConfig
 CONFIG = ThinkingConfig()
 
 
-def attention(seed=1, **changes):
+def new_attention(seed=1, **changes):
     return Attention(replace(CONFIG, **changes), random.Random(seed), 0.0)
 
 
-def due(mind, now):
-    """What it thinks of now; None for nothing yet."""
-    at, impulse = mind.upcoming() or (now + 1, None)
+def due(attention, now):
+    """Return the impulse that is due now. None if there is none."""
+    at, impulse = attention.upcoming() or (now + 1, None)
     return impulse if at <= now else None
 
 
@@ -26,20 +26,20 @@ def player():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_player_is_answered_soon_and_an_agent_after_the_cooldown(seed):
-    mind = attention(seed, cooldown=10.0)
-    mind.notice(player(), 100.0)
-    assert due(mind, 100.2) is None
-    assert due(mind, 101.0) == player()
-    assert 100.3 <= mind.upcoming()[0] <= 101.0
-    mind.begin(due(mind, 101.0))
-    mind.ended(101.5, spoke=True)
+def test_players_are_answered_soon_and_agents_after_the_cooldown(seed):
+    attention = new_attention(seed, cooldown=10.0)
+    attention.notice(player(), 100.0)
+    assert due(attention, 100.2) is None
+    assert due(attention, 101.0) == player()
+    assert 100.3 <= attention.upcoming()[0] <= 101.0
+    attention.begin(due(attention, 101.0))
+    attention.ended(101.5, spoke=True)
     asked = Impulse(EventKind.ADDRESSED, False, "Tom")
-    mind.notice(asked, 102.0)
-    assert due(mind, 106.0) is None
-    assert due(mind, 115.0) == asked
-    mind.notice(player(), 103.0)
-    assert due(mind, 104.0) == player()
+    attention.notice(asked, 102.0)
+    assert due(attention, 106.0) is None
+    assert due(attention, 115.0) == asked
+    attention.notice(player(), 103.0)
+    assert due(attention, 104.0) == player()
 
 
 _WHO = st.sampled_from(["Ann", "Bo", "Cy", "Tom"])
@@ -51,30 +51,30 @@ _STEPS = st.lists(
 )
 
 
-class Inn:
-    """An agent, who comes, goes and speaks there, and which lines its thoughts were about."""
+class Room:
+    """An agent and the people in its room; ``covered`` has the last answered line of each."""
 
     def __init__(self, seed):
-        self.mind, self.now = attention(seed, chatter_turns=1000), 0.0
+        self.attention, self.now = new_attention(seed, chatter_turns=1000), 0.0
         self.here = {"Ann", "Bo", "Cy", "Tom"}
         self.lines, self.covered, self._number = {}, {}, 0
         self.looks()
 
     def looks(self):
-        self.mind.look(self.here, player_near=True, now=self.now)
+        self.attention.look(self.here, player_near=True, now=self.now)
 
     def speaks(self, who):
         if who in self.here:
             self._number += 1
             self.lines[self._number] = who
             line = Impulse(EventKind.ADDRESSED, who != "Tom", who, self._number)
-            self.mind.notice(line, self.now)
+            self.attention.notice(line, self.now)
 
     def comes(self, who):
         if who not in self.here:
             self.here.add(who)
             self.looks()
-            self.mind.notice(Impulse(EventKind.ARRIVAL, who != "Tom", who), self.now)
+            self.attention.notice(Impulse(EventKind.ARRIVAL, who != "Tom", who), self.now)
 
     def goes(self, who):
         if who in self.here:
@@ -84,14 +84,14 @@ class Inn:
             self.lines = {n: w for n, w in self.lines.items() if w != who or n <= newest}
 
     def begins(self, _):
-        if impulse := due(self.mind, self.now):
-            self.mind.begin(impulse)
+        if impulse := due(self.attention, self.now):
+            self.attention.begin(impulse)
 
     def sends(self, _):
-        if self.mind.upcoming():  # it thinks of nothing
+        if self.attention.upcoming():  # no thought has begun
             return
-        impulse = self.mind.still_wanted()
-        self.mind.ended(self.now, spoke=True)
+        impulse = self.attention.still_wanted()
+        self.attention.ended(self.now, spoke=True)
         if impulse is not None and impulse.kind in DIRECT:
             assert impulse.source in self.here
             assert impulse.memory > self.covered.get(impulse.source, 0), "it was answered before"
@@ -99,15 +99,15 @@ class Inn:
 
 
 @given(st.integers(0, 1000), _STEPS)
-def test_each_line_is_answered_exactly_once_unless_its_speaker_leaves(seed, steps):
-    inn = Inn(seed)
+def test_each_line_is_answered_once_unless_its_speaker_leaves(seed, steps):
+    room = Room(seed)
     for wait, step, who in steps:
-        inn.now += wait
-        getattr(inn, step)(who)
-    inn.sends("")
+        room.now += wait
+        getattr(room, step)(who)
+    room.sends("")
     for _ in range(10):
-        inn.now = max(inn.now, inn.mind.upcoming()[0])
-        inn.begins("")
-        inn.sends("")
-    for memory, who in inn.lines.items():
-        assert memory <= inn.covered[who]
+        room.now = max(room.now, room.attention.upcoming()[0])
+        room.begins("")
+        room.sends("")
+    for memory, who in room.lines.items():
+        assert memory <= room.covered[who]

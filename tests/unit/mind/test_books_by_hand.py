@@ -1,4 +1,4 @@
-"""Files that people edit badly: taken over as they are, or left alone and named; never lost."""
+"""Files that people edited badly are used as they are, or reported and left alone, never lost."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FIRST, SECOND = "I planted peas by the blue gate.", "The beans are up beside the
 
 
 class Kind(NamedTuple):
-    """One kind of book, written and read through its own door."""
+    """How one kind of book is opened, written and read."""
 
     open: Callable[[Path], Any]
     add: Callable[[Any, str], object]
@@ -64,7 +64,7 @@ def kind(request: pytest.FixtureRequest) -> Kind:
 
 @pytest.fixture
 def path(kind: Kind, tmp_path: Path) -> Path:
-    """The file of a book that holds the first words."""
+    """The file of a book that contains ``FIRST``."""
     kind.add(kind.open(tmp_path), FIRST)
     (path,) = (each for each in tmp_path.rglob("*.md"))
     return path
@@ -74,9 +74,7 @@ def words(kind: Kind, book: Any) -> str:
     return " ".join(kind.words(book))
 
 
-def test_a_mark_at_its_head_and_other_line_ends_are_taken_over(
-    kind: Kind, path: Path, tmp_path: Path
-):
+def test_a_byte_order_mark_and_crlf_are_accepted(kind: Kind, path: Path, tmp_path: Path):
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
     book = kind.open(tmp_path)
     assert FIRST in words(kind, book)
@@ -88,7 +86,7 @@ def test_a_mark_at_its_head_and_other_line_ends_are_taken_over(
 
 
 @pytest.mark.parametrize("blank", ["", " \n\n", "\ufeff"])
-def test_an_emptied_file_begins_anew(kind: Kind, path: Path, tmp_path: Path, blank: str):
+def test_an_emptied_file_starts_again(kind: Kind, path: Path, tmp_path: Path, blank: str):
     book = kind.open(tmp_path)
     assert words(kind, book)
     path.write_text(blank)
@@ -101,7 +99,7 @@ def test_an_emptied_file_begins_anew(kind: Kind, path: Path, tmp_path: Path, bla
 
 
 @pytest.mark.parametrize("broken", [b"\xff\xfep\x00i\x00n\x00s\x00", b"x" * 5_000_000, None])
-def test_what_cannot_be_read_is_named_and_never_overwritten(
+def test_an_unreadable_file_is_reported_and_never_overwritten(
     kind: Kind, path: Path, tmp_path: Path, broken: bytes | None
 ):
     path.unlink()

@@ -1,4 +1,4 @@
-"""The cascade: what is summarised when, what a failure leaves alone, what survives."""
+"""Compaction by count: when it runs, what it summarises, and what failures leave unchanged."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BY_HAND = "I met Tom, who is a baker."
 
 
 def compacted(memory, *counts):
-    """Live so many memories and compact, again and again; the last result."""
+    """Add each count of memories and compact; return the last result."""
     for count in counts:
         add(memory, count)
         result = memory.compact(COUNT)
@@ -34,7 +34,7 @@ def edit(agent, name, body):
     return path
 
 
-def test_default_sizes_compact_at_129_193_257(agent):
+def test_default_windows_compact_at_129_193_and_257_memories(agent):
     agent.config = CompactionConfig(immediate_window=64, recent_window=64, min_saving_tokens=0)
     memory = agent.open()
     due = []
@@ -48,7 +48,7 @@ def test_default_sizes_compact_at_129_193_257(agent):
     assert (context.longterm.first, context.longterm.last) == (1, 129)
     assert (context.recent.first, context.recent.last) == (130, 193)
     assert len(context.window) == 64
-    told = "\n".join(line.removeprefix("[Memory] Mira: ") for line in agent.log)
+    logged = "\n".join(line.removeprefix("[Memory] Mira: ") for line in agent.log)
     for line in (
         "Starting compaction (129 memories, 64 imm",
         "Compaction complete (first summary)",
@@ -56,11 +56,11 @@ def test_default_sizes_compact_at_129_193_257(agent):
         "Long-term summary updated (",
         "Compaction complete (waterfall)",
     ):
-        assert line in told, told
+        assert line in logged, logged
     memory.close()
 
 
-def test_the_old_short_term_summary_flows_into_the_long_term_one(agent, memory):
+def test_the_old_short_term_summary_is_merged_into_the_long_term_one(agent, memory):
     sources = agent.summarizer.sources
     memory.append("say good evening", MemoryKind.ACT, reason="he looks cold")
     assert compacted(memory, 7).outcome is Outcome.FIRST
@@ -79,7 +79,7 @@ def test_the_old_short_term_summary_flows_into_the_long_term_one(agent, memory):
 
 
 @pytest.mark.parametrize("tier", list(Tier))
-def test_a_failed_call_changes_nothing_and_backs_off(agent, memory, tier):
+def test_a_failed_model_call_changes_nothing_and_is_retried_later(agent, memory, tier):
     compacted(memory, 8)
     add(memory, 3)
     before = memory.context()
@@ -102,8 +102,8 @@ def test_a_failed_call_changes_nothing_and_backs_off(agent, memory, tier):
 
 
 @pytest.mark.parametrize("call", ["_datasync", "AppendedFile.append"])
-def test_what_the_disk_refuses_is_not_compacted(memory, monkeypatch, call):
-    """Else a power cut may take the memories, and leave a summary of them."""
+def test_memories_that_cannot_be_synced_are_not_compacted(memory, monkeypatch, call):
+    """Otherwise a power failure could lose the memories and keep a summary of them."""
     add(memory, 8)
     before = memory.context()
 
@@ -119,7 +119,7 @@ def test_what_the_disk_refuses_is_not_compacted(memory, monkeypatch, call):
     assert memory.context().recent
 
 
-def test_files_in_the_vault(agent, memory):
+def test_summaries_and_their_versions_are_files_in_the_vault(agent, memory):
     compacted(memory, 8, 3)
     folder = agent.folder / "summaries"
     post = frontmatter.load(folder / "recent.md")
@@ -129,16 +129,16 @@ def test_files_in_the_vault(agent, memory):
     assert post["tokens_before"] > post["tokens_after"] > 0
     assert frontmatter.load(folder / "longterm.md")["memory_range_end"] == 4
     names = [path.name for path in sorted(folder.glob("recent-[0-9]*.md"))]
-    assert names == ["recent-20260501-120000-2.md", "recent-20260501-120000.md"], "of one second"
+    assert names == ["recent-20260501-120000-2.md", "recent-20260501-120000.md"], "in one second"
 
 
 # -- summaries that people edit
 
 
-def test_an_edited_summary_is_adopted_and_flows_on(agent):
+def test_an_edited_summary_is_adopted_and_used_in_the_next_compaction(agent):
     memory = agent.open()
     compacted(memory, 8)
-    path = edit(agent, "recent.md", BY_HAND)  # by an editor with marks of its own
+    path = edit(agent, "recent.md", BY_HAND)  # with a byte order mark and CRLF
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
     memory.adopt_edits()
     assert memory.context().recent.text == BY_HAND
@@ -154,8 +154,8 @@ def test_an_edited_summary_is_adopted_and_flows_on(agent):
     memory.close()
 
 
-def test_an_edit_that_a_crash_left_behind_is_not_of_the_next_summary(agent, memory):
-    """The process ended when the compaction stood in the archive, and not in the file yet."""
+def test_an_edit_of_a_replaced_summary_is_set_aside_after_a_crash(agent, memory):
+    """The process died after it wrote the compaction to the archive, before it wrote the file."""
     compacted(memory, 8)
     path = edit(agent, "recent.md", BY_HAND)
     behind = path.read_text()

@@ -1,4 +1,4 @@
-"""The event log: what is handed to it is in its files, whatever the disk and its readers do."""
+"""The event log: events reach its files also after a torn line or a full disk."""
 
 import errno
 import json
@@ -26,7 +26,7 @@ def thought(prompt, **others):
 
 @pytest.fixture
 def logs():
-    """Makes logs that are closed after the test."""
+    """Makes logs, and closes them after the test."""
     made = []
 
     def make(*args, **kwargs):
@@ -41,7 +41,7 @@ def logs():
 # -- writing
 
 
-def test_a_restart_goes_on_where_it_was_and_a_torn_last_line_is_cut_off(tmp_path, logs):
+def test_a_restart_continues_the_log_and_cuts_a_torn_last_line(tmp_path, logs):
     clock = FixedClock(datetime.fromisoformat("2026-05-02T01:30:00+02:00"))
     for n in (1, 2, 3):
         log = logs(tmp_path, clock=clock)
@@ -61,7 +61,7 @@ def test_a_restart_goes_on_where_it_was_and_a_torn_last_line_is_cut_off(tmp_path
 # -- rotating
 
 
-def test_files_end_with_their_size_and_their_day(tmp_path, logs):
+def test_a_new_file_begins_when_the_old_one_is_full_and_each_day(tmp_path, logs):
     clock = FixedClock(BEGAN)
     log = logs(tmp_path, clock=clock, file_bytes=1_000)
     for n in range(1, 41):
@@ -86,11 +86,11 @@ def test_files_end_with_their_size_and_their_day(tmp_path, logs):
     assert list(events(tmp_path, 40)) == []
 
 
-# -- a disk that refuses
+# -- a full disk
 
 
 class FullDisk:
-    """Takes ``room`` bytes more, the last of them in the middle of a line, and then none."""
+    """Accepts ``room`` more bytes, cuts the write that exceeds them, and then fails."""
 
     def __init__(self, monkeypatch, room):
         self.room, self.write = room, os.write
@@ -104,22 +104,22 @@ class FullDisk:
         return written
 
 
-def test_a_full_disk_is_told_once_and_loses_what_finds_no_room(tmp_path, logs, monkeypatch):
-    told = []
+def test_a_full_disk_is_reported_once_and_lost_events_are_counted(tmp_path, logs, monkeypatch):
+    reported = []
     disk = FullDisk(monkeypatch, room=700)
-    log = logs(tmp_path, on_problem=told.append, buffer=20)
+    log = logs(tmp_path, on_problem=reported.append, buffer=20)
     for n in range(1, 11):
         log.emit(thought(f"prompt {n}"))
-    until(lambda: told)
+    until(lambda: reported)
     assert not log.flush(0.1)
     for n in range(11, 101):
         log.emit(thought(f"prompt {n}"))
-    assert len(told) == 1
-    assert "No space left" in told[0]
+    assert len(reported) == 1
+    assert "No space left" in reported[0]
     assert log.problem
     disk.room = 10_000_000
     assert log.flush(60)
-    until(lambda: len(told) == 2)
+    until(lambda: len(reported) == 2)
     assert not log.problem
     found = list(events(tmp_path))
     assert [each["seq"] for each in found] == list(range(1, len(found) + 1))
@@ -133,7 +133,7 @@ def test_a_full_disk_is_told_once_and_loses_what_finds_no_room(tmp_path, logs, m
 # -- prompts
 
 
-def test_words_that_are_forgotten_are_masked_and_all_else_is_still_read(tmp_path, logs):
+def test_forgotten_words_are_masked_and_the_rest_can_be_read(tmp_path, logs):
     log, traces = logs(tmp_path), Traces(ForgottenPerson("9-1", "Otto"), ())
     traces.rare = frozenset({"füße", "日本語です", "keep", "prompt", "thought"})  # keys, too
     head = "Who she is. " * 9 + "Otto says: Füße 日本語です, and soup."

@@ -1,4 +1,4 @@
-"""Whose an event is, what is said of its fields, and which secrets stay out."""
+"""Events: their agent ids, the documentation of their fields, and secrets that are removed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def thought(agent):
     )
 
 
-def test_the_id_says_whose_an_event_is_whatever_they_are_called(tmp_path):
+def test_the_agent_id_identifies_an_agent_after_a_rename(tmp_path):
     subscribers = Subscribers()
     subscribers.agent_ids["Mira"] = 7
     log = EventLog(tmp_path, subscribers=subscribers)
@@ -38,7 +38,7 @@ def test_the_id_says_whose_an_event_is_whatever_they_are_called(tmp_path):
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=list(KINDS))
-def test_every_field_is_described_and_the_page_has_every_kind(kind):
+def test_every_field_and_kind_of_event_is_documented(kind):
     page = (REPOSITORY / "docs" / "events.md").read_text(encoding="utf-8")
     assert f"| `{kind.kind}` |" in page
     source = "".join(map(inspect.getsource, reversed(kind.__mro__[:-1])))
@@ -52,7 +52,7 @@ KEY = 'sk-live-"quoted"-4f9a'
 
 
 @pytest.mark.parametrize("line", table("logins"))
-def test_a_password_is_hidden_whatever_it_looks_like(line):
+def test_a_typed_password_is_hidden(line):
     cleaned = Scrubber().clean(line)
     for secret in ("c67jhl8p", "and more"):
         assert secret not in cleaned.casefold()
@@ -60,7 +60,7 @@ def test_a_password_is_hidden_whatever_it_looks_like(line):
     assert cleaned.count("\n") == line.count("\n")
 
 
-def test_keys_of_the_environment_and_what_the_home_keeps_are_known(tmp_path, monkeypatch):
+def test_secrets_of_the_environment_and_the_home_are_hidden(tmp_path, monkeypatch):
     places = Places(tmp_path, tmp_path / "vault", Ports(21000))
     for number, path in enumerate((places.admin_password, places.secret_key)):
         path.write_text(f"of-the-home-{number}\n")
@@ -72,11 +72,11 @@ def test_keys_of_the_environment_and_what_the_home_keeps_are_known(tmp_path, mon
 
 
 @pytest.mark.parametrize("line", table("no passwords"))
-def test_what_is_only_said_stays(line):
+def test_ordinary_speech_is_kept(line):
     assert Scrubber([KEY]).clean(line) == line
 
 
 @pytest.mark.parametrize(("head", "part", "times", "tail"), table("lines to backtrack in"))
-def test_no_line_keeps_the_log_waiting(head, part, times, tail):
-    """What backtracks takes minutes for these; the others some milliseconds."""
+def test_no_line_makes_the_patterns_backtrack(head, part, times, tail):
+    """A pattern that backtracks takes minutes for these lines; others take milliseconds."""
     assert len(Scrubber().clean(head + part * times + tail)) > 0

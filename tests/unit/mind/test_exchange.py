@@ -1,4 +1,4 @@
-"""What is going on: who waits, and no more than that."""
+"""Who said what to whom, and who waits for an answer."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ def asks(who: str, words: str = "Is there soup?") -> str:
 
 
 @pytest.mark.parametrize(("text", "source", "said"), table("who said what"))
-def test_who_said_what_to_whom(text, source, said):
+def test_the_speaker_words_and_addressee_are_parsed(text, source, said):
     memory = Memory(1, EVENING, MemoryKind.PERCEPTION, text, source=source)
     assert heard(memory) == (Utterance(*said) if said else None)
-    assert not source or memory.line.count('"') in (0, 2), "nobody speaks within another's words"
+    assert not source or memory.line.count('"') in (0, 2), "quotes forge no speaker"
 
 
 @pytest.mark.parametrize(("lines", "number"), table("who waits"))
-def test_who_waits(lines, number):
+def test_the_oldest_open_question_is_found(lines, number):
     assert open_exchange(memories_of(*lines), "Mira") == number
 
 
-def test_who_goes_waits_no_more():
+def test_a_question_is_closed_when_the_asker_leaves():
     asked, went = memories_of(asks("Tom"), "Tom| Tom goes north to Pump Square.")
     assert open_exchange([asked, replace(went, event="traverse")], "Mira") is None
