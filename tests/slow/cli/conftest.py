@@ -1,4 +1,4 @@
-"""Copies of Keepsake in temporary homes, driven through their real command."""
+"""Copies of Keepsake in temporary homes, run through the real command."""
 
 import os
 import subprocess
@@ -14,12 +14,12 @@ from keepsake.cli import processes
 from keepsake.paths import REPOSITORY, Places, places
 from tests import postgres
 from tests.free_ports import free_base
-from tests.unit.lab.in_process import OURS, Ran, keepsake
+from tests.unit.lab.in_process import OWN_PREFIXES, CommandResult, keepsake
 
 
 @dataclass(frozen=True)
 class Copy:
-    """One copy: its environment and its places, and what a test wants to remember."""
+    """A copy of Keepsake: its environment, and notes for later tests."""
 
     environ: dict[str, str]
     notes: dict[str, str] = field(default_factory=dict)
@@ -28,12 +28,12 @@ class Copy:
     def here(self) -> Places:
         return places(self.environ)
 
-    def keepsake(self, *arguments: str) -> Ran:
-        """The command in this very process, which has imported already what it needs."""
+    def keepsake(self, *arguments: str) -> CommandResult:
+        """Run the command in this process, which has already imported most modules."""
         return keepsake(self.environ, *arguments)
 
     def process(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """The command as a shell runs it."""
+        """Run the command in a process of its own, as a shell does."""
         return subprocess.run(
             [sys.executable, "-m", "keepsake", *arguments],
             cwd=REPOSITORY,
@@ -46,11 +46,11 @@ class Copy:
 
 
 NO_OLLAMA = "127.0.0.1:9"
-"""Where none answers, whatever this machine has."""
+"""An address without a server: tests must not use an Ollama of this machine."""
 
 
 def make_copy(folder: Path, **environ: str) -> Copy:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(OWN_PREFIXES)}
     return Copy(
         {
             **kept,
@@ -65,14 +65,14 @@ def make_copy(folder: Path, **environ: str) -> Copy:
 
 
 def end(copy: Copy) -> None:
-    """End whatever runs of it, by signal: how the command stops it is tested elsewhere."""
+    """End all processes of the copy by signal; other tests cover ``keepsake stop``."""
     while found := processes.running(copy.here):
         processes.end(found)
 
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Iterator[Copy]:
-    """A copy that nobody has started; ended after the test, whatever became of it."""
+    """A copy that has not been started; its processes are ended after the test."""
     made = make_copy(tmp_path)
     yield made
     end(made)
@@ -80,7 +80,7 @@ def copy(tmp_path: Path) -> Iterator[Copy]:
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[str]:
-    """The cluster of this run of tests, or one of a module's own."""
+    """The PostgreSQL cluster of this test run, or one for the module."""
     if postgres.programs() is None:
         pytest.skip("PostgreSQL is not installed")
     with ExitStack() as stack:
@@ -89,7 +89,7 @@ def cluster() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def database(cluster: str) -> Callable[..., str]:
-    """Makes an empty database, or one like another that it made; its address."""
+    """Returns a function that creates a database, empty or as a copy; it returns the address."""
 
     def make(name: str, *like: str) -> str:
         return postgres.new_database(cluster, *(f"{each}-{os.getpid()}" for each in (name, *like)))

@@ -1,4 +1,4 @@
-"""A backup holds the world of one moment, and a restore brings it back whole or not at all."""
+"""A backup holds the world of one moment; a restore brings all of it back or changes nothing."""
 
 import io
 import json
@@ -28,7 +28,7 @@ def copy_in(folder: Path) -> Places:
 
 
 def world_in(folder: Path, said: str = "Good evening.") -> Places:
-    """A home and a vault as a world leaves them, small."""
+    """Create a home and a vault with a small world."""
     here = copy_in(folder)
     prepare(here)
     archive = here.agents / "Mira" / "archive"
@@ -51,19 +51,19 @@ def rooms_of(here: Places) -> list[str]:
 
 
 def state_of(here: Places) -> dict[str, bytes]:
-    """All that belongs to a world, by its path."""
+    """Return the content of all files of a world, by path."""
     tops = (here.agents, here.config, here.database, here.secret_key)
     paths = [path for top in tops for path in (top.rglob("*") if top.is_dir() else [top])]
     return {str(p): p.read_bytes() for p in paths if p.is_file() and p.name != ".in-use"}
 
 
 @pytest.fixture(scope="module")
-def kept(tmp_path_factory) -> Path:
+def backup_file(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("kept")
     return backups.backup(world_in(folder), folder / "world.tar.gz").path
 
 
-def test_another_home_becomes_the_world_that_was_kept(tmp_path):
+def test_a_backup_is_restored_into_another_home(tmp_path):
     here, there = world_in(tmp_path / "one"), copy_in(tmp_path / "other")
     file = backups.backup(here, tmp_path / "world.tar.gz").path
     assert file.stat().st_mode & 0o077 == 0, "it holds secrets"
@@ -77,21 +77,21 @@ def test_another_home_becomes_the_world_that_was_kept(tmp_path):
     assert not (there.agents / "Mira" / "archive" / ".lock").exists()
 
 
-def test_a_world_that_is_there_is_refused_or_moved_aside_whole(tmp_path, kept):
+def test_restore_refuses_an_existing_world_or_moves_it_aside(tmp_path, backup_file):
     there = world_in(tmp_path, said="Good morning.")
     before = state_of(there)
     with pytest.raises(KeepsakeError, match="--replace"):
-        backups.restore(there, kept)
+        backups.restore(there, backup_file)
     assert state_of(there) == before
-    done = backups.restore(there, kept, replace=True)
+    done = backups.restore(there, backup_file, replace=True)
     assert rooms_of(there) == ["Good evening."]
     aside = [path for folder in done.aside for path in folder.rglob("*") if path.is_file()]
     assert {path.read_bytes() for path in aside} >= set(before.values())
 
 
 @given(st.data())
-def test_a_damaged_file_is_refused_and_nothing_is_touched(kept, data):
-    whole = kept.read_bytes()
+def test_restore_refuses_a_damaged_file_and_changes_nothing(backup_file, data):
+    whole = backup_file.read_bytes()
     place = data.draw(st.integers(0, len(whole) - 1))
     cut = data.draw(st.booleans())
     broken = (
@@ -110,14 +110,14 @@ def test_a_damaged_file_is_refused_and_nothing_is_touched(kept, data):
         if refused:
             assert "is damaged" in refused
             assert state_of(there) == before
-        else:  # a byte of gzip's own that means nothing, such as its time
+        else:  # a byte without meaning for gzip, such as the time
             assert not cut
             assert rooms_of(there) == ["Good evening."]
         assert not list(there.home.glob(".restoring")) + list(there.vault.glob(".restoring"))
 
 
-def packed(path: Path, names: dict[str, bytes], **facts: object) -> Path:
-    """A backup that somebody made by hand."""
+def make_backup(path: Path, names: dict[str, bytes], **facts: object) -> Path:
+    """Create a backup by hand."""
     with tarfile.open(path, "w:gz") as tar:
         manifest = json.dumps({"form": 1, "made": "today", "files": 1} | facts)
         for name, data in {**names, "manifest.json": manifest.encode()}.items():
@@ -128,23 +128,23 @@ def packed(path: Path, names: dict[str, bytes], **facts: object) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("names", "facts", "told"),
+    ("names", "facts", "message"),
     [
         ({"vault/../../../stray.md": b"x"}, {}, "outside the destination"),
         ({}, {"form": 99}, "format 99"),
     ],
 )
-def test_files_that_are_not_our_backups_are_refused(tmp_path, names, facts, told):
+def test_restore_refuses_foreign_files(tmp_path, names, facts, message):
     there = world_in(tmp_path)
     before = state_of(there)
-    file = packed(tmp_path / "odd.tar.gz", names, **facts)
-    with pytest.raises(KeepsakeError, match=told):
+    file = make_backup(tmp_path / "odd.tar.gz", names, **facts)
+    with pytest.raises(KeepsakeError, match=message):
         backups.restore(there, file, replace=True)
     assert state_of(there) == before
     assert not list(tmp_path.rglob("stray.md"))
 
 
-_HOLD = """
+_HOLD_VAULT = """
 import sys
 from pathlib import Path
 from keepsake.paths import Places, Ports
@@ -156,8 +156,8 @@ sys.stdin.read()
 
 
 @contextmanager
-def held_by_another(vault: Path, folder: Path):
-    command = [sys.executable, "-c", _HOLD, str(folder), str(vault)]
+def vault_held(vault: Path, folder: Path):
+    command = [sys.executable, "-c", _HOLD_VAULT, str(folder), str(vault)]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen(command, cwd=REPOSITORY, text=True, **pipes) as process:
         assert process.stdout.readline() == "held\n"
@@ -165,13 +165,11 @@ def held_by_another(vault: Path, folder: Path):
         process.kill()
 
 
-def test_a_vault_that_another_copy_has_open_is_refused_by_name_until_that_is_killed(
-    tmp_path, monkeypatch
-):
+def test_a_vault_in_use_is_refused_with_the_name_of_its_holder(tmp_path, monkeypatch):
     monkeypatch.setattr(vault_lock.take, "__kwdefaults__", {"patience": 0.2})
     made: Copy = make_copy(tmp_path)
     prepare(made.here)
-    with held_by_another(made.here.vault, tmp_path / "other-home") as process:
+    with vault_held(made.here.vault, tmp_path / "other-home") as process:
         refused = made.keepsake("start")
         assert refused.returncode == 1
         told = " ".join(refused.stderr.split())
@@ -185,7 +183,7 @@ def test_a_vault_that_another_copy_has_open_is_refused_by_name_until_that_is_kil
     assert not made.here.database.exists()
 
 
-def test_a_disk_that_is_full_leaves_no_half_a_backup(tmp_path):
+def test_a_failed_backup_leaves_no_file(tmp_path):
     here = world_in(tmp_path)
     target = tmp_path / "no-folder"
     target.write_text("a file where the folder should be")

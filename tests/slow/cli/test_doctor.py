@@ -1,4 +1,4 @@
-"""The doctor names what is wrong, and where, and the cure."""
+"""``keepsake doctor`` reports each problem with its place and a cure."""
 
 import json
 import subprocess
@@ -14,7 +14,7 @@ from keepsake.paths import prepare
 from tests.empty_tables import copy_tables
 
 
-def examined(copy):
+def run_doctor(copy):
     done = copy.keepsake("doctor", "--json")
     findings = json.loads(done.stdout)
     wrong = [finding for finding in findings if not finding["well"]]
@@ -89,26 +89,26 @@ def line(number):
         *(damaged_database, waiting_memory, broken_line, broken_note, broken_summary),
     ],
 )
-def test_what_is_wrong_is_named_with_the_cure(copy, fault):
+def test_each_problem_is_reported_with_a_cure(copy, fault):
     prepare(copy.here)
-    told = fault(copy)
-    _, (finding,) = examined(copy)
-    assert told in finding["what"]
+    what = fault(copy)
+    _, (finding,) = run_doctor(copy)
+    assert what in finding["what"]
     assert finding["cure"]
 
 
-def test_a_copy_that_is_well(copy, tables):
+def test_a_healthy_copy_has_no_problems(copy, tables):
     copy_tables(tables, copy.here)
     prepare(copy.here)
     archive(copy, map(line, range(1, 8)))
-    findings, wrong = examined(copy)
+    findings, wrong = run_doctor(copy)
     assert wrong == []
-    told = {finding["subject"]: finding["what"] for finding in findings}
-    assert told["Archives"] == "7 lines of 1 agents are intact"
-    assert "SQLite" in told["Database"]
+    what = {finding["subject"]: finding["what"] for finding in findings}
+    assert what["Archives"] == "7 lines of 1 agents are intact"
+    assert "SQLite" in what["Database"]
 
 
-def test_what_the_running_world_knows_of_its_servers_is_told(copy, monkeypatch):
+def test_problems_that_the_running_world_knows_are_reported(copy, monkeypatch):
     monkeypatch.setattr(processes, "ask", lambda *_: ["It evaluates 9 tokens. Give it more"])
     (found,) = doctor.examine_subject(copy.here, "Model servers")
     assert (found.well, found.what, found.cure) == (False, "It evaluates 9 tokens", "Give it more")
@@ -116,7 +116,7 @@ def test_what_the_running_world_knows_of_its_servers_is_told(copy, monkeypatch):
 
 @contextmanager
 def portal(copy, **environ):
-    """Something that looks like this copy's Portal, as it was started with ``environ``."""
+    """Run a process that looks like this copy's Portal, started with ``environ``."""
     command = [sys.executable, "-c", "print('up', flush=True); input()"]
     command.append(f"--pidfile={copy.here.portal_pid}")
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
@@ -128,7 +128,7 @@ def portal(copy, **environ):
             process.kill()
 
 
-def test_the_running_copy_is_looked_at_whatever_the_shell_names(copy):
+def test_the_settings_of_the_running_copy_are_used_not_those_of_the_shell(copy):
     prepare(copy.here)
     with portal(copy, KEEPSAKE_PORT_BASE="46510"):
         done = copy.keepsake("doctor", "--json")

@@ -14,9 +14,7 @@ DATA = REPOSITORY / "tests" / "data"
     ("data", "kinds", "share"),
     [("recall_hythe.json", 8, 0.74), ("recall_two_friends.json", 6, 0.72)],
 )
-def test_the_data_sets_are_found_better_than_by_either_part_alone(
-    copy, data, kinds, share, tmp_path
-):
+def test_recall_on_the_data_sets_beats_words_or_vectors_alone(copy, data, kinds, share, tmp_path):
     found = tmp_path / "found.json"
     keepsake(copy.environ, "eval", str(DATA / data), "--json", str(found))
     (cell,) = json.loads(found.read_text())["cells"]

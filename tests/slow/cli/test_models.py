@@ -1,4 +1,4 @@
-"""``keepsake model`` against a hub over the wire."""
+"""``keepsake model`` with a fake hub."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def hub(copy: Copy) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("hub")
-def test_from_the_list_to_the_agents(copy: Copy):
+def test_a_model_is_listed_fetched_and_used(copy: Copy):
     prepare(copy.here)
     (copy.here.config / "models.md").write_text(
         f"{SHIPPED_FILE.read_text()}\n## tiny\n**repo**: {REPO}\n**file**: {FILE}\n"

@@ -1,8 +1,8 @@
-"""Two worlds that share what one machine no longer carries, each engine a real one.
+"""Two worlds that share a database, a vector server and gateways, all of them real.
 
-PostgreSQL has their games and one Chroma server their vectors. LiteLLM's proxy stands in front of
-two model servers for one world, vLLM's router in front of two for the other. Without these, which
-``make test-scale`` installs, they ask a model server themselves, and the last test is left out.
+PostgreSQL holds both games, one Chroma server their vectors. One world uses two model servers
+behind LiteLLM's proxy, the other two behind vLLM's router. Without these gateways, which ``make
+test-scale`` installs, the worlds use a model server directly, and the last test is skipped.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ from tests.slow.e2e.running import change
 from tests.unit.llm.conftest import until
 
 PROGRAMS = os.environ.get("KEEPSAKE_GATEWAYS", "")
-"""The folder that the gateways are installed in."""
+"""The folder in which the gateways are installed."""
 GATEWAYS = {"litellm": ("ebb", "flood"), "vllm-router": ("neap", "spring")}
-"""And the model servers behind each."""
+"""The model servers behind each gateway."""
 ALIVE = {"litellm": "health/liveliness", "vllm-router": "readiness"}
 CHAT = "/v1/chat/completions"
 KEY = "sk-a-long-random-word"
-TOLD = {
+FACTS = {
     "Anneke": "My sister Liesbet drowned three winters ago.",
     "Bertil": "A red cow ate my hat at midsummer.",
 }
@@ -54,7 +54,7 @@ TOLD = {
 
 @contextmanager
 def serving(*command: object, alive: str, log: Path, **environ: str) -> Iterator[None]:
-    """A server of others, from when it answers to when it is killed."""
+    """Run another program's server, from its first answer until it is killed."""
     with log.open("ab") as output:
         process = subprocess.Popen(
             [*map(str, command)], stdout=output, stderr=output, env={**os.environ, **environ}
@@ -75,8 +75,8 @@ def serving(*command: object, alive: str, log: Path, **environ: str) -> Iterator
         process.wait()
 
 
-def speaks(server: str) -> Callable[[str], str]:
-    """Answers that nobody gave before."""
+def new_answers(server: str) -> Callable[[str], str]:
+    """Return a function that gives a new answer to each call."""
     numbers = itertools.count(1)
     return lambda _: f"That is {server} answer {next(numbers)}."
 
@@ -84,7 +84,7 @@ def speaks(server: str) -> Callable[[str], str]:
 @pytest.fixture(scope="module")
 def models() -> Iterator[dict[str, FakeModelServer]]:
     names, has = itertools.chain(*GATEWAYS.values()), ["gemma", "village"]
-    made = {name: FakeModelServer(models=has, script=speaks(name)) for name in names}
+    made = {name: FakeModelServer(models=has, script=new_answers(name)) for name in names}
     yield made
     for each in made.values():
         each.close()
@@ -92,7 +92,7 @@ def models() -> Iterator[dict[str, FakeModelServer]]:
 
 @pytest.fixture(scope="module")
 def hosts(models, tmp_path_factory) -> Iterator[list[str]]:
-    """The gateways, started as docs/scale.md says; a model server without them."""
+    """The gateways, started as in docs/scale.md; without them, one model server."""
     made = [] if PROGRAMS else [models["ebb"].address] * 2
     with ExitStack() as running:
         for program, names in GATEWAYS.items() if PROGRAMS else ():
@@ -127,7 +127,7 @@ def worlds(database, hosts, chroma, tmp_path_factory) -> Iterator[dict[str, Copy
     made = dict[str, Copy]()
     tables = {DATABASE_URL: database("tables")}
     migrate(make_copy(tmp_path_factory.mktemp("tables"), **tables).environ)
-    for name, host in zip(TOLD, hosts, strict=True):
+    for name, host in zip(FACTS, hosts, strict=True):
         urls = {DATABASE_URL: database(name, "tables"), "KEEPSAKE_OPENAI_API_KEY": KEY}
         copy = made[name] = make_copy(tmp_path_factory.mktemp(name), **urls)
         shutil.copytree(REPOSITORY / "vault" / "config", copy.here.config)
@@ -156,50 +156,50 @@ def players(worlds) -> Iterator[dict[str, Player]]:
 
 
 def talk(player: Player, words: str) -> str:
-    """Which model server's answer Mira speaks."""
+    """Return the name of the model server whose answer Mira speaks."""
     heard = player.type(f"talk mira {words}", r'Mira says to you, "That is \w+ answer \d+')
     assert "far away" not in heard
     (found,) = re.findall(r"That is (\w+) answer", heard)[-1:]
     return found
 
 
-def test_both_worlds_answer_and_each_remembers_its_own(worlds, players, models):
+def test_both_worlds_answer_and_remember_only_their_own_players(worlds, players, models):
     for name, player in players.items():
-        talk(player, TOLD[name])
+        talk(player, FACTS[name])
         talk(player, "What did I tell you?")
     for name, copy in worlds.items():
         archive = "".join(p.read_text() for p in copy.here.agents.glob("*/archive/*.jsonl"))
-        assert [fact for fact in TOLD.values() if fact in archive] == [TOLD[name]]
+        assert [fact for fact in FACTS.values() if fact in archive] == [FACTS[name]]
     prompts = [str(call.body) for each in models.values() for call in each.calls(CHAT)]
-    shown = [{name for name, fact in TOLD.items() if fact in prompt} for prompt in prompts]
-    assert all({name} in shown for name in TOLD)
+    shown = [{name for name, fact in FACTS.items() if fact in prompt} for prompt in prompts]
+    assert all({name} in shown for name in FACTS)
     assert all(len(each) < 2 for each in shown), "a prompt has what was told in two worlds"
 
 
 def indexed(copy: Copy) -> bool:
-    """Whether all of Mira's memories are found by their meaning."""
+    """Return whether all of Mira's memories are in the vector index."""
     status = processes.ask(copy.here, "index_status", seconds=60)
     mira = next((each for each in status["agents"] if each["agent"] == "Mira"), None)
     return bool(mira and mira["memories"] and mira["by_meaning"] and not mira["waiting"])
 
 
-def test_one_chroma_server_holds_the_vectors_of_both_apart(worlds, players, chroma):
+def test_one_chroma_server_keeps_the_vectors_of_both_apart(worlds, players, chroma):
     until(lambda: all(map(indexed, worlds.values())))
-    asked = MiniLMEmbedder().embed([*TOLD.values()])
+    asked = MiniLMEmbedder().embed([*FACTS.values()])
     collections = set()
     for name, copy in worlds.items():
         words = WordIndex(copy.here.index / "Mira" / WORDS)
         with closing(words), closing(Chroma(chroma, copy.here)) as there:
             vectors = there.open(words.collection)
             found = [vectors.query(each, 1)[0] for each in asked]
-            near = [TOLD[name] in words.get([key])[key].text and far > 0.7 for key, far in found]
+            near = [FACTS[name] in words.get([key])[key].text and far > 0.7 for key, far in found]
         collections.add(words.collection)
-        assert near == [each == name for each in TOLD]
+        assert near == [each == name for each in FACTS]
     assert len(collections) == 2
 
 
 @pytest.mark.skipif(not PROGRAMS, reason="they are not installed: `make test-scale` does")
-def test_a_gateway_keeps_an_agent_on_one_server_until_that_goes_away(hosts, players, models):
+def test_a_gateway_keeps_an_agent_on_one_server_while_it_runs(hosts, players, models):
     profiles = [ModelProfile("agent", host=each, model="village") for each in hosts] * 16
     clients = [OpenAIModel(each, key=KEY) for each in profiles]
     words = (ChatMessage("user", "Are you there?"),)

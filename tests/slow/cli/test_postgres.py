@@ -1,6 +1,6 @@
-"""A world on PostgreSQL: started, played, kept, brought back and copied by the real command.
+"""A world on PostgreSQL: started, played, backed up, restored and copied by the real command.
 
-The copy below lives through the tests in order.
+The tests run in order on one copy.
 """
 
 import json
@@ -41,8 +41,8 @@ def world(database, tmp_path_factory) -> Iterator[Copy]:
 
 
 def rows_of(address: str) -> dict[str, object]:
-    """All that is in a database, with the number that each table gives next."""
-    import psycopg  # noqa: PLC0415 - where there is PostgreSQL
+    """Return all rows of a database, and the last number of each sequence."""
+    import psycopg  # noqa: PLC0415 - only with PostgreSQL
 
     with psycopg.connect(address) as connection:
         tables = connection.execute(
@@ -62,7 +62,7 @@ def finding(copy: Copy, subject: str) -> dict[str, object]:
     return found
 
 
-def test_people_play_and_a_reload_keeps_them(world):
+def test_players_stay_connected_over_a_reload(world):
     player = Player.new(world, "Anneke")
     player.see("Here:")
     player.type("say I count twenty boats.", "I count twenty boats")
@@ -79,7 +79,7 @@ def test_people_play_and_a_reload_keeps_them(world):
     assert world.here.elsewhere.read_text().strip() == address(world.here)
 
 
-def test_another_copy_is_refused_its_database_by_name(world, tmp_path):
+def test_a_database_in_use_by_another_copy_is_refused(world, tmp_path):
     other = make_copy(tmp_path, **{DATABASE_URL: world.environ[DATABASE_URL]})
     refused = other.keepsake("start")
     assert refused.returncode == 1
@@ -87,7 +87,7 @@ def test_another_copy_is_refused_its_database_by_name(world, tmp_path):
     assert processes.running(other.here) == []
 
 
-def test_a_running_world_is_kept_and_comes_back_in_another_database(world, database, tmp_path):
+def test_a_backup_of_the_running_world_is_restored_into_another_database(world, database, tmp_path):
     file = tmp_path / "world.tar.gz"
     kept = world.keepsake("backup", str(file))
     assert kept.returncode == 0, kept.stderr
@@ -97,23 +97,23 @@ def test_a_running_world_is_kept_and_comes_back_in_another_database(world, datab
     assert "Anneke" in str(rows_of(other.environ[DATABASE_URL])["objects_objectdb"])
     archive = "".join(path.read_text() for path in other.here.agents.glob("Mira/archive/*.jsonl"))
     assert "I count twenty boats" in archive
-    # Once more over what is there: that is refused, and then put aside whole.
+    # A second restore is refused; with --replace it moves the existing world aside.
     assert "--replace" in other.keepsake("restore", str(file)).stderr
     restored_once = rows_of(other.environ[DATABASE_URL])
     assert other.keepsake("restore", str(file), "--replace").returncode == 0
     (aside,) = other.here.home.glob("before-restore-*/database.dump")
     assert aside.read_bytes().startswith(b"PGDMP")
     assert rows_of(other.environ[DATABASE_URL]) == restored_once
-    refused_tables(other, file)
+    refuse_tables(other, file)
     on_sqlite = make_copy(tmp_path / "sqlite")
     refused = on_sqlite.keepsake("restore", str(file))
     assert refused.returncode == 1
     assert "is of a world on PostgreSQL, but this copy is not" in " ".join(refused.stderr.split())
 
 
-def refused_tables(other: Copy, file: Path) -> None:
-    """A database that does not take the tables: a restore leaves all as it was."""
-    import psycopg  # noqa: PLC0415 - where there is PostgreSQL
+def refuse_tables(other: Copy, file: Path) -> None:
+    """A restore changes nothing if the database refuses the tables."""
+    import psycopg  # noqa: PLC0415 - only with PostgreSQL
 
     with psycopg.connect(other.environ[DATABASE_URL]) as connection:
         connection.execute("CREATE VIEW of_another_program AS SELECT * FROM objects_objectdb")
@@ -123,10 +123,10 @@ def refused_tables(other: Copy, file: Path) -> None:
     assert rows_of(other.environ[DATABASE_URL]) == before
 
 
-def test_the_world_goes_on_when_the_database_was_away(world):
-    import psycopg  # noqa: PLC0415 - where there is PostgreSQL
+def test_the_world_survives_closed_database_connections(world):
+    import psycopg  # noqa: PLC0415 - only with PostgreSQL
 
-    def speaks():  # which asks the database
+    def can_speak():  # speaking queries the database
         player.look_up()
         player.line.text = ""
         player.line.send("say I am here still.")
@@ -140,14 +140,14 @@ def test_the_world_goes_on_when_the_database_was_away(world):
             " WHERE datname = current_database() AND pid <> pg_backend_pid()"
         ).fetchall()
     assert cut
-    until(speaks)
+    until(can_speak)
     player.leave()
 
 
 @pytest.mark.parametrize(
     ("address", "told"), table("addresses that are none")
-)  # some would be shown with their password
-def test_an_address_that_is_none_is_refused_with_its_cure_and_without_its_password(address, told):
+)  # a message about some could show the password
+def test_a_wrong_address_is_refused_without_showing_its_password(address, told):
     with pytest.raises(KeepsakeError) as refused:
         places({DATABASE_URL: address})
     assert told in str(refused.value)
@@ -155,7 +155,7 @@ def test_an_address_that_is_none_is_refused_with_its_cure_and_without_its_passwo
     assert "hush" not in str(refused.value)
 
 
-def test_a_database_that_is_away_is_named_with_its_cure_and_nothing_is_begun(copy):
+def test_an_unreachable_database_is_reported_and_nothing_starts(copy):
     away = Copy({**copy.environ, DATABASE_URL: ABSENT})
     prepare(away.here)
     for told in (away.keepsake("start").stderr, json.dumps(finding(away, "Database"))):
@@ -165,7 +165,7 @@ def test_a_database_that_is_away_is_named_with_its_cure_and_nothing_is_begun(cop
     assert processes.running(away.here) == []
 
 
-def test_a_home_and_a_shell_that_name_two_databases_start_no_world(copy, tmp_path):
+def test_no_world_starts_if_home_and_shell_name_different_databases(copy, tmp_path):
     prepare(copy.here)
     copy.here.elsewhere.write_text("postgresql://127.0.0.1:1/world\n")
     for told in (copy.keepsake("start").stderr, json.dumps(finding(copy, "Database"))):
@@ -181,7 +181,7 @@ def test_a_home_and_a_shell_that_name_two_databases_start_no_world(copy, tmp_pat
     assert not (tmp_path / "world.tar.gz").exists()
 
 
-def test_django_gets_all_that_the_address_says():
+def test_django_gets_all_parts_of_the_address():
     url = "postgresql://anneke:hush@db.example:6432/world?sslmode=require"
     given = database_settings(places({DATABASE_URL: url}))
     assert [given[key] for key in ("USER", "PASSWORD", "HOST", "PORT", "NAME")] == [

@@ -1,6 +1,6 @@
 """The whole world, started and stopped through the real command.
 
-One copy lives through the tests below in order; a first start takes several seconds.
+The tests run in order on one copy; a first start takes several seconds.
 """
 
 import json
@@ -31,10 +31,10 @@ from tests.slow.e2e.telnet import connection_screen
 from tests.unit.llm.conftest import until
 
 PATIENCE = 300.0
-"""Seconds for what takes moments on an idle machine."""
+"""Timeout in seconds for steps that take moments on an idle machine."""
 
 
-# A shell has what it runs in the background ignore Ctrl-C, these tests perhaps among it.
+# Programs that a shell starts in the background, such as these tests, may ignore Ctrl-C.
 _START = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -46,7 +46,7 @@ main()
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory) -> Iterator[Copy]:
-    """A copy whose very first start was interrupted, and then repeated."""
+    """A copy whose first start was interrupted and then repeated."""
     made = make_copy(tmp_path_factory.mktemp("world"), **{NO_BYTE_CODE: "1"})
     try:
         interrupt_start(made)
@@ -55,7 +55,7 @@ def world(tmp_path_factory) -> Iterator[Copy]:
         started = made.keepsake("start")
         assert started.returncode == 0, started.stderr
         made.notes["first start"] = started.stdout
-        # What agents say is of no interest here, and what the model costs is.
+        # Agents that think would only cost time here.
         change(made, "thinking.md", "**gather**: 0.6", "**gather**: 30")
         change(made, "thinking.md", "**idle_interval**: 270", "**idle_interval**: 86400")
         yield made
@@ -64,7 +64,7 @@ def world(tmp_path_factory) -> Iterator[Copy]:
 
 
 def interrupt_start(copy):
-    """Press Ctrl-C as soon as a start has brought up a process of the world."""
+    """Press Ctrl-C as soon as the start has launched a process of the world."""
     command = [sys.executable, "-c", _START]
     with subprocess.Popen(command, cwd=REPOSITORY, env=copy.environ) as it:
         while it.poll() is None and not processes.running(copy.here):
@@ -74,7 +74,7 @@ def interrupt_start(copy):
 
 
 def pids(copy):
-    """The newest of each kind; a fork that has not become its program yet is none."""
+    """Return the newest process of each kind; skip forks that are not their program yet."""
     found = [(each.component, each.pid) for each in processes.running(copy.here)]
     return {kind: pid for kind, pid in found if (kind, parent_of(pid)) not in found}
 
@@ -86,8 +86,8 @@ def parent_of(pid):
         return 0
 
 
-def test_the_first_start_says_where_to_go(world):
-    for component in (Component.PORTAL, Component.SERVER):  # byte code is kept: else all is slow
+def test_the_first_start_prints_the_addresses(world):
+    for component in (Component.PORTAL, Component.SERVER):  # without byte code files all is slow
         assert NO_BYTE_CODE not in psutil.Process(pids(world)[component]).environ()
     told, here = world.notes["first start"], world.here
     assert f"telnet localhost {here.ports.telnet}" in told
@@ -95,7 +95,7 @@ def test_the_first_start_says_where_to_go(world):
     assert f"admin, password in {here.admin_password}" in told
 
 
-def test_the_admins_password_is_generated_private_and_nowhere_else(world):
+def test_the_admin_password_is_generated_and_stays_private(world):
     password = world.here.admin_password.read_text().strip()
     assert password == world.notes["password"]
     assert len(password) >= 16
@@ -111,7 +111,7 @@ def test_the_admins_password_is_generated_private_and_nowhere_else(world):
 
 
 def test_a_second_start_says_that_it_runs(world):
-    # What serves vectors may come up after the login does; there is no model to serve.
+    # The vector server may start after the login works; there is no model server.
     until(lambda: pids(world).keys() == {*Component} - {Component.FETCH, Component.MODEL})
     before = pids(world)
     again = world.keepsake("start")
@@ -126,7 +126,7 @@ def test_a_second_start_says_that_it_runs(world):
     assert status["ports"]["telnet"] == world.here.ports.telnet
 
 
-def test_a_reload_to_code_that_does_not_load_leaves_the_world_as_it_is(world, tmp_path):
+def test_a_reload_with_broken_code_leaves_the_world_unchanged(world, tmp_path):
     before = pids(world)
     (tmp_path / "inflect.py").write_text("def broken(:\n")
     refused = Copy({**world.environ, "PYTHONPATH": str(tmp_path)}).keepsake("reload")
@@ -137,7 +137,7 @@ def test_a_reload_to_code_that_does_not_load_leaves_the_world_as_it_is(world, tm
     assert world.keepsake("status").returncode == 0
 
 
-def test_a_backup_of_the_running_world_has_what_was_seen_before_it(world, tmp_path):
+def test_a_backup_of_the_running_world_has_all_earlier_memories(world, tmp_path):
     player = Player.new(world, "Anneke")
     player.see("Here:")
     said = [f"I count {number} boats." for number in range(20)]
@@ -164,7 +164,7 @@ def test_a_backup_of_the_running_world_has_what_was_seen_before_it(world, tmp_pa
     assert [each for each in findings if not each["well"]] == []
 
 
-def test_a_start_mends_a_world_whose_server_died(world):
+def test_a_start_restarts_a_dead_server(world):
     before, player = pids(world), Player.new(world, "Bertil")
     player.see(r"Exits|exits")
     os.kill(before[Component.SERVER], signal.SIGKILL)
@@ -180,7 +180,7 @@ def test_a_start_mends_a_world_whose_server_died(world):
     back.leave()
 
 
-def test_a_start_in_the_foreground_ends_with_an_error_when_a_half_dies(world):
+def test_a_start_in_the_foreground_fails_when_the_portal_dies(world):
     command = [sys.executable, "-m", "keepsake", "start", "--foreground"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(command, cwd=REPOSITORY, env=world.environ, text=True, **pipes) as it:
@@ -192,7 +192,7 @@ def test_a_start_in_the_foreground_ends_with_an_error_when_a_half_dies(world):
     assert processes.running(world.here) == []
 
 
-def test_a_start_in_the_foreground_stays_over_a_reload_and_a_sigterm_ends_the_world(world):
+def test_a_start_in_the_foreground_survives_a_reload_and_ends_on_sigterm(world):
     command = [sys.executable, "-m", "keepsake", "start", "--foreground"]
     with subprocess.Popen(
         command, cwd=REPOSITORY, env=world.environ, text=True, stdout=subprocess.PIPE
@@ -216,7 +216,7 @@ def test_a_start_in_the_foreground_stays_over_a_reload_and_a_sigterm_ends_the_wo
     assert world.keepsake("start").returncode == 0
 
 
-def test_stop_leaves_nothing_running_and_nothing_lying_about(world):
+def test_stop_leaves_no_processes_and_no_files_behind(world):
     found = processes.running(world.here)
     stopped = world.keepsake("stop")
     assert stopped.returncode == 0, stopped.stderr

@@ -1,3 +1,3 @@
-"""The fixtures of the quick tests."""
+"""The fixtures of ``tests/unit/lab``."""
 
 from tests.unit.lab.conftest import *  # noqa: F403

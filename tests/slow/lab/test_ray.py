@@ -1,4 +1,4 @@
-"""A sweep on a Ray cluster of two nodes that are real ones; ``make test-scale`` installs Ray."""
+"""A sweep on a real Ray cluster of two nodes; ``make test-scale`` installs Ray."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ from tests.free_ports import free_base
 from tests.unit.llm.conftest import until
 
 RAY = os.environ.get("KEEPSAKE_RAY", "")
-"""The folder that Ray is installed in, beside what Keepsake needs."""
+"""The folder in which Ray is installed, apart from Keepsake's dependencies."""
 PLAN = """\
 sources: [{probes: {loads: [20]}}]
 memories: [sliding-window, full-context, "where:Where"]
@@ -36,7 +36,7 @@ class Where:  # each node waits for the other one
 
 @contextmanager
 def node(environ, *options):
-    """Runs a node of the cluster. SIGTERM ends the node and its child processes."""
+    """Run a node of the cluster. SIGTERM ends the node and its child processes."""
     command = [sys.executable, "-m", "ray.scripts.scripts", "start", "--block", "--num-cpus=1"]
     command += ["--min-worker-port=0", "--max-worker-port=0", *options]
     with subprocess.Popen(command, env=environ, stdout=subprocess.DEVNULL) as process:
@@ -47,20 +47,20 @@ def node(environ, *options):
 
 
 @pytest.mark.skipif(not RAY, reason="Ray is not installed: `make test-scale` does")
-def test_two_nodes_of_a_ray_cluster_find_what_one_process_finds(tmp_path, environ):
+def test_two_nodes_of_a_ray_cluster_get_the_results_of_one_process(tmp_path, environ):
     (tmp_path / "where.py").write_text(WHERE)
     plan = tmp_path / "plan.yaml"
     plan.write_text(PLAN)
     base = {**os.environ, **environ, "PYTHONPATH": f"{RAY}:{tmp_path}", "HOME": str(tmp_path)}
     address = f"127.0.0.1:{free_base()}"
 
-    def called(*words):
+    def run_module(*words):
         environ = base | {"RAY_ADDRESS": address, "NODE": "none"}
         command = [sys.executable, "-m", *map(str, words)]
         return subprocess.run(command, env=environ, stdout=subprocess.PIPE, text=True, check=False)
 
-    def swept(name, *options):
-        ran = called("keepsake", "sweep", plan, "--out", tmp_path / name, *options)
+    def run_sweep(name, *options):
+        ran = run_module("keepsake", "sweep", plan, "--out", tmp_path / name, *options)
         assert ran.returncode == 1, ran.stdout
         rows = pq.read_table(tmp_path / name / "results.parquet").to_pylist()
         timed = ("cell_seconds", "memory_seconds", "problem")
@@ -71,9 +71,9 @@ def test_two_nodes_of_a_ray_cluster_find_what_one_process_finds(tmp_path, enviro
         join = (f"--address={address}",)
         for name, options, count in (("a", head, 1), ("b", join, 2)):
             process = nodes.enter_context(node(base | {"NODE": name}, *options))
-            until(lambda n=count: called(*STATUS, address).stdout.count("node_") == n)
+            until(lambda n=count: run_module(*STATUS, address).stdout.count("node_") == n)
             assert process.poll() is None
-        rows, found = swept("ray", "--ray")
-    assert found == swept("alone")[1]
-    told = {row["problem"] for row in rows if row["memory"] == "where:Where"}
-    assert {each.partition("on node ")[2][0] for each in told} == {"a", "b"}
+        rows, found = run_sweep("ray", "--ray")
+    assert found == run_sweep("alone")[1]
+    problems = {row["problem"] for row in rows if row["memory"] == "where:Where"}
+    assert {each.partition("on node ")[2][0] for each in problems} == {"a", "b"}

@@ -1,4 +1,4 @@
-"""Whole simulations: the same seed gives the same life, and an interrupted one can be resumed.
+"""Whole simulations: the same seed gives the same log, and an interrupted one can be resumed.
 
 Real worlds in their own processes: two simulated hours of two agents and two visitors, with small
 windows and short days, so that agents compact and sleep.
@@ -44,21 +44,21 @@ def places(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def beside(tmp_path_factory, tables):
-    """Another home, in which worlds are made from tables that are there."""
+def other_places(tmp_path_factory, tables):
+    """Another home, in which worlds start with prepared database tables."""
     home = tmp_path_factory.mktemp("beside")
     copy_tables_for_lab(tables, home)
     return Places(home, REPOSITORY / "vault", Ports(21000))
 
 
-def busy(places, name, **more):
-    """A simulation in which a lot happens in an hour."""
+def create_busy(places, name, **more):
+    """Create a simulation in which a lot happens in an hour."""
     return create(places, TWO_HOURS.model_copy(update={"name": name, **more}))
 
 
 @contextmanager
 def playing(lab):
-    """The process that plays it, and prints how far it is; it is ended if the test ends before."""
+    """Run the simulation in a process, which prints its progress; kill it at the end."""
     command = [sys.executable, "-m", WORKER, lab.folder]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
     with subprocess.Popen(command, env=lab.environ(), cwd=REPOSITORY, **pipes) as process:
@@ -68,23 +68,23 @@ def playing(lab):
             process.kill()
 
 
-def to_its_end(lab):
+def run_to_end(lab):
     with playing(lab) as process:
         said, _ = process.communicate()
     assert process.returncode == 0, said
 
 
-def once(true, process, patience=300.0):
-    """Wait until that is true of a simulation that plays."""
+def wait_until(condition, process, patience=300.0):
+    """Wait until the condition holds while the simulation runs."""
     deadline = time.monotonic() + patience
-    while not true():
+    while not condition():
         assert process.poll() is None, process.stdout.read()
         assert time.monotonic() < deadline
         time.sleep(0.05)
 
 
 def log_of(lab):
-    """Every file of the event log with its bytes' digest."""
+    """Return the digest of each file of the event log."""
     events = lab.places.events
     return {
         path.name: hashlib.sha256(path.read_bytes()).hexdigest()
@@ -93,14 +93,14 @@ def log_of(lab):
 
 
 def agents_of(lab):
-    """Every file that agents keep: archives, summaries, notes, profiles, journals."""
+    """Return all files of the agents: archives, summaries, notes, profiles, journals."""
     return file_contents(lab.places.agents)
 
 
 @pytest.fixture(scope="module")
 def uninterrupted(places):
-    lab = busy(places, "uninterrupted")
-    to_its_end(lab)
+    lab = create_busy(places, "uninterrupted")
+    run_to_end(lab)
     return lab
 
 
@@ -108,7 +108,7 @@ def records(lab):
     return last(lab.places.events, 100_000, Filter())
 
 
-def test_agents_live_through_their_hours(uninterrupted):
+def test_agents_think_compact_and_sleep(uninterrupted):
     found = records(uninterrupted)
     kinds = Counter(record["kind"] for record in found)
     assert kinds["thought"] > 20
@@ -123,7 +123,7 @@ def test_agents_live_through_their_hours(uninterrupted):
     assert outcomes["acted"] > 5 * outcomes["refused"]
 
 
-def test_visitors_are_met_and_answered(uninterrupted):
+def test_agents_meet_visitors_and_answer_them(uninterrupted):
     thoughts = [record for record in records(uninterrupted) if record["kind"] == "thought"]
     answers = [each for each in thoughts if each["source"] and each["priority"] == "player"]
     assert len(answers) > 3
@@ -136,45 +136,45 @@ def test_visitors_are_met_and_answered(uninterrupted):
     assert not any(b"admin" in kept for kept in agents_of(uninterrupted).values())
 
 
-def test_the_same_seed_gives_the_same_log_byte_for_byte(beside, uninterrupted, monkeypatch):
-    """Whatever the machine's zone, and however often it was killed while it was made."""
+def test_the_same_seed_gives_the_same_log_byte_for_byte(other_places, uninterrupted, monkeypatch):
+    """Neither the time zone nor a kill while the world is created changes the log."""
     monkeypatch.setenv("TZ", "Asia/Tokyo")
-    lab = busy(beside, "again")
+    lab = create_busy(other_places, "again")
     with playing(lab) as process:
         assert "loading the world" in process.stdout.readline()
         assert "building the world" in process.stdout.readline()
     assert not lab.made
     (lab.places.agents / "Half").mkdir(parents=True)
     (lab.places.agents / "Half" / "profile.md").write_text("left behind")
-    to_its_end(lab)
+    run_to_end(lab)
     assert log_of(lab) == log_of(uninterrupted)
     assert agents_of(lab) == agents_of(uninterrupted)
     with pytest.raises(KeepsakeError, match="--hours 26"):
-        resumed(beside, "again")
+        resumed(other_places, "again")
 
 
-def test_a_run_that_is_stopped_and_killed_goes_on_from_where_it_was(beside):
-    lab = busy(beside, "stopped", hours=3)
-    stop_by_the_command_line(beside, lab)
+def test_a_stopped_and_killed_simulation_resumes(other_places):
+    lab = create_busy(other_places, "stopped", hours=3)
+    stop_with_ctrl_c(other_places, lab)
     stopped = lab.lived()
     assert 0 < stopped < 3 * 3600
-    kill_behind(resumed(beside, "stopped"), stopped + 1800)
+    kill_after(resumed(other_places, "stopped"), stopped + 1800)
     assert stopped < lab.lived() < 3 * 3600
-    to_its_end(resumed(beside, "stopped", hours=lab.lived() / 3600 + 2))
+    run_to_end(resumed(other_places, "stopped", hours=lab.lived() / 3600 + 2))
     times = [each["t"] for each in records(lab)]
     assert times == sorted(times)
     for folder in lab.places.agents.glob("[!.]*"):
         with closing(Archive(folder / "archive")) as archive:
-            lived = archive.read(1, archive.last_number)
-        assert [each.number for each in lived] == list(range(1, len(lived) + 1))
-        assert [each.time for each in lived] == sorted(each.time for each in lived)
+            memories = archive.read(1, archive.last_number)
+        assert [each.number for each in memories] == list(range(1, len(memories) + 1))
+        assert [each.time for each in memories] == sorted(each.time for each in memories)
     thoughts = [each["t"] for each in records(lab) if each.get("priority")]
     assert len(thoughts) > 10
     assert max(thoughts) > moment(stopped + 1800).isoformat()
 
 
-def stop_by_the_command_line(places, lab):
-    """Ctrl-C ends it at its next moment."""
+def stop_with_ctrl_c(places, lab):
+    """Stop the simulation by Ctrl-C, at its next idle moment."""
     environ = {**os.environ, "KEEPSAKE_HOME": str(places.home), "PYTHONPATH": str(REPOSITORY)}
     command = [sys.executable, "-m", "keepsake", "simulate", "--resume", "stopped"]
     with subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True) as process:
@@ -190,21 +190,21 @@ def stop_by_the_command_line(places, lab):
     assert process.returncode == 1
 
 
-def kill_behind(lab, seconds):
+def kill_after(lab, seconds):
     with playing(lab) as process:
-        once(lambda: lab.lived() > seconds, process)
+        wait_until(lambda: lab.lived() > seconds, process)
 
 
 CHAT_TEMPLATE = "{{ range .Messages }}{{ .Role }}: {{ .Content }}{{ end }}"
 
 
-def test_a_model_that_is_gone_ends_it(beside):
+def test_a_simulation_ends_when_its_model_is_gone(other_places):
     with FakeModelServer(script=lambda _: "Well, well.") as fake:
-        fake.template = CHAT_TEMPLATE  # a model that only continues text does nothing unasked
+        fake.template = CHAT_TEMPLATE  # agents whose model only continues text never act unasked
         model = f"ollama:fake@{fake.address}"
-        lab = busy(beside, "modelled", hours=9, visitors=0, model=model)
+        lab = create_busy(other_places, "modelled", hours=9, visitors=0, model=model)
         with playing(lab) as process:
-            once(lambda: len(fake.calls("/api/chat")) > 3, process)
+            wait_until(lambda: len(fake.calls("/api/chat")) > 3, process)
             fake.close()
             said, _ = process.communicate()
     assert process.returncode == 1
@@ -213,12 +213,12 @@ def test_a_model_that_is_gone_ends_it(beside):
     assert 0 < lab.lived() < 9 * 3600
 
 
-def test_a_simulation_in_which_nobody_was_answered_says_why_and_is_no_success(beside):
+def test_a_simulation_without_answers_fails_and_says_why(other_places):
     with FakeModelServer() as fake:
         fake.template = CHAT_TEMPLATE
         fake.always("/api/chat", Reply(status=400, raw=b'{"error": "it has hiccups"}'))
         model = f"ollama:fake@{fake.address}"
-        lab = busy(beside, "hiccups", agents=1, hours=0.1, visitors=0, model=model)
+        lab = create_busy(other_places, "hiccups", agents=1, hours=0.1, visitors=0, model=model)
         with playing(lab) as process:
             said, _ = process.communicate()
     assert process.returncode == 1
@@ -226,7 +226,7 @@ def test_a_simulation_in_which_nobody_was_answered_says_why_and_is_no_success(be
     assert re.search("No thought was answered: .*it has hiccups", said)
 
 
-def test_an_export_has_the_archives_and_answers_what_the_guides_ask(
+def test_an_export_has_the_archives_and_works_with_the_queries_of_the_guides(
     uninterrupted, places, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,4 @@
-"""Sweeps: what a plan means, the same results wherever its cells run, and what is kept of them."""
+"""Sweeps: the cells of a plan, its errors, and the files with the results."""
 
 import json
 import re
@@ -34,40 +34,40 @@ class Breaking:
 """
 
 
-def written(folder, text=PLAN):
+def write_plan(folder, text=PLAN):
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "plan.yaml"
     path.write_text(text)
     return path
 
 
-def test_a_plan_is_the_product_of_its_parts(tmp_path):
-    cells = read_plan(written(tmp_path)).cells
+def test_a_plan_has_a_cell_for_each_combination(tmp_path):
+    cells = read_plan(write_plan(tmp_path)).cells
     arms = ["full-context", "sliding-window window=8", "sliding-window window=64", "nosuch:Class"]
     of_file = [cell for cell in cells if cell.source.file]
-    # A file that no model answers is the same with every seed.
+    # Without a model, a file gives the same result with every seed.
     assert [cell.name for cell in of_file] == arms
     assert [(c.name, c.seed) for c in cells[4:]] == [(arm, seed) for arm in arms for seed in (1, 2)]
     assert len(set(cells)) == len(cells) == 12
     answered = PLAN + "profiles: [none, agent]\njudge: agent\n"
-    more = read_plan(written(tmp_path, answered)).cells
+    more = read_plan(write_plan(tmp_path, answered)).cells
     assert len(more) == 12 + 16
     assert {(c.profile, c.judge) for c in more} == {("", ""), ("agent", "agent")}
 
 
-@pytest.mark.parametrize(("text", "told"), table("plans that cannot be used"))
-def test_a_plan_that_cannot_be_used_says_why(tmp_path, text, told):
-    with pytest.raises(KeepsakeError, match=re.escape(told)) as found:
-        read_plan(written(tmp_path, text))
+@pytest.mark.parametrize(("text", "message"), table("plans that cannot be used"))
+def test_errors_in_a_plan_are_reported(tmp_path, text, message):
+    with pytest.raises(KeepsakeError, match=re.escape(message)) as found:
+        read_plan(write_plan(tmp_path, text))
     assert "plan.yaml" in str(found.value)
     assert found.value.cure
 
 
-def test_the_report_has_all_of_it_and_needs_nothing_beside_it(tmp_path, monkeypatch, environ):
+def test_the_report_is_complete_and_self_contained(tmp_path, monkeypatch, environ):
     (tmp_path / "breaking.py").write_text(BREAKING)
     monkeypatch.syspath_prepend(str(tmp_path))
     breaks = PLAN.replace("nosuch:Class", "breaking:Breaking")
-    plan = written(tmp_path / "there", breaks + "profiles: [none, answers]\njudge: answers\n")
+    plan = write_plan(tmp_path / "there", breaks + "profiles: [none, answers]\njudge: answers\n")
     ran = keepsake(environ, "sweep", plan, "--jobs", "1")
     assert ran.returncode == 1, "some cells failed"
     assert "half of it" in ran.stderr
@@ -85,7 +85,7 @@ def test_the_report_has_all_of_it_and_needs_nothing_beside_it(tmp_path, monkeypa
     ):
         assert part in page
     assert PLAN.splitlines()[0] in page
-    assert not re.search(r'(?:src|href)="(?!#)', page), "from elsewhere"
+    assert not re.search(r'(?:src|href)="(?!#)', page), "it loads other files"
     table = pq.read_table(folder / "results.parquet").to_pylist()
     failed = [row for row in table if row["problem"]]
     assert {row["memory"] for row in failed} == {"breaking:Breaking"}
@@ -95,11 +95,11 @@ def test_the_report_has_all_of_it_and_needs_nothing_beside_it(tmp_path, monkeypa
     assert {row["seed"] for row in parrot} == {1, 2}
 
 
-def test_halves_of_a_plan_from_two_machines_become_one_table(tmp_path, monkeypatch, environ):
+def test_results_of_two_machines_are_merged_into_one_table(tmp_path, monkeypatch, environ):
     plan = "sources: [{probes: {loads: [20]}}]\nmemories: [sliding-window]\nquestions: 30\n"
-    # A model answers on one of them: the other's columns of answers are empty.
+    # A model answers on one machine only: the other table has no columns for answers.
     for seed, more in ((1, "profiles: answers\n"), (2, "")):
-        half = written(tmp_path / f"half{seed}", f"{plan}seeds: [{seed}]\n{more}")
+        half = write_plan(tmp_path / f"half{seed}", f"{plan}seeds: [{seed}]\n{more}")
         assert keepsake(environ, "sweep", half, "--jobs", "1").returncode == 0
     monkeypatch.chdir(tmp_path)
     page = (REPOSITORY / "docs" / "evaluation.md").read_text(encoding="utf-8")

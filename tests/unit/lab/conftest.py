@@ -1,4 +1,4 @@
-"""A model over the wire that answers questions, and an environment whose profiles ask it."""
+"""A fake model server that answers questions, and an environment whose profiles use it."""
 
 import pytest
 
@@ -10,8 +10,8 @@ PROFILES = "\n".join(table("profiles of answers"))
 KNOWN = {"parrot": "Admiral.", "Who laid the cable": "Nadia's brother Piet"}
 
 
-def well_read(prompt: str) -> str:
-    """Knows two of the answers, and of the others that it does not."""
+def answer_to(prompt: str) -> str:
+    """Answer two of the questions, and say that the others cannot be answered."""
     asked = prompt.rpartition("Question: ")[2]
     if "Answer to grade" in prompt:
         return "Yes." if "Admiral" in prompt or NOT_KNOWN in prompt else "no"
@@ -20,7 +20,7 @@ def well_read(prompt: str) -> str:
 
 @pytest.fixture
 def server():
-    with FakeModelServer(script=well_read) as fake:
+    with FakeModelServer(script=answer_to) as fake:
         fake.kind, fake.template = "llama.cpp", "{{ messages }}"
         yield fake
 

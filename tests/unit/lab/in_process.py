@@ -1,4 +1,4 @@
-"""The ``keepsake`` command in the process of the test: what a terminal would see, in no time."""
+"""Runs the ``keepsake`` command in the process of the test, which saves the start of another."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from unittest.mock import patch
 
 from keepsake.cli.app import main
 
-OURS = ("KEEPSAKE_", "OLLAMA_", "OPENAI_", "DJANGO_")
-"""How the names begin of what must not come in from outside, or from another test."""
+OWN_PREFIXES = ("KEEPSAKE_", "OLLAMA_", "OPENAI_", "DJANGO_")
+"""Prefixes of environment variables that must not leak in from outside or from another test."""
 
 
 @dataclass(frozen=True)
-class Ran:
-    """What a command printed, and how it ended."""
+class CommandResult:
+    """The exit code of a command and what it printed."""
 
     returncode: int
     stdout: str
     stderr: str
 
 
-def keepsake(environ: Mapping[str, str], *arguments: object) -> Ran:
-    """Run a command with that environment, beside what is not Keepsake's of the present one."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
+def keepsake(environ: Mapping[str, str], *arguments: object) -> CommandResult:
+    """Run a command with ``environ`` and those present variables that are not Keepsake's."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(OWN_PREFIXES)}
     out, err = io.StringIO(), io.StringIO()
     code = 0
     with (
@@ -40,4 +40,4 @@ def keepsake(environ: Mapping[str, str], *arguments: object) -> Ran:
             main()
         except SystemExit as ended:
             code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
-    return Ran(code, out.getvalue(), err.getvalue())
+    return CommandResult(code, out.getvalue(), err.getvalue())

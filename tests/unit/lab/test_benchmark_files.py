@@ -1,4 +1,4 @@
-"""Benchmarks are read in the form in which they are published; errors name file, item and cure."""
+"""Benchmarks are read in their published form; errors name file, item and cure."""
 
 import json
 from contextlib import closing
@@ -21,7 +21,7 @@ from tests.sentences import table
 FOLDER = REPOSITORY / "tests" / "data" / "benchmarks"
 
 
-def test_locomo_is_read_as_it_is_published():
+def test_locomo_is_read_in_the_published_form():
     first, second = read_trials(FOLDER / "locomo.json")
     assert (first.name, second.name) == ("made-up-1", "made-up-2")
     assert first.memories[0].time == datetime(2023, 3, 3, 10, 15, tzinfo=UTC)
@@ -30,7 +30,7 @@ def test_locomo_is_read_as_it_is_published():
     asked = {q.text: q for q in first.questions}
     earned = asked["How much did Nadia earn with her bowls at the market?"]
     assert (earned.kind, earned.answers, earned.evidence) == ("multi-hop", ("120",), {12, 14})
-    # Two ids in one text, and an id with a zero too many, as the data has them.
+    # Two ids in one text, and an id with a superfluous zero, as in the published data.
     assert asked["Which two jobs has Oskar had?"].evidence == {4, 5}
     assert asked["When did Oskar begin at the ferry office?"].evidence == {4}
     assert asked["Would Oskar be a good companion for a long run?"].answers == ("Likely no",)
@@ -39,7 +39,7 @@ def test_locomo_is_read_as_it_is_published():
     assert all(q.time == first.memories[-1].time for q in first.questions)
 
 
-def test_realtalk_is_read_in_a_folder_of_talks(tmp_path):
+def test_realtalk_is_read_from_a_folder_of_conversations(tmp_path):
     for number, talk in enumerate(json.loads((FOLDER / "locomo.json").read_text())):
         said = json.dumps(talk.pop("conversation")).replace('"text":', '"clean_text":')
         (tmp_path / f"Chat_{number}.json").write_text(json.dumps(talk | json.loads(said)))
@@ -47,8 +47,8 @@ def test_realtalk_is_read_in_a_folder_of_talks(tmp_path):
     assert [each.questions for each in read] == [each.questions for each in published]
 
 
-def test_an_agent_is_handed_what_it_hears(tmp_path):
-    data = table("a life in which Mira hears some of it")
+def test_an_agent_gets_only_the_turns_that_it_hears(tmp_path):
+    data = table("a transcript that Mira hears in part")
     (tmp_path / "life.json").write_text(json.dumps(data))
     (trial,) = read_trials(tmp_path)
     own = [memory.text for memory in trial.memories if is_private(memory)]
@@ -59,7 +59,7 @@ def test_an_agent_is_handed_what_it_hears(tmp_path):
     assert (unknown.answerable, unknown.evidence) == (False, frozenset())
 
 
-def test_an_archive_of_the_vault_is_a_life(tmp_path, monkeypatch):
+def test_an_archive_of_the_vault_is_read_as_a_transcript(tmp_path, monkeypatch):
     monkeypatch.setenv("KEEPSAKE_VAULT", str(tmp_path))
     with closing(Archive(tmp_path / "agents" / "Mira" / "archive")) as archive:
         for memory in lines(9):
@@ -73,13 +73,13 @@ def test_an_archive_of_the_vault_is_a_life(tmp_path, monkeypatch):
         read_trials(Path("vault:nobody"))
 
 
-@pytest.mark.parametrize(("name", "lost", "told"), table("files without a part"))
-def test_what_is_wrong_is_named_with_its_place_and_a_cure(name, lost, told, tmp_path):
+@pytest.mark.parametrize(("name", "lost", "message"), table("files without a part"))
+def test_errors_in_a_file_name_their_place_and_a_cure(name, lost, message, tmp_path):
     data, path = json.loads((FOLDER / name).read_text()), tmp_path / "spoilt.json"
     *within, last = lost
     reduce(getitem, within, data).pop(last)
     path.write_text(json.dumps(data))
-    with pytest.raises(KeepsakeError, match=told) as found:
+    with pytest.raises(KeepsakeError, match=message) as found:
         read_trials(path)
     assert "spoilt.json" in str(found.value)
     assert found.value.cure

@@ -1,4 +1,4 @@
-"""Answers end to end: lived through a memory, answered by a model over the wire, graded."""
+"""Answers end to end: a memory recalls, a model over the wire answers, the answers are graded."""
 
 import json
 import re
@@ -55,7 +55,7 @@ def test_answers_are_graded_by_category_with_intervals(environ, tmp_path, server
     assert again_whole["scores"][-1]["f1"] == every["f1"]
 
 
-def test_a_model_that_never_knows_gains_nothing_where_there_is_an_answer(environ, tmp_path, server):
+def test_a_model_that_never_knows_scores_nothing_on_answerable_questions(environ, tmp_path, server):
     server.script = lambda _: "I don't know."
     found = tmp_path / "found.json"
     ask(environ, "--json", found)

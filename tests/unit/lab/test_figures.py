@@ -1,4 +1,4 @@
-"""Probes are planted and graded; what answers are worth, and how sure a mean is."""
+"""Probes, the scores of answers and rankings, and the intervals of means."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from keepsake.memory.protocol import RecalledLine
 from keepsake.paths import REPOSITORY
 from tests.sentences import table
 
-LIVES = (QUIET, _) = probe_trials(7)
+TRIALS = (QUIET, _) = probe_trials(7)
 PROBES = REPOSITORY / "keepsake" / "lab" / "probes.yaml"
 
 
-@pytest.mark.parametrize("trial", [*LIVES, *probe_trials(7, [20], held_out=True)])
-def test_what_is_asked_for_was_told_and_nothing_that_the_agent_cannot_hear(trial):
+@pytest.mark.parametrize("trial", [*TRIALS, *probe_trials(7, [20], held_out=True)])
+def test_probe_answers_occur_only_in_evidence_that_the_agent_hears(trial):
     told = {memory.number: memory for memory in trial.memories}
     for asked in trial.questions:
         having = {m.number for m in trial.memories if occurs_in(asked.answers, [m.text])}
@@ -37,7 +37,7 @@ def test_what_is_asked_for_was_told_and_nothing_that_the_agent_cannot_hear(trial
     assert {len(asked.evidence) for asked in trial.questions} == {0, 1, 2}
 
 
-def test_no_wording_is_asked_sooner_than_another():
+def test_wordings_do_not_depend_on_the_delay():
     asked = {t["ask"][0]: t["ask"] for t in yaml.safe_load(PROBES.read_text())["templates"]}
     drawn = [
         (asked[q.about.partition(": ")[2]].index(q.text), q.delay.total_seconds())
@@ -50,7 +50,7 @@ def test_no_wording_is_asked_sooner_than_another():
 
 
 @pytest.mark.parametrize("memory", ["bm25", "sliding-window"])
-def test_the_same_lives_in_other_words_change_no_curve_beyond_its_interval(memory):
+def test_other_wordings_change_no_curve_beyond_its_interval(memory):
     one, other = (
         evaluate(probe_trials(7, [20], wording=words), Evaluation(memory=memory))
         for words in (1, 2)
@@ -66,8 +66,8 @@ def test_the_same_lives_in_other_words_change_no_curve_beyond_its_interval(memor
         assert found.low <= 0 <= found.high, (hours, found)
 
 
-class Remembers(FullContext):
-    """Recalls every line there is, whoever asks, and shows none."""
+class RecallsEverything(FullContext):
+    """A memory that recalls all lines, for any audience, and shows no context."""
 
     def context(self, budget):
         return []
@@ -78,26 +78,26 @@ class Remembers(FullContext):
 
 @pytest.mark.parametrize(
     ("memory", "kept"),
-    [("keepsake", {1}), (f"{__name__}:Remembers", {0}), ("sliding-window", {0, None})],
-    ids=["knows who hears", "does not", "forgets"],
+    [("keepsake", {1}), (f"{__name__}:RecallsEverything", {0}), ("sliding-window", {0, None})],
+    ids=["checks the audience", "does not", "forgets"],
 )
-def test_a_whisper_is_kept_by_a_memory_that_knows_it_and_who_hears(memory, kept):
-    """What is forgotten is not kept: it has no figure."""
+def test_only_a_memory_that_checks_the_audience_keeps_whispers(memory, kept):
+    """A forgotten whisper has no score."""
     trial = replace(QUIET, questions=tuple(q for q in QUIET.questions if q.kind == "secret"))
     rows = evaluate([trial], Evaluation(memory=memory, recalled=10_000))
     assert len(rows) > 3
     assert {row.get("kept") for row in rows} == kept
 
 
-@pytest.mark.parametrize(("fields", "answer", "worth"), table("answers and their worth"))
-def test_an_answer_is_worth_what_the_published_script_says(fields, answer, worth):
+@pytest.mark.parametrize(("fields", "answer", "expected"), table("answers and their scores"))
+def test_answers_score_as_in_the_published_script(fields, answer, expected):
     question = TrialQuestion("1", "What?", datetime(2026, 5, 4, tzinfo=UTC), **fields)
     found = scores(question, answer)
-    assert {name: found[name] for name in worth} == pytest.approx(worth)
+    assert {name: found[name] for name in expected} == pytest.approx(expected)
     assert found.keys() <= ({"abstains"} if not question.answerable else {"f1", "exact", "right"})
 
 
-def test_a_ranking_is_measured_by_line_and_by_session():
+def test_a_ranking_is_scored_by_line_and_by_session():
     talks = {number: f"talk {number // 10}" for number in range(100)}
     found = ranking_scores(frozenset({11, 57}), [3, 57, 58, 1, 2, 12], talks)
     assert (found["mrr"], found["recall@1"], found["recall@5"]) == (1 / 2, 0, 1 / 2)
@@ -107,9 +107,11 @@ def test_a_ranking_is_measured_by_line_and_by_session():
     assert ranking_scores(frozenset({7}), [], talks)["session_any@5"] == 0
 
 
-def test_the_full_context_has_its_own_budget_and_evidence_is_counted_within_equal_ones():
-    how = Evaluation(memory="full-context", budget=100)
-    whole, cut = (evaluate([QUIET], replace(how, settings=each)) for each in ({}, {"budget": "99"}))
+def test_the_full_context_has_its_own_budget_and_evidence_is_counted_in_equal_ones():
+    base = Evaluation(memory="full-context", budget=100)
+    whole, cut = (
+        evaluate([QUIET], replace(base, settings=each)) for each in ({}, {"budget": "99"})
+    )
     asked_of = [(one, two) for one, two in zip(whole, cut, strict=True) if one["evidence"]]
     assert {one["in_reach"] for one, _ in asked_of} == {1}
     assert all(two["memory_tokens"] <= 100 < one["memory_tokens"] for one, two in asked_of)
@@ -124,7 +126,7 @@ def test_the_full_context_has_its_own_budget_and_evidence_is_counted_within_equa
 # -- intervals
 
 
-def test_intervals_hold_the_truth_about_as_often_as_they_say():
+def test_intervals_contain_the_true_mean_at_about_their_level():
     chance = np.random.default_rng(1)
     held = sum(
         each.low <= 0.4 <= each.high
@@ -133,7 +135,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say():
     assert 0.90 <= held / 300 <= 0.99
 
 
-def test_a_cluster_is_drawn_as_one_and_of_one_alone_there_is_no_interval():
+def test_clusters_are_drawn_whole_and_one_alone_has_no_interval():
     values = [1.0] * 30 + [0.0] * 30
     alone, clustered = estimate(values), estimate(values, ["a"] * 30 + ["b"] * 30)
     assert (clustered.low, clustered.high, clustered.clusters) == (0, 1, 2)
@@ -141,7 +143,7 @@ def test_a_cluster_is_drawn_as_one_and_of_one_alone_there_is_no_interval():
     assert figure(estimate(values, ["a"] * 60), "right") == "50.0 (1)"
 
 
-def test_where_all_clusters_agree_the_interval_is_exact_and_few_have_none():
+def test_equal_clusters_have_an_exact_interval_and_few_have_none():
     every, none = (estimate([share] * 20, [*"abcdefghij"] * 2) for share in (1.0, 0.0))
     assert (round(every.low, 3), every.high) == (0.692, 1)
     assert (none.low, round(none.high, 3)) == (0, 0.308)

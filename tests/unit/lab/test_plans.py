@@ -1,4 +1,4 @@
-"""What a simulation may be, where it is written down, and its settings."""
+"""The plan of a simulation, where it is stored, and its settings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def places(tmp_path):
     return Places(tmp_path, REPOSITORY / "vault", Ports(21000))
 
 
-def test_a_simulation_is_named_after_its_seed_and_found_by_it(places):
+def test_a_simulation_without_a_name_is_named_after_its_seed(places):
     create(places, PLAN.model_copy(update={"name": ""}))
     with pytest.raises(KeepsakeError, match="'seed-7' already"):
         create(places, PLAN.model_copy(update={"name": ""}))
@@ -31,7 +31,7 @@ def test_a_simulation_is_named_after_its_seed_and_found_by_it(places):
         create(places, PLAN.model_copy(update={"name": "../../etc"}))
 
 
-def test_settings_of_any_file_are_written_into_the_copy_and_kept(places):
+def test_settings_of_any_file_are_written_to_the_copy(places):
     given = ["preserve_memories=9", "idle_interval=60", "sleep.awake_hours = 12", "high=0.9"]
     chosen = settings_from(given)
     lab = create(places, SimulationPlan(name="set", agents=1, settings=chosen))
@@ -48,7 +48,7 @@ def test_settings_of_any_file_are_written_into_the_copy_and_kept(places):
     with pytest.raises(KeepsakeError, match="high: 3 is not between"):
         create(places, SimulationPlan(name="bad", settings=settings_from(["high=3"])))
     assert not (places.home / "lab" / "bad").exists()
-    # All else stands in the file as it stood, what is for its reader too.
+    # The rest of the file is unchanged, also the notes for its reader.
     before = (REPOSITORY / "vault/config/sleep.md").read_text()
     assert (config / "sleep.md").read_text() == before.replace(
         "**awake_hours**: 16", "**awake_hours**: 12"
