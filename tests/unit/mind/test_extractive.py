@@ -15,22 +15,22 @@ NOISE = table("small events")
 FACTS = table("facts with details")
 
 
-def told(line):
-    """As :func:`lived` takes it: who speaks or does something is its source."""
+def marked(line):
+    """Mark a line for :func:`memories_of`: its first word names the source."""
     if line.startswith("~"):
         return line
     return f"={line}" if "Exits:" in line else f"{line.split(' ')[0]}| {line}"
 
 
 def summarize(lines, older=(), tokens=175, tier=Tier.RECENT, importance=lambda _: 0):
-    memories = tuple(memories_of(*map(told, lines)))
+    memories = tuple(memories_of(*map(marked, lines)))
     source = SummarySource(
         tier, "Mira", memories, older, limit_tokens=tokens, importance=importance
     )
     return extractive(source).text
 
 
-def lives(count, seed):
+def lines_with_facts(count, seed):
     rng = random.Random(seed)
     lines = [rng.choice(NOISE) for _ in range(count)]
     for fact, _ in FACTS:
@@ -39,8 +39,8 @@ def lives(count, seed):
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_planted_facts_are_kept_where_random_lines_lose_them(seed):
-    lines = lives(120, seed)
+def test_extractive_summaries_keep_facts_that_random_lines_lose(seed):
+    lines = lines_with_facts(120, seed)
     details = [detail for _, found in FACTS for detail in found]
     summary = summarize(lines)
     assert sum(detail in summary for detail in details) >= len(details) - 1
@@ -48,7 +48,7 @@ def test_planted_facts_are_kept_where_random_lines_lose_them(seed):
     assert sum(detail in picked for detail in details) < len(details) / 2
 
 
-def test_what_matters_stays_and_nobody_fills_a_summary_with_their_own():
+def test_important_lines_stay_and_no_speaker_fills_a_summary():
     news = [f'Joss says, "Ship {n} of Harl{n} brought {n} casks of wine{n}."' for n in range(60)]
     jar = 'Ada says to you, "Keep the jar."'
 
@@ -58,7 +58,7 @@ def test_what_matters_stays_and_nobody_fills_a_summary_with_their_own():
     first = summarize([jar, *news], tokens=120, importance=importance)
     assert '* 4 May: Ada told me: "Keep the jar."' in first
     again = summarize([], (first, "\n".join(news)), tokens=120, tier=Tier.LONGTERM)
-    assert "Keep the jar" in again, "what matters is known by its sign"
+    assert "Keep the jar" in again, "the asterisk marks it as important"
     flood = [f'Tom says to you, "Never sell barrel{n} to Harl{n}."' for n in range(200)]
     others = 'Bram says to you, "My brother Edric sails on the Grey Gull of Merrow."'
     assert "Edric" in summarize([*flood, others], tokens=225, importance=importance)
@@ -69,7 +69,7 @@ def test_what_matters_stays_and_nobody_fills_a_summary_with_their_own():
     st.lists(st.text(max_size=200), max_size=2),
     st.integers(5, 100),
 )
-def test_it_keeps_to_its_size_and_is_the_same_each_time(lines, older, size):
+def test_summaries_keep_to_their_size_and_are_deterministic(lines, older, size):
     summary = summarize(lines, tuple(older), tokens=size)
     assert len(summary) <= size * 4
     assert summarize(lines, tuple(older), tokens=size) == summary

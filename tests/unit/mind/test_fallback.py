@@ -1,4 +1,4 @@
-"""What an agent says while no model that follows instructions is there: by rule alone."""
+"""What an agent says by rules alone, without a model that follows instructions."""
 
 from random import Random
 
@@ -15,7 +15,7 @@ PERSONA = (
 
 
 def said(words, *lines, persona=PERSONA, **more):
-    """What Mira says to Anneke; ``lines`` are (speaker, words, score)."""
+    """Return what Mira says to Anneke. ``lines`` are recalled: speaker, words and score."""
     known = [FallbackLine(each) for each in open_lines(persona)]
     known += [FallbackLine(text, who, n, score) for n, (who, text, score) in enumerate(lines, 1)]
     scene = {"agent": "Mira", "partner": "Anneke", "said_before": (), "rng": Random(7)}
@@ -26,16 +26,16 @@ def stock(kind, language="en"):
     return [each.format(who="Anneke") for each in STOCK[language][kind]]
 
 
-class TestAQuestion:
+class TestQuestions:
     @pytest.mark.parametrize(("asked", "told", "answered"), table("words told before"))
-    def test_is_answered_with_the_askers_own_words(self, asked, told, answered):
+    def test_are_answered_with_the_askers_own_words(self, asked, told, answered):
         assert said(asked, ("Anneke", told, 9.0)) == answered
 
-    def test_is_answered_with_what_was_said_last(self):
+    def test_are_answered_with_what_was_said_last(self):
         red, blue = ("Anneke", "My boat is red.", 9.0), ("Anneke", "My boat is blue.", 9.0)
         assert said("What colour is my boat?", red, blue) == "You told me: 'My boat is blue.'"
 
-    def test_of_the_agent_is_answered_by_its_persona_in_the_first_person(self):
+    def test_about_the_agent_are_answered_from_its_persona_in_the_first_person(self):
         assert said("Who are you?") == "I am Mira Fenn, keeper of the Kettle."
         cup = said("What happened to your cup?")
         assert cup == "My mother's blue cup is gone from its hook and I want it back."
@@ -43,26 +43,26 @@ class TestAQuestion:
         bram = said("What about Bram?", persona=tie)
         assert bram == "Bram? He brings me apples, and I let him talk."
 
-    def test_is_not_answered_with_what_somebody_else_told(self):
+    def test_are_not_answered_with_what_somebody_else_said(self):
         lotte = ("Jonas", "My sister is called Lotte.", 20.0)
         assert said("What is my sister called?", lotte) in stock("unknown")
         nets, boat = ("Anneke", "I mend nets.", 9.0), ("Anneke", "My boat is blue.", 8.9)
         assert said("What is the name of my dog?", nets, boat) in stock("unknown")
 
 
-class TestWhatAsksNothing:
-    def test_gets_a_stock_line_and_never_the_speakers_own_words(self):
+class TestStatements:
+    def test_get_a_stock_line_and_never_the_speakers_own_words(self):
         died = "My sister Lotte died in March."
         assert said(died, ("Anneke", died, 20.0)) in stock("heard")
 
     @pytest.mark.parametrize(("words", "language", "kind"), table("small talk"))
-    def test_gets_what_fits_it(self, words, language, kind):
+    def test_get_a_fitting_stock_line(self, words, language, kind):
         assert said(words) in stock(kind, language)
 
 
 class TestSecrets:
     @pytest.mark.parametrize("persona", table("marked secrets"))
-    def test_marked_in_a_persona_are_not_told(self, persona):
+    def test_in_a_persona_are_not_told(self, persona):
         assert "You keep bees." in open_lines(persona)
         assert "love" not in " ".join(open_lines(persona))
         assert said("Do you love Nell?", persona=persona) in stock("unknown")

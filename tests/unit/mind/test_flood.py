@@ -1,4 +1,4 @@
-"""Whatever is poured over an agent, and whenever: in the end its prompt can be sent."""
+"""After any amount of lines, at any time, an agent's prompt still fits its budget."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from tests.unit.mind.fake_agent import FakeAgent, ScriptedSummarizer, WordTokens
 
 SHIPPED = CompactionConfig()
 SPEECH = 1000
-"""Characters of the longest speech that the commands let through."""
+"""Characters of the longest speech that the commands accept."""
 ALPHABETS = ("The gulls sat on the sea wall before the rain came. ", "The boats. ", "船", "🐟")
 
 
 class ByteTokens(WordTokens):
-    """Counts as a tokenizer does that knows English alone: a token for each byte of the rest."""
+    """Counts like a tokenizer made for English: one token for each byte of other characters."""
 
     def of(self, text: str) -> int:
         foreign = len(text.encode()) - len(text)
@@ -32,13 +32,13 @@ class ByteTokens(WordTokens):
 
 
 @dataclass
-class Slow(ScriptedSummarizer):
-    """Writes summaries while the flood goes on."""
+class SlowSummarizer(ScriptedSummarizer):
+    """A summarizer during whose calls more lines arrive."""
 
-    meanwhile: Callable[[], object] = lambda: None
+    between: Callable[[], object] = lambda: None
 
     def __call__(self, source: SummarySource) -> Draft:
-        self.meanwhile()
+        self.between()
         return super().__call__(source)
 
 
@@ -50,41 +50,43 @@ lines = st.builds(
 bursts = st.lists(lines, max_size=12)
 
 
-def pour(memory: AgentMemory, burst: Sequence[str], numbers: itertools.count[int]) -> None:
+def add_burst(memory: AgentMemory, burst: Sequence[str], numbers: itertools.count[int]) -> None:
     for line in burst:
         memory.append(f'Otto says to you, "{next(numbers)} {line}"', source="Otto", event="talk")
 
 
-def settle(memory: AgentMemory) -> None:
-    """Compact by itself, as the game does between thoughts, until nothing is due any more."""
+def compact_while_due(memory: AgentMemory) -> None:
+    """Compact until nothing is due, as the game does between thoughts."""
     for _ in range(100):
         if (reason := memory.next_turn()) is None:
             return
         memory.compact(reason)
-    raise AssertionError("it never comes to rest")
+    raise AssertionError("compaction is always due")
 
 
-@settings(max_examples=20)  # each is an evening
+@settings(max_examples=20)  # each example is slow
 @given(
     st.lists(bursts, min_size=1, max_size=8),
     st.lists(bursts, max_size=8),
     st.lists(st.integers(0, 2600), min_size=1, max_size=8),
     st.tuples(st.booleans(), st.booleans()),
 )
-def test_after_any_flood_the_prompt_is_within_its_budget(before, meanwhile, overheads, how):
+def test_after_any_flood_of_lines_the_prompt_fits_its_budget(before, between, overheads, how):
     bad, thinking = how
     with tempfile.TemporaryDirectory() as folder:
-        numbers, later = itertools.count(1), iter(meanwhile)
+        numbers, later = itertools.count(1), iter(between)
         agent = FakeAgent(Path(folder) / "Mira", SHIPPED, tokens=ByteTokens())
-        agent.summarizer = Slow(bad=bad, meanwhile=lambda: pour(memory, next(later, ()), numbers))
+        agent.summarizer = SlowSummarizer(
+            bad=bad, between=lambda: add_burst(memory, next(later, ()), numbers)
+        )
         agent.constraints = tuple(f"Otto told you: rule {n} 🐟🐟🐟🐟🐟🐟🐟🐟" for n in range(8))
         memory = agent.open()
         for burst, overhead in zip(before, itertools.cycle(overheads), strict=False):
             memory.window.overhead = overhead
-            pour(memory, burst, numbers)
+            add_burst(memory, burst, numbers)
             if thinking and memory.before_thought():
                 memory.compact(CompactReason.EMERGENCY)
-            settle(memory)
+            compact_while_due(memory)
             assert memory.load().share <= 1.0
             assert memory.before_thought() is None or memory.load().share >= SHIPPED.emergency
         assert covered(memory.context()) == list(range(1, next(numbers)))

@@ -1,4 +1,4 @@
-"""A vault, an archive and an event log of an earlier version still open, and are written on."""
+"""A vault, an archive and an event log of an earlier version open and can be written."""
 
 import shutil
 import time
@@ -17,12 +17,12 @@ from tests.unit.mind.fake_agent import FakeAgent, covered
 from tests.unit.mind.memory_log import ADA, TOM, file_contents
 
 GOLDEN = Path(__file__).parents[2] / "data" / "golden"
-"""What the code of November 2026 wrote: later code has to open it for ever."""
+"""Files that the code of November 2026 wrote. All later versions must open them."""
 
 
 @pytest.fixture(autouse=True)
 def utc(monkeypatch):
-    """The journal shows times by the machine's own clock."""
+    """Set the local time zone, in which the journal shows times."""
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
     yield
@@ -37,7 +37,7 @@ def agent(tmp_path):
     return tmp_path / "golden" / "vault" / "agents" / "Mira"
 
 
-def test_an_earlier_vault_opens_and_is_written_on(agent):
+def test_an_earlier_vault_opens_and_can_be_written(agent):
     assert [p.text for p in Pinned(agent / "pinned.md").items if p.own] == [
         "The ford is dry in June."
     ]
@@ -53,7 +53,7 @@ def test_an_earlier_vault_opens_and_is_written_on(agent):
     assert hand.text == "Written by hand. No entry, a remark:"
     assert (gathered.origin, gathered.importance) == (EntryOrigin.INFERRED, 1)
     assert [entry.id for entry in later] == ["20261123-1", "20261123-2"]
-    assert journal.problems == (), "what stands in a code fence is no entry"
+    assert journal.problems == (), "a code block contains no entry"
     book = PeopleBook(agent)
     assert book.through == 12
     assert book.problems == []
@@ -68,7 +68,7 @@ def test_an_earlier_vault_opens_and_is_written_on(agent):
     assert file_contents(agent) == before
 
 
-def test_the_books_of_the_version_before_this_one_open_and_are_written_on(agent):
+def test_the_books_of_the_last_version_open_and_can_be_written(agent):
     nell = agent.parent / "Nell"
     before = file_contents(nell)
     commitments = Commitments(nell / "noticed.md")

@@ -1,4 +1,4 @@
-"""A journal is a markdown file a day, which people may edit; what stands in a prompt."""
+"""The journal: one markdown file a day, which people may edit, and its lines in a prompt."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def file_of(journal: Journal) -> Path:
     return journal.folder / f"{local_day(NOON).isoformat()}.md"
 
 
-def test_what_is_written_can_be_read_again_and_is_written_once_a_day(journal: Journal):
+def test_an_entry_can_be_read_back_and_is_written_once_a_day(journal: Journal):
     entry = write(journal, CUP, 8, memories=(121, 120), who=("t",))
     assert entry.id == f"{local_day(NOON):%Y%m%d}-1"
     assert (entry.text, entry.time, entry.memories) == (CUP, NOON, (120, 121))
@@ -39,7 +39,7 @@ def test_what_is_written_can_be_read_again_and_is_written_once_a_day(journal: Jo
     assert len(journal.entries()) == 1
 
 
-def test_what_a_person_wrote_stays_word_for_word(journal: Journal):
+def test_text_that_people_wrote_stays_word_for_word(journal: Journal):
     path, day = file_of(journal), f"{local_day(NOON):%Y%m%d}"
     source = "\n".join(table("a day by hand")).format(day=day) + "\n"
     path.parent.mkdir()
@@ -61,7 +61,7 @@ def lines(journal: Journal, budget: int = 500) -> tuple[str, ...]:
     return prompt_lines(journal.known, budget, NOON, WordTokens())
 
 
-def test_what_mattered_most_stands_there_oldest_first_within_the_budget(journal: Journal):
+def test_the_most_important_entries_are_shown_oldest_first_within_the_budget(journal: Journal):
     write(journal, "Tom came.", 7, now=days_ago(1), who=("tom",))
     write(journal, "It rained on us.", 3)
     write(journal, "Ada came.", 7)
@@ -70,9 +70,9 @@ def test_what_mattered_most_stands_there_oldest_first_within_the_budget(journal:
         *("The mill burned down.", "Tom came.", "Ada came.")
     ]
     room = sum(map(WordTokens().of, lines(journal)[:2]))
-    assert "Ada came." in lines(journal, room)[1], "the newest of what mattered alike"
+    assert "Ada came." in lines(journal, room)[1], "of equally important entries the newest"
     shown = prompt_lines(journal.known, room, NOON, WordTokens(), about="tom")
-    assert "Tom came." in shown[1], "first what is about the asker"
+    assert "Tom came." in shown[1], "entries about the asker come first"
     for number in range(30):
         write(journal, f"Tom gave me {number} cups of honey.", 5 + number % 5)
     for budget in (0, 5, 14, 40, 100):
@@ -80,9 +80,9 @@ def test_what_mattered_most_stands_there_oldest_first_within_the_budget(journal:
     assert all("importance 9" in each for each in lines(journal, 40))
 
 
-def test_an_entry_gives_way_only_to_one_that_may_be_shown(journal: Journal):
+def test_an_entry_is_replaced_only_by_one_that_may_be_shown(journal: Journal):
     write(journal, "Tom can be relied upon.", 2, memories=(7, 8), origin=EntryOrigin.INFERRED)
-    assert journal.entry_about(7) is None, "a thought about it does not tell of it"
+    assert journal.entry_about(7) is None, "an inference does not replace the memory"
     write(journal, CUP, 6, memories=(7,))
     model = write(journal, "Tom hid it in the well.", 8, rated_by=Rater.MODEL, memories=(7, 9))
     write(journal, "Ada came by.", 1, memories=(7, 8))
@@ -94,6 +94,6 @@ def test_an_entry_gives_way_only_to_one_that_may_be_shown(journal: Journal):
 
 
 @pytest.mark.parametrize(("make", "words", "facts", "score"), table("forms of memories"))
-def test_the_form_of_a_memory_tells(make: str, words: list[str], facts: Any, score: int):
+def test_importance_of_each_form_of_memory(make: str, words: list[str], facts: Any, score: int):
     memory = getattr(journals, make)(1, *words, **facts)
     assert importance(memory, "Mira") == score

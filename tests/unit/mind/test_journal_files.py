@@ -1,4 +1,4 @@
-"""No text can be more than text in a journal's file, and no file can break the journal."""
+"""No text can forge structure in a journal's file, and no file can break the journal."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ texts = st.one_of(
 
 
 def entry(number: int, text: str) -> JournalEntry:
-    """With more people and memories than are kept."""
+    """Return an entry with more people and memories than a file stores."""
     made = JournalEntry(
         f"{PREFIX}-{number}",
         NOON.astimezone(),
@@ -71,7 +71,7 @@ lines = st.sampled_from([each.replace("{day}", PREFIX) for each in table("lines 
 
 @example(f"## {PREFIX}-1\nOnce.\n## {PREFIX}-1\nTwice.\n")
 @given(st.one_of(st.text(max_size=400), st.lists(lines, max_size=30).map("\n".join)))
-def test_any_file_can_be_read_and_nothing_of_it_is_lost(source: str):
+def test_any_file_can_be_read_and_extended_without_loss(source: str):
     file = parse(DAY, source)
     assert len({each.id for each in file.entries}) == len(file.entries)
     assert all(1 <= each.importance <= 10 for each in file.entries)

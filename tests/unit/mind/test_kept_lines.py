@@ -22,7 +22,7 @@ def pinned(tmp_path):
     return Pinned(tmp_path / "pinned.md")
 
 
-def test_what_the_agent_pinned_is_marked_in_the_file_and_nowhere_else(pinned):
+def test_the_agents_own_pins_are_marked_only_in_the_file(pinned):
     pinned.path.write_text("# What Mira never forgets\n\nBy Ann.\n\n-   from before \n* no\n")
     pinned.add("I like rain.", own=True)
     pinned.add(f"Never {OWN} sell the mill.")
@@ -35,12 +35,12 @@ def test_what_the_agent_pinned_is_marked_in_the_file_and_nowhere_else(pinned):
     assert pinned.remove("2", only_own=True) == "I like rain."
     pinned.add("I like fog.", own=True)
     pinned.path.write_text(pinned.path.read_text().replace(OWN, ""))
-    assert own(pinned) == (), "whoever takes the mark away makes it a builder's"
+    assert own(pinned) == (), "without the mark it is a builder's pin"
     assert pinned.remove("I like fog.") == "I like fog."
     assert pinned.path.read_text().startswith("# What Mira never forgets\n\nBy Ann.\n")
 
 
-def test_what_a_builder_pinned_is_shown_however_much_the_agent_pinned(pinned):
+def test_builders_pins_are_shown_even_if_the_agent_pinned_too_much(pinned):
     many = [f"{n} {'x' * 298}" for n in range(4)]
     pinned.path.write_text(
         "".join(f"- {each} {OWN}\n" for each in many) + f"- {'x' * 1300}\n- Never sell the mill.\n"
@@ -57,24 +57,24 @@ def promise(text: str, number: int = 241, who: str = "Jonas") -> Commitment:
     return Commitment(CommitmentKind.PROMISE, who, text, number, "12-20260101")
 
 
-def test_a_promise_stands_until_it_is_kept(book):
+def test_a_promise_is_open_until_it_is_kept(book):
     book.add(promise("a bowl of soup on the twelfth"))
     assert book.lines() == ("You promised Jonas: a bowl of soup on the twelfth (memory 241)",)
     assert Commitments(book.path).items == book.items
     kept = book.find("241")
     assert book.close(lambda each: each == kept) == 1
     assert book.lines() == ()
-    with book.path.open("a") as file:  # as earlier versions mark what is over
+    with book.path.open("a") as file:  # as earlier versions marked kept promises
         file.write("- promise to Jonas: a loaf (memory 240) [done]\n")
     assert book.lines() == ()
     book.add(promise("a bowl of soup on the twelfth"))
-    assert len(book.items) == 1, "promised again it is open again"
+    assert len(book.items) == 1, "promised again, it is open again"
     book.add(promise("a loaf", 5))
-    assert len(book.lines(241)) == 1, "what left the window"
+    assert len(book.lines(241)) == 1, "only the one that is no longer in the window"
     assert book.lines(None, lambda number: number != 5) == book.lines()[:1]
 
 
-def test_a_file_of_before_opens_and_what_people_wrote_stays(book):
+def test_a_file_of_an_earlier_version_opens_and_peoples_text_stays(book):
     earlier = table("promises of before")
     book.path.write_text("\n".join(earlier) + "\n")
     assert [item.kind.value for item in book.items] == ["rule", "promise"]
@@ -93,7 +93,7 @@ _TEXT = st.text(max_size=60)
 
 
 @given(st.lists(st.tuples(_TEXT, _TEXT), max_size=6))
-def test_nothing_that_is_promised_forges_a_line(tmp_path_factory, found):
+def test_no_promise_forges_a_line(tmp_path_factory, found):
     book = Commitments(tmp_path_factory.mktemp("book") / "noticed.md")
     kept = 0
     for number, (who, text) in enumerate(found, start=1):

@@ -1,4 +1,4 @@
-"""The ladder: when it is climbed, its rungs, its marks and its hysteresis."""
+"""The compaction ladder: its triggers, its rungs, its marks and its hysteresis."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def agent(tmp_path):
     return FakeAgent(tmp_path / "Mira", WIDE)
 
 
-def filled(memory):
-    """Fill the prompt and compact; the result."""
+def fill_and_compact(memory):
+    """Fill the prompt and compact; return the result."""
     fill(memory, 0.9)
     return memory.compact(HIGH)
 
@@ -38,7 +38,7 @@ def filled(memory):
     ("share", "asleep", "reason"),
     [(0.5, False, None), (0.72, False, None), (0.72, True, SLEEP), (0.86, True, HIGH)],
 )
-def test_the_strongest_trigger_that_holds(agent, memory, share, asleep, reason):
+def test_the_strongest_trigger_gives_the_reason(agent, memory, share, asleep, reason):
     fill(memory, share)
     agent.asleep = asleep
     assert memory.next_turn() is reason
@@ -51,7 +51,7 @@ def test_the_strongest_trigger_that_holds(agent, memory, share, asleep, reason):
     assert memory.next_turn() is None
 
 
-def test_the_high_mark_starts_one_that_ends_under_the_low_mark(agent, memory):
+def test_compaction_starts_at_the_high_mark_and_ends_below_the_low_mark(agent, memory):
     fill(memory, 0.85)
     assert memory.next_turn() is HIGH
     result = memory.compact(HIGH)
@@ -67,8 +67,8 @@ def test_the_high_mark_starts_one_that_ends_under_the_low_mark(agent, memory):
     assert covered(memory.context()) == list(range(1, memory.tiers.last_number + 1))
 
 
-def test_a_load_that_walks_around_the_mark_compacts_seldom(agent, memory):
-    """The hysteresis: up and down around the high mark, 200 memories long."""
+def test_a_load_that_oscillates_around_the_high_mark_compacts_seldom(agent, memory):
+    """The hysteresis: 200 memories long the load goes up and down around the high mark."""
     made = []
     for step in range(200):
         memory.window.overhead = 0 if step % 2 else 120
@@ -76,13 +76,13 @@ def test_a_load_that_walks_around_the_mark_compacts_seldom(agent, memory):
         if reason := memory.next_turn():
             result = memory.compact(reason)
             made.append((step, result.tokens_before - result.tokens_after))
-    # A line costs 21 of the 250 between both marks; the wobble of 120 takes half of that.
+    # A line costs 21 of the 250 tokens between the marks. The oscillation takes 120 of them.
     assert 200 * 21 / 250 / 3 < len(made) <= 200 * 21 / 130 + 1
     assert all(saved >= WIDE.min_saving_tokens for _, saved in made)
     assert min(b - a for (a, _), (b, _) in pairwise(made)) >= 5
 
 
-def test_a_prompt_that_never_fits_says_what_is_too_large_and_asks_the_model_seldom(agent, memory):
+def test_a_prompt_that_can_never_fit_is_reported_and_costs_few_model_calls(agent, memory):
     memory.window.overhead = 1200
     refused = 0
     for _ in range(60):
@@ -106,7 +106,7 @@ def test_a_prompt_that_never_fits_says_what_is_too_large_and_asks_the_model_seld
 # -- rungs
 
 
-def test_a_long_term_summary_that_outgrows_its_limit_is_summarised_again(agent, memory):
+def test_a_long_term_summary_over_its_limit_is_summarised_again(agent, memory):
     plain = agent.summarizer
 
     def wordy(source):
@@ -120,12 +120,12 @@ def test_a_long_term_summary_that_outgrows_its_limit_is_summarised_again(agent, 
     agent.summarizer = wordy
     kept = []
     for _ in range(3):
-        result = filled(memory)
+        result = fill_and_compact(memory)
         agent.clock.advance(60)
         kept.append(memory.context().longterm)
     assert Rung.RESUMMARISE in [step.rung for step in result.steps]
     assert memory.load().summaries <= 30 + 100
-    assert plain.threads == {threading.get_ident()}, "a simulation has one thread"
+    assert plain.threads == {threading.get_ident()}, "simulations have one thread"
     again = [s for s in plain.sources if s.limit_tokens == 30]
     assert again
     assert all(s.tier is Tier.LONGTERM and len(s.lines) == 1 for s in again)
@@ -134,9 +134,9 @@ def test_a_long_term_summary_that_outgrows_its_limit_is_summarised_again(agent, 
         assert any(text in body for body in bodies), "every version stays in the vault"
 
 
-def test_cutting_is_the_last_rung_and_the_archive_has_what_is_cut(agent, memory):
+def test_truncation_comes_last_and_the_archive_keeps_the_text(agent, memory):
     for _ in range(3):
-        filled(memory)
+        fill_and_compact(memory)
     before = memory.context().longterm
     memory.window.overhead = 930
     result, context = memory.compact(EMERGENCY), memory.context()
@@ -146,20 +146,20 @@ def test_cutting_is_the_last_rung_and_the_archive_has_what_is_cut(agent, memory)
     past = history.compactions(memory.archive)[-1]
     assert past.before.longterm.text == before.text
     assert past.after.longterm == context.longterm
-    assert context.longterm.text == "…", "no sentence of it has room"
+    assert context.longterm.text == "…", "no sentence fits"
 
 
-def summary_of(text):
+def short_term_summary(text):
     return Summary(Tier.RECENT, 1, 9, text, "scripted", ManualClock().now())
 
 
 # -- other ways to compact
 
 
-def test_an_archive_from_before_the_ladder_still_opens(agent):
+def test_an_archive_from_before_the_ladder_opens(agent):
     memory = agent.open()
     add(memory, 8)
-    recent = summary_of("I met Tom.").to_record() | {"from": 1, "to": 4}
+    recent = short_term_summary("I met Tom.").to_record() | {"from": 1, "to": 4}
     older = {"type": "compaction", "id": 1, "t": "2026-05-01T12:00:00+00:00", "longterm": None}
     older |= {"recent": recent, "reason": "count", "total": 8, "kept": 4, "seconds": 0.1}
     memory.archive.append(older)

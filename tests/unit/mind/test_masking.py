@@ -1,4 +1,4 @@
-"""The first rung: old results shrink, repeats fold, what was said stays."""
+"""The first rung: old results are shortened, repeats are merged, speech stays."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _LOFT = INN.replace("The Kettle", "The Guest Loft", 1)
 
 
 @pytest.mark.parametrize(("results", "shown"), table("old results"))
-def test_what_is_left_of_old_results(results, shown):
+def test_old_results_are_shortened(results, shown):
     whole = {"inn": INN, "loft": _LOFT, "recalled": RECALLED}
     lines = [(f"~{act}", f"={text.format(**whole)}") for act, text in results]
     window = memories_of(*(line for both in lines for line in both))
@@ -70,7 +70,7 @@ def windows(draw: st.DrawFn) -> tuple[Memory, ...]:
     found = []
     for kind, text, source, reason in draw(st.lists(_LINES, max_size=40)):
         if found and found[-1].text == text:
-            continue  # a repeat is counted, or refused if it is the agent's own
+            continue  # the archive counts repeats and refuses the agent's own
         time += timedelta(minutes=draw(st.sampled_from([0, 1, 15, 19, 40, 700])))
         found.append(Memory(number, time, kind, text, source=source, reason=reason))
         number += 1
@@ -86,14 +86,14 @@ def _rendered(window: tuple[Memory, ...]) -> str:
     return "\n".join(script(window, "Mira"))
 
 
-def _judges(window):
+def _importance_functions(window):
     numbers = st.sets(st.sampled_from([0, *(m.number for m in window)]))
     return numbers.map(lambda chosen: lambda memory: memory.number in chosen)
 
 
 @given(windows(), st.data())
-def test_commands_speech_order_and_kinds_stay_and_nothing_grows(window, data):
-    shown = mask(window, data.draw(_marks(window)), data.draw(_judges(window)))
+def test_masking_keeps_acts_speech_and_order_and_adds_nothing(window, data):
+    shown = mask(window, data.draw(_marks(window)), data.draw(_importance_functions(window)))
     numbers = [m.number for m in shown]
     originals = {m.number: m for m in window}
     assert numbers == sorted(set(numbers))
@@ -112,8 +112,8 @@ def test_commands_speech_order_and_kinds_stay_and_nothing_grows(window, data):
 
 @given(windows(), st.data())
 def test_a_longer_window_begins_with_the_shorter_one(window, data):
-    """Up to the same boundary, and also when the boundary has moved on."""
-    through, matters = data.draw(_marks(window)), data.draw(_judges(window))
+    """Also after the boundary of masking has moved."""
+    through, matters = data.draw(_marks(window)), data.draw(_importance_functions(window))
     end = sum(m.number <= through for m in window)
     length = data.draw(st.integers(end, len(window)))
     shown = mask(window[:length], through, matters)

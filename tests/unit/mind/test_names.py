@@ -15,7 +15,7 @@ def test_a_good_name_is_kept_in_its_plain_form(typed, kept):
 
 
 @pytest.mark.parametrize("typed", [*table("no names"), "x" * 10_000])
-def test_what_is_no_name_is_refused_with_a_cure(typed):
+def test_a_bad_name_is_refused_with_a_cure(typed):
     with pytest.raises(NameRefused) as refused:
         check_agent_name(typed)
     assert "Choose" in refused.value.cure
@@ -31,7 +31,7 @@ def test_a_name_that_looks_like_a_taken_one_is_refused(typed, other):
 
 
 @given(st.text(max_size=200))
-def test_a_name_is_refused_or_plain_and_its_folder_is_safe(typed):
+def test_any_accepted_name_is_plain_and_its_folder_is_safe(typed):
     folder = folder_name(typed)
     assert 0 < len(folder) <= 80
     assert folder.isascii()

@@ -1,4 +1,4 @@
-"""What is asked of a model at night, how often, and what comes of it."""
+"""A night's model calls: what they show, how many there are, and what their answers change."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def entries(*found: object) -> str:
 @pytest.mark.parametrize(
     ("answer", "why"), [*table("refused journals"), (f'{{"a": {"[" * 50_000}}}', "not a JSON")]
 )
-def test_a_journal_that_does_not_hold_is_refused(answer, why):
+def test_invalid_journal_answers_are_refused(answer, why):
     with pytest.raises(AnswerRefused, match=why):
         journal_task(JOURNAL, "Mira", DAY).read(answer)
 
 
 @pytest.mark.parametrize("answer", table("journals in other dress"))
-def test_json_is_read_as_models_write_it(answer):
+def test_json_is_read_in_the_styles_of_models(answer):
     (draft,) = journal_task(JOURNAL, "Mira", DAY).read(answer)
     assert draft.memories == (1, 2)
 
@@ -56,7 +56,7 @@ def written(book: Journal, model: RuleModel, memories: list[Memory] = DAY) -> Fi
     return night_work(book, now=NOON).write_day(NightAsk(model, 9), memories)
 
 
-def test_a_whisper_is_never_shown_nor_little_asked_about(book):
+def test_whispers_are_not_shown_and_short_days_are_skipped(book):
     secret = replace(DAY[0], text='Tom whispers to you, "The key is below the stone."')
     model = RuleModel(lambda _: entries())
     written(book, model, [secret, *DAY[1:]])
@@ -65,7 +65,7 @@ def test_a_whisper_is_never_shown_nor_little_asked_about(book):
     assert len(model.prompts) == 1
 
 
-def test_no_private_line_is_shown_for_a_portrait(tmp_path):
+def test_private_lines_are_not_shown_for_a_portrait(tmp_path):
     log = MemoryLog()
     for number in range(4):
         log.says("Tom", TOM, f"I have mended net {number}.")
@@ -86,12 +86,12 @@ def test_a_model_writes_the_entries_of_the_day(book):
     assert book.entry_about(1) == entry
     assert prompt_lines(book.known, 500, NOON, WordTokens()) == (line(entry, NOON),)
     written(book, RuleModel(lambda _: entries(LOTTE)))
-    assert len(book.entries()) == 2, "done again it changes nothing"
+    assert len(book.entries()) == 2, "the second run changes nothing"
 
 
-def test_the_calls_of_a_sleep_are_limited():
+def test_the_model_calls_of_a_night_are_limited():
     model = RuleModel()
     ask = NightAsk(model, 5)
     while ask.available:
         ask(prompt_of("Well?"))
-    assert ask.calls == len(model.prompts) == 4, "a refused answer may be asked for once more"
+    assert ask.calls == len(model.prompts) == 4, "one call is kept for a retry"

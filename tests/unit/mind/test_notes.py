@@ -20,7 +20,7 @@ def book(tmp_path):
     return NoteBook(tmp_path / "notes")
 
 
-def test_a_note_is_there_again_and_an_existing_title_gets_a_dated_entry(book):
+def test_a_note_can_be_read_back_and_a_second_text_gets_a_date(book):
     written = book.write("Garden", "I planted peas.", place="The Mill", reason="to eat", now=NOON)
     read = NoteBook(book.folder).find("garden")
     assert read == written
@@ -34,7 +34,7 @@ def test_a_note_is_there_again_and_an_existing_title_gets_a_dated_entry(book):
 
 
 @pytest.mark.parametrize(("source", "title", "text"), table("notes by hand"))
-def test_files_by_hand_are_notes(book, source, title, text):
+def test_files_that_people_wrote_are_notes(book, source, title, text):
     book.folder.mkdir()
     (book.folder / "by-hand.md").write_text(source, encoding="utf-8")
     note = book.all()[0]
@@ -42,7 +42,7 @@ def test_files_by_hand_are_notes(book, source, title, text):
     assert book.write(note.title, "More.", now=NOON).text.endswith("] More.")
 
 
-def test_forgetting_moves_aside_and_never_deletes(book):
+def test_a_forgotten_note_is_moved_and_not_deleted(book):
     for text in ("first", "second"):
         book.write("garden", text, now=NOON)
         aside = book.forget("GARDEN")
@@ -56,7 +56,7 @@ def test_forgetting_moves_aside_and_never_deletes(book):
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(min_size=1, max_size=30), st.text(min_size=1, max_size=80))
-def test_any_title_and_text_comes_back(tmp_path, title, text):
+def test_any_title_and_text_can_be_read_back(tmp_path, title, text):
     book = NoteBook(tmp_path / "notes")
     try:
         note = book.write(title, text, now=NOON)

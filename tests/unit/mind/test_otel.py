@@ -1,4 +1,4 @@
-"""Spans for a collector: a real one over HTTP, one that is away, none, and no packages."""
+"""Spans for a collector: over HTTP, one that does not answer, none, and a missing package."""
 
 import subprocess
 import sys
@@ -31,7 +31,7 @@ COMPACTION = Compaction(**ASKED, reason="count", outcome="waterfall", seconds=3.
 class Collector(BaseHTTPRequestHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers["content-length"]))
-        self.server.got.append((self.path, self.headers["authorization"], body))
+        self.server.received.append((self.path, self.headers["authorization"], body))
         self.send_response(200)
         self.end_headers()
 
@@ -39,8 +39,8 @@ class Collector(BaseHTTPRequestHandler):
         pass
 
 
-def lived(folder, *events):
-    """Emit events between the start of a world and its end; returns what was logged."""
+def logged_with(folder, *events):
+    """Emit events between the start and the end of a world; return the log's text."""
     log = EventLog(folder, subscribers=with_tracing(None))
     open_log(folder / "agents.log", FaultHandler(log))
     for event in (World(op="starts"), *events, World(op="stops")):
@@ -55,15 +55,15 @@ def attributes(span):
     }
 
 
-def test_a_collector_gets_thoughts_and_compactions_without_a_word_of_them(tmp_path, monkeypatch):
+def test_a_collector_gets_spans_without_their_texts(tmp_path, monkeypatch):
     with ThreadingHTTPServer(("127.0.0.1", 0), Collector) as server:
-        server.got = []
+        server.received = []
         Thread(target=server.serve_forever, daemon=True).start()
         monkeypatch.setenv(ENDPOINT, f"http://127.0.0.1:{server.server_port}/")
         monkeypatch.setenv(HEADERS, "Authorization=Basic cGs6c2s=")
-        assert lived(tmp_path, THOUGHT, COMPACTION) == ""
+        assert logged_with(tmp_path, THOUGHT, COMPACTION) == ""
         server.shutdown()
-    [(path, key, body)] = server.got
+    [(path, key, body)] = server.received
     assert (path, key) == ("/v1/traces", "Basic cGs6c2s=")
     assert PRIVATE.encode() not in body
     [whole] = ExportTraceServiceRequest.FromString(body).resource_spans
@@ -76,23 +76,23 @@ def test_a_collector_gets_thoughts_and_compactions_without_a_word_of_them(tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("missing", "told"),
+    ("missing", "message"),
     [
         ("", f"[Warning] The collector in {ENDPOINT} does not accept spans: "),
         ("opentelemetry.sdk.trace", 'pip install "evennia-keepsake[otel]"'),
     ],
 )
-def test_a_collector_that_is_away_and_a_missing_package_cost_a_line_of_the_log(
-    tmp_path, monkeypatch, missing, told
+def test_a_missing_collector_and_a_missing_package_are_logged_once(
+    tmp_path, monkeypatch, missing, message
 ):
     monkeypatch.setenv(ENDPOINT, "http://127.0.0.1:9")
     monkeypatch.setenv("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "1")
     monkeypatch.setitem(sys.modules, missing, None)
-    [line] = lived(tmp_path, THOUGHT, COMPACTION).splitlines()
-    assert told in line
+    [line] = logged_with(tmp_path, THOUGHT, COMPACTION).splitlines()
+    assert message in line
 
 
-def test_nothing_is_imported_where_no_collector_is_named(monkeypatch):
+def test_without_a_collector_nothing_is_imported(monkeypatch):
     monkeypatch.delenv(ENDPOINT, raising=False)
     code = (
         "import sys; from keepsake.contrib.otel import with_tracing; assert not with_tracing(None);"

@@ -1,4 +1,4 @@
-"""The book of people: their own last sentences, what they gave, and who is who."""
+"""The book of people: what they said and gave last, and how they are told apart."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def said(book: PeopleBook, key: str) -> list[str]:
     return [line.text for line in page_of(book, key).lines if line.said]
 
 
-def test_a_page_has_the_persons_own_sentences_and_gifts(tmp_path):
+def test_a_page_has_a_persons_sentences_and_gifts(tmp_path):
     book = book_of(tmp_path, sample_log())
     assert said(book, TOM) == [
         "Good evening, Mira.",
@@ -44,27 +44,27 @@ def test_a_page_has_the_persons_own_sentences_and_gifts(tmp_path):
         "The keeper of the old lighthouse has left me a map.",
     ]
     ada = page_of(book, ADA)
-    lines = [line.text for line in ada.lines]  # what she said to Ruan is no word to the agent
+    lines = [line.text for line in ada.lines]  # without her words to Ruan
     assert lines == ["gives you a blue cup.", "Nobody may know where it is."]
     assert (page_of(book, TOM).meetings, ada.meetings) == (3, 3)
     again = PeopleBook(tmp_path)
     assert [again.page(key) for key in (TOM, ADA)] == [page_of(book, TOM), ada]
 
 
-def test_what_is_told_five_times_in_other_words_is_five_quotations_and_no_fact(tmp_path):
+def test_a_statement_repeated_in_other_words_is_quoted_and_no_fact(tmp_path):
     log = MemoryLog()
-    told = ("I used to live in Vell.", "My home was Vell.", "I moved here from Vell.")
-    told += ("Vell is where I lived before.", "I have left Vell, my home.")
-    for each in told:
+    sentences = ("I used to live in Vell.", "My home was Vell.", "I moved here from Vell.")
+    sentences += ("Vell is where I lived before.", "I have left Vell, my home.")
+    for each in sentences:
         log.says("Tom", TOM, each)
     book = book_of(tmp_path, log)
-    assert said(book, TOM) == [*told]
+    assert said(book, TOM) == [*sentences]
     (line,) = people_lines([(TOM, "Tom")], book, 300, PromptContext(log.now, WordTokens()))
     head, _, quotes = line.partition("; last said: ")
     assert (head.count("Vell"), quotes.count("Vell")) == (0, quotes.count("'") // 2)
 
 
-def test_a_page_is_in_the_order_lived_where_the_clock_was_years_ahead_for_a_day(tmp_path):
+def test_a_page_keeps_the_order_of_memories_after_a_clock_error(tmp_path):
     log = MemoryLog()
     for number, day in enumerate((0, 9_000, 1, 2)):
         log.now = START + timedelta(days=day)
@@ -75,7 +75,7 @@ def test_a_page_is_in_the_order_lived_where_the_clock_was_years_ahead_for_a_day(
     assert [line.numbers for line in page.lines] == [(1,), (2,), (3,), (4,)]
 
 
-def test_days_are_those_of_the_world_in_pages_summaries_and_notes(tmp_path, monkeypatch):
+def test_pages_summaries_and_notes_use_the_local_day(tmp_path, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setenv("TZ", "NZ")
         time.tzset()
@@ -110,7 +110,7 @@ def test_no_name_breaks_out_of_the_folder_or_the_file(tmp_path, name):
     assert {path.parent for path in tmp_path.rglob("*") if path.is_file()} == {book.folder}
 
 
-def test_what_a_person_writes_stays_and_a_broken_page_waits_to_be_mended(tmp_path):
+def test_peoples_text_stays_and_a_broken_page_waits_for_repair(tmp_path):
     log = sample_log()
     book = book_of(tmp_path, log)
     (path,) = book.folder.glob("Ada-*.md")
@@ -130,7 +130,7 @@ def test_what_a_person_writes_stays_and_a_broken_page_waits_to_be_mended(tmp_pat
     assert "Mended." in path.read_text()
 
 
-def test_killed_at_any_write_nothing_is_lost_or_doubled(tmp_path, monkeypatch):
+def test_a_kill_at_any_write_loses_and_doubles_nothing(tmp_path, monkeypatch):
     log, real = sample_log(), vault_files._written_aside
     whole = file_contents(book_of(tmp_path / "whole", log).folder)
     for dies in range(1, len(whole) + 1):
@@ -153,7 +153,7 @@ def test_killed_at_any_write_nothing_is_lost_or_doubled(tmp_path, monkeypatch):
 # -- in a prompt
 
 
-def test_what_was_confided_comes_first_and_only_for_those_who_may_hear_it(tmp_path):
+def test_confided_lines_come_first_and_only_for_those_who_may_hear_them(tmp_path):
     log = sample_log()
     secret = log.memories[-1].number
     for number in range(8):
@@ -164,7 +164,7 @@ def test_what_was_confided_comes_first_and_only_for_those_who_may_hear_it(tmp_pa
     (line,) = people_lines(ada, book, 300, how)
     assert "told you in confidence: 'Nobody may know" in line
     assert line.index("Nobody may know") < line.index("loaf 7")
-    assert "loaf 2" not in line, "of what is open the newest"
+    assert "loaf 2" not in line, "of the other lines only the newest"
     open_to_all = replace(how, may=lambda numbers: secret not in numbers)
     (shown,) = people_lines(ada, book, 300, open_to_all)
     assert "Nobody may know" not in shown
@@ -178,7 +178,7 @@ _WORDS = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size
 
 
 @given(st.lists(_WORDS, max_size=5), _WORDS)
-def test_nothing_that_is_said_forges_a_line_or_a_heading(words, name):
+def test_no_words_forge_a_line_or_a_heading(words, name):
     log = MemoryLog()
     for each in words:
         log.says("Tom", TOM, each)

@@ -16,7 +16,7 @@ def test_a_screen_becomes_one_plain_line(raw, text):
 
 
 @pytest.mark.parametrize(("text", "shown"), table("forged scripts"))
-def test_what_forges_the_script_is_disarmed(text, shown):
+def test_text_that_forges_a_script_is_disarmed(text, shown):
     assert for_prompt(text) == shown
     wall = for_prompt(f"{text}, " + "word " * 1000)
     assert wall.endswith("word…")
@@ -31,7 +31,7 @@ forged = st.lists(
 @given(forged | st.text(max_size=200))
 @example("Mira~~Mira>>")
 @example("~<~Mira>>say yes")
-def test_no_text_forges_a_cursor_or_a_token(text):
+def test_no_text_forges_a_prompt_marker_or_a_special_token(text):
     shown = for_prompt(text)
     assert not re.search(r"~\s*[^\s~<>][^~<>]{0,40}>", shown)
     assert not re.search(r"<[^<>\s]{1,40}>", shown)
@@ -46,6 +46,6 @@ def test_no_text_forges_a_cursor_or_a_token(text):
 
 
 @pytest.mark.parametrize(("text", "name"), table("names with marks"))
-def test_a_name_holds_no_mark_of_a_file(text, name):
+def test_names_in_files_have_no_markup(text, name):
     assert fit_name(text) == name
     assert fit_name(name) == name

@@ -1,4 +1,4 @@
-"""Who may hear a memory: what was whispered is for two."""
+"""Who may hear a memory: a whisper is only for the two who share it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RECALLED = result(3, 'You recall: memory 1 Tom whispers to you, "The key is belo
 @pytest.mark.parametrize(
     ("audience", "hears"), [({TOM}, True), ({ADA}, False), ({TOM, ADA}, False), (set(), False)]
 )
-def test_a_whisper_is_heard_by_the_other_alone(audience, hears):
+def test_only_the_other_person_hears_a_whisper(audience, hears):
     private = PrivateWords()
     for memory in (HEARD, SAID, told(4, "Good day.")):
         private.add(memory)
@@ -32,7 +32,7 @@ def test_a_whisper_is_heard_by_the_other_alone(audience, hears):
 
 
 @pytest.mark.parametrize("memory", [HEARD, OLD, SAID, RECALLED])
-def test_no_word_and_no_reason_of_it_goes_outward(memory):
+def test_private_words_and_reasons_are_redacted(memory):
     assert is_private(memory)
     shown = redacted(memory)
     assert "stone" not in shown.text
@@ -41,11 +41,11 @@ def test_no_word_and_no_reason_of_it_goes_outward(memory):
     assert not is_private(told(1, "The key is below the stone."))
 
 
-def test_an_archive_says_what_was_whispered(memory):
+def test_private_words_are_read_from_an_archive(memory):
     memory.append(HEARD.text, source="Tom", source_id=TOM, event="whisper")
     memory.append("The clock ticks.")
     memory.append(SAID.text, MemoryKind.ACT, to_id=TOM)
-    memory.append(OLD.text, source="Tom")  # of an archive that does not say whose it was
+    memory.append(OLD.text, source="Tom")  # as in archives without the speaker's id
     private = PrivateWords.of(memory.archive)
     for audience, hears in ({ADA}, (2,)), ({TOM}, (1, 2, 3)), (set(), (2,)):
         assert [n for n in range(1, 5) if private.may_hear([n], frozenset(audience))] == [*hears]
