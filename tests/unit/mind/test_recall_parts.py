@@ -1,4 +1,4 @@
-"""What a question asks for, and the index of words."""
+"""How questions are parsed and results ranked, and the index of words."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ def documents(*texts: str) -> dict[int, Document]:
     }
 
 
-def test_who_asks_when_gets_lines_that_tell_a_time_unless_it_is_a_scene():
+def test_questions_for_a_time_prefer_lines_that_tell_one_except_in_scenes():
     held = documents("I sold the boat last spring.", "I sold the boat to Joss.")
     found = held, {}, dict.fromkeys(held, 0.5)
-    asked = read("When did Tom sell his boat?", [], NOW), read("Who has it?", [], NOW)
-    tries = (asked[0], False), (asked[1], False), (asked[0], True)
+    queries = read("When did Tom sell his boat?", [], NOW), read("Who has it?", [], NOW)
+    tries = (queries[0], False), (queries[1], False), (queries[0], True)
     hits = [rank(each, *found, NOW, limit=1, scene=scene) for each, scene in tries]
     assert [best.document.first for (best,) in hits] == [1, 2, 2]
 
 
-def test_what_was_lived_later_comes_first_though_the_clock_was_put_back():
+def test_the_later_memory_comes_first_even_if_the_clock_was_set_back():
     held = documents("My boat is red.", "My boat is blue.")
     held[2] = held[2]._replace(time=held[1].time - timedelta(hours=1))
     found = held, {}, dict.fromkeys(held, 0.5)
@@ -47,29 +47,29 @@ NAMES = ["Tom", "Mira", "The Kettle", "Withy Hythe"]
 
 
 def dates(text: str) -> list[tuple[str, str]]:
-    """First and last day of each time in the text."""
+    """Return the first and last day of each time in the text."""
     return [(f"{a:%Y-%m-%d}", f"{b:%Y-%m-%d}") for a, b in read(text, (), THURSDAY).times]
 
 
 @pytest.mark.parametrize(("text", "first", "after"), table("times"))
-def test_a_time_is_read_from_the_clock(text, first, after):
+def test_relative_times_are_read(text, first, after):
     assert dates(f"What did Tom say {text}?") == [(first, after)]
 
 
 @pytest.mark.parametrize("text", table("tells when"))
-def test_a_text_tells_when(text):
+def test_a_text_that_tells_a_time_is_recognised(text):
     assert mentions_time(text)
 
 
 @pytest.mark.parametrize(("text", "asks"), table("asks when"))
-def test_a_question_for_a_time_is_known(text, asks):
+def test_a_question_for_a_time_is_recognised(text, asks):
     assert read(text, NAMES, THURSDAY).when is asks
 
 
 BEGIN = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
 
-def memory(number: int, text: str) -> Document:
+def document(number: int, text: str) -> Document:
     time = BEGIN + timedelta(minutes=number)
     return Document(f"memory:{number}", DocumentKind.MEMORY, text, time, number, number, "Tom")
 
@@ -81,27 +81,27 @@ def keys(index: WordIndex, *terms: str) -> list[str]:
 @pytest.mark.parametrize(("text", "question"), table("questions in any script"))
 def test_words_of_any_script_are_found(text, question):
     index = WordIndex()
-    index.add([memory(10, "The cup."), memory(20, text)])
+    index.add([document(10, "The cup."), document(20, text)])
     assert keys(index, *read(question, (), NOW).terms) == ["memory:20"]
 
 
-def test_what_was_told_in_a_time_is_first_what_one_told_themselves():
+def test_lines_of_a_time_are_first_those_of_the_asker():
     index, (span,) = WordIndex(), read("yesterday", (), BEGIN + timedelta(days=1)).times
-    index.add([memory(10, "A cup.")._replace(speaker="Élodie"), memory(20, "A bell.")])
+    index.add([document(10, "A cup.")._replace(speaker="Élodie"), document(20, "A bell.")])
     assert index.of_time(span, 1, None, "élodie") == [10]
 
 
-def test_a_gesture_is_one_text_for_who_makes_it_sees_it_and_thinks_of_it():
-    own, seen = (memory(1, f"{verb} nods to Tom.") for verb in ("emote", "Mira poses:"))
+def test_a_gesture_has_one_text_as_own_act_as_perception_and_as_query():
+    own, seen = (document(1, f"{verb} nods to Tom.") for verb in ("emote", "Mira poses:"))
     texts = {text_of(own, "Tom"), text_of(seen._replace(speaker="Mira"), "Tom")}
     assert texts == {"Tom nods to Tom.", "Mira nods to Tom."}
     assert read("Mira nods to Tom.", NAMES, NOW, scene=True).meaning == ("Mira nods to Tom.",)
 
 
 @pytest.mark.parametrize("term", ['"', "a OR b", "col:x", "(", "*", "^", "NEAR", "it's", "", "\0"])
-def test_no_term_is_taken_for_a_query(term):
+def test_no_term_is_parsed_as_query_syntax(term):
     index = WordIndex()
-    index.add([memory(1, "The cup.")])
+    index.add([document(1, "The cup.")])
     assert keys(index, term) == []
     assert keys(index, term, "cup") == ["memory:1"]
 
@@ -112,11 +112,11 @@ def test_no_term_is_taken_for_a_query(term):
         max_size=25,
     )
 )
-def test_words_and_documents_never_disagree(steps):
+def test_the_word_index_matches_its_documents(steps):
     index, held = WordIndex(), {}
     for adds, number, word in steps:
         if adds:
-            index.add([memory(number, word)])
+            index.add([document(number, word)])
             held[number] = word
         else:
             index.remove([f"memory:{number}"])

@@ -1,4 +1,4 @@
-"""Recall itself, over the real word index, exact vectors and a small embedder of words."""
+"""Search with the real word index, exact vectors and a bag-of-words embedder."""
 
 import time
 from datetime import UTC, datetime, timedelta
@@ -15,16 +15,16 @@ from tests.sentences import table
 
 NOW = datetime(2026, 5, 14, 18, 30, tzinfo=UTC)
 MEANINGS = {"sibling": "brother", "fishes": "nets", "job": "mends", "meal": "soup"}
-"""What the embedder below takes for the same."""
+"""Words that the embedder below treats as synonyms."""
 
 
-def memory(number: int, speaker: str, text: str, time: datetime) -> Document:
+def document(number: int, speaker: str, text: str, time: datetime) -> Document:
     key = f"memory:{number}"
     return Document(key, DocumentKind.MEMORY, text, time, number, number, speaker)
 
 
-class World:
-    """Six lines, each on its own day but the first three, all searchable."""
+class RecallWorld:
+    """Six searchable lines. The first three are of one day, the others of a day each."""
 
     def __init__(self, vectors: bool = True) -> None:
         words, self.embedder = WordIndex(), BagOfWords(synonyms=MEANINGS)
@@ -32,7 +32,7 @@ class World:
         self.complaints: list[str] = []
         begin = NOW - timedelta(days=10)
         for n, (speaker, text) in enumerate(table("lines to recall"), 1):
-            self.put(memory(n, speaker, text, begin + timedelta(days=max(0, n - 3), minutes=n)))
+            self.put(document(n, speaker, text, begin + timedelta(days=max(0, n - 3), minutes=n)))
         self.recall = MemorySearch(
             words,
             self.index if vectors else None,
@@ -54,37 +54,37 @@ class World:
 
 
 @pytest.fixture
-def world() -> World:
-    return World()
+def world() -> RecallWorld:
+    return RecallWorld()
 
 
-def test_how_many_are_wanted_changes_no_order(world):
+def test_the_limit_does_not_change_the_order(world):
     lines = ((n, f'Tom says to you, "Nets {n % 11} and {n % 7} of {n}."') for n in range(20, 320))
-    world.put(*(memory(n, "Tom", text, NOW - timedelta(minutes=n)) for n, text in lines))
+    world.put(*(document(n, "Tom", text, NOW - timedelta(minutes=n)) for n, text in lines))
     found = world.found("Which nets have 3 and 5?", limit=150)
     assert found[:20] == world.found("Which nets have 3 and 5?", limit=20)
 
 
-def test_what_shares_no_word_is_found_by_meaning_by_the_line_before_or_by_what_that_tells_of(world):
+def test_lines_without_common_words_are_found_by_meaning_or_by_related_lines(world):
     assert "memory:3" in world.found("What does Tom's brother do?", limit=3)
-    heron = memory(20, "Nell", "The heron on the mill is Wilma.", NOW)
-    world.put(heron, memory(30, "Joss", "Wilma laid three eggs there at the third bell.", NOW))
+    heron = document(20, "Nell", "The heron on the mill is Wilma.", NOW)
+    world.put(heron, document(30, "Joss", "Wilma laid three eggs there at the third bell.", NOW))
     assert world.found("What sits on the mill?", limit=2) == ["memory:20", "memory:30"]
     assert world.found("sibling", limit=1) == ["memory:1"]
-    assert World(vectors=False).found("sibling") == []
+    assert RecallWorld(vectors=False).found("sibling") == []
 
 
 @pytest.mark.parametrize("vectors", [True, False])
-def test_who_asks_of_their_own_life_is_told_of_it(vectors):
-    world, time = World(vectors), NOW - timedelta(days=1)
+def test_questions_about_oneself_find_ones_own_lines(vectors):
+    world, time = RecallWorld(vectors), NOW - timedelta(days=1)
     for number, who in ((20, "Nell"), (30, "Joss"), (40, "Tom")):
         said = f'{who} says to you, "A {["saddler", "cooper", "glazier"][number // 10 - 2]}."'
-        world.put(memory(number, who, said, time))
+        world.put(document(number, who, said, time))
     for number, who in ((20, "Nell"), (30, "Joss")):
         hits = world.recall.search("What is my trade?", limit=2, asker=who)
         assert f"memory:{number}" in [hit.document.key for hit in hits]
         assert all(f"said by {who}" in hit.reasons for hit in hits)
-    # Of another's life they are asked as anybody is.
+    # A question about somebody else finds the same for every asker.
     about_tom = {who: world.found("What does Tom do?", asker=who) for who in ("Nell", "")}
     assert about_tom["Nell"] == about_tom[""]
 
@@ -92,25 +92,25 @@ def test_who_asks_of_their_own_life_is_told_of_it(vectors):
 @pytest.mark.parametrize("vectors", [True, False])
 @pytest.mark.parametrize(
     ("zone", "hours", "day"),
-    # On 1 March New Zealand has summer time, and in the first hour of that day it was told.
+    # On 1 March New Zealand has summer time; the line is of the first hour of that day.
     [("UTC", 24, "yesterday"), ("NZ", 12, "yesterday"), ("NZ", 1807, "on 1 March")],
 )
-def test_what_was_told_on_a_day_is_found_by_the_day(monkeypatch, vectors, zone, hours, day):
+def test_lines_are_found_by_their_day(monkeypatch, vectors, zone, hours, day):
     with monkeypatch.context() as patched:
         patched.setenv("TZ", zone)
         time.tzset()
-        world, before = World(vectors), NOW - timedelta(days=5)
+        world, before = RecallWorld(vectors), NOW - timedelta(days=5)
         begins = ("What did I tell you of", "I did tell of", "I tell you of", "You see", "I tie")
         told = ((n, f'Tom says to you, "{begins[n % 5]} knot {n}."') for n in range(20, 320))
-        world.put(*(memory(n, "Tom", text, before) for n, text in told))
+        world.put(*(document(n, "Tom", text, before) for n, text in told))
         otter = 'Tom says to you, "I keep an otter named Brisk in my cellar."'
-        world.put(memory(400, "Tom", otter, NOW - timedelta(hours=hours)))
+        world.put(document(400, "Tom", otter, NOW - timedelta(hours=hours)))
         found = world.found(f"What did I tell you {day}?", limit=3, asker="Tom")
     time.tzset()
     assert "memory:400" in found
 
 
-def test_without_the_embedder_words_go_on_and_it_is_told_once(world):
+def test_without_the_embedder_words_still_work_and_it_is_reported_once(world):
     world.embedder.down = True
     assert world.found("Who mends nets?", limit=1) == ["memory:3"]
     assert world.found("leek soup", limit=1) == ["memory:5"]

@@ -1,4 +1,4 @@
-"""The files of settings: how they are read, what is shipped, and what is refused."""
+"""Files of settings: how they are parsed, the shipped ones, and what is refused."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CONFIGS = {
 
 
 @pytest.mark.parametrize("name", CONFIGS)
-def test_the_shipped_file_says_what_the_defaults_are(name):
+def test_the_shipped_file_has_the_defaults(name):
     path = REPOSITORY / "vault" / "config" / f"{name}.md"
     assert CONFIGS[name].load(path) == CONFIGS[name]()
 
@@ -39,7 +39,7 @@ def file(tmp_path: Path) -> Path:
     return write(tmp_path / "some.md", "\n".join(table("a file of settings")))
 
 
-def test_sections_hold_settings_with_their_lines(file: Path):
+def test_sections_are_parsed_into_settings_with_their_lines(file: Path):
     found = {
         section.name: {key: (entry.value, entry.line) for key, entry in section.entries.items()}
         for section in parse(file)
@@ -72,56 +72,56 @@ def test_settings_are_the_fields_of_a_dataclass(tmp_path: Path, caplog: pytest.L
     assert Sample.load(path, {"size": "9"}).size == 9
     assert not caplog.records
     write(path, "**inner**: 9\n**seed**:\n**on_colour**: whatever it was\n")
-    assert Sample.load(path) == Sample(), "what earlier versions had is passed over"
+    assert Sample.load(path) == Sample(), "settings of earlier versions are ignored"
     assert [record.args[1:] for record in caplog.records] == [(1, "inner"), (3, "on_colour")]
 
 
 @pytest.mark.parametrize(("line", "said"), table("refused settings"))
-def test_what_a_field_does_not_take_is_refused(tmp_path: Path, line: str, said: str):
+def test_wrong_values_of_a_field_are_refused(tmp_path: Path, line: str, said: str):
     with pytest.raises(ConfigError, match=said):
         Sample.load(write(tmp_path / "a.md", line))
 
 
-def size(path: Path) -> int:
+def sample_size(path: Path) -> int:
     return Sample.load(path).size
 
 
-def test_a_config_file_follows_its_file_and_keeps_the_last_good_value(tmp_path: Path):
+def test_a_config_file_is_read_again_and_keeps_the_last_good_value(tmp_path: Path):
     problems: list[ConfigError] = []
     path = write(tmp_path / "a.md", "**size**: 5\n")
-    config = ConfigFile(path, size, None, problems.append)
+    config = ConfigFile(path, sample_size, None, problems.append)
     assert config.current == 5
     write(path, "**size**: none\n")
     assert config.current == config.current == 5
-    assert [problem.line for problem in problems] == [1], "told once"
+    assert [problem.line for problem in problems] == [1], "reported once"
     write(path, "**size**: 7\n")
     assert (config.current, config.problem) == (7, None)
     path.unlink()
     assert config.current == 7
     with pytest.raises(ConfigError, match="cannot be read"):
-        _ = ConfigFile(path, size).current
+        _ = ConfigFile(path, sample_size).current
 
 
-def load(file: Path, *settings: str) -> CompactionConfig:
-    """The settings of a file whose first one stands on line 3."""
+def compaction_settings(file: Path, *settings: str) -> CompactionConfig:
+    """Return the settings of a file whose first setting is on line 3."""
     write(file, "\n".join(["# Sizes", "", *(f"**{each}" for each in settings)]) + "\n")
     return CompactionConfig.load(file)
 
 
 @pytest.mark.parametrize(("settings", "line", "reason", "cure"), table("refused compaction"))
-def test_what_cannot_be_is_refused_with_its_line_and_cure(
+def test_wrong_compaction_settings_are_refused_with_line_and_cure(
     tmp_path: Path, settings: list[str], line: int, reason: str, cure: str
 ):
     path = tmp_path / "memory_compaction.md"
     with pytest.raises(ConfigError) as caught:
-        load(path, *settings)
+        compaction_settings(path, *settings)
     assert (caught.value.path, caught.value.line) == (path, line)
     assert reason in caught.value.reason
     assert cure in caught.value.cure
 
 
 @pytest.mark.parametrize(("lines", "line", "reason", "cure"), table("refused templates"))
-def test_a_prompt_that_cannot_be_used_is_refused_with_its_line_and_cure(
+def test_wrong_prompt_files_are_refused_with_line_and_cure(
     tmp_path: Path, lines: list[str], line: int, reason: str, cure: str
 ):
     path = write(tmp_path / "people.md", "\n".join(lines) + "\n")

@@ -1,4 +1,4 @@
-"""Agents' work on the reactor thread lets players have their turn."""
+"""Agents' work on the reactor thread is done in slices, so that players are served meanwhile."""
 
 import time
 from types import SimpleNamespace
@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from keepsake.agent.slices import SLICE_SECONDS, Slices
 
 
-def test_work_is_done_in_order_some_at_a_time_whatever_breaks() -> None:
+def test_work_runs_in_order_one_slice_per_turn_despite_errors() -> None:
     due, done = [], []
     reactor = SimpleNamespace(callFromThread=due.append, callLater=lambda _, f: due.append(f))
     slices = Slices(reactor)
@@ -16,7 +16,7 @@ def test_work_is_done_in_order_some_at_a_time_whatever_breaks() -> None:
     while due:
         before = len(done)
         due.pop(0)()
-        assert len(done) <= before + 1  # the rest in another turn of the reactor
+        assert len(done) <= before + 1  # the rest waits for the reactor's next turn
     assert done == [0, 1, 2]
     slices(lambda: done.append(3))
     due.pop()()

@@ -1,4 +1,4 @@
-"""What waits for an archive is kept, and brought there once, wherever a process is killed."""
+"""Lines that wait for an archive are kept, and delivered once, wherever a process is killed."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def lines_of(words, clock):
     ]
 
 
-def bring(folder, spill, agent, most):
-    """What an opening does, killed after ``most`` lines; consecutive doubles become repeats."""
+def deliver(folder, spill, agent, limit):
+    """Deliver waiting lines as an opening agent does, killed after ``limit`` lines."""
     archive = Archive(folder / agent)
     try:
         missing = not_yet_in(archive, spill.of(agent))
-        for line in missing[:most]:
+        for line in missing[:limit]:
             newest = archive.read(max(archive.last_number, 1), max(archive.last_number, 1))
             if newest and newest[0].text == line["text"]:
                 last, times = newest[0], newest[0].repeats + 1
@@ -40,14 +40,14 @@ def bring(folder, spill, agent, most):
                 kind = MemoryKind(line["kind"])
                 memory = Memory(archive.last_number + 1, time, kind, line["text"])
                 archive.append(memory.to_record())
-        if most >= len(missing):
+        if limit >= len(missing):
             archive.sync()
             spill.done(agent)
     finally:
         archive.close()
 
 
-def lived(folder, agent):
+def texts_in(folder, agent):
     archive = Archive(folder / agent)
     try:
         return [m.text for m in archive.read(1, archive.last_number) for _ in range(m.repeats)]
@@ -60,9 +60,7 @@ def lived(folder, agent):
     st.lists(st.tuples(st.sampled_from(["Mira", "Joss"]), st.integers(0, 6)), max_size=6),
     st.booleans(),
 )
-def test_each_line_comes_into_its_archive_once_and_in_order_however_often_it_is_killed(
-    said, kills, reserved
-):
+def test_each_line_reaches_its_archive_once_and_in_order_despite_kills(said, kills, reserved):
     clock = range(len(said))
     with TemporaryDirectory() as scratch:
         folder = Path(scratch)
@@ -71,16 +69,16 @@ def test_each_line_comes_into_its_archive_once_and_in_order_however_often_it_is_
             spill.reserve()
         for (agent, _), line in zip(said, lines_of([w for _, w in said], clock), strict=True):
             assert spill.keep(agent, line)
-        for agent, most in [*kills, ("Mira", 99), ("Joss", 99), ("Mira", 99)]:
-            spill = Spill(folder / "waiting")  # as a new process finds it
-            bring(folder, spill, agent, most)
+        for agent, limit in [*kills, ("Mira", 99), ("Joss", 99), ("Mira", 99)]:
+            spill = Spill(folder / "waiting")  # as in a new process
+            deliver(folder, spill, agent, limit)
         for agent in ("Mira", "Joss"):
-            assert lived(folder, agent) == [text for whose, text in said if whose == agent]
+            assert texts_in(folder, agent) == [text for whose, text in said if whose == agent]
         assert Spill(folder / "waiting").waiting() == {}
 
 
 @given(st.lists(WORDS, min_size=1, max_size=5), st.data())
-def test_a_file_cut_at_any_byte_has_every_whole_line_and_is_gone_on_with(words, data):
+def test_a_file_cut_at_any_byte_keeps_its_complete_lines_and_is_continued(words, data):
     with TemporaryDirectory() as scratch:
         path = Path(scratch) / "waiting"
         spill, ends = Spill(path), []
@@ -97,17 +95,17 @@ def test_a_file_cut_at_any_byte_has_every_whole_line_and_is_gone_on_with(words, 
         assert list(Spill(path).of("Mira")) == [*whole, lines[0]]
 
 
-def test_its_room_is_there_before_the_disk_is_full(tmp_path):
+def test_disk_space_is_reserved_in_advance(tmp_path):
     path = tmp_path / "home" / "waiting"
     spill = Spill(path)
     assert spill.reserve()
-    assert path.stat().st_blocks * 512 >= ROOM_BYTES, "allocated, not only promised"
+    assert path.stat().st_blocks * 512 >= ROOM_BYTES, "allocated on the disk, not a sparse file"
     assert spill.keep("Mira", lines_of(["Rain."], [0])[0])
-    assert path.stat().st_size == ROOM_BYTES, "a line needs no more room"
+    assert path.stat().st_size == ROOM_BYTES, "a line uses the reserved space"
     assert len(Spill(path).of("Mira")) == 1
 
 
-def test_a_home_that_cannot_be_written_is_told_and_a_changed_line_is_not_brought(tmp_path):
+def test_an_unwritable_home_is_reported_and_a_changed_line_is_not_delivered(tmp_path):
     (tmp_path / "file").touch()
     spill = Spill(tmp_path / "file" / "waiting")
     assert not spill.reserve()

@@ -37,19 +37,19 @@ def act(number, text, **more):
     return Memory(number, START + timedelta(minutes=number), MemoryKind.ACT, text, **more)
 
 
-LIVED = (
+MEMORIES = (
     says(12, "Anneke", "I go to sea from Tollen."),
     act(13, "say Then go well.", to="Anneke"),
     act(14, "note sea: Anneke goes to sea"),
     act(15, "give soup to Jonas", reason="he is cold"),
     says(16, "Jonas", "Thank you for the soup.", hours=12),
 )
-SOURCE = SummarySource(Tier.RECENT, "Mira", LIVED)
+SOURCE = SummarySource(Tier.RECENT, "Mira", MEMORIES)
 
 
 @dataclass
-class Answering:
-    """Gives the answers in turn, the last again and again, and keeps what it was asked."""
+class ScriptedModel:
+    """Gives its answers in order and then repeats the last one; ``asked`` are the requests."""
 
     answers: list
     target: Target
@@ -63,14 +63,14 @@ class Answering:
         return Generation(answer, "stop", 100, 0, 20, 0.5, "a-model")
 
 
-def written(answers, source=SOURCE, **target):
-    model = Answering(list(answers), Target(**target))
+def summarised_by(answers, source=SOURCE, **target):
+    model = ScriptedModel(list(answers), Target(**target))
     draft = ModelSummarizer(model, PROMPTS, NAMES, "You are Mira, the innkeeper.")
     return draft(source), model.asked
 
 
-def test_a_chat_model_is_shown_the_memories_numbered_and_dated():
-    draft, (question,) = written([GOOD])
+def test_a_chat_model_gets_the_memories_numbered_and_dated():
+    draft, (question,) = summarised_by([GOOD])
     assert (draft.text, draft.model, len(draft.answers), draft.refusals) == (GOOD, "a-model", 1, ())
     system, user = question.messages
     assert (system.role, user.role) == ("system", "user")
@@ -87,16 +87,16 @@ def test_a_chat_model_is_shown_the_memories_numbered_and_dated():
 
 
 def test_after_two_refusals_the_summary_is_made_without_a_model():
-    draft, asked = written(["..."])
+    draft, asked = summarised_by(["..."])
     assert len(asked) == len(draft.answers) == len(draft.refusals) == 2
     assert draft.model == "extractive"
     assert 'Anneke told me: "I go to sea from Tollen."' in draft.text
 
 
-def test_more_than_fits_goes_piece_by_piece_each_with_the_summary_so_far():
+def test_long_sources_are_summarised_in_pieces_with_the_summary_so_far():
     many = tuple(says(n, "Jonas", f"Plank {n} went with tide {n}.") for n in range(1, 120))
     answers = [f"Jonas has lost planks to {n} tides." for n in range(10)]
-    draft, asked = written(answers, replace(SOURCE, memories=many), prompt_tokens=1000)
+    draft, asked = summarised_by(answers, replace(SOURCE, memories=many), prompt_tokens=1000)
     assert 2 < len(asked) <= 6
     assert len(draft.answers) == len(asked)
     assert draft.text == answers[len(asked) - 1]
@@ -108,29 +108,29 @@ def test_more_than_fits_goes_piece_by_piece_each_with_the_summary_so_far():
         assert sum(len(each.text) for each in question.messages) < 1000 * 5
 
 
-def test_an_older_summary_that_is_longer_than_a_prompt_is_shortened_and_shown():
-    told = "\n".join(f"Jonas told me of plank {n}, lost to tide {n}." for n in range(400))
-    for older, memories in (((told,), LIVED), ((told, GOOD), ())):
+def test_an_older_summary_longer_than_the_prompt_is_shortened():
+    older_text = "\n".join(f"Jonas told me of plank {n}, lost to tide {n}." for n in range(400))
+    for older, memories in (((older_text,), MEMORIES), ((older_text, GOOD), ())):
         source = replace(SOURCE, older=older, memories=memories)
-        _, (question,) = written([GOOD], source, prompt_tokens=2000)
+        _, (question,) = summarised_by([GOOD], source, prompt_tokens=2000)
         assert sum(estimate_tokens(each.text) for each in question.messages) < 2000
         assert "plank 1" in question.messages[1].text
 
 
-# -- which answers are taken, in five languages, and which are refused
+# -- which summaries are accepted, in five languages, and which are refused
 
 
-def check_of(life: str) -> Summarise:
-    lived = DATA["lives"][life]
-    source = SummarySource(Tier.RECENT, lived["agent"], LIVED)
+def check_of(name: str) -> Summarise:
+    transcript = DATA["lives"][name]
+    source = SummarySource(Tier.RECENT, transcript["agent"], MEMORIES)
     task = Summarise(source, PROMPTS["summarise"].current, "", frozenset(DATA["names"]))
-    task._lines = lived["lines"]
+    task._lines = transcript["lines"]
     task._show(len(task._lines))
     return task
 
 
 def refusal(case: dict) -> str:
-    """Why a summary is refused; empty if it is taken."""
+    """Return why a summary is refused. Empty if it is accepted."""
     try:
         check_of(case["life"]).read(case["text"])
     except AnswerRefused as refused:
@@ -138,7 +138,7 @@ def refusal(case: dict) -> str:
     return ""
 
 
-def test_good_summaries_are_taken_in_every_language_and_form():
+def test_good_summaries_are_accepted_in_every_language_and_form():
     refused = {case["text"]: reason for case in DATA["good"] if (reason := refusal(case))}
     taken = len(DATA["good"]) - len(refused)
     print(f"good summaries accepted: {taken} of {len(DATA['good'])}", refused)

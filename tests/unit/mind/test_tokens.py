@@ -1,4 +1,4 @@
-"""Estimates, and what a prompt costs."""
+"""Estimates of the tokens of a text."""
 
 from __future__ import annotations
 
@@ -8,17 +8,15 @@ from keepsake.prompt.tokens import Heuristic
 from tests.sentences import table
 
 SAID = 'Tom says to you, "My boots are full of rain, and the ferry was late again."'
-"""Gemma's tokenizer makes 20 tokens of it, and one of the line end."""
+"""Gemma's tokenizer makes 20 tokens of it and one of the line end."""
 
 
 @pytest.mark.parametrize(("text", "least", "most"), table("texts and their tokens"))
-def test_the_estimate_is_near_and_what_is_costly_is_not_taken_for_cheap(
-    text: str, least: int, most: int
-):
+def test_the_estimate_of_tokens_is_close_and_not_too_low(text: str, least: int, most: int):
     assert least <= Heuristic().of(text) <= most
 
 
-def test_the_figures_of_a_server_correct_the_estimate_within_limits():
+def test_a_servers_counts_correct_the_estimate_within_limits():
     heuristic, lines = Heuristic(), [f"{SAID} {number}" for number in range(200)]
     true = round(1.4 * sum(heuristic.each(lines)))
     for _ in range(10):
@@ -27,7 +25,7 @@ def test_the_figures_of_a_server_correct_the_estimate_within_limits():
     heuristic, before = Heuristic(), Heuristic().factor
     for ours, tokens in ((4, 20), (0, 5), (21, 0), (21, -1)):
         heuristic.heard(ours, tokens)
-    assert heuristic.factor == pytest.approx(before, rel=0.01), "by one short prompt or nonsense"
+    assert heuristic.factor == pytest.approx(before, rel=0.01), "short or absurd counts are ignored"
     for _ in range(50):
-        heuristic.heard(2000, 1)  # as of a server that tells only what was not cached
-    assert heuristic.factor >= 0.9 * before, "its figure lowers ours by a tenth at most"
+        heuristic.heard(2000, 1)  # as from a server that counts only tokens that were not cached
+    assert heuristic.factor >= 0.9 * before, "the estimate is lowered by a tenth at most"

@@ -1,4 +1,4 @@
-"""Taking compactions back: one more line in the archive, and everything stands as before."""
+"""Undo of compactions: one more line in the archive restores the state before."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def state(memory):
 
 
 def compacted(memory, times):
-    """Compact so many times; the states before each."""
+    """Compact ``times`` times; return the state before each."""
     states = []
     for _ in range(times):
         add(memory, 8)
@@ -32,7 +32,7 @@ def compacted(memory, times):
     return states
 
 
-def test_the_last_one_is_taken_back_word_for_word_by_one_line_of_the_archive(memory):
+def test_undo_restores_the_last_state_with_one_line_of_the_archive(memory):
     for _ in range(3):
         memory.append("The clock ticks.")
     add(memory, 7)
@@ -52,7 +52,7 @@ def test_the_last_one_is_taken_back_word_for_word_by_one_line_of_the_archive(mem
 
 
 @pytest.mark.parametrize("times", [2, 1])
-def test_an_edit_of_a_summary_that_goes_is_set_aside_and_not_adopted(agent, memory, times):
+def test_an_edit_of_an_undone_summary_is_set_aside_and_not_adopted(agent, memory, times):
     states = compacted(memory, times)
     path = edit(agent, "recent.md", "Written by a person.")
     memory.undo()
@@ -64,7 +64,7 @@ def test_an_edit_of_a_summary_that_goes_is_set_aside_and_not_adopted(agent, memo
     assert check(memory.archive, memory.context(), memory.summaries).whole
 
 
-def test_the_automatic_ones_do_not_make_it_again_at_once(agent):
+def test_an_undone_compaction_is_not_repeated_at_once(agent):
     memory = agent.open()
     add(memory, 8)
     assert memory.next_turn() is COUNT
@@ -76,9 +76,9 @@ def test_the_automatic_ones_do_not_make_it_again_at_once(agent):
     memory = agent.open()
     assert memory.next_turn() is None, "nor after a restart"
     add(memory, 2)
-    assert memory.next_turn() is COUNT, "but once the window has grown as far again"
+    assert memory.next_turn() is COUNT, "but after the window has grown as far again"
     assert memory.compact(MANUAL).number == 2
-    # A prompt over its budget does not wait for that.
+    # A prompt over its budget is compacted at once.
     agent.config = replace(SMALL, preserve_memories=2)
     memory.window.overhead = agent.config.budget - 20
     memory.undo()
@@ -86,10 +86,10 @@ def test_the_automatic_ones_do_not_make_it_again_at_once(agent):
     memory.close()
 
 
-def test_the_history_has_both_texts_figures_and_what_was_taken_back(agent, memory):
+def test_the_history_has_texts_figures_and_undone_compactions(agent, memory):
     compacted(memory, 1)
     memory.archive.append({"type": "rate", "id": 1})  # of an earlier version
-    # a line that cannot be read hides no other
+    # an unreadable line hides no other line
     memory.archive.append({"type": "edit", "tier": "none", "t": "never"})
     compacted(memory, 1)
     after = memory.context()

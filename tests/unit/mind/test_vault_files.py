@@ -1,4 +1,4 @@
-"""Files that people and the game both write: nothing is lost, and each edit is seen."""
+"""Files that people and the game both write: no text is lost, and each edit is noticed."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def add(store, path, line):
     store.change(path, lambda before, _: (before or "") + line + "\n")
 
 
-def test_two_threads_lose_no_line_of_each_other(tmp_path, monkeypatch, store):
+def test_threads_lose_no_line_of_each_other(tmp_path, monkeypatch, store):
     path, real = tmp_path / "pinned.md", vault_files.read
 
     def slow(which):
         text = real(which)
-        time.sleep(0.001)  # between comparing and replacing, where the other one would come in
+        time.sleep(0.001)  # between reading and replacing, so that other threads interfere
         return text
 
     monkeypatch.setattr(vault_files, "read", slow)
@@ -39,7 +39,7 @@ def test_two_threads_lose_no_line_of_each_other(tmp_path, monkeypatch, store):
     assert sorted(real(path).splitlines()) == sorted(lines)
 
 
-def test_a_person_who_saves_meanwhile_is_not_overrun(tmp_path, store):
+def test_a_file_saved_by_a_person_meanwhile_is_not_overwritten(tmp_path, store):
     path = tmp_path / "pinned.md"
     add(store, path, "one")
     saved = iter(["by hand\n"])
@@ -67,8 +67,8 @@ def parse(path, source, changed):
 
 
 @given(STEPS)
-def test_each_edit_of_a_person_is_seen_and_each_write_of_the_game(tmp_path_factory, steps):
-    """A look follows each step, as in the game; words of one size differ by their time alone."""
+def test_edits_by_people_and_writes_by_the_game_are_all_seen(tmp_path_factory, steps):
+    """The game reads the file after each step. Words of one size differ only by the file's time."""
     path = tmp_path_factory.mktemp("records") / "record.md"
     store = RecordStore(parse)
     store.refresh([path])

@@ -1,4 +1,4 @@
-"""Why an agent did something: from a real log and a real archive, or without one of them."""
+"""Why an agent did something, from the event log and the archive, or from the archive alone."""
 
 import shutil
 from dataclasses import replace
@@ -15,8 +15,8 @@ from tests.unit.mind.fake_agent import SMALL, FakeAgent
 BEGAN = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 
 
-class Clock:
-    """Goes on a second with each look."""
+class TickingClock:
+    """A clock that advances by one second with each reading."""
 
     time = BEGAN
 
@@ -26,7 +26,7 @@ class Clock:
 
 
 def test_a_summary_is_shown_as_it_was_at_the_time_of_the_act(tmp_path):
-    clock = Clock()
+    clock = TickingClock()
     config = replace(SMALL, recent_window=4)
     memory = FakeAgent(tmp_path / "mira", config, clock, extractive).open()
     subscribers = Subscribers()
@@ -34,7 +34,7 @@ def test_a_summary_is_shown_as_it_was_at_the_time_of_the_act(tmp_path):
     log = EventLog(tmp_path / "events", clock=clock, subscribers=subscribers)
 
     def acts(command):
-        """An act as the game does it: its memory, then its event."""
+        """Record an act as the game does: its memory, then its event."""
         context = memory.context()
         thought = Thought(
             **{"agent": "Mira", "trigger": "addressed", "priority": "player", "outcome": "acted"},
@@ -64,5 +64,5 @@ def test_a_summary_is_shown_as_it_was_at_the_time_of_the_act(tmp_path):
     log.close()
     assert shown() == [[], ["I keep ostriches."], [made]]
     shutil.rmtree(tmp_path / "events")
-    assert shown() == [[], ["I keep ostriches."], [made]], "by the archive, without the log"
+    assert shown() == [[], ["I keep ostriches."], [made]], "from the archive, without the log"
     memory.close()
