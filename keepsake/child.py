@@ -64,16 +64,16 @@ def parser(program: str) -> argparse.ArgumentParser:
     """Return an argument parser with the options that all kinds of children share."""
     made = argparse.ArgumentParser(prog=program)
     made.add_argument("--port", type=int, required=True, help="on loopback")
-    made.add_argument("--pid-file", type=Path, required=True, help="locked while it lives")
+    made.add_argument("--pid-file", type=Path, required=True, help="locked while the process runs")
     made.add_argument("--watch-pid", type=int, required=True, help="the process that it serves")
     return made
 
 
-def serve(tied: argparse.Namespace, start: Callable[[], str]) -> NoReturn:
+def serve(options: argparse.Namespace, start: Callable[[], str]) -> NoReturn:
     """Serve until a signal ends the process, or until the process that it serves has ended.
 
     Args:
-        tied: The parsed options of :func:`parser`.
+        options: The parsed options of :func:`parser`.
         start: Starts the server in threads, and returns its address or exits with the reason.
     """
     # Exit at once: all data is saved already, and a server's own shutdown waits for open calls.
@@ -81,16 +81,16 @@ def serve(tied: argparse.Namespace, start: Callable[[], str]) -> NoReturn:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with suppress(OSError):
         os.nice(NICE)
-    tied.pid_file.parent.mkdir(parents=True, exist_ok=True)
-    lock = tied.pid_file.open("a+", encoding="utf-8")
+    options.pid_file.parent.mkdir(parents=True, exist_ok=True)
+    lock = options.pid_file.open("a+", encoding="utf-8")
     fcntl.flock(lock, fcntl.LOCK_EX)  # the previous child may still be ending
     lock.truncate(0)
     print(os.getpid(), file=lock, flush=True)
-    if in_use(tied.port):
-        told = f"Port {tied.port} is in use: end the program that uses it"
-        sys.exit(f"{told}, or set KEEPSAKE_PORT_BASE")
+    if in_use(options.port):
+        what = f"Port {options.port} is in use: end the program that uses it"
+        sys.exit(f"{what}, or set KEEPSAKE_PORT_BASE")
     print(start(), flush=True)
-    while _is_running(tied.watch_pid):
+    while _is_running(options.watch_pid):
         time.sleep(_CHECK_SECONDS)
     print("the game has ended", flush=True)
     os._exit(0)
@@ -209,7 +209,7 @@ class Supervisor(ABC):
             self._failed(error)
         except OSError as error:
             what = f"The {self.name} server could not be started ({error.strerror})"
-            cure = "See whether the disk is full or KEEPSAKE_HOME read-only"
+            cure = "Check whether the disk is full or KEEPSAKE_HOME is read-only"
             self._failed(self.unavailable(what, cure))
 
     def _start(self) -> None:

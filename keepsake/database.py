@@ -76,7 +76,7 @@ def check_world(here: Places) -> None:
     """
     if here.database_url and here.database.exists():
         raise KeepsakeError(
-            f"{here.database} is the database of a world, and {DATABASE_URL} names another",
+            f"{here.database} is the database of a world, but {DATABASE_URL} names another",
             f"Unset {DATABASE_URL}, or set KEEPSAKE_HOME to a folder without a world",
         )
     if here.elsewhere.exists() and not (here.database_url or here.database.exists()):
@@ -131,7 +131,7 @@ def _connect(here: Places) -> Connection[tuple[Any, ...]]:
 
     name = f"keepsake {os.getpid()} on {socket.gethostname()}"[:63]
     cure = (
-        f"See that PostgreSQL runs there, and that {DATABASE_URL} names a database and a user "
+        f"Check that PostgreSQL runs there, and that {DATABASE_URL} names a database and a user "
         "who owns it: `createuser NAME`, `createdb --owner NAME NAME`"
     )
     with refusing(f"The database {address(here)} cannot be reached", cure, psycopg.Error):
@@ -145,7 +145,7 @@ def _parameters(here: Places) -> dict[str, Any]:
         from psycopg.conninfo import conninfo_to_dict  # noqa: PLC0415
     except ImportError as error:
         raise KeepsakeError(
-            f"{DATABASE_URL} is set, and psycopg is not installed ({error})",
+            f"{DATABASE_URL} is set, but psycopg is not installed ({error})",
             "Install it: pip install 'keepsake[postgres]'; or unset the variable for SQLite",
         ) from error
     cure = "Set it to postgresql://user@host/database, or unset it for SQLite"
@@ -166,7 +166,7 @@ def copy_into(here: Places, folder: Path) -> None:
         _run(here, "pg_dump", "--format=custom", "--no-owner", f"--file={folder / DUMP}")
         return
     uri, copy = f"{here.database.as_uri()}?mode=ro", folder / here.database.name
-    cure = "Look at the disk space of the home"
+    cure = "Check the disk space of the home"
     with (
         refusing(f"{here.database} could not be copied", cure, sqlite3.Error),
         closing(sqlite3.connect(uri, uri=True, timeout=30)) as source,
@@ -203,5 +203,5 @@ def _run(here: Places, name: str, *arguments: str) -> None:
     if done.returncode:
         raise KeepsakeError(
             f"{name} of {address(here)} failed: {' '.join(done.stderr.split())[-600:]}",
-            "Its version must not be older than the server's; look at the disk space too",
+            "Its version must not be older than the server's. Check the disk space, too",
         )

@@ -139,7 +139,7 @@ def prepare(here: Places) -> None:
         (here.config, "KEEPSAKE_VAULT"),
         (here.agents, "KEEPSAKE_VAULT"),
     ):
-        cure = f"Make it yours, or set {variable} to a folder that you can write to"
+        cure = f"Fix its permissions, or set {variable} to a folder that you can write to"
         with refusing(f"{folder} cannot be written to", cure):
             folder.mkdir(parents=True, exist_ok=True)
             probe = folder / ".writable"

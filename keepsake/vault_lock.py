@@ -34,17 +34,17 @@ def take(here: Places, *, patience: float = PATIENCE) -> contextlib.ExitStack:
     """
     deadline, path = time.monotonic() + patience, here.agents / _NAME
     while True:
-        cure = "Make it yours, or set KEEPSAKE_VAULT to a folder of your own"
+        cure = "Fix its permissions, or set KEEPSAKE_VAULT to a folder of your own"
         with contextlib.ExitStack() as held, refusing(f"{here.agents} cannot be locked", cure):
             fd, connection = claim(path, 0o644), None
             if fd is not None:
                 held.callback(os.close, fd)
             if fd is None:
                 problem = f"The vault {here.vault} is in use by {_holder(here.agents)}"
-                cure = "Stop that copy, or set KEEPSAKE_VAULT to another folder for this one"
+                cure = "Stop that copy, or set KEEPSAKE_VAULT to another folder"
             elif here.database_url and not (connection := database.lock(here)):
                 problem = f"The database {database.address(here)} is in use by another copy"
-                cure = f"Stop that copy, or set {DATABASE_URL} to a database of this one's own"
+                cure = f"Stop that copy, or set {DATABASE_URL} to another database"
             else:
                 if connection is not None:
                     held.callback(connection.close)

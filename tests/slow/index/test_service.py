@@ -117,12 +117,12 @@ def test_a_store_that_is_broken_is_set_aside_and_words_serve_until_it_is_whole(
         path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     for path in store.glob("*-*-*-*-*/*"):
         path.write_bytes(random.Random(4).randbytes(path.stat().st_size))
-    assert all("damaged" in each.what for each in doctor.examine_one(here, "Index"))
+    assert all("damaged" in each.what for each in doctor.examine_subject(here, "Index"))
     second = started(chroma="child")
     index = second.open("mira", mira.archive.folder, mira.notes)
     until(lambda: by_words(index, "12") and not index.problem)
     until(lambda: finds_first(index, "Sack 12", "memory:12"))
-    (vectors,) = doctor.examine_one(here, "Vectors")
+    (vectors,) = doctor.examine_subject(here, "Vectors")
     assert "set aside" in vectors.what
     assert any("rebuilding" in line for line in logged)
 
