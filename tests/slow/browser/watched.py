@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.fakes.model_server import FakeModelServer
 from tests.slow.cli.conftest import Copy
-from tests.slow.e2e.players import Player, chat_until, compactions
+from tests.slow.e2e.players import Player, chat_until, compactions, keep_at_home
 from tests.slow.e2e.running import WITH_RULES, running
 
 HOSTILE = "<img src=x onerror=document.title='broken'><script>document.title='broken'</script>"
@@ -49,12 +49,6 @@ class WatchedWorld:
         return line
 
 
-_NO_DAYS = (
-    "from keepsake.contrib.evennia.creation import all_agents; "
-    "[agent.attributes.remove('day') for agent in all_agents()]; self.msg('None')"
-)
-
-
 @contextmanager
 def watched(folder: Path, tables: Path) -> Iterator[WatchedWorld]:
     """Start one, and let Mira live through enough for two compactions; ended afterwards."""
@@ -65,9 +59,7 @@ def watched(folder: Path, tables: Path) -> Iterator[WatchedWorld]:
         made = WatchedWorld(copy, Player.new(copy, "Tamsin"))
         made.tamsin.see("The Kettle")
         # What agents do by rule, at their hours, would come between the acts that are looked for.
-        admin = Player.admin(copy)
-        admin.type(f"py {_NO_DAYS}", "None")
-        admin.leave()
+        keep_at_home(copy)
         made.tamsin.type(f"say {FACT}", "You say")
         made.tamsin.type(f"say {HOSTILE}", "You say")
         chat_until(lambda: compactions(copy) > 2, made.tamsin)

@@ -105,6 +105,22 @@ class GameClient(Telnet):
         return [json.loads(data) for found, _, data in texts if found == name]
 
 
+def keep_at_home(copy: Copy) -> None:
+    """Take Mira home and end the agents' days, by which she is elsewhere at some hours."""
+    admin = Player.admin(copy)
+    admin.see("The Kettle")
+    admin.type(f"py {_END_DAYS}", "0 days left")
+    admin.type("@tel Mira = #2", "Mira is already at The Kettle|Teleported")
+    admin.leave()
+
+
+_END_DAYS = (
+    "from keepsake.contrib.evennia.creation import all_agents; "
+    "[(each.attributes.remove('day'), each.mind.sleeper.stay_up()) for each in all_agents()]; "
+    "self.msg(f'{sum(bool(each.db.day) for each in all_agents())} days left')"
+)
+
+
 def compactions(copy: Copy) -> int:
     """How many Mira has made."""
     return copy.here.agents_log.read_text().count("[Memory] Mira: Compaction complete")

@@ -16,7 +16,7 @@ from keepsake.cli import processes
 from tests.fakes.model_server import FakeModelServer
 from tests.slow.browser.watched import FACT
 from tests.slow.cli.conftest import Copy
-from tests.slow.e2e.players import PATIENCE, Player, chat_until, compactions
+from tests.slow.e2e.players import PATIENCE, Player, chat_until, compactions, keep_at_home
 from tests.slow.e2e.running import WITH_RULES, running
 from tests.unit.llm.conftest import until
 
@@ -47,6 +47,7 @@ def copy(tmp_path_factory, fake, tables) -> Iterator[Copy]:
     environ = {"OLLAMA_HOST": fake.address, "KEEPSAKE_METRICS_TOKEN": TOKEN}
     folder = tmp_path_factory.mktemp("ollama")
     with running(folder, tables, llm=WITH_RULES, changes=changes, **environ) as made:
+        keep_at_home(made)
         yield made
 
 

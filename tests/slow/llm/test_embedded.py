@@ -79,7 +79,7 @@ def test_it_listens_on_loopback_only_and_tells_no_prompts(embedded: Embedded):
     connections = psutil.Process(embedded.pid).net_connections("tcp")
     listening = {c.laddr.ip for c in connections if c.status == psutil.CONN_LISTEN}
     assert listening == {"127.0.0.1"}
-    assert httpx.get(f"{embedded.address}/slots", trust_env=False).status_code == 501
+    assert httpx.get(f"{embedded.address}/slots", trust_env=False, timeout=300).status_code == 501
     assert psutil.Process(embedded.pid).nice() >= 5
 
 
@@ -119,7 +119,7 @@ def test_a_child_is_adopted_after_a_reload_replaced_by_another_file_and_comes_ba
     os.kill(after_reload.pid, signal.SIGKILL)
     until(lambda: after_reload.pid is None)
     until(after_reload.watch)
-    answer = httpx.get(f"{own.address}/props", trust_env=False).json()
+    answer = httpx.get(f"{own.address}/props", trust_env=False, timeout=300).json()
     assert answer["model_alias"] == "mine"
     assert answer["default_generation_settings"]["n_ctx"] == 2048
     after_reload.stop()

@@ -33,6 +33,8 @@ for name in ("CHARACTER", "ACCOUNT", "SESSION", "UNLOGGEDIN"):
     for each in class_from_module(getattr(settings, f"CMDSET_{name}"))():
         print("COMMAND", name, each.key, sorted(each.aliases), type(each).__module__)
 """
+LONGEST = 1800.0
+"""Seconds until a command is given up; an installation may download hundreds of megabytes."""
 UV = shutil.which("uv", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
 
 
@@ -51,7 +53,7 @@ def install(folder: Path, extras: str = "") -> Path:
 def run(command: list[object], folder: Path, fails: bool = False, **more: Any) -> str:
     """Run a command that must succeed, or must not; what it printed."""
     more |= {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-    done = subprocess.run([*map(str, command)], cwd=folder, check=False, timeout=PATIENCE, **more)
+    done = subprocess.run([*map(str, command)], cwd=folder, check=False, timeout=LONGEST, **more)
     assert bool(done.returncode) is fails, f"{command}: {done.returncode}\n{done.stdout}"
     return done.stdout
 
@@ -90,6 +92,16 @@ class Game:
     def call(self, *command: str, fails: bool = False) -> str:
         """Run a command of the virtual environment in the game's directory."""
         return run([self.bin / command[0], *command[1:]], self.folder, fails, env=self.environ)
+
+    def doctor(self) -> str:
+        """What ``keepsake doctor`` prints when nothing is wrong, after servers have started."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return self.call("keepsake", "doctor")
+            except AssertionError:
+                if time.monotonic() > deadline:
+                    raise
 
     def commands(self) -> set[str]:
         """The commands of all its default sets, a line each."""

@@ -67,7 +67,7 @@ def agents_answer_and_are_looked_after(game: Game) -> None:
     with closing(game.browser()) as web:
         assert "Keepsake" in web.get("/agents/").raise_for_status().text
         assert web.get("/agents/api/events").raise_for_status().json()["events"]
-    assert "✗" not in game.call("keepsake", "doctor")
+    assert "✗" not in game.doctor()
     assert "Mira" in game.call("keepsake", "logs", "--no-follow")
     game.call("keepsake", "backup", "backup.tar.gz")
     admin.leave()
@@ -92,7 +92,7 @@ def test_what_is_missing_is_named_and_the_game_goes_on(tmp_path: Path):
         admin.type("say My dog is called Biscuit.", "Mira says")
         admin.type("@llm-status", "none", "keepsake model list")
         admin.type("say What is my dog called?", "You told me: 'My dog is called Biscuit.'")
-        assert "rules answer players" in game.call("keepsake", "doctor")
+        assert "rules answer players" in game.doctor()
         game.here.models.mkdir(exist_ok=True)
         (game.here.models / "fetched.gguf").write_bytes(b"GGUF")
         assert INSTALL in game.call("keepsake", "doctor", fails=True)

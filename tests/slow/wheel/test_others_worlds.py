@@ -37,7 +37,7 @@ def test_agents_live_in_the_tutorials_and_lose_nothing_by_reloads(tmp_path: Path
         game.call("evennia", "migrate")
         with game.runs():
             agents_talk_while_the_game_reloads(game)
-            assert "✗" not in game.call("keepsake", "doctor")
+            assert "✗" not in game.doctor()
             game.call("keepsake", "backup", "backup.tar.gz")
             assert "Traceback" not in game.logs()
 

@@ -26,12 +26,13 @@ def places_in(folder: Path) -> Places:
     return Places(folder / "home", folder / "vault", Ports(free_base()))
 
 
-def until(condition: Callable[[], object], seconds: float = 300.0) -> None:
-    """Wait until ``condition()`` is true. The limit is more than a busy machine needs."""
+def until[T](condition: Callable[[], T], seconds: float = 300.0) -> T:
+    """Wait until ``condition()`` is true; return it. A busy machine needs less than the limit."""
     deadline = time.monotonic() + seconds
-    while not condition():
+    while not (found := condition()):
         assert time.monotonic() < deadline, "the condition did not become true in time"
         time.sleep(0.01)
+    return found
 
 
 class Owner:
