@@ -1,4 +1,4 @@
-"""Whatever happens, every memory 1 … N is in exactly one tier, and nothing is stuck."""
+"""Random histories: every memory 1 … N is always in exactly one tier, and compaction never stalls."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ APPEND = archive_module.AppendedFile.append
 
 
 def no_space(*_: object, **__: object) -> None:
-    """What the system says to a write when there is no room left."""
+    """Fail as a write to a full disk does."""
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 @dataclass(frozen=True)
-class Tiers:
-    """What an undoing has to bring back."""
+class UndoState:
+    """What an undo must restore."""
 
     longterm: str
     recent: str
     summarised: int
 
     @classmethod
-    def of(cls, context: MemoryContext, cleared: int) -> Tiers:
+    def of(cls, context: MemoryContext, cleared: int) -> UndoState:
         longterm, recent = context.longterm, context.recent
         return cls(
             longterm.text if longterm else "",
@@ -56,8 +56,8 @@ class Tiers:
         )
 
 
-class Lives(RuleBasedStateMachine):
-    """Random lives with every trigger and every failure."""
+class MemoryMachine(RuleBasedStateMachine):
+    """The memory of an agent, with every trigger of compaction and every failure."""
 
     def __init__(self):
         super().__init__()
@@ -66,13 +66,13 @@ class Lives(RuleBasedStateMachine):
         archive_module.SEGMENT_LINES = 7
         self.agent = FakeAgent(Path(self.scratch.name) / "Mira")
         self.scores = [1]
-        self.agent.more = {"importance": self.judged}
-        self.told = self.cleared = 0
-        self.before: list[Tiers] = []
+        self.agent.more = {"importance": self.importance}
+        self.total = self.cleared = 0
+        self.undo_states: list[UndoState] = []
         self.full_disk = False
 
     @initialize()
-    def born(self):
+    def open_memory(self):
         self.memory = self.agent.open()
 
     def teardown(self):
@@ -81,52 +81,52 @@ class Lives(RuleBasedStateMachine):
         archive_module.SEGMENT_LINES = self.lines
         self.scratch.cleanup()
 
-    # -- what happens
+    # -- events
 
-    def lived(self, happen):
-        """Have something happen; on a full disk it is refused before it has."""
+    def append_by(self, action):
+        """Append by ``action``. On a full disk it must fail and change nothing."""
         if not self.full_disk:
-            happen()
-            self.told = self.memory.tiers.last_number
+            action()
+            self.total = self.memory.tiers.last_number
             return
         with pytest.raises(ArchiveUnwritable):
-            happen()
-        assert self.memory.tiers.last_number == self.told
+            action()
+        assert self.memory.tiers.last_number == self.total
 
     @rule(count=st.integers(1, 9))
-    def things_happen(self, count):
-        self.lived(lambda: add(self.memory, count))
+    def events_happen(self, count):
+        self.append_by(lambda: add(self.memory, count))
 
     @rule(count=st.integers(1, 12), words=st.integers(5, 60))
     def people_talk(self, count, words):
-        self.lived(lambda: add_talk(self.memory, count, words))
+        self.append_by(lambda: add_talk(self.memory, count, words))
 
     @rule(place=st.sampled_from(["Mill", "Ferry"]), words=st.integers(1, 200))
-    def she_looks(self, place, words):
-        self.lived(lambda: add_look(self.memory, place, words))
+    def the_agent_looks(self, place, words):
+        self.append_by(lambda: add_look(self.memory, place, words))
 
     @rule(who=st.sampled_from(["Tom", "Ann"]), answers=st.booleans())
     def somebody_asks(self, who, answers):
         line = f'{who} says to you, "Mira, where is the key of the mill?"'
-        self.lived(lambda: self.memory.append(line, source=who))
+        self.append_by(lambda: self.memory.append(line, source=who))
         if answers:
             line = f"say to {who} It hangs on the nail."
-            self.lived(lambda: self.memory.append(line, MemoryKind.ACT, reason="he waits"))
+            self.append_by(lambda: self.memory.append(line, MemoryKind.ACT, reason="he waits"))
 
     @precondition(lambda self: not self.full_disk)
     @rule(times=st.integers(1, 3))
-    def something_repeats(self, times):
+    def an_event_repeats(self, times):
         self.memory.append("Tick.")
         before = self.memory.tiers.last_number
         for _ in range(times):
             self.memory.append("Tick.")
-        self.told = self.memory.tiers.last_number
-        assert self.told == before
+        self.total = self.memory.tiers.last_number
+        assert self.total == before
 
     # -- compactions
 
     @rule(reason=st.sampled_from(CompactReason))
-    def somebody_or_something_compacts(self, reason):
+    def compaction_for_any_reason(self, reason):
         self.compact(reason)
 
     def compact(self, reason):
@@ -139,28 +139,28 @@ class Lives(RuleBasedStateMachine):
             assert after.window == before.window
             assert self.memory.tiers.compactions == made
             return None
-        self.count_in(before, made)
+        self.record_compaction(before, made)
         assert (self.memory.tiers.compactions > made) == bool(result.number)
         return result
 
-    def count_in(self, before, made):
+    def record_compaction(self, before, made):
         if self.memory.tiers.compactions > made:
-            self.before.append(Tiers.of(before, self.cleared))
+            self.undo_states.append(UndoState.of(before, self.cleared))
 
     @rule(seconds=st.integers(1, 4000))
-    def turns_pass(self, seconds):
+    def time_passes(self, seconds):
         self.agent.clock.advance(seconds)
         if reason := self.memory.next_turn():
             before = self.memory.load().used
             result = self.compact(reason)
-            works = self.agent.summarizer.failing or self.full_disk
-            # To mask what agents looked at may be enough: then nothing is summarised.
+            may_fail = self.agent.summarizer.failing or self.full_disk
+            # Masking old results may be enough. Then nothing is summarised.
             gained = result is None or result.number or self.memory.load().used < before
             assert gained, f"{reason} was called for nothing"
-            assert result is not None or works
+            assert result is not None or may_fail
 
     @rule()
-    def she_thinks(self):
+    def a_thought_begins(self):
         if reason := self.memory.before_thought():
             before = self.memory.load()
             result = self.compact(reason)
@@ -170,27 +170,27 @@ class Lives(RuleBasedStateMachine):
                 assert after.used <= after.budget
 
     @rule()
-    def a_compaction_is_taken_back(self):
-        if self.full_disk or not self.before:
+    def a_compaction_is_undone(self):
+        if self.full_disk or not self.undo_states:
             with pytest.raises(CompactionError):
                 self.memory.undo()
             return
         undone = self.memory.undo()
-        assert undone.left == len(self.before) - 1
-        assert Tiers.of(self.memory.context(), self.cleared) == self.before.pop()
+        assert undone.left == len(self.undo_states) - 1
+        assert UndoState.of(self.memory.context(), self.cleared) == self.undo_states.pop()
         load = self.memory.load()
-        held = load.used <= load.budget and self.agent.config.recent_window >= 1
-        assert self.memory.next_turn() is None or not held, "what a person took back stays so"
+        fits = load.used <= load.budget and self.agent.config.recent_window >= 1
+        assert self.memory.next_turn() is None or not fits, "what a person undid stays undone"
 
     @precondition(lambda self: not self.full_disk)
     @rule()
     def the_prompt_is_cleared(self):
         self.memory = clear(self.agent, self.memory)
-        self.cleared, self.before = self.told, []
+        self.cleared, self.undo_states = self.total, []
 
     @precondition(lambda self: not self.full_disk)
     @rule(count=st.integers(1, 5))
-    def two_at_once(self, count):
+    def two_compactions_at_once(self, count):
         scripted = self.agent.summarizer
         scripted.gate, before = threading.Event(), self.memory.context()
         made = self.memory.tiers.compactions
@@ -206,11 +206,11 @@ class Lives(RuleBasedStateMachine):
                 self.memory.undo()
             assert self.memory.next_turn() is None
             add(self.memory, count)
-            self.told += count
+            self.total += count
         scripted.gate.set()
         first.join()
         scripted.gate = None
-        self.count_in(before, made)
+        self.record_compaction(before, made)
 
     def compact_quietly(self):
         try:
@@ -218,14 +218,14 @@ class Lives(RuleBasedStateMachine):
         except CompactionError:
             return
 
-    # -- what changes and what fails
+    # -- changes and failures
 
-    def judged(self, memory):
-        """How much it matters, as those say who judge just now."""
+    def importance(self, memory):
+        """Return the current importance of a memory."""
         return self.scores[memory.number % len(self.scores)]
 
     @rule(scores=st.lists(st.sampled_from([1, 5, 7, 8, 10]), min_size=1, max_size=5))
-    def they_judge_otherwise(self, scores):
+    def importance_changes(self, scores):
         self.scores = scores
 
     @rule(failing=st.sets(st.sampled_from(Tier)), bad=st.booleans())
@@ -263,7 +263,7 @@ class Lives(RuleBasedStateMachine):
         self.memory.window.overhead = int(share * self.agent.config.budget)
 
     @rule(constraints=st.sampled_from([(), RULES]), asleep=st.booleans())
-    def she_lives_otherwise(self, constraints, asleep):
+    def constraints_and_sleep_change(self, constraints, asleep):
         self.agent.constraints, self.agent.asleep = constraints, asleep
 
     @rule()
@@ -293,7 +293,7 @@ class Lives(RuleBasedStateMachine):
 
     @rule(lost=st.booleans())
     def crash_between_commit_and_files(self, lost):
-        """The files are gone, or still those of before the last compaction or undoing."""
+        """The files are lost, or older than the last compaction or undo."""
         self.free_disk()
         self.memory.close()
         for path in (self.agent.folder / "summaries").glob("*.md"):
@@ -318,17 +318,17 @@ class Lives(RuleBasedStateMachine):
             summary = context.longterm if tier is Tier.LONGTERM else context.recent
             assert summary.text == text
 
-    # -- what always holds
+    # -- invariants
 
     @invariant()
     def every_memory_is_in_exactly_one_tier(self):
         if hasattr(self, "memory"):
-            assert self.memory.tiers.last_number == self.told
-            expected = list(range(self.cleared + 1, self.told + 1))
+            assert self.memory.tiers.last_number == self.total
+            expected = list(range(self.cleared + 1, self.total + 1))
             assert covered(self.memory.context()) == expected
 
     @invariant()
-    def what_is_shown_is_of_the_window(self):
+    def only_the_window_is_shown(self):
         if hasattr(self, "memory"):
             context = self.memory.context()
             numbers = [memory.number for memory in context.shown]
@@ -340,15 +340,15 @@ class Lives(RuleBasedStateMachine):
         if hasattr(self, "memory"):
             report = check(self.memory.archive, self.memory.context(), self.memory.summaries)
             assert report.problems == ()
-            numbers = [m.number for m in self.memory.archive.read(1, self.told)]
-            assert numbers == list(range(1, self.told + 1))
-            assert len(history.undoable(self.memory.archive)) == len(self.before)
+            numbers = [m.number for m in self.memory.archive.read(1, self.total)]
+            assert numbers == list(range(1, self.total + 1))
+            assert len(history.undoable(self.memory.archive)) == len(self.undo_states)
 
 
-Lives.TestCase.settings = settings(
+MemoryMachine.TestCase.settings = settings(
     max_examples=40,
     stateful_step_count=40,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )
-TestLives = Lives.TestCase
+TestMemoryMachine = MemoryMachine.TestCase
