@@ -179,7 +179,7 @@ def test_control_characters_are_removed_from_answers(model: Model, fake: FakeMod
 # -- thoughts
 
 
-@pytest.mark.parametrize(("text", "left"), table("thoughts aloud"))
+@pytest.mark.parametrize(("text", "left"), table("answers with thoughts"))
 @pytest.mark.parametrize("size", [1, 3, 999])
 def test_thoughts_are_removed_from_streamed_answers(text: str, left: str, size: int):
     pieces: list[str] = []

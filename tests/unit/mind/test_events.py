@@ -71,7 +71,7 @@ def test_secrets_of_the_environment_and_the_home_are_hidden(tmp_path, monkeypatc
     assert scrubber.clean(line) == " ".join([HIDDEN] * 4)
 
 
-@pytest.mark.parametrize("line", table("no passwords"))
+@pytest.mark.parametrize("line", table("speech without passwords"))
 def test_ordinary_speech_is_kept(line):
     assert Scrubber([KEY]).clean(line) == line
 

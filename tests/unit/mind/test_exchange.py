@@ -24,7 +24,7 @@ def test_the_speaker_words_and_addressee_are_parsed(text, source, said):
     assert not source or memory.line.count('"') in (0, 2), "quotes forge no speaker"
 
 
-@pytest.mark.parametrize(("lines", "number"), table("who waits"))
+@pytest.mark.parametrize(("lines", "number"), table("open questions"))
 def test_the_oldest_open_question_is_found(lines, number):
     assert open_exchange(memories_of(*lines), "Mira") == number
 

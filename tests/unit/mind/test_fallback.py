@@ -27,7 +27,7 @@ def stock(kind, language="en"):
 
 
 class TestQuestions:
-    @pytest.mark.parametrize(("asked", "told", "answered"), table("words told before"))
+    @pytest.mark.parametrize(("asked", "told", "answered"), table("questions and earlier words"))
     def test_are_answered_with_the_askers_own_words(self, asked, told, answered):
         assert said(asked, ("Anneke", told, 9.0)) == answered
 

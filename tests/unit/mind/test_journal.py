@@ -41,7 +41,7 @@ def test_an_entry_can_be_read_back_and_is_written_once_a_day(journal: Journal):
 
 def test_text_that_people_wrote_stays_word_for_word(journal: Journal):
     path, day = file_of(journal), f"{local_day(NOON):%Y%m%d}"
-    source = "\n".join(table("a day by hand")).format(day=day) + "\n"
+    source = "\n".join(table("a journal file edited by hand")).format(day=day) + "\n"
     path.parent.mkdir()
     path.write_text(source)
     write(journal, "Rain fell.", 3)

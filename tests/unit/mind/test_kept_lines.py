@@ -75,7 +75,7 @@ def test_a_promise_is_open_until_it_is_kept(book):
 
 
 def test_a_file_of_an_earlier_version_opens_and_peoples_text_stays(book):
-    earlier = table("promises of before")
+    earlier = table("commitments of an earlier version")
     book.path.write_text("\n".join(earlier) + "\n")
     assert [item.kind.value for item in book.items] == ["rule", "promise"]
     book.add(promise("mend the lamp"))

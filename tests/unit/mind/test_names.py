@@ -14,7 +14,7 @@ def test_a_good_name_is_kept_in_its_plain_form(typed, kept):
     assert check_agent_name(typed) == kept
 
 
-@pytest.mark.parametrize("typed", [*table("no names"), "x" * 10_000])
+@pytest.mark.parametrize("typed", [*table("refused names"), "x" * 10_000])
 def test_a_bad_name_is_refused_with_a_cure(typed):
     with pytest.raises(NameRefused) as refused:
         check_agent_name(typed)

@@ -41,7 +41,7 @@ def test_invalid_journal_answers_are_refused(answer, why):
         journal_task(JOURNAL, "Mira", DAY).read(answer)
 
 
-@pytest.mark.parametrize("answer", table("journals in other dress"))
+@pytest.mark.parametrize("answer", table("styles of JSON"))
 def test_json_is_read_in_the_styles_of_models(answer):
     (draft,) = journal_task(JOURNAL, "Mira", DAY).read(answer)
     assert draft.memories == (1, 2)

@@ -33,7 +33,7 @@ def test_a_note_can_be_read_back_and_a_second_text_gets_a_date(book):
     assert book.all() == [note]
 
 
-@pytest.mark.parametrize(("source", "title", "text"), table("notes by hand"))
+@pytest.mark.parametrize(("source", "title", "text"), table("notes written by hand"))
 def test_files_that_people_wrote_are_notes(book, source, title, text):
     book.folder.mkdir()
     (book.folder / "by-hand.md").write_text(source, encoding="utf-8")

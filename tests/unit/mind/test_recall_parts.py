@@ -56,12 +56,12 @@ def test_relative_times_are_read(text, first, after):
     assert dates(f"What did Tom say {text}?") == [(first, after)]
 
 
-@pytest.mark.parametrize("text", table("tells when"))
+@pytest.mark.parametrize("text", table("texts that tell a time"))
 def test_a_text_that_tells_a_time_is_recognised(text):
     assert mentions_time(text)
 
 
-@pytest.mark.parametrize(("text", "asks"), table("asks when"))
+@pytest.mark.parametrize(("text", "asks"), table("questions for a time"))
 def test_a_question_for_a_time_is_recognised(text, asks):
     assert read(text, NAMES, THURSDAY).when is asks
 

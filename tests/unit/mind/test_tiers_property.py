@@ -1,4 +1,4 @@
-"""Random histories: every memory 1 … N is always in exactly one tier, and compaction never stalls."""
+"""Random events: every memory 1 … N is always in exactly one tier, and compaction never stalls."""
 
 from __future__ import annotations
 
