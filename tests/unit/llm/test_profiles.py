@@ -1,3 +1,5 @@
+"""Model profiles: how ``llm.md`` is read, and the defaults that follow from the model."""
+
 from __future__ import annotations
 
 from pathlib import Path

@@ -33,7 +33,6 @@ WIDE = CompactionConfig(
 )
 """A budget of 1000 tokens, and windows so wide that the count of memories never matters."""
 
-
 EVENING = datetime(2026, 5, 4, 20, 0, tzinfo=UTC)
 
 

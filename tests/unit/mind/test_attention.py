@@ -1,3 +1,5 @@
+"""When an agent answers: players soon, agents after a cooldown, and each line once."""
+
 import random
 from dataclasses import replace
 

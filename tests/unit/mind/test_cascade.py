@@ -177,10 +177,10 @@ def test_a_malformed_summary_file_is_set_aside_and_written_again(agent, memory, 
     path = agent.folder / "summaries" / "recent.md"
     data = garbage if isinstance(garbage, bytes) else garbage.encode()
     path.write_bytes(data)
-    before, there = memory.context(), [] if not data else [data]
+    before, expected = memory.context(), [] if not data else [data]
     assert any("recent.md" in note for note in memory.adopt_edits())
     assert memory.context() == before
     assert memory.check().whole
     asides = path.parent.glob("recent-edited-before-*.md")
-    assert [each.read_bytes() for each in asides] == there
+    assert [each.read_bytes() for each in asides] == expected
     assert not memory.adopt_edits()

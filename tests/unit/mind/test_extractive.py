@@ -1,3 +1,5 @@
+"""Summaries that are made of sentences of their sources, without a model."""
+
 from __future__ import annotations
 
 import random

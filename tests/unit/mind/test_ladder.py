@@ -149,17 +149,13 @@ def test_truncation_comes_last_and_the_archive_keeps_the_text(agent, memory):
     assert context.longterm.text == "…", "no sentence fits"
 
 
-def short_term_summary(text):
-    return Summary(Tier.RECENT, 1, 9, text, "scripted", ManualClock().now())
-
-
-# -- other ways to compact
+# -- archives of earlier versions
 
 
 def test_an_archive_from_before_the_ladder_opens(agent):
     memory = agent.open()
     add(memory, 8)
-    recent = short_term_summary("I met Tom.").to_record() | {"from": 1, "to": 4}
+    recent = Summary(Tier.RECENT, 1, 4, "I met Tom.", "scripted", ManualClock().now()).to_record()
     older = {"type": "compaction", "id": 1, "t": "2026-05-01T12:00:00+00:00", "longterm": None}
     older |= {"recent": recent, "reason": "count", "total": 8, "kept": 4, "seconds": 0.1}
     memory.archive.append(older)

@@ -29,7 +29,6 @@ RECALLED = (
     "The peas go in after the frost, says Bram; note cup: It is in the well"
 )
 
-
 _LOFT = INN.replace("The Kettle", "The Guest Loft", 1)
 
 

@@ -1,3 +1,5 @@
+"""Names of agents, and the names of their folders."""
+
 import unicodedata
 
 import pytest

@@ -173,7 +173,6 @@ def test_confided_lines_come_first_and_only_for_those_who_may_hear_them(tmp_path
 
 # -- a page as a file
 
-
 _WORDS = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=80)
 
 

@@ -1,3 +1,5 @@
+"""Perceived text as one plain line, which cannot forge a part of a prompt."""
+
 import re
 
 import pytest

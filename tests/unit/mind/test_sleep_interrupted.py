@@ -120,7 +120,7 @@ class OpenAgent:
 
 @dataclass
 class Crash:
-    """Kills the process at its model call or write number ``at``, "torn" in the middle of it."""
+    """Kills the process before its model call or write number ``at``, or "torn" in its middle."""
 
     at: int = 0
     kind: str = "killed"

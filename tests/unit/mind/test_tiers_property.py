@@ -29,7 +29,6 @@ RULES = (
     "You promised Tom: to bring the ladder back (memory 3)",
 )
 
-
 APPEND = archive_module.AppendedFile.append
 
 

@@ -186,9 +186,9 @@ def test_events_are_user_messages_and_own_acts_are_assistant_messages():
 
 def test_forgotten_memories_are_neither_shown_nor_summarised():
     gone = replace(window((ACT, FORGOTTEN))[0], number=9, event=FORGOTTEN)
-    lived = window((PERCEIVED, "Rain."), (ACT, "say Dry enough in here."))
-    assert turns_of([*lived, gone]) == turns_of(lived)
-    assert numbered([gone, *lived]) == numbered(lived)
+    others = window((PERCEIVED, "Rain."), (ACT, "say Dry enough in here."))
+    assert turns_of([*others, gone]) == turns_of(others)
+    assert numbered([gone, *others]) == numbered(others)
     assert numbered([gone])
 
 
