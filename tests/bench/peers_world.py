@@ -57,7 +57,7 @@ def _figures() -> list[Figure]:  # noqa: C901 - a world of its own
 
         def measure(self) -> None:
             self.set_thinking(idle_interval=1e9, pause_notice=0)
-            self.heard, self.remembering, self.told = self.hears(self.char1), 0.0, lines()
+            self.heard, self.remembering, self.told = self.capture(self.char1), 0.0, lines()
             self.char2.location = None
             for owner, name in (
                 (self.mind.keeper.recaller, "find"),

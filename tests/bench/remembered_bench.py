@@ -61,7 +61,7 @@ def _figures() -> list[Figure]:  # noqa: C901 - a world of its own
             self.services.chat_profile()  # sets the prompt limit, as at the start of a game
             self.mira.db.profile = frontmatter.loads(PERSONA.read_text("utf-8")).content
             self.room1.key = "The Kettle"
-            guests = {name: self.guest(10 + n, name) for n, name in enumerate(told["people"])}
+            guests = {name: self.add_player(10 + n, name) for n, name in enumerate(told["people"])}
             self.char1.location = self.char2.location = None
             self.mind.thinker.preview(self.mira, guests["Jonas"], "Hello.")
             self.mira.db.paused = True

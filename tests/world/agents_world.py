@@ -41,7 +41,7 @@ from typeclasses.exits import Exit
 from typeclasses.rooms import Room
 from world import days
 
-SMALL = "**immediate_window**: 4\n**recent_window**: 4\n**min_saving_tokens**: 0\n"
+SMALL_WINDOWS = "**immediate_window**: 4\n**recent_window**: 4\n**min_saving_tokens**: 0\n"
 """A file of settings for windows of four memories."""
 
 
@@ -84,7 +84,7 @@ class AgentsWorld(PeopleWorld):
     """The form of the agents' prompts; with this one an answer is a command."""
     COMPACTION = ""
     """What ``memory_compaction.md`` says; as it is shipped if empty."""
-    BEGAN: ClassVar[datetime | None] = None
+    START: ClassVar[datetime | None] = None
     """When the agents' clock, then ``self.time``, stands still; None for the real one."""
 
     def setUp(self) -> None:
@@ -98,10 +98,12 @@ class AgentsWorld(PeopleWorld):
         self.clock = Clock()
         self.fake = FakeModelServer(models=["fake"])
         self.addCleanup(self.fake.close)
-        self.said = ["wait"]
-        self.fake.script = lambda _: f" {self.said[0] if len(self.said) == 1 else self.said.pop(0)}"
-        if self.BEGAN is not None:
-            self.time = FixedClock(self.BEGAN)
+        self.replies = ["wait"]
+        self.fake.script = lambda _: (
+            f" {self.replies[0] if len(self.replies) == 1 else self.replies.pop(0)}"
+        )
+        if self.START is not None:
+            self.time = FixedClock(self.START)
         self.services = self.start_services()
         self.room1.key, self.char1.key = "The Inn", "Tom"
         self.room1.db.desc = "A low room."
@@ -138,7 +140,7 @@ class AgentsWorld(PeopleWorld):
             random=Random(7),
         )
         new.thinking = FixedConfig(new.thinking.current)
-        if self.BEGAN is not None:
+        if self.START is not None:
             new.clock = self.time
         runtime.install(new)
         return new
@@ -175,37 +177,37 @@ class AgentsWorld(PeopleWorld):
         """Move the clock in small steps and let every thought that falls due be answered."""
         for _ in range(int(seconds / 0.5)):
             self.clock.advance(0.5)
-            self.settle(lambda: not self.thinking())
+            self.settle(lambda: not self.is_thinking())
 
-    def let_compact(self) -> None:
+    def wait_for_compaction(self) -> None:
         """Wait for a compaction that was asked for, from before a thread takes it up."""
         self.mind.compactions.compact_if_due()  # as the housekeeping asks
         self.settle(lambda: not self.mind.compactions.compacting)
 
-    def asks(self, line: str, *answers: str, seconds: float = 4.0, who: Any = None) -> Any:
+    def ask(self, line: str, *answers: str, seconds: float = 4.0, who: Any = None) -> Any:
         """Tom speaks to Mira, whose model answers so; the prompts of her thoughts."""
         before = len(self.fake.prompts())
-        self.said = [*answers, "wait"] if answers else self.said
+        self.replies = [*answers, "wait"] if answers else self.replies
         (who or self.char1).execute_cmd(f"talk Mira {line}")
         self.pass_time(seconds)
         return self.fake.prompts()[before:]
 
-    def says(self, *lines: str, who: Any = None) -> None:
+    def say(self, *lines: str, who: Any = None) -> None:
         """Tom says these while Mira only listens."""
         self.mira.db.paused = True
         for line in lines:
             (who or self.char1).execute_cmd(f"say {line}")
-            self.let_compact()
+            self.wait_for_compaction()
         self.mira.attributes.remove("paused")
 
-    def thinking(self) -> bool:
+    def is_thinking(self) -> bool:
         """Whether any agent waits for the model."""
         from keepsake.agent.thinker import AgentState  # noqa: PLC0415
         from keepsake.contrib.evennia.minds import open_minds  # noqa: PLC0415
 
         return any(mind.thinker.state is AgentState.WAITING for mind in open_minds())
 
-    def hold(self) -> threading.Event:
+    def hold_answers(self) -> threading.Event:
         """From now on the model answers no sooner than the event that this returns is set."""
         gate = threading.Event()
         self.addCleanup(gate.set)
@@ -228,7 +230,7 @@ class AgentsWorld(PeopleWorld):
         window = [m for m in mind.memory.context().window if m.number > 1]
         return [f"~{m.text}" if m.kind == "act" else m.line for m in window]
 
-    def hears(self, *objects: Any) -> list[str]:
+    def capture(self, *objects: Any) -> list[str]:
         """From now on, what any of these is shown."""
         heard: list[str] = []
 
@@ -244,7 +246,7 @@ class AgentsWorld(PeopleWorld):
             each.msg = listen(each.msg)
         return heard
 
-    def is_player(self) -> None:
+    def demote_to_player(self) -> None:
         """Tom and his account may do what players may, and no more."""
         self.account.is_superuser = False
         for who in (self.account, self.char1):
@@ -256,11 +258,11 @@ class AgentsWorld(PeopleWorld):
         config = replace(self.services.thinking.current, **values)
         self.services.thinking.current = config
 
-    def another_agent(self, name: str) -> Agent:
+    def add_agent(self, name: str) -> Agent:
         """One more agent in the inn."""
         return create_agent(name, location=self.room1, profile=f"You are {name}.")
 
-    def guest(self, number: int, name: str) -> Any:
+    def add_player(self, number: int, name: str) -> Any:
         """One more player in the inn, with an account and a session of that number."""
         account, made = make_player(name, self.room1)
         made.location = self.room1
@@ -268,20 +270,20 @@ class AgentsWorld(PeopleWorld):
         self.addCleanup(evennia.SESSION_HANDLER.pop, number, None)
         return made
 
-    def room(self, name: str) -> Room:
+    def add_room(self, name: str) -> Room:
         """One more place."""
         return create.create_object(Room, key=name)
 
-    def way(self, name: str, start: Room, end: Room) -> Exit:
+    def add_exit(self, name: str, start: Room, end: Room) -> Exit:
         """An exit."""
         return create.create_object(Exit, key=name, location=start, destination=end)
 
-    def ways(self, start: Room, there: str, back: str, end: Room) -> None:
+    def add_exits(self, start: Room, there: str, back: str, end: Room) -> None:
         """An exit, and the one that leads back."""
-        self.way(there, start, end)
-        self.way(back, end, start)
+        self.add_exit(there, start, end)
+        self.add_exit(back, end, start)
 
-    def thing(self, name: str) -> Any:
+    def add_thing(self, name: str) -> Any:
         """A thing in the inn."""
         return create.create_object("typeclasses.objects.Object", key=name, location=self.room1)
 
@@ -309,7 +311,7 @@ class Building:
         self.account.is_superuser = False
         self.account.permissions.add("Builder")
         self.char1.permissions.add("Builder")
-        self.heard = self.hears(self.char1)
+        self.heard = self.capture(self.char1)
 
     def type(self, line: str, wanted: str = "") -> str:
         """Type a line; returns what it shows, as soon as what is wanted is among it."""

@@ -37,8 +37,8 @@ class TestThinking(World):
     """When it thinks, and what the model is asked."""
 
     def test_an_answer_goes_to_whoever_spoke_and_its_reason_to_nobody(self):
-        heard = self.hears(self.char1)
-        (prompt,) = self.asks("Good evening", "say Sit down, you look cold. | he shivers")
+        heard = self.capture(self.char1)
+        (prompt,) = self.ask("Good evening", "say Sit down, you look cold. | he shivers")
         assert 'Mira says to you, "Sit down, you look cold."' in heard
         assert not any("shivers" in line for line in heard)
         told = 'Tom says to you, "Good evening"'
@@ -53,16 +53,16 @@ class TestThinking(World):
 
     def test_paused_it_remembers_but_does_not_think(self):
         self.mira.db.paused = True
-        self.asks("hello")
+        self.ask("hello")
         assert self.lines() == ['Tom says to you, "hello"']
         assert self.calls() == []
         assert self.mind.thinker.state is AgentState.PAUSED
         self.mira.attributes.remove("paused")
-        assert len(self.asks("hello again", "say Hello.")) == 1
+        assert len(self.ask("hello again", "say Hello.")) == 1
 
     def test_two_agents_alone_fall_silent(self):
         self.char1.location = None
-        bram = self.another_agent("Bram")
+        bram = self.add_agent("Bram")
         numbers = iter(range(1000))
         self.fake.script = lambda _: f" say Number {next(numbers)}."
         self.mira.execute_cmd("say Bram, are you there?")
@@ -71,8 +71,8 @@ class TestThinking(World):
         assert 1 <= len(spoken) <= self.services.thinking.current.chatter_turns
 
     def test_thinking_is_seen_and_an_answer_for_an_agent_that_is_gone_or_paused_is_dropped(self):
-        gate, heard = self.hold(), self.hears(self.char1)
-        self.said = ["say Too late."]
+        gate, heard = self.hold_answers(), self.capture(self.char1)
+        self.replies = ["say Too late."]
         self.char1.execute_cmd("talk Mira hello")
         self.clock.advance(1.0)
         self.settle(lambda: len(self.calls()) == 1)
@@ -83,7 +83,7 @@ class TestThinking(World):
         gate.set()
         self.settle(lambda: self.mind.thinker.turn is None)
         self.mira.attributes.remove("paused")
-        gate = self.hold()
+        gate = self.hold_answers()
         self.char1.execute_cmd("talk Mira hello again")
         self.clock.advance(1.0)
         self.settle(lambda: len(self.calls()) == 2)
@@ -94,7 +94,7 @@ class TestThinking(World):
 
     def test_a_builder_who_plays_it_speaks_for_it_and_leaves_it_where_it_is(self):
         self.account.is_superuser = True
-        gate = self.hold()
+        gate = self.hold_answers()
         self.char1.execute_cmd("talk Mira hello")
         self.clock.advance(1.0)
         self.settle(lambda: len(self.calls()) == 1)
@@ -122,7 +122,7 @@ class TestNames(World):
         self.char1.execute_cmd("talk Zora hello")
         self.pass_time(3)
         assert self.fake.prompts()[-1].rstrip(" say").endswith("~Zora>")
-        assert self.another_agent("Mira").mind.memory.folder != before
+        assert self.add_agent("Mira").mind.memory.folder != before
         for name in ("Tom", "a/b", "|rRed"):
             self.mira.key = name
             assert self.mira.key == self.mind.memory.name == "Zora"
@@ -137,7 +137,7 @@ class TestTrouble(World):
         archive = memory.memory.archive
         real = archive.append
         archive.append = _full
-        self.asks("during")
+        self.ask("during")
         assert len(memory.waiting) == 1
         assert self.mind.thinker.state is AgentState.TROUBLED
         assert self.calls() == []
@@ -175,7 +175,7 @@ class TestTrouble(World):
         segment = self.services.places.agents / "Bram" / "archive" / "0000000001.jsonl"
         segment.parent.mkdir(parents=True)
         segment.write_text('{"type":"memory","n":1,"t":"never"}\n{"type":"compaction"}\n')
-        bram = self.another_agent("Bram")
+        bram = self.add_agent("Bram")
         self.char1.execute_cmd("say one")
         assert self.lines()[-1] == 'Tom says, "one"'
         assert "cannot be read" in str(bram.mind.memory.problem)
@@ -189,7 +189,7 @@ def _full(record=None):
 
 class TestAfterARestart(World):
     def test_whoever_waited_for_an_answer_when_the_game_was_reloaded_gets_it(self):
-        self.hold()
+        self.hold_answers()
         self.char1.execute_cmd("talk Mira What soup is there?")
         self.clock.advance(2)
         self.settle(self.fake.prompts)
@@ -201,7 +201,7 @@ class TestAfterARestart(World):
         runtime.open_agents(self.services)
         for path in ("/api/generate", "/api/chat"):
             self.fake.always(path, Reply())
-        self.said, heard = ["say The soup is leek.", "wait"], self.hears(self.char1)
+        self.replies, heard = ["say The soup is leek.", "wait"], self.capture(self.char1)
         self.settle()
         self.pass_time(4)
         assert strip_ansi("\n".join(heard)).count("The soup is leek.") == 1

@@ -37,7 +37,7 @@ class TestAnyGame(AgentsWorld):
         assert [each.kind for each in self.events] == [*(EventKind.ARRIVAL, EventKind.ADDRESSED)]
         assert {each.source for each in self.events} == {"Ilse"}
         assert all(each.memory for each in self.events)
-        heard = self.hears(self.visitor)
+        heard = self.capture(self.visitor)
         self.visitor.move_to(self.limbo, quiet=True)
         self.rook.execute_cmd("say Come in.")
         assert any("Come in." in line for line in heard)
@@ -46,7 +46,7 @@ class TestAnyGame(AgentsWorld):
         way = create.create_object(DefaultExit, "north", self.limbo, destination=self.cave)
         self.visitor.move_to(self.limbo, quiet=True)
         self.settle()
-        heard, actor = self.hears(self.visitor), self.rook.mind.actor
+        heard, actor = self.capture(self.visitor), self.rook.mind.actor
         actor.speak(self.rook, "Braces {are} $no() |rtrap.", "Ilse", whispered=False)
         assert 'Rook says to you, "Braces {are} $no() ||rtrap."' in heard
         for command in (Command("examine", "Ilse"), Command("go", "north")):

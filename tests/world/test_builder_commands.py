@@ -83,8 +83,8 @@ class TestWhatIsMeant(Building, AgentsWorld):
 
 class TestPlayersAreKeptOut(AgentsWorld):
     def test_no_builder_command_for_players(self):
-        self.is_player()
-        heard = self.hears(self.char1)
+        self.demote_to_player()
+        heard = self.capture(self.char1)
         for line in (
             *(f"{each.key} Mira" for each in BUILDER_COMMANDS),
             *(f"@{switch} Mira" for switch in VIEWS),

@@ -32,20 +32,20 @@ ATLAS, DEEDS = shipped_world()
 class DeedsVillage(BuiltWorld, AgentsWorld):
     """Nobody thinks unasked, and time stands still; Tom may build, and Ada is there to help him."""
 
-    BEGAN = datetime(2026, 5, 4, 12).astimezone()
+    START = datetime(2026, 5, 4, 12).astimezone()
 
     def setUp(self) -> None:
         super().setUp()
         self.set_thinking(idle_interval=1e9)
         self.char2.location = None
-        self.reading: dict[Any, list[str]] = {self.char1: self.hears(self.char1)}
+        self.reading: dict[Any, list[str]] = {self.char1: self.capture(self.char1)}
         self.put(self.char1, "kettle")
         self.account.is_superuser = False
         self.char1.permissions.add("Builder")
         self.account.permissions.add("Builder")
         self.heard = self.reading[self.char1]
-        self.ada = self.guest(2, "Ada")
-        self.reading[self.ada] = self.hears(self.ada)
+        self.ada = self.add_player(2, "Ada")
+        self.reading[self.ada] = self.capture(self.ada)
 
     def make_mira(self) -> Agent:
         return self.agent("mira")
@@ -262,10 +262,10 @@ class TestAnswers(DeedsVillage):
         asked = [body for body in asked if body["options"]["num_predict"] > 1]
         return [body["prompt"] for body in asked if body["prompt"].endswith(f"{name}:")]
 
-    def asks(self, place: str, says: str, who: str, words: str) -> int:
+    def ask(self, place: str, says: str, who: str, words: str) -> int:
         """Ask there; how many prompts there were of them before."""
         self.pass_time(30)
-        self.said = [says] * 9
+        self.replies = [says] * 9
         self.play(f"{place}: look")
         self.pass_time(30)
         before = len(self.prompts_of(who))
@@ -274,7 +274,7 @@ class TestAnswers(DeedsVillage):
         return before
 
     def test_what_the_deed_has_answered_no_model_answers(self):
-        before = self.asks("orchard", "Never heard of any.", "Bram", "Are there any apples?")
+        before = self.ask("orchard", "Never heard of any.", "Bram", "Are there any apples?")
         assert "comes back with a basket" in strip_ansi("\n".join(self.heard))
         assert len(self.prompts_of("Bram")) == before
         self.type("talk bram Do you like it here?")
@@ -283,7 +283,7 @@ class TestAnswers(DeedsVillage):
 
     def test_a_question_beside_the_errand_is_answered_too(self):
         words = "Mira says the soup is on. And who was Ada?"
-        before = self.asks("clock_shop", "My wife.", "Oswin", words)
+        before = self.ask("clock_shop", "My wife.", "Oswin", words)
         told = strip_ansi("\n".join(self.heard))
         assert 0 < told.find("when these two agree") < told.find("My wife.")
         assert "And who was Ada?" in self.prompts_of("Oswin")[before]

@@ -61,12 +61,12 @@ class EventsWorld(LoggedWorld):
             if each["kind"] == (kind or each["kind"]) and each.get("agent", agent) == agent
         ]
 
-    answer = partialmethod(LoggedWorld.asks, seconds=20.0)
+    ask_and_wait = partialmethod(LoggedWorld.ask, seconds=20.0)
 
 
 class ThoughtsTest(EventsWorld):
     def test_each_try_has_its_prompt_its_tokens_and_its_act(self):
-        self.answer("Well?", "@destroy everything", "say The leek soup. | Tom is hungry")
+        self.ask_and_wait("Well?", "@destroy everything", "say The leek soup. | Tom is hungry")
         refused, thought = self.logged("thought")[:2]
         assert (refused["outcome"], refused["command"], refused["attempt"]) == ("refused", None, 1)
         assert refused["problem"]
@@ -90,14 +90,14 @@ class ThoughtsTest(EventsWorld):
         assert thought["prompt_tokens"] > 0
 
     def test_secrets_do_not_enter(self):
-        self.answer(f"connect Tom {_PASSWORD}", f"say connect Tom {_PASSWORD}")
+        self.ask_and_wait(f"connect Tom {_PASSWORD}", f"say connect Tom {_PASSWORD}")
         self.char1.execute_cmd(f"say create Tom {_PASSWORD}")
         self.char1.execute_cmd(f"@password {_PASSWORD} = {_PASSWORD}2")
         self.pass_time(20)
         assert self.logged("thought")
         refused = Reply(status=400, raw=f'{{"error": "no {_KEY}"}}'.encode())
         self.fake.always("/api/generate", refused)
-        self.answer("Good evening.")
+        self.ask_and_wait("Good evening.")
         thought = self.logged("thought")[-1]
         assert (thought["outcome"], thought["answer"], thought["model"]) == ("no answer", "", "")
         assert "no [secret]" in thought["problem"]
@@ -122,13 +122,13 @@ class MemoriesTest(EventsWorld):
         self.services.compaction = FixedConfig(small)
         for n in range(9):
             self.char1.execute_cmd(f"say Number {n} of the old songs is about the river.")
-        self.let_compact()
+        self.wait_for_compaction()
         (made,) = self.logged("compaction")
         assert (made["reason"], made["number"], made["first"]) == ("count", 1, 1)
         assert made["last"] > made["first"]
         assert made["tokens_after"] < made["tokens_before"]
         self.mind.compactions.undo()
-        self.let_compact()
+        self.wait_for_compaction()
         undone = self.logged("memory")[-1]
         assert (undone["op"], undone["n"], undone["problem"]) == ("undo", 1, "")
 
@@ -156,11 +156,11 @@ class ServersTest(EventsWorld):
     def test_servers_faults_and_every_kind(self):
         gateway = self.services.gateway
         self.log.emit(World(op="starts"))
-        self.answer("Good evening.")
+        self.ask_and_wait("Good evening.")
         gateway.check_health()
         gateway.check_health()
         self.mind.compactions.compact(CompactReason.MANUAL)
-        self.let_compact()
+        self.wait_for_compaction()
         self.mind.sleeper.fall_asleep("it was late")
         self.settle(lambda: not self.mind.sleeper.nights.working)
         agent_log.warn("[Memory] Mira: The prompt needs 9 of 8 tokens")

@@ -55,9 +55,9 @@ class TestForgetMe(Building, PrivateWorld):
 
     def setUp(self) -> None:
         super().setUp()
-        self.shown = self.hears(self.char1)
+        self.shown = self.capture(self.char1)
         for line, words in TOLD:
-            self.said = [f"The {words[0]}, you say, Tom!"]
+            self.replies = [f"The {words[0]}, you say, Tom!"]
             self.char1.execute_cmd(f"talk mira {line}")
             self.pass_time(4)
         self.ann.execute_cmd("talk mira My goat is called Bramblewick.")
@@ -65,10 +65,10 @@ class TestForgetMe(Building, PrivateWorld):
         self.char1.db.desc = "A man with an astrolabe."
         create.create_message(self.account, "The marzipan is gone.", receivers=[self.account])
         for _ in range(2):
-            self.chatters(8)
-            self.compacts()
-        self.learns()
-        self.sleeps()
+            self.chat(8)
+            self.compact()
+        self.update_pages()
+        self.run_night()
         logs = Path(self.services.places.logs)
         logs.mkdir(parents=True, exist_ok=True)
         (logs / "agents.log").write_text(LOGGED)
@@ -101,7 +101,7 @@ class TestForgetMe(Building, PrivateWorld):
             for key, data in zip(row["ids"], row["metadatas"] or (), strict=True)
         ]
 
-    def follows(self) -> None:
+    def wait_for_index(self) -> None:
         """Wait until the index has all vectors."""
         indexes = self.services.indexes
         name = self.mind.memory.folder.name
@@ -113,30 +113,30 @@ class TestForgetMe(Building, PrivateWorld):
 
         until(whole)
 
-    def recalled(self) -> str:
+    def recalled_text(self) -> str:
         """What searches by words and by meaning bring, of all that was told."""
         questions = [line for line, _ in TOLD] + [line for line, _ in WHISPERED]
         shown = [self.type(f"@recall mira = {each}", "recalls") for each in questions]
         return "\n".join(each.partition("\n")[2] for each in shown).casefold()
 
-    def found(self, *words: str) -> set[str]:
+    def stored_words(self, *words: str) -> set[str]:
         return {w for _, text in self.stores() for w in words if w.casefold() in text}
 
     def test_nothing_is_left_and_what_others_said_is(self):
-        self.follows()
-        assert self.found(*WORDS) == set(WORDS), "they are there before"
-        assert any(word in self.recalled() for word in WORDS)
+        self.wait_for_index()
+        assert self.stored_words(*WORDS) == set(WORDS), "they are there before"
+        assert any(word in self.recalled_text() for word in WORDS)
         until(lambda: any(word in json.dumps(row) for row in self.vectors() for word in WORDS))
         key, last = identity_of(self.char1), self.mind.memory.memory.archive.last_number
         self.char1.execute_cmd("forget me Tom")
         self.settle()
-        assert self.found(*WORDS) == set(WORDS), "it was not asked for"
+        assert self.stored_words(*WORDS) == set(WORDS), "it was not asked for"
         self.char1.execute_cmd("forget me")
         self.char1.execute_cmd("forget me Tom")
         self.settle(lambda: any("You are forgotten here." in each for each in self.shown))
-        self.follows()
-        self.nothing_is_left(last)
-        assert self.found("Bramblewick") == {"Bramblewick"}
+        self.wait_for_index()
+        self.check_nothing_is_left(last)
+        assert self.stored_words("Bramblewick") == {"Bramblewick"}
         memory = self.mind.memory.memory
         assert memory.archive.last_number >= last
         everything = memory.archive.read(1, last)
@@ -146,7 +146,7 @@ class TestForgetMe(Building, PrivateWorld):
         stones = [r for r in map(json.loads, raw) if r.get("event") == FORGOTTEN]
         assert stones
         assert all(len(each["sha256"]) == 64 for each in stones)
-        self.after_a_start_nothing_is_left(last)
+        self.check_after_a_start(last)
         self.set_thinking(idle_interval=1e9, pause_notice=0)
         self.fake.script = lambda _: " Good evening, stranger."
         self.char1.execute_cmd("talk mira Good evening.")
@@ -159,19 +159,19 @@ class TestForgetMe(Building, PrivateWorld):
             self.char1.execute_cmd("forget me")
             self.char1.execute_cmd("forget me Tom")
             self.settle(lambda: any("You are forgotten here." in each for each in self.shown))
-        self.after_a_start_nothing_is_left(last)
+        self.check_after_a_start(last)
 
-    def after_a_start_nothing_is_left(self, last: int) -> None:
+    def check_after_a_start(self, last: int) -> None:
         self.stop_services()
         self.services = self.start_services()
         assert self.mind.memory.memory.archive.last_number >= last
-        self.follows()
-        self.nothing_is_left(last)
+        self.wait_for_index()
+        self.check_nothing_is_left(last)
 
-    def nothing_is_left(self, last: int) -> None:
+    def check_nothing_is_left(self, last: int) -> None:
         left = {(where, w) for where, text in self.stores() for w in WORDS if w in text}
         assert not left
-        assert not any(word in self.recalled() for word in WORDS)
+        assert not any(word in self.recalled_text() for word in WORDS)
         everything = self.mind.memory.memory.archive.read(1, last)
         gone = {f"memory:{each.number}" for each in everything if each.event == FORGOTTEN}
         assert gone

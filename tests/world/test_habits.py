@@ -28,32 +28,34 @@ class TestHabits(AgentsWorld):
     def setUp(self) -> None:
         super().setUp()
         self.tom, self.inn = self.char1, self.room1
-        self.is_player()
+        self.demote_to_player()
         self.account.username = "Tom"
         self.account.save()
         self.account.characters.add(self.tom)
         self.char2.location = None
         self.inn.db.details = {"hearth": "Peat, banked.", "bench": "Oak.", "bee": "It hums."}
-        self.quay, self.cellar, self.loft = map(self.room, ("The Quay", "The Cellar", "The Loft"))
+        self.quay, self.cellar, self.loft = map(
+            self.add_room, ("The Quay", "The Cellar", "The Loft")
+        )
         self.quay.db.desc = "Salt wind."
-        self.way("north", self.inn, self.quay).aliases.add(["n", "quay"])
-        self.way("down", self.inn, self.cellar).aliases.add("d")
-        self.way("up", self.inn, self.loft).aliases.add("u")
-        self.ada = self.guest(31, "Ada")
+        self.add_exit("north", self.inn, self.quay).aliases.add(["n", "quay"])
+        self.add_exit("down", self.inn, self.cellar).aliases.add("d")
+        self.add_exit("up", self.inn, self.loft).aliases.add("u")
+        self.ada = self.add_player(31, "Ada")
         self.mira.db.paused = True
         create_agent("Joss", location=self.quay, profile="You are Joss.").db.paused = True
         self.things = [
-            self.thing_of("blue cup", desc="Chipped."),
-            self.thing_of("old almanac", desc="Heron, two o'clock."),
-            self.thing_of("bowl of soup", eat="Leeks."),
-            self.thing_of("mug of beer", drink="Bread."),
+            self.add_thing("blue cup", desc="Chipped."),
+            self.add_thing("old almanac", desc="Heron, two o'clock."),
+            self.add_thing("bowl of soup", eat="Leeks."),
+            self.add_thing("mug of beer", drink="Bread."),
         ]
-        self.whistle, self.honey = self.thing_of("tin whistle"), self.thing_of("jar of honey")
+        self.whistle, self.honey = self.add_thing("tin whistle"), self.add_thing("jar of honey")
         self.obj1.location = self.obj2.location = None
-        self.heard = {who.key: self.hears(who, who.account) for who in (self.tom, self.ada)}
-        self.put_back()
+        self.heard = {who.key: self.capture(who, who.account) for who in (self.tom, self.ada)}
+        self.reset()
 
-    def thing_of(self, name: str, **attributes: str) -> Any:
+    def add_thing(self, name: str, **attributes: str) -> Any:
         return create.create_object(
             "typeclasses.objects.Object",
             key=name,
@@ -63,7 +65,7 @@ class TestHabits(AgentsWorld):
             attributes=list(attributes.items()),
         )
 
-    def put_back(self) -> None:
+    def reset(self) -> None:
         """Everything and everybody as at first."""
         for thing in self.things:
             thing.location = self.inn
@@ -92,7 +94,7 @@ class TestHabits(AgentsWorld):
 
     def faults_of(self, habit: dict[str, Any]) -> list[str]:
         assert {"line"} < habit.keys() <= EXPECTED, habit
-        self.put_back()
+        self.reset()
         for line in habit.get("before", ()):
             self.type(line)
         for heard in self.heard.values():

@@ -38,7 +38,7 @@ class TestHooks(TalkWorld):
         return self.mira
 
     def told(self, words: str, *answers: str) -> str:
-        return str(self.asks(words, *answers)[-1][-1]["content"])
+        return str(self.ask(words, *answers)[-1][-1]["content"])
 
     def test_a_shop_sells_and_buys_at_its_prices(self):
         shop, self.char1.db.coins = self.npc("Shopkeeper"), 6
@@ -58,7 +58,7 @@ class TestHooks(TalkWorld):
         assert "ring" not in self.told("Good day.", "Good day.")
         assert "[Tom knows of the ring in the well.]" in self.told("Where is your ring?", "Gone.")
         with patch.object(kind, "at_agent_heard", lambda *_: False):
-            assert self.asks("Are you there?") == []
+            assert self.ask("Are you there?") == []
         assert 'Tom says to you, "Are you there?"' in self.lines()
 
     def test_a_guard_attacks_on_duty_alone(self):
@@ -124,7 +124,7 @@ class TestMemoryId(Building, AgentsWorld):
         assert (greta.db.profile, greta.home) == ("You are Greta, a baker.", self.room1)
 
     def test_two_agents_never_share_one_and_an_older_agent_gets_one(self):
-        bram, mine = self.another_agent("Bram"), self.mira.db.memory_id
+        bram, mine = self.add_agent("Bram"), self.mira.db.memory_id
         with self.assertLogs("keepsake.agents") as logged:
             bram.db.memory_id = mine
             self.char1.execute_cmd("say Hello.")

@@ -13,8 +13,8 @@ class Inn(AgentsWorld):
     def setUp(self) -> None:
         super().setUp()
         self.set_thinking(idle_interval=1e9)
-        self.quay = self.room("The Quay")
-        self.ways(self.room1, "north", "south", self.quay)
+        self.quay = self.add_room("The Quay")
+        self.add_exits(self.room1, "north", "south", self.quay)
 
     def calls(self) -> int:
         return len(self.fake.calls("/api/generate"))
@@ -31,7 +31,7 @@ class TestFromAfar(Inn):
         assert self.calls() == 1
         assert not self.mind.thinker.in_talk
         self.char1.move_to(self.room1)
-        bram = self.another_agent("Bram")
+        bram = self.add_agent("Bram")
         self.pass_time(20)
         before = self.calls()
         bram.execute_cmd("talk Tom Good evening.")
@@ -40,7 +40,7 @@ class TestFromAfar(Inn):
         assert 'Bram says to Tom, "Good evening."' in self.lines()
 
     def test_what_is_meant_for_one_of_three_sets_off_one_thought(self):
-        bram, joss = (self.another_agent(name) for name in ("Bram", "Joss"))
+        bram, joss = (self.add_agent(name) for name in ("Bram", "Joss"))
         self.pass_time(20)
         for line in (
             "talk Bram Is the ferry late?",
@@ -59,21 +59,21 @@ class TestFromAfar(Inn):
 class TestGreetings(Inn):
     """One greeting at an arrival, at most."""
 
-    def arrives(self, *says: str) -> list[str]:
+    def arrive(self, *says: str) -> list[str]:
         """What is said when Tom comes, by a model that answers this."""
         self.pass_time(20)
-        self.said = [*says, "wait"]
+        self.replies = [*says, "wait"]
         self.char1.move_to(self.quay, quiet=True)
-        heard = self.hears(self.char1)
+        heard = self.capture(self.char1)
         self.char1.move_to(self.room1)
         self.pass_time(6)
         return [line for line in heard if "says" in line]
 
     def test_one_of_several_agents_greets(self):
-        bram = self.another_agent("Bram")
+        bram = self.add_agent("Bram")
         bram.home = self.quay
         bram.db.talkativeness = 1.0
-        assert self.arrives("say Come in!", "say Come in, Tom!") == [
+        assert self.arrive("say Come in!", "say Come in, Tom!") == [
             'Mira says to you, "Come in!"'
         ], "she is at home here"
 
@@ -81,8 +81,8 @@ class TestGreetings(Inn):
         self.char1.move_to(self.quay)
         self.pass_time(20)
         assert self.calls() == 0
-        assert len(self.arrives("say Come in!")) == 1
-        assert self.arrives("say Come in again!") == []
+        assert len(self.arrive("say Come in!")) == 1
+        assert self.arrive("say Come in again!") == []
 
 
 class TestHosts(Inn):
@@ -94,11 +94,11 @@ class TestHosts(Inn):
     def test_she_comes_back_when_a_player_enters_and_asleep_it_can_be_read_how_to_wake_her(self):
         self.mira.db.keeps = True
         self.char1.move_to(self.quay, quiet=True)
-        cellar = self.room("The Cellar")
-        self.ways(self.room1, "down", "up", cellar)
+        cellar = self.add_room("The Cellar")
+        self.add_exits(self.room1, "down", "up", cellar)
         self.mira.move_to(cellar, quiet=True)
-        heard = self.hears(self.char1)
-        self.said = ["say Come in!", "wait"]
+        heard = self.capture(self.char1)
+        self.replies = ["say Come in!", "wait"]
         self.char1.move_to(self.room1)
         assert "who keeps" not in "\n".join(heard), "she is on her way"
         self.pass_time(6)
@@ -116,9 +116,9 @@ class TestAbsence(AgentsWorld):
     def setUp(self) -> None:
         super().setUp()
         self.mira.db.paused = True
-        self.tom, self.ada = self.char1, self.guest(31, "Ada")
+        self.tom, self.ada = self.char1, self.add_player(31, "Ada")
         self.account.permissions.add("Player")
-        self.heard = self.hears(self.tom)
+        self.heard = self.capture(self.tom)
 
     def leave(self) -> None:
         self.account.unpuppet_object(self.session)
@@ -146,7 +146,7 @@ class TestAbsence(AgentsWorld):
         assert self.come_back() == [], "it is told once"
 
     def test_no_whisper_no_pose_and_nobody_they_ignore(self):
-        eve = self.guest(32, "Eve")
+        eve = self.add_player(32, "Eve")
         self.tom.execute_cmd("ignore eve")
         self.leave()
         self.ada.execute_cmd("whisper mira = Tom has a secret.")

@@ -40,10 +40,10 @@ class TestReplies(PrivateWorld):
         self.enterContext(override_settings(LOG_DIR=tempfile.mkdtemp(dir=self.scratch)))
         quick = replace(self.services.thinking.current, gather=0.0, cooldown=0.0)
         self.services.thinking.current = quick
-        self.learns()
+        self.update_pages()
         self.attack, self.turn = "", 0
         self.fake.script = self.obeys
-        self.heard_by_ann = self.hears(self.ann)
+        self.heard_by_ann = self.capture(self.ann)
 
     def start_services(self) -> Runtime:
         """With a window in which some attacks stand beside each other, before it is compacted."""
@@ -73,7 +73,7 @@ class TestReplies(PrivateWorld):
 
     def asked(self) -> list[str]:
         """All that the model was given to read."""
-        return [*self.sent(), *self.fake.prompts()]
+        return [*self.sent_texts(), *self.fake.prompts()]
 
     def state(self) -> tuple[Any, ...]:
         """What nobody may change by talking."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from keepsake.books.entries import EntryOrigin
-from tests.world.agents_world import SMALL, AgentsWorld, Building
+from tests.world.agents_world import SMALL_WINDOWS, AgentsWorld, Building
 
 PROMISE = "Mira, I promise to bring you the blue cup on Sunday, after church."
 CHATTER = tuple(
@@ -16,7 +16,7 @@ CHATTER = tuple(
 class JournalWorld(AgentsWorld):
     """Mira with a window of four, and Tom who talks."""
 
-    COMPACTION = f"{SMALL}**preserve_memories**: 4\n"
+    COMPACTION = f"{SMALL_WINDOWS}**preserve_memories**: 4\n"
 
     @property
     def journal(self):
@@ -46,7 +46,7 @@ class TestBuilders(Building, JournalWorld):
     """@journal, as builders type it."""
 
     def test_entries_with_what_they_rest_on_by_day_by_words_and_edited_by_hand(self):
-        self.says(PROMISE, *CHATTER)
+        self.say(PROMISE, *CHATTER)
         facts = {"importance": 5, "now": self.services.clock.now()}
         cup = {"memories": [self.number_of("blue cup")], "origin": EntryOrigin.TOLD}
         self.journal.write("Tom said that he has my blue cup.", **facts, **cup)

@@ -57,7 +57,7 @@ class LadderWorld(AgentsWorld):
     def fill(self, share, **values):
         """Let Mira listen until her prompt has this share of its budget."""
         self.budget(recent_window=10_000, high=9.0, sleep=9.0, emergency=9.0, **values)
-        self.thinks("Good day.")
+        self.ask("Good day.")
         self.mira.db.paused = True
         number = 0
         while self.load().share < share:
@@ -80,14 +80,14 @@ class LadderWorld(AgentsWorld):
             line = f"{who} brought {number + 2} casks of {what} {where}, and then left for home."
             # From two people: what one alone says would all be meant for Mira.
             (self.char1, self.char2)[number % 2].execute_cmd(f"say {line}")
-            self.let_compact()
+            self.wait_for_compaction()
 
     def load(self):
         return self.mind.memory.memory.load()
 
-    thinks = partialmethod(AgentsWorld.asks, seconds=2.0)
+    ask = partialmethod(AgentsWorld.ask, seconds=2.0)
 
-    def past(self):
+    def compactions(self):
         return history.compactions(self.mind.memory.memory.archive)
 
 
@@ -97,10 +97,10 @@ class TestBudget(LadderWorld):
     def test_a_prompt_that_does_not_fit_is_not_sent_and_the_log_says_so_once(self):
         def is_told(line):
             heard.clear()
-            assert self.thinks(line) == []
+            assert self.ask(line) == []
             return strip_ansi("\n".join(heard))
 
-        heard = self.hears(self.char1)
+        heard = self.capture(self.char1)
         self.mira.db.profile = "You are Mira. " + "You love barley bread. " * 300
         self.budget(context_tokens=900)
         for line in ("Good day.", "Are you there?"):
@@ -108,18 +108,18 @@ class TestBudget(LadderWorld):
         (told,) = (line for line in self.logged if "cannot think" in line)
         assert "Its largest part is 'who it is'" in told
         self.mira.db.profile = "You are Mira."
-        assert self.thinks("And now?", "say Here I am.")
+        assert self.ask("And now?", "say Here I am.")
         assert "~say Here I am." in self.lines()
 
     def test_a_thought_makes_room_first_without_any_model_and_then_goes_on(self):
         self.fill(1.3, context_tokens=1600)
-        assert self.thinks("Well?") == [], "switched off, what is too large is not sent"
-        assert self.past() == []
+        assert self.ask("Well?") == [], "switched off, what is too large is not sent"
+        assert self.compactions() == []
         assert any("cannot think" in line for line in self.logged)
         self.budget(context_tokens=1600, high=9.0)
         self.summarizer(lambda _: dead)
-        prompts = self.thinks("What did ship 3 bring?", "say Casks.")
-        assert [past.reason for past in self.past()] == ["emergency"]
+        prompts = self.ask("What did ship 3 bring?", "say Casks.")
+        assert [past.reason for past in self.compactions()] == ["emergency"]
         assert self.mind.memory.context().recent.model == "extractive"
         assert "## Recent Past (Summary)" in prompts[0]
         assert all(len(tokens(prompt)) <= 1600 - 256 for prompt in prompts)
@@ -140,11 +140,11 @@ class TestChanges(LadderWorld):
         book.add(promise)
         self.chatter(40)
         self.mira.attributes.remove("paused")
-        assert len(self.past()) >= 2
-        head = self.thinks("Who are you?", "say Mira.")[0].split("\n---\n")[0]
+        assert len(self.compactions()) >= 2
+        head = self.ask("Who are you?", "say Mira.")[0].split("\n---\n")[0]
         assert head.split(TOLD)[1].splitlines()[0] == f"- {promise.line}"
         book.close(lambda each: each == promise)
-        assert TOLD not in self.thinks("And who am I?", "say Tom.")[0]
+        assert TOLD not in self.ask("And who am I?", "say Tom.")[0]
 
 
 class TestBuilders(Building, LadderWorld):
@@ -227,7 +227,7 @@ class TestSummariesByModel(LadderWorld):
         self.chatter(20)
         self.mira.db.paused = False
         self.mind.compactions.compact(CompactReason.MANUAL).addCallback(ended.append)
-        self.let_compact()
+        self.wait_for_compaction()
 
         first, second = self.asked()
         assert [each["role"] for each in first] == ["system", "user"]

@@ -48,7 +48,7 @@ class MetricsWorld(AgentsWorld):
 
 class WatchedTest(MetricsWorld):
     def test_a_thought_and_its_memories_are_counted_and_streamed_with_words_and_reason(self):
-        self.asks(
+        self.ask(
             "Good evening. connect Tom c67jHL8p", "say The leek soup. | Tom is hungry", seconds=20
         )
         assert self.value("thoughts_total", outcome="acted") >= 1

@@ -24,7 +24,7 @@ class TestModeration(Building, Inn):
         self.logs = Path(tempfile.mkdtemp(dir=self.scratch))
         self.enterContext(override_settings(LOG_DIR=str(self.logs)))
         self.account.permissions.add("Admin")
-        self.ann = self.guest(2, "Ann")
+        self.ann = self.add_player(2, "Ann")
         self.shown, self.told = self.shows(self.ann), self.shows(self.char1)
 
     @staticmethod

@@ -45,7 +45,7 @@ class TestLooks(AgentsWorld):
     def look(self, room: str, *states: str) -> str:
         self.services.clock = FixedClock(moment(*states))
         self.char1.location = find("room", room)
-        heard = self.hears(self.char1)
+        heard = self.capture(self.char1)
         self.char1.execute_cmd("look")
         return strip_ansi("\n".join(heard))
 
@@ -63,16 +63,16 @@ class TestLooks(AgentsWorld):
 class Offstage(AgentsWorld):
     """Mira and Joss, an inn with a kitchen and a quay, and hours that pass when a test says so."""
 
-    BEGAN = datetime(2026, 5, 4, 9, 0).astimezone()
+    START = datetime(2026, 5, 4, 9, 0).astimezone()
 
     def setUp(self) -> None:
         super().setUp()
         self.set_thinking(idle_interval=1e9)
         self.char1.location = None
-        self.quay, self.kitchen = self.room("The Quay"), self.room("The Kitchen")
-        self.ways(self.room1, "south", "north", self.quay)
-        self.ways(self.room1, "west", "east", self.kitchen)
-        self.joss = self.another_agent("Joss")
+        self.quay, self.kitchen = self.add_room("The Quay"), self.add_room("The Kitchen")
+        self.add_exits(self.room1, "south", "north", self.quay)
+        self.add_exits(self.room1, "west", "east", self.kitchen)
+        self.joss = self.add_agent("Joss")
         self.joss.location = self.quay
         for agent in (self.mira, self.joss):
             assert agent.mind is not None
@@ -88,7 +88,7 @@ class Offstage(AgentsWorld):
             for _ in range(4):
                 self.time.time += timedelta(seconds=15)
                 self.clock.advance(15)
-                self.settle(lambda: not self.thinking())
+                self.settle(lambda: not self.is_thinking())
 
     def texts(self, agent, event: str = "") -> list[str]:
         """What the agent remembers, of that event."""
@@ -101,7 +101,7 @@ class TestDays(Offstage):
 
     def test_they_walk_through_exits_and_are_seen_to_work(self):
         self.char1.location = self.room1
-        heard = self.hears(self.char1)
+        heard = self.capture(self.char1)
         self.day(self.joss, ("9-12", self.kitchen, "peels an onion"))
         self.pass_minutes(2)
         assert self.joss.location == self.kitchen
@@ -139,7 +139,7 @@ class TestMeetings(Offstage):
         self.mira.msg(saw, from_obj=self.char1)
         seen = self.mind.memory.newest
         self.char1.location = self.quay
-        heard = self.hears(self.char1)
+        heard = self.capture(self.char1)
         self.pass_minutes(4)
         told = 'Mira says to Joss, "I saw it myself: Tom brought Mira her cup back."'
         assert told in heard

@@ -12,7 +12,7 @@ from typing import ClassVar
 from keepsake.agent.settings import RecallConfig
 from keepsake.models.embedders import MiniLMEmbedder
 from keepsake.recall.service import NONE, IndexService
-from tests.world.agents_world import SMALL, AgentsWorld, Building, FixedConfig
+from tests.world.agents_world import SMALL_WINDOWS, AgentsWorld, Building, FixedConfig
 
 FACTS = (
     "My brother Edwin mends nets in Ostrey.",
@@ -27,7 +27,7 @@ NOTES, PAST = "POTENTIALLY RELATED PRIVATE NOTES:", "RELATED PAST EXPERIENCES:"
 class RecallWorld(AgentsWorld):
     """Mira with an index, and a window of four."""
 
-    COMPACTION = SMALL
+    COMPACTION = SMALL_WINDOWS
     chroma: ClassVar[str] = NONE
 
     def start_services(self):
@@ -38,15 +38,15 @@ class RecallWorld(AgentsWorld):
         new.indexes.start()
         return new
 
-    def says(self, *lines, who=None):
-        super().says(*lines, who=who)
+    def say(self, *lines, who=None):
+        super().say(*lines, who=who)
         # While the thread makes the file, a search takes what is there.
         last, folder = self.mind.memory.context().window[-1].number, self.mind.books.notes.folder
         words = self.services.indexes.open(folder.parent.name, folder).words
         self.services.indexes.follow()
         self.settle(lambda: bool(words.get([f"memory:{last}"])))
 
-    def after(self, prompt, heading):
+    def section(self, prompt, heading):
         """The lines under a heading of a prompt."""
         assert heading in prompt, prompt
         return prompt.split(f"{heading}\n")[1].split("\n\n")[0].splitlines()
@@ -56,9 +56,9 @@ class TestRelated(RecallWorld):
     """What a prompt is given of itself."""
 
     def test_what_left_the_window_comes_back_and_what_is_visible_does_not(self):
-        self.says(*FACTS, *CHATTER)
-        prompt = self.asks("Where is my brother Edwin?", "say In Ostrey.")[0]
-        past = self.after(prompt, PAST)
+        self.say(*FACTS, *CHATTER)
+        prompt = self.ask("Where is my brother Edwin?", "say In Ostrey.")[0]
+        past = self.section(prompt, PAST)
         assert any("mends nets in Ostrey" in line and "(memory 2)" in line for line in past)
         assert any("The Inn]" in line for line in past)
         summaries = [line for line in past if "(memories " in line]
@@ -71,7 +71,7 @@ class TestRelated(RecallWorld):
         assert f"(memories {recent.first}-{recent.last})" not in prompt
 
     def test_a_search_that_hangs_costs_half_a_second(self):
-        self.says(*FACTS, *CHATTER)
+        self.say(*FACTS, *CHATTER)
         gate = threading.Event()
         self.mind.keeper.recaller.find = lambda *_, **__: gate.wait(60) and None
         self.addCleanup(gate.set)
@@ -79,7 +79,7 @@ class TestRelated(RecallWorld):
         self.clock.advance(1.0)  # comes back, though the search does not
         assert self.fake.prompts() == []
         self.clock.advance(0.5)
-        self.settle(lambda: not self.thinking())
+        self.settle(lambda: not self.is_thinking())
         assert PAST not in self.fake.prompts()[0]
 
 
@@ -88,32 +88,32 @@ class TestTools(RecallWorld):
 
     def setUp(self):
         super().setUp()
-        self.heard = self.hears(self.char1)
+        self.heard = self.capture(self.char1)
 
     def kinds(self):
         return [(m.kind.value, m.text) for m in self.mind.memory.context().window[-3:]]
 
     def test_notes_and_pins_are_kept_stand_in_prompts_and_nobody_else_knows(self):
-        self.asks("Remember my debt.", "note debts: Tom owes me six pence. | he may forget")
+        self.ask("Remember my debt.", "note debts: Tom owes me six pence. | he may forget")
         note = self.mind.books.notes.find("debts")
         kept = "After Tom spoke (memory 2): Tom owes me six pence."
         assert (note.text, note.reason) == (kept, "he may forget")
         assert self.kinds()[-1] == ("result", "Kept as your note 'debts'")
-        self.asks("I am Tom.", "pin Tom keeps bees.")
-        self.says(*CHATTER, *CHATTER)
-        prompt = self.asks("Who has debts of six pence?", "unpin 1")[0]
-        assert self.after(prompt, NOTES) == [f"- debts: {kept}"]
+        self.ask("I am Tom.", "pin Tom keeps bees.")
+        self.say(*CHATTER, *CHATTER)
+        prompt = self.ask("Who has debts of six pence?", "unpin 1")[0]
+        assert self.section(prompt, NOTES) == [f"- debts: {kept}"]
         assert prompt.index("\n---\n") < prompt.index(NOTES), "in the changing tail"
         pinned = r"## Always Remember\n- After Tom spoke \(memory \d+\): Tom keeps bees\.\n"
         assert re.search(pinned, prompt.partition("\n---\n")[0])
-        assert "## Always Remember" not in self.asks("Still?", "forget debts")[0]
+        assert "## Always Remember" not in self.ask("Still?", "forget debts")[0]
         assert "six pence" in (self.mind.books.notes.folder / "forgotten" / "debts.md").read_text()
         assert self.mind.books.notes.find("debts") is None
         assert not any("bees" in line or "note" in line for line in self.heard)
 
     def test_recall_brings_what_it_found_and_thinks_again_with_it(self):
-        self.says(*FACTS, *CHATTER)
-        prompts = self.asks("You know that thing?", "recall brass key", "say At the old mill!")
+        self.say(*FACTS, *CHATTER)
+        prompts = self.ask("You know that thing?", "recall brass key", "say At the old mill!")
         assert len(prompts) == 2
         assert "~Mira> recall brass key\nYou recall: [" in prompts[1]
         assert "(memory 3)" in prompts[1].split("~Mira> recall")[1]
@@ -126,12 +126,12 @@ class TestPrivacy(RecallWorld):
     """Other agents see nothing of it by any command, and players: test_builder_commands."""
 
     def test_other_agents_see_nothing_of_it(self):
-        bram = self.another_agent("Bram")
+        bram = self.add_agent("Bram")
         self.mind.books.notes.write("secret", "xyzzy", now=self.services.clock.now())
         for line in ("@notes Mira", "notes", "recall xyzzy", "@recall Mira = xyzzy"):
             bram.execute_cmd(line)
             self.settle()
-        self.said = ["recall xyzzy", "notes", "wait"]
+        self.replies = ["recall xyzzy", "notes", "wait"]
         self.char1.execute_cmd("talk Bram hello")
         self.pass_time(4)
         assert not any(
@@ -145,7 +145,7 @@ class TestBuilders(Building, RecallWorld):
     """What builders type."""
 
     def test_recall_memories_by_number_and_a_summary_edited_by_hand(self):
-        self.says(*FACTS, *CHATTER)
+        self.say(*FACTS, *CHATTER)
         shown = self.type("@recall mir = where is the brass key?")
         head, first, why, *_ = shown.splitlines()
         assert "without the" in head

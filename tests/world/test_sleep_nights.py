@@ -26,30 +26,30 @@ class NightWorld(SleepWorld):
         real, nights_module.log = nights_module.log, self.logged.append
         self.addCleanup(setattr, nights_module, "log", real)
         self.steps = []
-        self.services.events.emit = self.told
-        self.fake.script = self.answers
+        self.services.events.emit = self.collect_step
+        self.fake.script = self.answer
         for words in ("I work as a baker.", "My brother Ostrey is ill.", "I fear the river.",
                       "I promise to bring the blue cup tomorrow."):  # fmt: skip
-            self.types(f"talk mira {words}")
+            self.type(f"talk mira {words}")
         self.pass_time(2)
 
-    def told(self, event):
+    def collect_step(self, event):
         if isinstance(event, Sleep) and event.op == "step":
             self.steps.append(event.step)
 
-    def answers(self, prompt):
+    def answer(self, prompt):
         if "~Mira>" in prompt[-40:]:
             return " wait"
         return " Tom is worried about his brother Ostrey." if READ_AGAIN in prompt else " none"
 
-    def with_model(self, **values):
+    def use_model(self, **values):
         self.set_sleep(profile="agent", **values)
 
     def asked(self):
         """The prompts that were sent in sleep."""
         return [prompt for prompt in self.fake.prompts() if "~Mira>" not in prompt[-40:]]
 
-    def sleeps(self):
+    def sleep(self):
         """A sleep with its work; the steps that were done."""
         self.steps.clear()
         self.put_to_bed()
@@ -65,7 +65,7 @@ class NightWorld(SleepWorld):
 class TestNights(NightWorld):
     def test_without_a_model_all_steps_are_done_in_order_and_nobody_is_asked(self):
         self.set_sleep(profile="nonesuch")
-        assert self.sleeps() == ALL
+        assert self.sleep() == ALL
         assert any("sleeps without a model" in line for line in self.logged)
         assert self.problems() == self.asked() == []
         [tom] = (p for p in self.mind.books.people.all() if p.name == "Tom")
@@ -73,39 +73,39 @@ class TestNights(NightWorld):
         assert tom.portrait == ""
 
     def test_a_night_writes_pages_and_the_next_only_of_what_is_new(self):
-        self.with_model()
-        assert self.sleeps() == ALL
+        self.use_model()
+        assert self.sleep() == ALL
         seen = self.through()
         assert seen == self.mind.memory.memory.archive.last_number
         assert any(READ_AGAIN in prompt for prompt in self.asked())
         [tom] = (p for p in self.mind.books.people.all() if p.name == "Tom")
         assert tom.portrait == "Tom is worried about his brother Ostrey."
         self.sleeper.wake("a test")
-        self.types("talk mira I hate onions.")
+        self.type("talk mira I hate onions.")
         self.pass_time(2)
         self.put_to_bed()
         assert self.through() > seen
 
     def test_a_model_that_fails_is_a_line_in_the_log_and_the_night_goes_on(self):
         self.fake.always("/api/generate", Reply(status=500))
-        self.with_model()
-        assert self.sleeps() == ALL
+        self.use_model()
+        assert self.sleep() == ALL
         assert self.problems()
 
     def test_woken_in_the_middle_nothing_is_lost(self):
-        self.with_model()
-        gate = self.hold()
+        self.use_model()
+        gate = self.hold_answers()
         self.sleeper.fall_asleep("a test said so")
         self.settle(lambda: bool(self.asked()))
         held = self.sleeper.nights.step
         assert held in ("consolidate", "profiles"), "both ask the model"
         self.char1.execute_cmd("wake mira")
-        self.let_sleep()  # though the model has not answered yet
+        self.wait_for_night()  # though the model has not answered yet
         assert self.steps == ALL[: ALL.index(held)]
         gate.set()
         self.fake.always("/api/generate", Reply())
         self.pass_time(3)
-        assert self.sleeps() == ALL
+        assert self.sleep() == ALL
 
 
 class TestCompacting(LadderWorld):
@@ -131,5 +131,5 @@ class TestCompacting(LadderWorld):
         let_go.set()
         self.settle(lambda: not sleeper.nights.working)
         self.mind.compactions.compact_if_due(asleep=sleeper.may_compact)
-        self.let_compact()
-        assert [past.reason for past in self.past()] == ["sleep"]
+        self.wait_for_compaction()
+        assert [past.reason for past in self.compactions()] == ["sleep"]

@@ -13,12 +13,12 @@ from tests.world.agents_world import AgentsWorld, FixedConfig
 class SleepWorld(AgentsWorld):
     """Mira lives in the inn; the quay and the square lie beyond it."""
 
-    BEGAN = datetime(2026, 11, 21, 12, tzinfo=UTC)
+    START = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
     def setUp(self) -> None:
         super().setUp()
         self.set_thinking(gather=0.0, cooldown=0.0, idle_interval=1e9)
-        self.heard = self.hears(self.char1)
+        self.heard = self.capture(self.char1)
 
     def set_sleep(self, **values):
         config = replace(self.services.sleeping.current, **values)
@@ -28,15 +28,15 @@ class SleepWorld(AgentsWorld):
     def sleeper(self):
         return self.mind.sleeper
 
-    def let_sleep(self):
+    def wait_for_night(self):
         """Wait for the end of the night's work."""
         self.settle(lambda: not self.sleeper.nights.working)
 
     def put_to_bed(self):
         self.sleeper.fall_asleep("a test said so")
-        self.let_sleep()
+        self.wait_for_night()
 
-    def passes(self, minutes):
+    def pass_minutes(self, minutes):
         """Let time pass minute by minute, on both clocks."""
         for minute in range(int(minutes), 0, -1):
             self.time.time += timedelta(minutes=1)
@@ -44,13 +44,13 @@ class SleepWorld(AgentsWorld):
             if minutes <= 20 or minute % 20 == 1:  # else nobody speaks, and nobody thinks
                 self.settle()
 
-    def types(self, line):
+    def type(self, line):
         self.heard.clear()
         self.char1.execute_cmd(line)
         self.settle()
         return " | ".join(self.heard)
 
-    def kept(self):
+    def remembered(self):
         """What Mira remembers since the server started."""
         return [memory.line for memory in self.mind.memory.context().window]
 
@@ -58,24 +58,24 @@ class SleepWorld(AgentsWorld):
 class TestTiring(SleepWorld):
     def test_hours_put_it_to_bed_but_not_where_it_is_switched_off_or_paused(self):
         self.set_sleep(awake_hours=1.0, quiet_minutes=0.0)
-        self.passes(58)
+        self.pass_minutes(58)
         assert not self.mira.db.asleep
-        self.passes(4)
+        self.pass_minutes(4)
         assert self.mira.db.asleep
         assert self.mind.thinker.state is AgentState.ASLEEP
         assert any("lies down and falls asleep" in line for line in self.heard)
-        assert "You lie down and fall asleep (60 minutes awake)." in self.kept()
+        assert "You lie down and fall asleep (60 minutes awake)." in self.remembered()
 
         self.set_sleep(sleep=False)
         self.sleeper.wake("a test")
-        self.passes(62)
+        self.pass_minutes(62)
         assert not self.mira.db.asleep
         self.set_sleep(sleep=True)
         self.mira.db.paused = True
-        self.passes(5)
+        self.pass_minutes(5)
         assert not self.mira.db.asleep
         self.mira.attributes.remove("paused")
-        self.passes(1)
+        self.pass_minutes(1)
         assert self.mira.db.asleep
 
 
@@ -85,9 +85,9 @@ class TestGoingHome(SleepWorld):
         self.settle()
 
     def test_it_walks_exit_by_exit_and_then_sleeps_and_whoever_speaks_holds_it_up(self):
-        self.square, quay = self.room("The Square"), self.room("The Quay")
-        self.ways(self.room1, "out", "in", self.square)
-        self.ways(self.square, "south", "north", quay)
+        self.square, quay = self.add_room("The Square"), self.add_room("The Quay")
+        self.add_exits(self.room1, "out", "in", self.square)
+        self.add_exits(self.square, "south", "north", quay)
         self.mira.home = self.room1
         self.mira.move_to(quay, quiet=True)
         self.heard.clear()
@@ -100,7 +100,7 @@ class TestGoingHome(SleepWorld):
         assert not self.sleeper.going_home
         self.walk()
         assert self.mira.location is self.square
-        before = len(self.kept())
+        before = len(self.remembered())
         self.char1.move_to(self.room1, quiet=True)
         self.sleeper.go_to_bed("a test said so")
         self.walk()
@@ -108,7 +108,7 @@ class TestGoingHome(SleepWorld):
         assert self.mira.db.asleep
         assert any("Mira arrives from The Square" in line for line in self.heard)
         # It knows the way: rooms that it passes are no news to it.
-        assert self.kept()[before:] == ["You lie down and fall asleep (a test said so)."]
+        assert self.remembered()[before:] == ["You lie down and fall asleep (a test said so)."]
 
 
 class TestAsleep(SleepWorld):
@@ -117,11 +117,11 @@ class TestAsleep(SleepWorld):
         self.put_to_bed()
 
     def test_everybody_sees_it_and_talk_is_not_heard_and_the_speaker_is_told(self):
-        assert "|cMira|n (asleep)" in self.types("look")
-        assert "Mira lies asleep." in self.types("look mira")
-        assert "asleep" in self.types("who")
-        other = self.another_agent("Oswin")
-        before, heard = self.kept(), self.hears(other)
+        assert "|cMira|n (asleep)" in self.type("look")
+        assert "Mira lies asleep." in self.type("look mira")
+        assert "asleep" in self.type("who")
+        other = self.add_agent("Oswin")
+        before, heard = self.remembered(), self.capture(other)
         other.execute_cmd("talk mira Good evening.")
         assert "Mira is asleep, and does not hear you." in heard
         shown = []
@@ -129,53 +129,55 @@ class TestAsleep(SleepWorld):
         found.addCallback(lambda prompt: shown.append(prompt[0].text))
         self.settle(lambda: bool(shown))
         assert "Mira (asleep)" in shown[0]
-        said = self.types("talk mira The key lies under the mat.")
+        said = self.type("talk mira The key lies under the mat.")
         assert "Mira is asleep, and does not hear you." in said
         assert "wake mira" in said
-        self.types("say Nice fire.")
-        self.types("whisper mira = WAKE UP MIRA!")
-        self.types("talk mira WAKE UP, MIRA!")
-        self.types("emote hops about Mira!")
-        self.types("talk oswin MIRA! WAKE UP!")
+        self.type("say Nice fire.")
+        self.type("whisper mira = WAKE UP MIRA!")
+        self.type("talk mira WAKE UP, MIRA!")
+        self.type("emote hops about Mira!")
+        self.type("talk oswin MIRA! WAKE UP!")
         assert self.lines(other)
         # Nor do comings and goings, and being carried about, make it think.
-        self.char2.move_to(self.room("Elsewhere"))
+        self.char2.move_to(self.add_room("Elsewhere"))
         self.char2.move_to(self.room1)
-        self.mira.move_to(self.room("The Quay"))
+        self.mira.move_to(self.add_room("The Quay"))
         self.pass_time(5)
-        assert self.kept() == before
+        assert self.remembered() == before
         assert self.mind.thinker.state is AgentState.ASLEEP
         assert not any(prompt.startswith("You are Mira") for prompt in self.fake.prompts())
 
     def test_a_shout_and_shaking_wake_it_and_it_thinks_about_whoever_did(self):
-        self.said = ["say What is it?"]
-        self.types("shout Wake up, Mira!")
+        self.replies = ["say What is it?"]
+        self.type("shout Wake up, Mira!")
         assert not self.mira.db.asleep
         assert any("Mira wakes up" in line for line in self.heard)
-        assert 'Tom shouts, "Wake up, Mira!"' in self.kept()
-        assert any("You wake up after" in line and "Tom woke you" in line for line in self.kept())
+        assert 'Tom shouts, "Wake up, Mira!"' in self.remembered()
+        assert any(
+            "You wake up after" in line and "Tom woke you" in line for line in self.remembered()
+        )
         self.put_to_bed()
-        assert "You shake Mira by the shoulder." in self.types("wake mi")
+        assert "You shake Mira by the shoulder." in self.type("wake mi")
         assert not self.mira.db.asleep
-        assert "Tom shakes you by the shoulder." in self.kept()
+        assert "Tom shakes you by the shoulder." in self.remembered()
         self.pass_time(5)
         assert any("What is it?" in line for line in self.heard)
-        assert "Mira is awake." in self.types("wake mira")
-        assert "Nobody called" in self.types("wake Hamlet")
-        assert "Wake whom?" in self.types("wake")
+        assert "Mira is awake." in self.type("wake mira")
+        assert "Nobody called" in self.type("wake Hamlet")
+        assert "Wake whom?" in self.type("wake")
 
     def test_shouts_wake_by_name_also_next_door(self):
-        self.types("shout Fire somewhere else!")
+        self.type("shout Fire somewhere else!")
         assert self.mira.db.asleep
-        cellar = self.room("The Cellar")
-        self.way("up", cellar, self.room1)
+        cellar = self.add_room("The Cellar")
+        self.add_exit("up", cellar, self.room1)
         self.char1.move_to(cellar, quiet=True)
-        self.types("shout Wake up!")
+        self.type("shout Wake up!")
         assert self.mira.db.asleep  # meant for nobody here
-        heard = self.hears(self.char2)
-        self.types("shout Mira!")
+        heard = self.capture(self.char2)
+        self.type("shout Mira!")
         assert not self.mira.db.asleep
-        assert 'Tom shouts from The Cellar, "Mira!"' in self.kept()
+        assert 'Tom shouts from The Cellar, "Mira!"' in self.remembered()
         window = self.mind.memory.context().window
         shout = [memory for memory in window if "shouts" in memory.text][-1]
         assert hearing.heard(shout) == hearing.Utterance("Tom", "Mira!")
@@ -183,9 +185,9 @@ class TestAsleep(SleepWorld):
 
     def test_it_wakes_at_its_hour(self):
         until = self.services.sleeping.current.wakes_at(self.sleeper.fell_asleep)
-        self.passes((until - self.time.now()) / timedelta(minutes=1) - 5)
+        self.pass_minutes((until - self.time.now()) / timedelta(minutes=1) - 5)
         assert self.mira.db.asleep
-        self.passes(12)
+        self.pass_minutes(12)
         assert not self.mira.db.asleep
         assert self.sleeper.awake_seconds < 600
 
@@ -197,37 +199,37 @@ class TestAsleep(SleepWorld):
         assert self.sleeper.fell_asleep == since
         self.mira.key = "Myra"
         self.mira.at_rename("Mira", "Myra")
-        self.let_sleep()
+        self.wait_for_night()
         assert self.mind.thinker.state is AgentState.ASLEEP
         self.set_sleep(sleep_hours=7.0)
-        self.passes(6 * 60 + 2)
+        self.pass_minutes(6 * 60 + 2)
         assert not self.mira.db.asleep
 
 
 class TestBuilders(SleepWorld):
     def test_to_bed_and_up_again(self):
         self.char1.permissions.add("Builder")
-        assert self.types("@sleep mira") == "Mira lies down and falls asleep."
-        self.let_sleep()
-        assert "asleep already" in self.types("@sleep mira")
-        assert "asleep" in self.types("@agent")
-        assert self.types("@wake mira") == "Mira wakes up."
-        assert "is awake" in self.types("@wake mira")
-        quay = self.room("The Quay")
-        self.way("in", quay, self.room1)
+        assert self.type("@sleep mira") == "Mira lies down and falls asleep."
+        self.wait_for_night()
+        assert "asleep already" in self.type("@sleep mira")
+        assert "asleep" in self.type("@agent")
+        assert self.type("@wake mira") == "Mira wakes up."
+        assert "is awake" in self.type("@wake mira")
+        quay = self.add_room("The Quay")
+        self.add_exit("in", quay, self.room1)
         self.mira.move_to(quay, quiet=True)
-        assert "goes home to sleep, to The Inn" in self.types("@sleep mira")
-        assert "going home" in self.types("@agent")
-        assert "stays up" in self.types("@wake mira")
+        assert "goes home to sleep, to The Inn" in self.type("@sleep mira")
+        assert "going home" in self.type("@agent")
+        assert "stays up" in self.type("@wake mira")
 
     def test_woken_by_a_builder_it_is_fresh_and_shaken_awake_as_tired_as_before(self):
         self.char1.permissions.add("Builder")
         self.set_sleep(awake_hours=1.0, quiet_minutes=2.0, sleep_hours=2.0, wake_hour=23)
-        self.passes(63)
+        self.pass_minutes(63)
         assert self.mira.db.asleep
-        self.passes(30)
-        self.types("wake mira")
+        self.pass_minutes(30)
+        self.type("wake mira")
         assert self.sleeper.awake_seconds >= 3600
         self.put_to_bed()
-        self.types("@wake mira")
+        self.type("@wake mira")
         assert self.sleeper.awake_seconds == 0.0

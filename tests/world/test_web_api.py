@@ -13,7 +13,7 @@ from keepsake.errors import ArchiveUnwritable
 from keepsake.paths import REPOSITORY
 from keepsake.web.access import may_act, may_watch
 from tests.fakes.model_server import Reply
-from tests.world.agents_world import SMALL
+from tests.world.agents_world import SMALL_WINDOWS
 from tests.world.web_world import API, WRITING, WebWorld
 
 READING = (
@@ -127,9 +127,9 @@ class TestLooking(WebWorld):
     """What the API tells."""
 
     def test_all_agents_at_a_glance(self):
-        ada = self.another_agent("Ada")
+        ada = self.add_agent("Ada")
         ada.db.paused = True
-        self.asks("Good evening.", "say Good evening, Tom.")
+        self.ask("Good evening.", "say Good evening, Tom.")
         found = self.get("/agents")
         assert [each["name"] for each in found["agents"]] == ["Ada", "Mira"]
         mira = found["agents"][1]
@@ -151,7 +151,7 @@ class TestLooking(WebWorld):
         assert inn["players"] == ["Tom"]
         assert self.get(self.of_mira()) == mira
         self.fake.always("/api/generate", Reply(status=500))
-        self.asks("Good evening.", seconds=30)
+        self.ask("Good evening.", seconds=30)
         mira = self.get(self.of_mira())
         assert mira["failed"] >= 1
         assert mira["problem"]
@@ -161,7 +161,7 @@ class TestLooking(WebWorld):
 
     def test_the_prompt_as_it_was_sent(self):
         assert self.get(self.of_mira("/prompt"))["at"] is None
-        self.said = ["say Good evening, Tom.", "wait"]
+        self.replies = ["say Good evening, Tom.", "wait"]
         self.char1.execute_cmd("talk Mira Good evening.")
         self.pass_time(1.5)
         found, sent = self.get(self.of_mira("/prompt")), self.fake.prompts()[-1]
@@ -172,8 +172,8 @@ class TestLooking(WebWorld):
         assert "who it is" in {each["name"] for each in found["sent"]} & {*found["sections"]}
 
     def test_every_memory_is_in_one_tier_and_was_folded_once(self):
-        (self.services.places.config / "memory_compaction.md").write_text(SMALL)
-        self.lives_through(40)
+        (self.services.places.config / "memory_compaction.md").write_text(SMALL_WINDOWS)
+        self.add_memories(40)
         tiers = self.get(self.of_mira("/tiers"))
         total = self.mind.memory.memory.tiers.last_number
         assert (tiers["first"], tiers["total"]) == (1, total)
@@ -198,7 +198,7 @@ class TestLooking(WebWorld):
 
     def test_why_it_did_what_it_did(self):
         assert "not done anything" in self.get(self.of_mira("/why"), 404)["error"]
-        self.asks("Good evening.", "say Good evening, Tom. | He is wet.")
+        self.ask("Good evening.", "say Good evening, Tom. | He is wet.")
         why = self.get(self.of_mira("/why"), n=1)
         assert (why["command"], why["reason"]) == ("say Good evening, Tom.", "He is wet.")
         assert (why["trigger"], why["thought"]["source"]) == ("addressed", "Tom")
@@ -282,9 +282,9 @@ class TestSite(WebWorld):
         assert self.web.session["webclient_authenticated_uid"] == self.builder.id
 
     def test_a_player_sees_what_the_agents_know_of_their_own_characters_and_of_no_others(self):
-        self.says("My sister Lotte died in March, Mira.")
-        pia = self.guest(77, "Pia")
-        self.says("I bake bread in Ostrey, Mira.", who=pia)
+        self.say("My sister Lotte died in March, Mira.")
+        pia = self.add_player(77, "Pia")
+        self.say("I bake bread in Ostrey, Mira.", who=pia)
         self.mind.books.settle(self.mind.memory.memory.archive)
         self.account.characters.add(self.char1)
         anna, bob = (self.client_of(each) for each in (self.account, pia.account))

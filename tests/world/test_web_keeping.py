@@ -15,8 +15,8 @@ class TestKept(WebWorld):
     """Words in all memories, and what an agent keeps beside its own."""
 
     def test_words_are_found_in_all_memories(self):
-        self.another_agent("Ada")
-        self.lives_through(30)
+        self.add_agent("Ada")
+        self.add_memories(30)
         found = self.get("/search", q="BARREL herring 203")
         assert [(each["id"], each["agent"]) for each in found["hits"]] == [(self.mira.id, "Mira")]
         assert "Barrel 29 holds 203" in found["hits"][0]["memory"]["text"]
@@ -27,7 +27,7 @@ class TestKept(WebWorld):
         assert self.get("/search", q="perception")["hits"] == []
 
     def test_notes_pins_and_people_are_shown(self):
-        self.asks("I am a baker by trade.", "say Good evening, Tom.")
+        self.ask("I am a baker by trade.", "say Good evening, Tom.")
         self.post(self.of_mira("/note"), body=WRITING["/note"])
         self.post(self.of_mira("/pin"), body=WRITING["/pin"])
         (note,) = self.get(self.of_mira("/book"), of="notes")
@@ -41,7 +41,7 @@ class TestKept(WebWorld):
 
     def test_earlier_prompts_are_still_there(self):
         for number in range(3):
-            self.asks(f"Good evening {number}.", f"say Good evening for the {number}. time.")
+            self.ask(f"Good evening {number}.", f"say Good evening for the {number}. time.")
         told = self.get("/events", agent=self.mira.id)["events"]
         first = next(each for each in told if each["kind"] == "thought" and each["prompt"])
         shown = self.get(self.of_mira("/prompt"), seq=first["seq"])
@@ -54,12 +54,12 @@ class TestChanging(WebWorld):
     """What builders change, by what the commands use."""
 
     def test_a_compaction_is_made_and_taken_back(self):
-        self.lives_through(100)
+        self.add_memories(100)
         self.post(self.of_mira("/compact"))
-        self.let_compact()
+        self.wait_for_compaction()
         assert self.get(self.of_mira("/tiers"))["recent"]["text"]
         assert self.post(self.of_mira("/undo"))["done"]
-        self.let_compact()
+        self.wait_for_compaction()
         assert compactions(self.mind.memory.memory.archive)[-1].undone is not None
         assert compaction_result(SimpleNamespace(outcome=Outcome.NOTHING, detail=""))[0], "no error"
         vain = SimpleNamespace(outcome=Outcome.FIRST, detail="", tokens_before=9, tokens_after=9)

@@ -82,7 +82,7 @@ class WebWorld(LoggedWorld):
         """The address of Mira in the API."""
         return f"/agents/{self.mira.id}{rest}"
 
-    def lives_through(self, count: int) -> None:
+    def add_memories(self, count: int) -> None:
         """Tom says so many things, while Mira listens."""
         for number in range(1, count + 1):
             self.mind.memory.remember(
@@ -91,7 +91,7 @@ class WebWorld(LoggedWorld):
                 source="Tom",
                 event="say",
             )
-            self.let_compact()
+            self.wait_for_compaction()
 
 
 _PATHS_OF_ALL = _DOCUMENT["paths"][f"{API}/agents"]["get"]["responses"]
